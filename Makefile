@@ -1,0 +1,43 @@
+# A clone needs Python 3.11 or newer and nothing else: each target makes the environment it runs in.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: demo test docs bench clean
+
+demo: $(VENV)/.installed
+	$(BIN)/aspenpy eval comd --machine haswell
+
+test: $(VENV)/.installed-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy --strict aspenpy
+	$(BIN)/python -m pytest
+
+docs: $(VENV)/.installed-dev
+	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
+	@echo "docs/_build/html/index.html"
+
+bench: $(VENV)/.installed
+	$(BIN)/python -m benchmarks.run
+
+clean:
+	rm -rf $(VENV) docs/_build build dist
+
+# An environment that was left half made, or whose Python is gone, counts for nothing, and its stamps with it.
+ifneq ($(shell $(BIN)/python -c 'import pip; print("usable")' 2>/dev/null),usable)
+$(shell rm -rf $(VENV))
+endif
+
+$(VENV)/.installed: extras =
+$(VENV)/.installed-dev: extras = [dev]
+
+# The stamp is written last: an installation that was interrupted is taken up again.
+$(VENV)/.installed $(VENV)/.installed-dev: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".$(extras)"
+	@touch $@
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "aspenpy needs Python 3.11 or newer; $(PYTHON) is older or missing. Try: make PYTHON=python3.12"; exit 1; }
+	$(PYTHON) -m venv $(VENV)

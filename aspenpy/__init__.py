@@ -1,0 +1,92 @@
+"""aspenpy: analytical performance and energy modelling of high-performance applications.
+
+    import aspenpy
+
+    app = aspenpy.load_application("comd")
+    machine = aspenpy.load_machine("haswell")
+    prediction = aspenpy.predict(app, machine, set={"steps": 10})
+    prediction.runtime                                # seconds
+    prediction.expression(free=["nx"])                # a SymPy expression
+
+Names are imported when they are first used, so that `import aspenpy` costs nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from aspenpy.analysis.counting import Counts
+    from aspenpy.analysis.footprint import Footprint, memory
+    from aspenpy.analysis.parallelism import Parallelism, parallelism
+    from aspenpy.analysis.profile import Profile, profile
+    from aspenpy.analysis.trace import Trace, trace
+    from aspenpy.application.model import Application
+    from aspenpy.diagnostics import AspenError, Diagnostic
+    from aspenpy.library import load_application, load_machine, parse
+    from aspenpy.machine.model import Machine
+    from aspenpy.prediction import Prediction, count, predict, prepare
+    from aspenpy.prepared import Prepared
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Application",
+    "AspenError",
+    "Counts",
+    "Diagnostic",
+    "Footprint",
+    "Machine",
+    "Parallelism",
+    "Prediction",
+    "Prepared",
+    "Profile",
+    "Trace",
+    "count",
+    "load_application",
+    "load_machine",
+    "memory",
+    "parallelism",
+    "parse",
+    "predict",
+    "prepare",
+    "profile",
+    "trace",
+]
+
+_HOME = {
+    "Application": "aspenpy.application.model",
+    "AspenError": "aspenpy.diagnostics",
+    "Counts": "aspenpy.analysis.counting",
+    "Diagnostic": "aspenpy.diagnostics",
+    "Footprint": "aspenpy.analysis.footprint",
+    "Machine": "aspenpy.machine.model",
+    "Parallelism": "aspenpy.analysis.parallelism",
+    "Prediction": "aspenpy.prediction",
+    "Prepared": "aspenpy.prepared",
+    "Profile": "aspenpy.analysis.profile",
+    "Trace": "aspenpy.analysis.trace",
+    "count": "aspenpy.prediction",
+    "load_application": "aspenpy.library",
+    "load_machine": "aspenpy.library",
+    "memory": "aspenpy.analysis.footprint",
+    "parallelism": "aspenpy.analysis.parallelism",
+    "parse": "aspenpy.library",
+    "predict": "aspenpy.prediction",
+    "prepare": "aspenpy.prediction",
+    "profile": "aspenpy.analysis.profile",
+    "trace": "aspenpy.analysis.trace",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'aspenpy' has no attribute {name!r}")
+    value = getattr(import_module(_HOME[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_HOME])

@@ -1,0 +1,254 @@
+"""Counting: how much of each resource a kernel asks for, by kernel and in all, and at which value of a parameter it
+asks for so much. No machine is needed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any
+
+from aspenpy.analysis.inverse import Leap, Roots, Search, Solution
+from aspenpy.application import flow
+from aspenpy.application.model import Application
+from aspenpy.application.total import Amounts, Totaller, Totals, added, blocks_in, callees_first
+from aspenpy.diagnostics import AspenError, fail
+from aspenpy.expr import graph
+from aspenpy.expr.evaluate import EvaluationError, evaluate
+from aspenpy.expr.graph import Expr
+from aspenpy.machine.model import Machine
+from aspenpy.mapping.mapper import all_definitions, all_origins
+from aspenpy.prediction import amount_of
+from aspenpy.record import Record
+from aspenpy.scope import DEFAULT_SEED, Scope, Setting, Value
+
+WIDEST = (1, 10**18)
+"""Where a parameter without a range is searched."""
+
+
+class KernelCount(Record):
+    """What one kernel asks for over the run, by resource: with all it calls, and in its own blocks."""
+
+    name: str
+    calls: Value
+    inclusive: dict[str, Value]
+    exclusive: dict[str, Value]
+
+
+class Inverse(Record):
+    """The values of a parameter, between `low` and `high`, at which a kernel asks for so much of a resource.
+
+    `leaps` are the places where the amount steps over the target without meeting it; `declared` says whether the
+    range is the one that the parameter declares.
+    """
+
+    parameter: str
+    resource: str
+    target: Value
+    low: Value
+    high: Value
+    whole: bool
+    declared: bool
+    solutions: tuple[Solution, ...]
+    leaps: tuple[Leap, ...]
+
+
+class Counts:
+    """The resources that a kernel asks for. `traits` counts only requirements that have all of them (`sp` also means:
+    not `dp`); a machine gives values to the names that the application leaves to it. Amounts of exact models are
+    exact."""
+
+    def __init__(
+        self,
+        application: Application,
+        *,
+        kernel: str = "main",
+        set: Mapping[str, Setting] | None = None,
+        traits: tuple[str, ...] = (),
+        machine: Machine | None = None,
+        seed: int = DEFAULT_SEED,
+    ) -> None:
+        self.application = application
+        self.entry = application.flow(kernel)
+        self.traits = traits
+        self.seed = seed
+        totals = Totaller(_ByKernel(traits)).kernel(self.entry)
+        exprs = graph.substitute(list(totals.values()), {self.entry.context: graph.ZERO})
+        self.totals: Totals = dict(zip(totals, exprs, strict=True))
+        definitions = all_definitions(application, machine, self.entry)
+        origins = all_origins(application, machine)
+        self.scope = Scope(application, machine, self.entry, definitions, origins, set or {}, exprs)
+
+    @cached_property
+    def resources(self) -> tuple[str, ...]:
+        """The resources that some kernel of the run asks for, whatever its traits, in the order written."""
+        asked = {
+            item.resource
+            for kernel in callees_first(self.entry)
+            for block in blocks_in(kernel.body)
+            for item in block.requirements
+        }
+        return tuple(name for name in self.application.resources if name in asked)
+
+    @cached_property
+    def amounts(self) -> dict[str, Value]:
+        """The amount of each resource, in its unit, and of `bytes`."""
+        return self._amounts("amount")
+
+    @cached_property
+    def kernels(self) -> tuple[KernelCount, ...]:
+        """The kernels, the entry first, in the order in which they call each other."""
+        found = []
+        for kernel in reversed(callees_first(self.entry)):
+            name = kernel.name
+            own, within = self._amounts("own", name), self._amounts("in", name)
+            if kernel is self.entry:
+                found.append(KernelCount(name, 1, self.amounts, own))
+            else:
+                found.append(KernelCount(name, self._values.get(("calls", name), 0), within, own))
+        return tuple(found)
+
+    def _amounts(self, *key: str) -> dict[str, Value]:
+        return _with_bytes({name: self._values.get((*key, name), 0) for name in self.resources})
+
+    @cached_property
+    def _values(self) -> dict[Any, Value]:
+        values = self.scope.values(list(self.totals.values()), self.seed)
+        return dict(zip(self.totals, values, strict=True))
+
+    def expression(self, resource: str) -> Expr:
+        """The amount of a resource, or of `bytes`, in the symbols of the model."""
+        zeros = dict.fromkeys(self.application.resources, graph.ZERO)
+        return amount_of(zeros | {key[1]: worth for key, worth in self.totals.items() if key[0] == "amount"}, resource)
+
+    def number(self, text: str, name: str) -> Value:
+        """The value of a number or an expression in the application's names, as `--set` takes them; `name` says in
+        reports what it was given for."""
+        from aspenpy.syntax.lower import Lowering
+        from aspenpy.syntax.parser import parse_expression
+
+        origins = self.scope.origins
+        expr = Lowering(self.application.resolve, origins)(parse_expression(text, f"<{name}>"))
+        value: Value = self.scope.values([expr], self.seed)[0]
+        return value
+
+    def __str__(self) -> str:
+        from aspenpy.present.counting import page
+        from aspenpy.present.plain import as_text
+
+        return as_text(page(self))
+
+    # -- the inverse -----------------------------------------------------------------------------
+
+    def solve(
+        self,
+        parameter: str,
+        target: Value,
+        resource: str = "flops",
+        *,
+        whole: bool = False,
+        within: tuple[Value, Value] | None = None,
+    ) -> Inverse:
+        """All values of the parameter at which the kernel asks for the target: in `within`, else in the range that the
+        parameter declares. With `whole`, whole values only, by exact arithmetic. Raises AspenError where the target
+        is out of reach."""
+        symbol = self.scope.symbol(parameter)
+        expr = self.scope.formulas([self.expression(resource)], [parameter])[0]
+        place = self._place(symbol)
+        if symbol not in graph.free_symbols(expr):
+            fail("no-effect", f"the {resource} of `{self.entry.name}` do not depend on `{parameter}`", place)
+        declared = self._declared(symbol)
+        low, high = within or declared or WIDEST
+        if whole:
+            low, high = math.ceil(low), math.floor(high)
+        if low > high:
+            fail("empty-range", f"there is no value to try between {_shown(low)} and {_shown(high)}", place)
+
+        def value(x: Value) -> Value:
+            try:
+                found: Value = evaluate(expr, {symbol: x}, self.seed)
+                return found
+            except EvaluationError as error:
+                raise self._circumstance(self.scope.located(error), parameter, x) from None
+
+        found = Search(expr, symbol, value, target, whole).run(low, high)
+        if not found.solutions and not found.leaps:
+            self._out_of_reach(parameter, target, resource, (low, value(low)), (high, value(high)))
+        return _inverse(parameter, resource, target, (low, high), whole, within is None and declared is not None, found)
+
+    def _declared(self, symbol: Expr) -> tuple[Value, Value] | None:
+        for parameter in self.application.parameters.values():
+            if parameter.symbol is symbol and parameter.low is not None and parameter.high is not None:
+                low, high = self.scope.values([parameter.low, parameter.high], self.seed)
+                return low, high
+        return None
+
+    def _place(self, symbol: Expr) -> Any:
+        found = (item for item in self.application.parameters.values() if item.symbol is symbol)
+        return next((item.node.name_span or item.span for item in found), None)
+
+    @staticmethod
+    def _circumstance(error: AspenError, parameter: str, x: Value) -> AspenError:
+        return AspenError(*(found.within(f"with `{parameter}` = {_shown(x)}") for found in error.diagnostics))
+
+    def _out_of_reach(
+        self, parameter: str, target: Value, resource: str, low: tuple[Value, Value], high: tuple[Value, Value]
+    ) -> None:
+        message = (
+            f"no `{parameter}` from {_shown(low[0])} to {_shown(high[0])} makes `{self.entry.name}` ask for "
+            f"{_shown(target)} {resource}"
+        )
+        hint = f"at the ends of that range it asks for {_shown(low[1])} and {_shown(high[1])}; --range searches another"
+        fail("out-of-reach", message, self._place(self.scope.symbol(parameter)), hint=hint)
+
+
+class _ByKernel:
+    """`("amount", r)` in all, `("own", k, r)` and `("in", k, r)` by kernel, `("calls", k)`."""
+
+    def __init__(self, traits: tuple[str, ...]) -> None:
+        self.counted = Amounts(traits)
+
+    def block(self, block: flow.Block, kernel: flow.Kernel) -> Totals:
+        found = self.counted.block(block, kernel)
+        totals: Totals = {("amount", resource): worth for resource, worth in found.items()}
+        return totals | {("own", kernel.name, resource): worth for resource, worth in found.items()}
+
+    def parallel(self, node: flow.Parallel, kernel: flow.Kernel, branches: list[Totals]) -> Totals:
+        return added(branches)
+
+    def call(self, call: flow.Call, callee: Totals) -> Totals:
+        name = call.kernel.name
+        within = {("in", name, key[1]): worth for key, worth in callee.items() if key[0] == "amount"}
+        return {**callee, **within, ("calls", name): graph.ONE}
+
+
+def _with_bytes(amounts: dict[str, Value]) -> dict[str, Value]:
+    """Loads and stores together, where there are any and nobody asks for `bytes` by that name."""
+    if "bytes" in amounts or amounts.keys().isdisjoint(("loads", "stores")):
+        return amounts
+    return {**amounts, "bytes": amounts.get("loads", 0) + amounts.get("stores", 0)}
+
+
+def intensity(amounts: Mapping[str, Value]) -> Value | None:
+    """Operational intensity: flops a byte that crosses the memory bus (Williams et al., CACM 2009); None without
+    either."""
+    flops, volume = amounts.get("flops", 0), amounts.get("bytes", 0)
+    return float(flops) / float(volume) if flops and volume else None
+
+
+def _inverse(
+    parameter: str,
+    resource: str,
+    target: Value,
+    ends: tuple[Value, Value],
+    whole: bool,
+    declared: bool,
+    roots: Roots,
+) -> Inverse:
+    return Inverse(parameter, resource, target, *ends, whole, declared, roots.solutions, roots.leaps)
+
+
+def _shown(value: Value) -> str:
+    from aspenpy.present.numbers import count
+
+    return count(value)

@@ -1,0 +1,72 @@
+"""What the analyses of a run without prices start from: an application, the kernel to run, and the values of names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+from aspenpy.application import flow
+from aspenpy.application.model import Application
+from aspenpy.application.total import callees_first, walk
+from aspenpy.expr.graph import Expr
+from aspenpy.machine.model import Machine
+from aspenpy.mapping.mapper import all_definitions, all_origins
+from aspenpy.scope import DEFAULT_SEED, Scope, Setting
+
+
+class Run:
+    """A kernel of an application, with what the user set. A machine gives values to the names that the application
+    leaves to it."""
+
+    def __init__(
+        self,
+        application: Application,
+        *,
+        kernel: str = "main",
+        set: Mapping[str, Setting] | None = None,
+        machine: Machine | None = None,
+        seed: int = DEFAULT_SEED,
+    ) -> None:
+        self.application = application
+        self.machine = machine
+        self.seed = seed
+        self.entry = application.flow(kernel)
+        self.settings = dict(set or {})
+
+    @cached_property
+    def scope(self) -> Scope:
+        """What the names of the run stand for."""
+        application, machine = self.application, self.machine
+        definitions = all_definitions(application, machine, self.entry)
+        origins = all_origins(application, machine)
+        return Scope(application, machine, self.entry, definitions, origins, self.settings, expressions(self.entry))
+
+    def values(self, exprs: Sequence[Expr]) -> list[Any]:
+        """The values of expressions in which no counter is left."""
+        return self.scope.values(exprs, self.seed)
+
+    def formulas(self, exprs: Sequence[Expr]) -> list[Expr]:
+        """The expressions with the values of all names put in; counters are left."""
+        return self.scope.formulas(exprs)
+
+
+def expressions(entry: flow.Kernel) -> list[Expr]:
+    """All that is computed in a kernel and those it calls."""
+    return [expr for kernel in callees_first(entry) for node in walk(kernel.body) for expr in _in_node(node)]
+
+
+def _in_node(node: flow.Flow) -> list[Expr]:
+    match node:
+        case flow.Block():
+            return [node.parallelism, *(requirement.amount for requirement in node.requirements)]
+        case flow.Repeat():
+            return [node.count]
+        case flow.Choice():
+            return [condition for condition, _ in node.branches]
+        case flow.Expectation():
+            return [chance for chance, _ in node.cases]
+        case flow.Call():
+            return [value for _, value in node.arguments]
+        case _:
+            return []

@@ -1,0 +1,221 @@
+"""Profile: where the time of a run goes, kernel by kernel, call by call, and along each call path.
+
+Everything is a total over the control flow, so a loop of a million passes costs no more than one of two, and a
+branch that is taken with some probability counts for that share of its time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any, Protocol
+
+from aspenpy.application import flow
+from aspenpy.application.model import Application
+from aspenpy.application.total import Totaller, Totals, added, calls_in, scaled
+from aspenpy.diagnostics import fail
+from aspenpy.expr import graph
+from aspenpy.expr.graph import Expr
+from aspenpy.expr.printer import excerpt
+from aspenpy.machine.model import Machine
+from aspenpy.mapping.cost import CostTree, slowest
+from aspenpy.prediction import KernelUse, Prediction, predict
+from aspenpy.record import Record
+from aspenpy.scope import DEFAULT_SEED, Setting
+
+MOST_PATHS = 20_000
+"""Call paths of a profile. Kernels that call each other crosswise have more than anyone could look at."""
+
+LONGEST_ARGUMENT = 60
+"""Characters of an argument of a call; the rest becomes an ellipsis."""
+
+
+class Arc(Record):
+    """What a kernel spends in another one: `arguments` as they are written at the call, calls and seconds (callees'
+    callees included) over the whole run. Calls of one kernel that are written alike are one arc."""
+
+    caller: str
+    callee: str
+    arguments: tuple[str, ...]
+    calls: float
+    time: float
+
+
+class PathUse(Record):
+    """A call path, the entry kernel first: how often it was taken, seconds in its last kernel's own blocks."""
+
+    path: tuple[str, ...]
+    calls: float
+    exclusive: float
+
+
+class Profile:
+    """The profile of a prediction. Exclusive times add up to the runtime, which is the entry's inclusive time."""
+
+    def __init__(self, prediction: Prediction) -> None:
+        self.prediction = prediction
+
+    @property
+    def runtime(self) -> float:
+        """Seconds."""
+        return self.prediction.runtime
+
+    @property
+    def kernels(self) -> tuple[KernelUse, ...]:
+        """The kernels, the entry first, in the order in which they call each other."""
+        return self.prediction.kernels
+
+    @cached_property
+    def arguments(self) -> dict[str, tuple[str, ...]]:
+        """The names of each kernel's arguments, data structures behind numbers."""
+        return {
+            kernel.name: (*(formal.payload[0] for formal in kernel.formals), *kernel.arrays)
+            for kernel in self.prediction.tree.kernels
+        }
+
+    @cached_property
+    def arcs(self) -> tuple[Arc, ...]:
+        """Which kernel spends how much in which, callers and their calls in the order written."""
+        tree = self.prediction.tree
+        found = self._values(_totals(tree, _Arcs()))
+        merged: dict[tuple[str, str, tuple[str, ...]], tuple[float, float]] = {}
+        for kernel in reversed(tree.kernels):
+            for call in calls_in(kernel.body):
+                key = (kernel.name, call.kernel.name, _written(call))
+                calls, time = merged.get(key, (0.0, 0.0))
+                merged[key] = (calls + found.get(("calls", call), 0.0), time + found.get(("time", call), 0.0))
+        return tuple(Arc(*key, *worth) for key, worth in merged.items())
+
+    @cached_property
+    def paths(self) -> tuple[PathUse, ...]:
+        """The call paths of the run, each behind the one it prolongs. Raises AspenError where there are too many."""
+        found = self._values(_totals(self.prediction.tree, _Paths()))
+        entry = self.prediction.kernel
+        uses = {(): PathUse((entry,), 1.0, found.get(("time", ()), 0.0))}
+        for kind, path in found:
+            if kind == "calls":
+                exclusive = found.get(("time", path), 0.0)
+                uses[path] = PathUse((entry, *path), found["calls", path], exclusive)
+        place = {name: number for number, name in enumerate(use.name for use in self.kernels)}
+        return tuple(sorted(uses.values(), key=lambda use: [place[name] for name in use.path]))
+
+    def __str__(self) -> str:
+        from aspenpy.present.plain import as_text
+        from aspenpy.present.profile import page
+
+        return as_text(page(self))
+
+    def _values(self, totals: Totals) -> dict[Any, float]:
+        values = self.prediction.scope.values(list(totals.values()), self.prediction.seed)
+        return {key: float(value) for key, value in zip(totals, values, strict=True)}
+
+
+def profile(
+    app: Application,
+    machine: Machine,
+    *,
+    socket: str | None = None,
+    kernel: str = "main",
+    set: Mapping[str, Setting] | None = None,
+    seed: int = DEFAULT_SEED,
+    overlap: bool = False,
+) -> Profile:
+    """Where the time of `kernel` on the machine goes; the arguments are those of `predict`."""
+    return Profile(predict(app, machine, socket=socket, kernel=kernel, set=set, seed=seed, overlap=overlap))
+
+
+class _Spending(Protocol):
+    """What a profile keeps apart, in keys `("calls", ...)` and `("time", ...)`, seconds."""
+
+    def block(self, time: Expr) -> Totals:
+        """The worth of a block that takes so long."""
+        ...
+
+    def call(self, call: flow.Call, callee: Totals, time: Expr) -> Totals:
+        """The worth of a call: the callee's, and the time it takes in all."""
+        ...
+
+
+class _Arcs:
+    """Calls kept apart by where they are written."""
+
+    def block(self, time: Expr) -> Totals:
+        return {}
+
+    def call(self, call: flow.Call, callee: Totals, time: Expr) -> Totals:
+        return {**callee, ("calls", call): graph.ONE, ("time", call): time}
+
+
+class _Paths:
+    """Blocks and calls kept apart by the path of calls from the entry, which itself is `()`."""
+
+    def block(self, time: Expr) -> Totals:
+        return {("time", ()): time}
+
+    def call(self, call: flow.Call, callee: Totals, time: Expr) -> Totals:
+        if len(callee) > 2 * MOST_PATHS:
+            message = f"the kernels call each other on more than {MOST_PATHS} paths"
+            fail("too-many-paths", message, call.span, hint="the flat profile and the call graph do without them")
+        found: Totals = {(kind, (call.kernel.name, *path)): worth for (kind, path), worth in callee.items()}
+        return {**found, ("calls", (call.kernel.name,)): graph.ONE}
+
+
+class _Leaf:
+    """Prices blocks, and keeps what is spent apart as a profile wants it. Branches that overlap take the time of the
+    slowest group of resources together; what is spent in them is scaled to that, so that it still adds up."""
+
+    def __init__(self, tree: CostTree, spending: _Spending) -> None:
+        self.tree = tree
+        self.spending = spending
+
+    def block(self, block: flow.Block, kernel: flow.Kernel) -> Totals:
+        cost = self.tree.blocks[block]
+        busy = added({("busy", item.requirement.resource): item.time} for item in cost.requirements)
+        return {**busy, _RUNTIME: cost.time, **self.spending.block(cost.time)}
+
+    def parallel(self, node: flow.Parallel, kernel: flow.Kernel, branches: list[Totals]) -> Totals:
+        together = added(branches)
+        if not self.tree.overlaps(node) or _RUNTIME not in together:
+            return together
+        time, in_turn = slowest(self.tree.groups(together)), together[_RUNTIME]
+        share = graph.if_else(graph.compare("==", in_turn, graph.ZERO), graph.ONE, graph.div(time, in_turn))
+        spent = {key: worth for key, worth in together.items() if key[0] == "time"}
+        return {**together, **scaled(share, spent), _RUNTIME: time}
+
+    def call(self, call: flow.Call, callee: Totals) -> Totals:
+        apart = {key: worth for key, worth in callee.items() if key[0] in ("calls", "time")}
+        rest = {key: worth for key, worth in callee.items() if key not in apart}
+        return {**rest, **self.spending.call(call, apart, callee.get(_RUNTIME, graph.ZERO))}
+
+
+_RUNTIME = ("runtime",)
+
+
+def _totals(tree: CostTree, spending: _Spending) -> Totals:
+    """What is kept apart, over one run of the entry kernel."""
+    found = Totaller(_Leaf(tree, spending)).kernel(tree.entry)
+    kept = {key: worth for key, worth in found.items() if key[0] in ("calls", "time")}
+    values = graph.substitute(list(kept.values()), {tree.entry.context: graph.ZERO})
+    return dict(zip(kept, values, strict=True))
+
+
+class _Nothing:
+    """Nothing kept apart but the runtime."""
+
+    def block(self, time: Expr) -> Totals:
+        return {}
+
+    def call(self, call: flow.Call, callee: Totals, time: Expr) -> Totals:
+        return {}
+
+
+def time_of(tree: CostTree, node: flow.Flow) -> Expr:
+    """The seconds of one execution of a part of a kernel, in the kernel's symbols and the counters around it."""
+    part = flow.Kernel("", (), (), node, graph.ZERO, None, None)
+    return Totaller(_Leaf(tree, _Nothing())).kernel(part).get(_RUNTIME, graph.ZERO)
+
+
+def _written(call: flow.Call) -> tuple[str, ...]:
+    bound = [value for formal, value in call.arguments if formal is not call.kernel.context]
+    numbers = (excerpt(value, LONGEST_ARGUMENT) for value in bound)
+    return (*numbers, *(array for _, array in call.arrays))

@@ -1,0 +1,294 @@
+"""Trace: what a run does, step by step in the order of execution, as far as somebody wants to read it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from aspenpy.analysis.models import Run
+from aspenpy.analysis.paths import Scene, opening
+from aspenpy.analysis.profile import time_of
+from aspenpy.application import flow
+from aspenpy.application.model import Application
+from aspenpy.application.total import Totaller, Totals, added
+from aspenpy.diagnostics import fail
+from aspenpy.expr import graph
+from aspenpy.expr.graph import Expr
+from aspenpy.machine.model import Machine
+from aspenpy.mapping.cost import CostTree
+from aspenpy.mapping.mapper import map_application
+from aspenpy.prediction import Prediction
+from aspenpy.record import Record
+from aspenpy.scope import DEFAULT_SEED, Scope, Setting, Value
+
+MOST = 200
+"""Steps that are shown unless somebody wants more."""
+
+PASSES = 2
+"""Passes of each loop that are shown."""
+
+Kind = Literal["call", "loop", "pass", "passes", "block", "case", "par"]
+
+
+class Demand(Record):
+    """What all instances of a block ask of a resource together."""
+
+    resource: str
+    amount: Value
+    direction: Literal["to", "from"] | None
+    data: str | None
+    traits: tuple[str, ...]
+
+
+class Step(Record):
+    """A step, so deep inside of others.
+
+    `name` is the kernel of a call, the label of other statements, the mode of a loop; `values` the arguments of a call,
+    the `count` of a loop or of the `passes` that are left out, the counter of a pass, the `instances` of a block, the
+    `probability` of a case. With a machine, it begins `start` seconds after the run and takes `duration`.
+    """
+
+    kind: Kind
+    depth: int
+    name: str | None
+    label: str | None
+    values: dict[str, Value]
+    demands: tuple[Demand, ...]
+    start: float | None
+    duration: float | None
+
+
+class Trace:
+    """The first steps of a run: at most `most`, and at most `passes` passes of each loop.
+
+    Of `if` and `switch` the branch that is taken is followed; of `probability` all cases are, one beside the other, and
+    what comes behind them begins after their expected time.
+    """
+
+    def __init__(
+        self,
+        application: Application,
+        *,
+        kernel: str = "main",
+        set: Mapping[str, Setting] | None = None,
+        machine: Machine | None = None,
+        socket: str | None = None,
+        overlap: bool = False,
+        most: int = MOST,
+        passes: int = PASSES,
+        seed: int = DEFAULT_SEED,
+    ) -> None:
+        if most < 1 or passes < 1:
+            fail("bad-count", f"at least one step and one pass have to be shown, not {min(most, passes)}")
+        self.application = application
+        self.machine = machine
+        self.passes = passes
+        self.seed = seed
+        self._tree: CostTree | None = None
+        self._times: dict[flow.Flow, Expr] = {}
+        if machine is None:
+            run = Run(application, kernel=kernel, set=set, seed=seed)
+            self.entry, self._scope = run.entry, run.scope
+        else:
+            self._tree = map_application(application, machine, socket=socket, kernel=kernel, overlap=overlap)
+            self.entry, self._scope = self._tree.entry, self._scope_of(self._tree, set or {})
+        self.blocks = self._number_of_blocks()
+        self.complete = True
+        self.steps = tuple(self._steps(most))
+
+    @staticmethod
+    def _scope_of(tree: CostTree, settings: Mapping[str, Setting]) -> Scope:
+        return Prediction(tree, settings).scope
+
+    @property
+    def shown_blocks(self) -> int:
+        """How many executions of blocks are among the steps."""
+        return sum(1 for step in self.steps if step.kind == "block")
+
+    def __str__(self) -> str:
+        from aspenpy.present.plain import as_text
+        from aspenpy.present.trace import page
+
+        return as_text(page(self))
+
+    def _number_of_blocks(self) -> Value:
+        """Executions of blocks over the whole run; an expectation, where there are probabilities."""
+        found = Totaller(_Executions()).kernel(self.entry).get("blocks", graph.ZERO)
+        (value,) = self._values([graph.substitute([found], {self.entry.context: graph.ZERO})[0]])
+        result: Value = value
+        return result
+
+    def _values(self, exprs: list[Expr]) -> list[Any]:
+        return self._scope.values(exprs, self.seed) if exprs else []
+
+    # -- following the control flow --------------------------------------------------------------
+
+    def _steps(self, most: int) -> list[Step]:
+        """What waits is a node where it stands, or a step that is ready."""
+        scene = opening(self.entry)
+        start = None if self._tree is None else 0.0
+        duration = self._duration(self.entry.body, scene)
+        found = [Step("call", 0, self.entry.name, None, self._formals(scene), (), start, duration)]
+        waiting: list[Step | _Waiting] = [_Waiting(self.entry.body, scene, 1, start)]
+        while waiting:
+            item = waiting.pop()
+            if isinstance(item, Step):
+                if len(found) >= most:
+                    self.complete = False
+                    break
+                found.append(item)
+            else:
+                waiting += reversed(_RULES[type(item.node)](self, item))
+        return found
+
+    def _duration(self, node: flow.Flow, scene: Scene) -> float | None:
+        if self._tree is None:
+            return None
+        if node not in self._times:
+            self._times[node] = time_of(self._tree, node)
+        return float(self._values(scene.here([self._times[node]]))[0])
+
+    def _formals(self, scene: Scene) -> dict[str, Value]:
+        formals = scene.kernel.formals
+        values = self._values(scene.here(list(formals)))
+        return {formal.payload[0]: value for formal, value in zip(formals, values, strict=True)}
+
+    def _block(self, at: _Waiting) -> list[Step | _Waiting]:
+        node = at.node
+        assert isinstance(node, flow.Block)
+        exprs = [node.parallelism, *(item.amount for item in node.requirements)]
+        instances, *amounts = self._values(at.scene.here(exprs))
+        demands = tuple(
+            Demand(
+                item.resource,
+                instances * amount,
+                item.direction,
+                None if item.target is None else at.scene.data(item.target),
+                tuple(trait.name for trait in item.traits),
+            )
+            for item, amount in zip(node.requirements, amounts, strict=True)
+        )
+        duration = self._duration(node, at.scene)
+        return [Step("block", at.depth, None, node.label, {"instances": instances}, demands, at.start, duration)]
+
+    def _sequence(self, at: _Waiting) -> list[Step | _Waiting]:
+        assert isinstance(at.node, flow.Sequence)
+        return self._in_turn(at.node.steps, at, at.depth)
+
+    def _in_turn(self, steps: tuple[flow.Flow, ...], at: _Waiting, depth: int) -> list[Step | _Waiting]:
+        found: list[Step | _Waiting] = []
+        start = at.start
+        for step in steps:
+            found.append(_Waiting(step, at.scene, depth, start))
+            start = _after(start, self._duration(step, at.scene))
+        return found
+
+    def _parallel(self, at: _Waiting) -> list[Step | _Waiting]:
+        node = at.node
+        assert isinstance(node, flow.Parallel)
+        overlaps = self._tree.overlaps(node) if self._tree else node.overlap
+        name = "at once" if overlaps else "one after the other"
+        head = Step("par", at.depth, name, node.label, {}, (), at.start, self._duration(node, at.scene))
+        if not overlaps:
+            return [head, *self._in_turn(node.branches, at, at.depth + 1)]
+        return [head, *(_Waiting(branch, at.scene, at.depth + 1, at.start) for branch in node.branches)]
+
+    def _repeat(self, at: _Waiting) -> list[Step | _Waiting]:
+        node = at.node
+        assert isinstance(node, flow.Repeat)
+        (count,) = self._values(at.scene.here([node.count]))
+        head = Step(
+            "loop",
+            at.depth,
+            node.mode,
+            node.label,
+            {"count": count},
+            (),
+            at.start,
+            self._duration(node, at.scene),
+        )
+        found: list[Step | _Waiting] = [head]
+        passes, start = math.ceil(count), at.start
+        for number in range(min(passes, self.passes)):
+            scene = at.scene.replace(bindings={**at.scene.bindings, node.counter: graph.number(number)})
+            values: dict[str, Value] = {node.counter.payload[0] if node.named else "pass": number}
+            duration = self._duration(node.body, scene)
+            found.append(Step("pass", at.depth + 1, None, None, values, (), start, duration))
+            found.append(_Waiting(node.body, scene, at.depth + 2, start))
+            start = _after(start, duration)
+        if passes > self.passes:
+            end = _after(at.start, head.duration)
+            left = None if start is None or end is None else end - start
+            rest: dict[str, Value] = {"count": passes - self.passes}
+            found.append(Step("passes", at.depth + 1, None, None, rest, (), start, left))
+        return found
+
+    def _choice(self, at: _Waiting) -> list[Step | _Waiting]:
+        node = at.node
+        assert isinstance(node, flow.Choice)
+        for condition, branch in node.branches:
+            if self._values(at.scene.here([condition]))[0]:
+                return [_Waiting(branch, at.scene, at.depth, at.start)]
+        return [_Waiting(node.otherwise, at.scene, at.depth, at.start)]
+
+    def _expectation(self, at: _Waiting) -> list[Step | _Waiting]:
+        node = at.node
+        assert isinstance(node, flow.Expectation)
+        chances = self._values(at.scene.here([chance for chance, _ in node.cases]))
+        found: list[Step | _Waiting] = []
+        for chance, (_, case) in zip(chances, node.cases, strict=True):
+            if chance > 0:
+                duration = self._duration(case, at.scene)
+                found.append(Step("case", at.depth, None, None, {"probability": chance}, (), at.start, duration))
+                found.append(_Waiting(case, at.scene, at.depth + 1, at.start))
+        return found
+
+    def _call(self, at: _Waiting) -> list[Step | _Waiting]:
+        node = at.node
+        assert isinstance(node, flow.Call)
+        inner = at.scene.called(node)
+        duration = self._duration(node.kernel.body, inner)
+        step = Step("call", at.depth, node.kernel.name, None, self._formals(inner), (), at.start, duration)
+        return [step, _Waiting(node.kernel.body, inner, at.depth + 1, at.start)]
+
+
+trace = Trace
+"""What `aspenpy trace` shows, under the command's name."""
+
+
+class _Waiting(Record):
+    """A node that is still to be followed, where it stands and when it begins."""
+
+    node: flow.Flow
+    scene: Scene
+    depth: int
+    start: float | None
+
+
+def _after(start: float | None, duration: float | None) -> float | None:
+    return None if start is None or duration is None else start + duration
+
+
+_RULES: dict[type, Any] = {
+    flow.Block: Trace._block,
+    flow.Sequence: Trace._sequence,
+    flow.Parallel: Trace._parallel,
+    flow.Repeat: Trace._repeat,
+    flow.Choice: Trace._choice,
+    flow.Expectation: Trace._expectation,
+    flow.Call: Trace._call,
+}
+
+
+class _Executions:
+    """The leaf that counts blocks."""
+
+    def block(self, block: flow.Block, kernel: flow.Kernel) -> Totals:
+        return {"blocks": graph.ONE}
+
+    def parallel(self, node: flow.Parallel, kernel: flow.Kernel, branches: list[Totals]) -> Totals:
+        return added(branches)
+
+    def call(self, call: flow.Call, callee: Totals) -> Totals:
+        return callee

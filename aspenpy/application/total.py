@@ -1,0 +1,221 @@
+"""Totals over the control flow: one recursion for times, counts, calls, energy and traffic.
+
+A quantity is worth something on each block; steps add, loops multiply or sum, choices become
+conditional expressions, probabilities expectations, calls put the arguments in. What a block is
+worth is the caller's business (`leaf`).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from typing import Any, Protocol
+
+from aspenpy.application import flow
+from aspenpy.expr import graph
+from aspenpy.expr.graph import Expr
+
+Totals = dict[Any, Expr]
+"""Several quantities at once, each under its key; a key that is missing is 0."""
+
+
+class Leaf(Protocol):
+    """What is worth what."""
+
+    def block(self, block: flow.Block, kernel: flow.Kernel) -> Totals:
+        """The worth of one execution of a block."""
+        ...
+
+    def parallel(self, node: flow.Parallel, kernel: flow.Kernel, branches: list[Totals]) -> Totals:
+        """The worth of `par` branches, given the worth of each."""
+        ...
+
+    def call(self, call: flow.Call, callee: Totals) -> Totals:
+        """The worth of a call, given that of the callee with the arguments put in."""
+        ...
+
+
+class Totaller:
+    """Totals for kernels under one leaf, each kernel once."""
+
+    def __init__(self, leaf: Leaf, carry: Callable[[Expr, Expr], None] | None = None) -> None:
+        self.leaf = leaf
+        self.carry = carry
+        self.done: dict[flow.Kernel, Totals] = {}
+        self.symbols: dict[flow.Kernel, frozenset[Expr]] = {}
+
+    def kernel(self, entry: flow.Kernel) -> Totals:
+        """The totals of one execution of a kernel, in its formal symbols."""
+        for kernel in callees_first(entry):
+            if kernel not in self.done:
+                totals = self._flow(kernel.body, kernel)
+                values = graph.substitute(list(totals.values()), dict(kernel.computed), self.carry)
+                self.done[kernel] = dict(zip(totals, values, strict=True))
+        return self.done[entry]
+
+    def _flow(self, node: flow.Flow, kernel: flow.Kernel) -> Totals:
+        rule: Callable[[Totaller, Any, flow.Kernel], Totals] = _RULES[type(node)]
+        return rule(self, node, kernel)
+
+    def _block(self, node: flow.Block, kernel: flow.Kernel) -> Totals:
+        return self.leaf.block(node, kernel)
+
+    def _sequence(self, node: flow.Sequence, kernel: flow.Kernel) -> Totals:
+        return added(self._flow(step, kernel) for step in node.steps)
+
+    def _parallel(self, node: flow.Parallel, kernel: flow.Kernel) -> Totals:
+        return self.leaf.parallel(node, kernel, [self._flow(branch, kernel) for branch in node.branches])
+
+    def _repeat(self, node: flow.Repeat, kernel: flow.Kernel) -> Totals:
+        """A named counter takes whole values, so the passes are ceil(count); an unnamed loop multiplies.
+        What differs from pass to pass of an unnamed loop (its samples) is averaged over the whole passes."""
+        body = self._flow(node.body, kernel)
+        if node.named:
+            return {key: graph.summation(node.counter, node.count, worth) for key, worth in body.items()}
+        return {
+            key: _averaged(node, worth) if node.counter in graph.free_symbols(worth) else graph.mul(node.count, worth)
+            for key, worth in body.items()
+        }
+
+    def _choice(self, node: flow.Choice, kernel: flow.Kernel) -> Totals:
+        result = self._flow(node.otherwise, kernel)
+        for condition, branch in reversed(node.branches):
+            taken = self._flow(branch, kernel)
+            result = {
+                key: graph.if_else(condition, taken.get(key, graph.ZERO), result.get(key, graph.ZERO))
+                for key in dict.fromkeys((*taken, *result))
+            }
+        return result
+
+    def _expectation(self, node: flow.Expectation, kernel: flow.Kernel) -> Totals:
+        return added(scaled(probability, self._flow(case, kernel)) for probability, case in node.cases)
+
+    def _call(self, node: flow.Call, kernel: flow.Kernel) -> Totals:
+        callee = self.done[node.kernel]
+        if node.kernel not in self.symbols:
+            used = graph.free_symbols(graph.array(list(callee.values())))
+            self.symbols[node.kernel] = used & {*node.kernel.formals, node.kernel.context}
+        used = self.symbols[node.kernel]
+        bindings = {formal: value for formal, value in node.arguments if formal in used}
+        if bindings:
+            callee = dict(zip(callee, graph.substitute(list(callee.values()), bindings, self.carry), strict=True))
+        return self.leaf.call(node, callee)
+
+
+_RULES: dict[type, Callable[[Totaller, Any, flow.Kernel], Totals]] = {
+    flow.Block: Totaller._block,
+    flow.Sequence: Totaller._sequence,
+    flow.Parallel: Totaller._parallel,
+    flow.Repeat: Totaller._repeat,
+    flow.Choice: Totaller._choice,
+    flow.Expectation: Totaller._expectation,
+    flow.Call: Totaller._call,
+}
+
+
+def _averaged(node: flow.Repeat, worth: Expr) -> Expr:
+    """count times the mean over the ceil(count) whole passes; nothing if there is none."""
+    passes = graph.apply("ceil", node.count)
+    share = graph.div(node.count, passes)
+    none = graph.compare("==", node.count, graph.ZERO)
+    return graph.if_else(none, graph.ZERO, graph.mul(share, graph.summation(node.counter, node.count, worth)))
+
+
+def added(parts: Iterable[Totals]) -> Totals:
+    """Key by key the sum."""
+    terms: dict[Any, list[Expr]] = {}
+    for part in parts:
+        for key, worth in part.items():
+            terms.setdefault(key, []).append(worth)
+    return {key: summed(worths) for key, worths in terms.items()}
+
+
+def summed(terms: Iterable[Expr]) -> Expr:
+    """The sum; equal terms are counted and multiplied, so ten thousand equal calls are one term."""
+    return graph.add(*(graph.mul(times, term) for term, times in Counter(terms).items()))
+
+
+def scaled(factor: Expr, part: Totals) -> Totals:
+    """Each quantity times a factor."""
+    return {key: graph.mul(factor, worth) for key, worth in part.items()}
+
+
+def callees_first(entry: flow.Kernel) -> list[flow.Kernel]:
+    """The kernel and all it calls, each behind everything that it calls itself."""
+    order: dict[flow.Kernel, None] = {}
+    pending = [(entry, False)]
+    while pending:
+        kernel, expanded = pending.pop()
+        if kernel in order:
+            continue
+        if expanded:
+            order[kernel] = None
+            continue
+        pending.append((kernel, True))
+        pending += [(call.kernel, False) for call in calls_in(kernel.body)]
+    return list(order)
+
+
+def calls_in(node: flow.Flow) -> list[flow.Call]:
+    """The calls in a flow, in the order written."""
+    return [found for found in walk(node) if isinstance(found, flow.Call)]
+
+
+def blocks_in(node: flow.Flow) -> list[flow.Block]:
+    """The blocks in a flow, callees' excluded, in the order written."""
+    return [found for found in walk(node) if isinstance(found, flow.Block)]
+
+
+def walk(node: flow.Flow) -> list[flow.Flow]:
+    """The node and all inside it, in the order written; a call is not entered."""
+    found: list[flow.Flow] = []
+    pending = [node]
+    while pending:
+        current = pending.pop()
+        found.append(current)
+        pending += reversed(inside(current))
+    return found
+
+
+def inside(node: flow.Flow) -> list[flow.Flow]:
+    """The flows directly inside a node."""
+    if isinstance(node, flow.Sequence):
+        return list(node.steps)
+    if isinstance(node, flow.Repeat):
+        return [node.body]
+    if isinstance(node, flow.Parallel):
+        return list(node.branches)
+    if isinstance(node, flow.Choice):
+        return [*(branch for _, branch in node.branches), node.otherwise]
+    if isinstance(node, flow.Expectation):
+        return [case for _, case in node.cases]
+    return []
+
+
+class Amounts:
+    """The leaf that counts: the total amount of each resource, P times what one instance asks for.
+
+    `traits` filters: all of them must be present; `sp` also holds where `dp` is absent.
+    """
+
+    def __init__(self, traits: tuple[str, ...] = ()) -> None:
+        self.traits = traits
+
+    def block(self, block: flow.Block, kernel: flow.Kernel) -> Totals:
+        return added(
+            {requirement.resource: graph.mul(block.parallelism, requirement.amount)}
+            for requirement in block.requirements
+            if matches(requirement, self.traits)
+        )
+
+    def parallel(self, node: flow.Parallel, kernel: flow.Kernel, branches: list[Totals]) -> Totals:
+        return added(branches)
+
+    def call(self, call: flow.Call, callee: Totals) -> Totals:
+        return callee
+
+
+def matches(requirement: flow.Requirement, traits: tuple[str, ...]) -> bool:
+    """Whether a requirement has all the traits; `sp` means not `dp`."""
+    present = {trait.name for trait in requirement.traits}
+    return all(trait in present or (trait == "sp" and "dp" not in present) for trait in traits)

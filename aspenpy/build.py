@@ -1,0 +1,258 @@
+"""Building models in Python, without text.
+
+    from aspenpy import build as b
+
+    app = b.application(
+        "axpy",
+        b.param("n", 1_000_000, low=1, high=1e9),
+        b.kernel("main", b.execute(b.requires("flops", "2*n"), b.requires("loads", "16*n"), parallelism="n")),
+    )
+    print(app.to_aspen())
+
+Wherever a quantity is wanted, give a number, text in the language (`"2*n^3"`, `"25.6 GB/s"`) or a node of the
+expression graph. Mistakes raise AspenError, as they do in a file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any, Literal
+
+from aspenpy.application.load import link as link_application
+from aspenpy.application.model import Application
+from aspenpy.diagnostics import fail
+from aspenpy.expr.graph import Expr
+from aspenpy.machine.load import link as link_machine
+from aspenpy.machine.model import Machine
+from aspenpy.source import Source
+from aspenpy.syntax import nodes
+from aspenpy.syntax.parser import parse_condition, parse_expression
+
+Quantity = int | float | Fraction | str | Expr
+
+
+def expression(quantity: Quantity) -> nodes.Expression:
+    """The syntax tree of a quantity."""
+    if isinstance(quantity, Expr):
+        from aspenpy.expr.printer import to_text
+
+        return parse_expression(to_text(quantity))
+    if isinstance(quantity, bool) or not isinstance(quantity, int | float | Fraction | str):
+        fail("bad-value", f"{quantity!r} is no quantity: give a number or text in the language")
+    return parse_expression(quantity if isinstance(quantity, str) else _spelled(quantity))
+
+
+MOST_BITS = 13_000
+"""Of a whole number: nearly the 4,000 digits that a literal may have."""
+
+
+def _spelled(value: float | Fraction) -> str:
+    whole = value.numerator.bit_length() if isinstance(value, int | Fraction) else 0
+    if value - value != 0 or whole > MOST_BITS:
+        fail("bad-value", f"a quantity is a finite number, not {value if whole == 0 else 'one of that many digits'}")
+    return f"{value.numerator}/{value.denominator}" if isinstance(value, Fraction) else repr(value)
+
+
+def _optional(quantity: Quantity | None) -> nodes.Expression | None:
+    return None if quantity is None else expression(quantity)
+
+
+def _all(quantities: Sequence[Quantity]) -> tuple[nodes.Expression, ...]:
+    return tuple(expression(quantity) for quantity in quantities)
+
+
+# -- applications ----------------------------------------------------------------------------------
+
+
+def application(name: str, *parts: nodes.Declaration | nodes.Kernel) -> Application:
+    """`model name { declarations kernels }`"""
+    kernels = tuple(part for part in parts if isinstance(part, nodes.Kernel))
+    declarations = tuple(part for part in parts if not isinstance(part, nodes.Kernel))
+    node = _reparsed(nodes.Application(name, declarations, kernels))
+    return link_application(node, Source("", f"<{name}>"), [])
+
+
+def param(
+    name: str, value: Any, *, low: Quantity | None = None, high: Quantity | None = None, member_of: str | None = None
+) -> nodes.Parameter:
+    """`param name = value`; a list is an array, a list of lists a table."""
+    rank = 0
+    inner = value
+    while isinstance(inner, list | tuple):
+        rank, inner = rank + 1, inner[0] if inner else 0
+    return nodes.Parameter(name, _array(value), _optional(low), _optional(high), member_of, rank)
+
+
+def _array(value: Any) -> nodes.Expression:
+    if isinstance(value, list | tuple):
+        return nodes.Array(tuple(_array(element) for element in value))
+    return expression(value)
+
+
+def enum(name: str, *members: str) -> nodes.Enum:
+    """`enum name {members}`"""
+    return nodes.Enum(name, members)
+
+
+def data(
+    name: str, size: Quantity | None = None, *, shape: str | None = None, factors: Sequence[Quantity] = ()
+) -> nodes.Data:
+    """`data name [size]` in bytes, or `data name as shape(factors)`."""
+    return nodes.Data(name, _optional(size), shape, _all(factors))
+
+
+def import_model(name: str, path: str, **overrides: Quantity) -> nodes.Import:
+    """`import name from "path" with overrides`"""
+    return nodes.Import(name, path, tuple(nodes.Override(key, expression(value)) for key, value in overrides.items()))
+
+
+def kernel(
+    name: str, *parts: nodes.Declaration | nodes.Statement, formals: Sequence[str] = (), arrays: Sequence[str] = ()
+) -> nodes.Kernel:
+    """`kernel name(param formals, data arrays) { declarations body }`"""
+    declared = tuple(part for part in parts if isinstance(part, nodes.Declaration))
+    body = tuple(part for part in parts if not isinstance(part, nodes.Declaration))
+    arguments = [nodes.Formal("param", item) for item in formals] + [nodes.Formal("data", item) for item in arrays]
+    return nodes.Kernel(name, tuple(arguments), declared, body)
+
+
+def execute(
+    *requirements: nodes.Requirement, parallelism: Quantity | None = None, label: str | None = None
+) -> nodes.Execute:
+    """`execute [parallelism] "label" { requirements }`"""
+    return nodes.Execute(_optional(parallelism), label, requirements)
+
+
+def requires(
+    resource: str,
+    quantity: Quantity,
+    *,
+    size: Quantity | None = None,
+    to: str | None = None,
+    from_: str | None = None,
+    traits: Sequence[str | nodes.Trait] = (),
+) -> nodes.Requirement:
+    """`resource [quantity] of size [size] to|from array as traits`"""
+    if to is not None and from_ is not None:
+        fail("bad-value", f"`{resource}` goes either to an array or from one")
+    direction: Literal["to", "from"] | None = "to" if to is not None else "from" if from_ is not None else None
+    named = tuple(nodes.Trait(item) if isinstance(item, str) else item for item in traits)
+    return nodes.Requirement(resource, expression(quantity), _optional(size), direction, to or from_, named)
+
+
+def trait(name: str, *arguments: Quantity) -> nodes.Trait:
+    """`name(arguments)` after `as`"""
+    return nodes.Trait(name, _all(arguments))
+
+
+def call(name: str, *arguments: Quantity) -> nodes.Call:
+    """`call name(arguments)`"""
+    return nodes.Call(name, _all(arguments))
+
+
+def sample(name: str, distribution: str, *arguments: Quantity) -> nodes.Sample:
+    """`sample name from distribution(arguments)`"""
+    return nodes.Sample(name, distribution, _all(arguments))
+
+
+def iterate(
+    count: Quantity, *body: nodes.Statement, counter: str | None = None, label: str | None = None
+) -> nodes.Loop:
+    """`iterate counter [count] { body }`"""
+    return nodes.Loop("iterate", counter, expression(count), label, body)
+
+
+def map_over(
+    count: Quantity, *body: nodes.Statement, counter: str | None = None, label: str | None = None
+) -> nodes.Loop:
+    """`map counter [count] { body }`"""
+    return nodes.Loop("map", counter, expression(count), label, body)
+
+
+def seq(*body: nodes.Statement, label: str | None = None) -> nodes.Group:
+    """`seq { body }`"""
+    return nodes.Group("seq", label, body)
+
+
+def par(*body: nodes.Statement, label: str | None = None) -> nodes.Group:
+    """`par { body }`; with the label "overlap" the branches run at once."""
+    return nodes.Group("par", label, body)
+
+
+def if_(condition: str, *body: nodes.Statement, otherwise: Sequence[nodes.Statement] | None = None) -> nodes.If:
+    """`if (condition) { body } else { otherwise }`"""
+    rest = None if otherwise is None else tuple(otherwise)
+    return nodes.If(((parse_condition(condition), body),), rest)
+
+
+def case(value: Quantity, *body: nodes.Statement) -> nodes.Case:
+    """`[value] { body }` of a switch or a probability"""
+    return nodes.Case(expression(value), body)
+
+
+def switch(subject: str, *cases: nodes.Case, otherwise: Sequence[nodes.Statement] | None = None) -> nodes.Switch:
+    """`switch (subject) { cases else { otherwise } }`"""
+    return nodes.Switch(nodes.Name(subject), cases, None if otherwise is None else tuple(otherwise))
+
+
+def probability(*cases: nodes.Case, otherwise: Sequence[nodes.Statement] | None = None) -> nodes.Probability:
+    """`probability { cases else { otherwise } }`"""
+    return nodes.Probability(cases, None if otherwise is None else tuple(otherwise))
+
+
+# -- machines --------------------------------------------------------------------------------------
+
+
+def machine(*parts: nodes.Parameter | nodes.Enum | nodes.Component) -> Machine:
+    """A machine model: parameters, enums and components, one of them of type `machine`."""
+    components = tuple(part for part in parts if isinstance(part, nodes.Component))
+    declarations = tuple(part for part in parts if not isinstance(part, nodes.Component))
+    return link_machine(_reparsed(nodes.Machine(declarations, components)), [])
+
+
+def component(type: str, name: str, *items: nodes.Item) -> nodes.Component:
+    """`type name { items }`"""
+    return nodes.Component(type, name, items)
+
+
+def part(type: str, name: str, quantity: Quantity | None = None) -> nodes.Part:
+    """`type [quantity] name`"""
+    return nodes.Part(type, _optional(quantity), name)
+
+
+def property_(name: str, value: Quantity | None = None) -> nodes.Property:
+    """`property name [value]`"""
+    return nodes.Property(name, _optional(value))
+
+
+def resource(name: str, argument: str, time: Quantity, *traits: nodes.ResourceTrait) -> nodes.Resource:
+    """`resource name(argument) [seconds] with traits`"""
+    return nodes.Resource(name, argument, expression(time), traits)
+
+
+def resource_trait(name: str, time: Quantity, *, argument: str | None = None) -> nodes.ResourceTrait:
+    """`name(argument) [seconds]` after `with`; `base` is the time so far"""
+    return nodes.ResourceTrait(name, argument, expression(time))
+
+
+def conflict(first: str, second: str) -> nodes.Conflict:
+    """`conflict first, second`"""
+    return nodes.Conflict(first, second)
+
+
+def power(kind: Literal["static", "dynamic"], watts: Quantity) -> nodes.PowerDraw:
+    """`static power [watts]` or `dynamic power [watts]`"""
+    return nodes.PowerDraw(kind, expression(watts))
+
+
+def _reparsed(node: Any) -> Any:
+    """The tree as its text says it: what was built is held to the grammar, and every node has its place."""
+    from aspenpy.syntax.parser import parse_file
+    from aspenpy.syntax.printer import to_aspen
+
+    name = getattr(node, "name", "machine")
+    read = parse_file(Source(to_aspen(node), f"<{name}>"))
+    if read != node:
+        fail("bad-value", "a name given to the builder is not one name: the text would say something else")
+    return read

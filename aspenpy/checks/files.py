@@ -1,0 +1,51 @@
+"""Every diagnostic of files and folders."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from aspenpy.application.load import link as link_application
+from aspenpy.checks.applications import check_application
+from aspenpy.checks.machines import check_machine
+from aspenpy.diagnostics import AspenError, Diagnostic
+from aspenpy.files import Reader
+from aspenpy.machine.load import link as link_machine
+from aspenpy.machine.model import Machine
+from aspenpy.source import Source
+from aspenpy.syntax import nodes
+from aspenpy.syntax.parser import parse_file
+
+
+def check_paths(
+    paths: Iterable[Path], machine: Machine | None = None, reader: Reader | None = None
+) -> list[Diagnostic]:
+    """Every diagnostic of every file; folders are searched for `.aspen` files. In a folder, a file with
+    components but none of type `machine` is a part for others to include."""
+    found: list[Diagnostic] = []
+    for path in paths:
+        inside = path.is_dir()
+        for file in sorted(path.rglob("*.aspen")) if inside else [path]:
+            found += check_file(file, machine, reader or Reader(), part_allowed=inside)
+    return found
+
+
+def check_file(path: Path, machine: Machine | None, reader: Reader, *, part_allowed: bool = False) -> list[Diagnostic]:
+    """Every diagnostic of one file."""
+    try:
+        return check_source(reader.read(path), machine, reader, part_allowed=part_allowed)
+    except AspenError as error:
+        return list(error.diagnostics)
+
+
+def check_source(
+    source: Source, machine: Machine | None = None, reader: Reader | None = None, *, part_allowed: bool = False
+) -> list[Diagnostic]:
+    """Every diagnostic of one model; raises AspenError where it cannot even be loaded."""
+    warnings: list[Diagnostic] = []
+    node = parse_file(source, reader or Reader(), warnings)
+    if isinstance(node, nodes.Application):
+        return check_application(link_application(node, source, warnings, reader), machine)
+    if part_allowed and not any(component.type == "machine" for component in node.components):
+        return warnings
+    return check_machine(link_machine(node, warnings))

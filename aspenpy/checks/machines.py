@@ -1,0 +1,123 @@
+"""What is wrong with a machine, and what is probably a mistake in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from aspenpy.checks.values import circles, failures, start_of
+from aspenpy.diagnostics import Diagnostic, nearest
+from aspenpy.expr import graph
+from aspenpy.expr.graph import Expr
+from aspenpy.machine.model import OWNER, Component, Machine
+from aspenpy.scope import circular
+from aspenpy.syntax import nodes
+from aspenpy.syntax.lower import Origins
+
+
+def check_machine(machine: Machine) -> list[Diagnostic]:
+    """What is wrong with a machine, and what is probably a mistake in it."""
+    return [
+        *machine.warnings,
+        *_broken_machine_values(machine),
+        *(circular(found, None, machine) for found in circles(list(machine.definitions), machine.definitions)),
+        *_unknown_machine_names(machine),
+        *_unused_machine_parameters(machine),
+        *_unreachable_components(machine),
+        *_idle_conflicts(machine),
+    ]
+
+
+def _machine_expressions(component: Component) -> Iterator[Expr]:
+    yield from (part.quantity for part in component.parts)
+    yield from (item.value for item in component.properties.values() if item.value is not None)
+    yield from component.power.values()
+    for resource in component.resources.values():
+        yield resource.time
+        yield from (trait.time for trait in resource.traits.values())
+
+
+def _broken_machine_values(machine: Machine) -> list[Diagnostic]:
+    exprs = [
+        *machine.definitions.values(),
+        *(e for item in machine.components.values() for e in _machine_expressions(item)),
+    ]
+    quantities = [
+        graph.checked("quantity", part.quantity) for item in machine.components.values() for part in item.parts
+    ]
+    spans: Origins = {
+        graph.checked("quantity", part.quantity): part.span
+        for item in machine.components.values()
+        for part in item.parts
+        if part.span is not None
+    }
+    broken = [found for expr in dict.fromkeys(exprs) for found in failures(expr, machine.origins)]
+    return broken + [found for expr in dict.fromkeys(quantities) for found in failures(expr, spans)]
+
+
+def _unknown_machine_names(machine: Machine) -> list[Diagnostic]:
+    """Names in a machine that it does not define: an application might, but seldom should."""
+    exprs = [
+        *machine.definitions.values(),
+        *(expr for component in machine.components.values() for expr in _machine_expressions(component)),
+    ]
+    unknown = [
+        symbol
+        for symbol in graph.free_symbols(graph.array(exprs))
+        if symbol not in machine.definitions and symbol.payload[1] in ("", OWNER)
+    ]
+    return [
+        Diagnostic(
+            "unknown-name",
+            f"unknown name `{symbol.payload[0]}`",
+            machine.origins.get(symbol),
+            hint=nearest(symbol.payload[0], machine.declared) or "the machine does not define it",
+            severity="warning",
+        )
+        for symbol in sorted(unknown, key=lambda symbol: start_of(machine.origins.get(symbol)))
+    ]
+
+
+def _unused_machine_parameters(machine: Machine) -> list[Diagnostic]:
+    exprs = [
+        *machine.definitions.values(),
+        *(e for item in machine.components.values() for e in _machine_expressions(item)),
+    ]
+    used = graph.free_symbols(graph.array(exprs))
+    return [
+        Diagnostic("unused-parameter", f"parameter `{node.name}` is never used", node.name_span, severity="warning")
+        for node in machine.declared.values()
+        if graph.symbol(node.name, OWNER) not in used
+    ]
+
+
+def _unreachable_components(machine: Machine) -> list[Diagnostic]:
+    placed = {place.component.name for place in machine.places()}
+    return [
+        Diagnostic(
+            "unused-component",
+            f"{component.type} `{component.name}` is not part of machine `{machine.name}`",
+            component.name_span,
+            severity="warning",
+        )
+        for component in machine.components.values()
+        if component.name not in placed
+    ]
+
+
+def _idle_conflicts(machine: Machine) -> list[Diagnostic]:
+    """Conflicts of resources that nobody offers: probably misspelt."""
+    offered = {name for component in machine.components.values() for name in component.resources}
+    return [
+        Diagnostic(
+            "unknown-resource",
+            f"no component offers the resource `{name}`",
+            conflict.span,
+            hint=nearest(name, offered),
+            severity="warning",
+        )
+        for component in machine.node.components
+        for conflict in component.items
+        if isinstance(conflict, nodes.Conflict)
+        for name in (conflict.first, conflict.second)
+        if name not in offered
+    ]

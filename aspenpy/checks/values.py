@@ -1,0 +1,56 @@
+"""Expressions whose value fails whatever the user sets: put-off mistakes, division by zero, circular definitions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from aspenpy.diagnostics import Diagnostic
+from aspenpy.expr import graph
+from aspenpy.expr.definitions import CircularDefinition, reached
+from aspenpy.expr.evaluate import CERTAIN, EvaluationError, evaluate
+from aspenpy.expr.graph import Expr
+from aspenpy.source import Span
+from aspenpy.syntax.lower import Origins
+
+
+def failures(expr: Expr, origins: Origins) -> list[Diagnostic]:
+    """What is wrong with an expression for certain; nothing where a symbol may still change it."""
+    broken = [node.payload for node in _certain(expr) if node.kind == "failure"]
+    if broken:
+        return [payload for payload in broken if isinstance(payload, Diagnostic)]
+    if graph.free_symbols(expr):
+        return []
+    try:
+        evaluate(expr, {})
+    except EvaluationError as error:
+        return [Diagnostic("no-value", error.reason, origins.get(error.node))]
+    return []
+
+
+def _certain(expr: Expr) -> list[Expr]:
+    """The nodes that the value needs whatever the symbols are."""
+    found = {expr: None}
+    for node in (waiting := [expr]):
+        certain = node.args[CERTAIN[node.kind]] if node.kind in CERTAIN else node.args
+        new = [arg for arg in dict.fromkeys(certain) if arg not in found]
+        found |= dict.fromkeys(new)
+        waiting += new
+    return list(found)
+
+
+def circles(symbols: Iterable[Expr], definitions: Mapping[Expr, Expr]) -> list[CircularDefinition]:
+    """The circular definitions among some symbols, each once."""
+    left = dict(definitions)
+    found: list[CircularDefinition] = []
+    while True:
+        try:
+            reached([symbol for symbol in symbols if symbol in left], left)
+            return found
+        except CircularDefinition as error:
+            found.append(error)
+            del left[error.cycle[0]]
+
+
+def start_of(span: Span | None) -> int:
+    """What diagnostics are put in the order of the text by; those without a place come first."""
+    return span.start if span else -1

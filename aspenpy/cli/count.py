@@ -1,0 +1,121 @@
+"""`aspenpy count`: how much an application asks for, and which value of a parameter asks for so much."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from typing import Any
+
+from aspenpy.analysis.counting import Counts
+from aspenpy.cli.entry import only_entry
+from aspenpy.cli.failure import CommandError
+from aspenpy.cli.output import emit, emit_json, report, show
+from aspenpy.cli.parser import Examples, add_machine, add_model, add_outside, add_values, settings_of
+from aspenpy.library import load_application, load_machine
+from aspenpy.prediction import amount_of
+from aspenpy.scope import DEFAULT_SEED
+
+EXAMPLES: Examples = (
+    ("every resource, in all and by kernel", "aspenpy count comd"),
+    ("one resource, vectorised and in double precision only", "aspenpy count comd --resource flops --traits dp,simd"),
+    ("the matrix that takes 1 Tflop", "aspenpy count matmul --solve n --target 1e12"),
+    ("the same in whole numbers", "aspenpy count matmul --solve n --target 2e12 --integer --range 1..1e6"),
+)
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    add_model(parser)
+    add_machine(parser, required=False, why=", for names that the application leaves to it")
+    add_values(parser)
+    add_outside(parser)
+    parser.add_argument("--resource", metavar="R", help="only this: flops, loads, ..., bytes")
+    parser.add_argument(
+        "--traits",
+        metavar="NAME,...",
+        default="",
+        help="only requirements that have all of these traits; sp also means: not dp",
+    )
+    parser.add_argument("--solve", metavar="NAME", help="finds the values of this parameter that meet --target")
+    parser.add_argument("--target", metavar="AMOUNT", help="of --resource (default: flops), a number or an expression")
+    parser.add_argument("--integer", action="store_true", help="with --solve: whole values only, found exactly")
+    parser.add_argument(
+        "--range", metavar="LOW..HIGH", help="with --solve: where to look (default: the range that it declares)"
+    )
+    parser.add_argument("--format", choices=("table", "json", "csv"), default="table", help="default: table")
+    parser.add_argument(
+        "--seed", metavar="N", type=int, default=DEFAULT_SEED, help=f"of random draws (default: {DEFAULT_SEED})"
+    )
+
+
+def run(arguments: Namespace) -> int:
+    _refuse_halves(arguments)
+    application = load_application(arguments.model, allow_outside=arguments.allow_outside)
+    machine = load_machine(arguments.machine, allow_outside=arguments.allow_outside) if arguments.machine else None
+    counts = Counts(
+        application,
+        kernel=only_entry(application, arguments.kernel),
+        set=settings_of(arguments),
+        traits=tuple(name.strip() for name in arguments.traits.split(",") if name.strip()),
+        machine=machine,
+        seed=arguments.seed,
+    )
+    if arguments.format != "json":
+        report(application.warnings)
+    if arguments.solve:
+        _solve(counts, arguments)
+    else:
+        _count(counts, arguments)
+    return 0
+
+
+def _refuse_halves(arguments: Namespace) -> None:
+    if (arguments.solve is None) != (arguments.target is None):
+        raise CommandError("--solve and --target belong together: --solve n --target 1e12")
+    if arguments.solve is None and (arguments.integer or arguments.range):
+        raise CommandError("--integer and --range say how to --solve")
+
+
+def _count(counts: Counts, arguments: Namespace) -> None:
+    from aspenpy.present.counting import as_json, page, records
+
+    resource = arguments.resource
+    if resource is not None:
+        amount_of(dict.fromkeys(counts.amounts, counts.expression("bytes")), resource)
+    if arguments.format == "json":
+        emit_json(as_json(counts, resource))
+    elif arguments.format == "csv":
+        _emit_csv(records(counts, resource))
+    else:
+        show(page(counts, resource))
+
+
+def _solve(counts: Counts, arguments: Namespace) -> None:
+    from aspenpy.present.counting import inverse_json, inverse_page, inverse_records
+
+    inverse = counts.solve(
+        arguments.solve,
+        counts.number(arguments.target, "--target"),
+        arguments.resource or "flops",
+        whole=arguments.integer,
+        within=_range(counts, arguments.range),
+    )
+    if arguments.format == "json":
+        emit_json(inverse_json(counts, inverse))
+    elif arguments.format == "csv":
+        _emit_csv(inverse_records(inverse))
+    else:
+        show(inverse_page(counts, inverse))
+
+
+def _range(counts: Counts, text: str | None) -> tuple[Any, Any] | None:
+    if text is None:
+        return None
+    low, dots, high = text.partition("..")
+    if not dots or not low.strip() or not high.strip():
+        raise CommandError(f"--range: expected LOW..HIGH, such as 1..1e6, not `{text}`")
+    return counts.number(low, "--range"), counts.number(high, "--range")
+
+
+def _emit_csv(table: Any) -> None:
+    from aspenpy.present.delimited import as_csv
+
+    emit(as_csv(table), end="")

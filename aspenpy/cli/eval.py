@@ -1,0 +1,120 @@
+"""`aspenpy eval`: how long an application takes on a machine, and where the time goes."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from typing import Any
+
+from aspenpy.application.model import Application
+from aspenpy.cli.entry import entries
+from aspenpy.cli.output import emit, emit_json, report, show
+from aspenpy.cli.parser import Examples, add_machine, add_model, add_settings, settings_of
+from aspenpy.diagnostics import Diagnostic
+from aspenpy.library import load_application, load_machine
+from aspenpy.machine.model import Machine
+from aspenpy.prediction import Prediction, predict
+from aspenpy.scope import DEFAULT_SEED
+
+EXAMPLES: Examples = (
+    ("the runtime, the kernels, the resources", "aspenpy eval comd --machine haswell"),
+    ("other values: numbers, or expressions", "aspenpy eval comd --machine haswell --set nx=40 --set 'ny=2*nx'"),
+    ("one of several kinds of sockets", "aspenpy eval comd --machine keeneland --socket intel_xeon_x5660"),
+    ("one kernel of the application", "aspenpy eval stream --machine haswell --kernel triad"),
+    ("only some numbers", "aspenpy eval comd --machine haswell --metric runtime,flops,bytes"),
+    ("everything, for a program", "aspenpy eval comd --machine haswell --format json"),
+)
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    add_model(parser)
+    add_machine(parser, required=True)
+    add_settings(parser)
+    parser.add_argument(
+        "--metric",
+        metavar="NAME,...",
+        type=lambda text: text.split(","),
+        default=[],
+        help="shows only these: runtime, or the amount of a resource (flops, loads, ..., bytes)",
+    )
+    parser.add_argument("--format", choices=("table", "json", "csv"), default="table", help="default: table")
+    parser.add_argument(
+        "--seed", metavar="N", type=int, default=DEFAULT_SEED, help=f"of random draws (default: {DEFAULT_SEED})"
+    )
+    parser.add_argument(
+        "--samples", metavar="K", type=_positive, help="also draws K times: mean, deviation and quantiles"
+    )
+
+
+def _positive(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise ArgumentTypeError(f"expected a whole number from 1 on, not `{text}`")
+    return int(text)
+
+
+def run(arguments: Namespace) -> int:
+    application = load_application(arguments.model, allow_outside=arguments.allow_outside)
+    machine = load_machine(arguments.machine, allow_outside=arguments.allow_outside)
+    kernels = entries(application, arguments.kernel)
+    predictions = [_predict(application, machine, kernel, arguments) for kernel in kernels]
+    if arguments.format == "json":
+        emit_json(_object(application, machine, predictions, arguments))
+        return 0
+    report(_warnings(predictions))
+    if arguments.format == "csv":
+        _emit_csv(predictions, arguments.metric)
+    else:
+        _show(predictions, arguments)
+    return 0
+
+
+def _predict(application: Application, machine: Machine, kernel: str, arguments: Namespace) -> Prediction:
+    return predict(
+        application,
+        machine,
+        socket=arguments.socket,
+        kernel=kernel,
+        set=settings_of(arguments),
+        seed=arguments.seed,
+        overlap=arguments.par == "overlap",
+    )
+
+
+def _warnings(predictions: list[Prediction]) -> list[Diagnostic]:
+    """Each once, however many kernels it concerns."""
+    return list({str(found): found for prediction in predictions for found in prediction.diagnostics}.values())
+
+
+def _show(predictions: list[Prediction], arguments: Namespace) -> None:
+    from aspenpy.present.prediction import metrics_page, page
+
+    for position, prediction in enumerate(predictions):
+        if position:
+            emit("")
+        samples = prediction.samples(arguments.samples) if arguments.samples else None
+        show(metrics_page(prediction, arguments.metric, samples) if arguments.metric else page(prediction, samples))
+
+
+def _emit_csv(predictions: list[Prediction], metrics: list[str]) -> None:
+    from aspenpy.present.delimited import as_csv
+    from aspenpy.present.prediction import RECORDS, records
+    from aspenpy.present.table import Table
+
+    rows = tuple(row for prediction in predictions for row in records(prediction, metrics))
+    emit(as_csv(Table(RECORDS, rows)).rstrip("\n"))
+
+
+def _object(
+    application: Application, machine: Machine, predictions: list[Prediction], arguments: Namespace
+) -> dict[str, Any]:
+    """Of one kernel its own object; of several, for lack of `main`, one that holds theirs."""
+    from aspenpy.present.prediction import as_json
+
+    found = [
+        as_json(item, arguments.metric, item.samples(arguments.samples) if arguments.samples else None)
+        for item in predictions
+    ]
+    if arguments.kernel or "main" in application.kernels:
+        return found[0]
+    head = {"application": application.name, "machine": machine.name, "socket": predictions[0].socket, "kernel": None}
+    diagnostics = [diagnostic.to_json() for diagnostic in _warnings(predictions)]
+    return {**head, "predictions": found, "diagnostics": diagnostics}

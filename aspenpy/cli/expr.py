@@ -1,0 +1,120 @@
+"""`aspenpy expr`: the runtime, or the amount of a resource, as a formula."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from collections.abc import Callable
+
+from aspenpy.application.model import Application
+from aspenpy.cli.entry import only_entry
+from aspenpy.cli.failure import CommandError
+from aspenpy.cli.output import emit
+from aspenpy.cli.parser import Examples, add_machine, add_model, add_settings, settings_of
+from aspenpy.diagnostics import AspenError, Diagnostic
+from aspenpy.expr.graph import Expr
+from aspenpy.library import load_application, load_machine
+from aspenpy.prediction import Prediction, amount_of, counts, metric_of
+from aspenpy.scope import Scope
+
+EXAMPLES: Examples = (
+    ("the runtime in seconds, one parameter left free", "aspenpy expr matmul --machine simple --free n"),
+    ("a parameter of each model", "aspenpy expr stream --machine simple --free n,simple_bandwidth"),
+    ("simplified, for a paper", "aspenpy expr matmul --machine simple --free n --simplify --latex"),
+    ("a function in C", "aspenpy expr matmul --machine simple --free n,ranks --c"),
+    ("how much of a resource is asked for: no machine is needed", "aspenpy expr matmul --resource flops --free n"),
+)
+
+Written = Callable[[Expr, list[Expr], str], str]
+"""The text of a formula, given its free symbols and what it is called."""
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    add_model(parser)
+    add_machine(parser, required=False, why="; without one only --resource can be asked for")
+    add_settings(parser)
+    parser.add_argument(
+        "--free",
+        metavar="NAME,...",
+        default="",
+        help="the parameters that stay in the formula; for all others their values are put in",
+    )
+    parser.add_argument("--metric", metavar="NAME", help="runtime (the default), or the amount of a resource")
+    parser.add_argument("--resource", metavar="NAME", dest="metric", help="the same, said of a resource")
+    parser.add_argument("--simplify", action="store_true", help="lets SymPy simplify it; slow for a large formula")
+    forms = parser.add_mutually_exclusive_group()
+    forms.add_argument("--latex", dest="form", action="store_const", const="latex", help="as LaTeX")
+    forms.add_argument("--sympy", dest="form", action="store_const", const="sympy", help="as SymPy writes it")
+    forms.add_argument("--c", dest="form", action="store_const", const="c", help="as a function in C99")
+
+
+def run(arguments: Namespace) -> int:
+    application = load_application(arguments.model, allow_outside=arguments.allow_outside)
+    metric = arguments.metric or "runtime"
+    scope, expr = _asked_for(application, metric, arguments)
+    free = [name.strip() for name in arguments.free.split(",") if name.strip()]
+    formula = scope.formulas([expr], free)[0]
+    _refuse_failures(formula, scope)
+    try:
+        if arguments.simplify:
+            from aspenpy.expr.sympy_view import simplify
+
+            formula = simplify(formula)
+        emit(WRITTEN[arguments.form](formula, [scope.symbol(name) for name in free], metric))
+    except ValueError as error:  # too large a formula, or one that has no such form; the message says which
+        raise CommandError(str(error)) from None
+    return 0
+
+
+def _asked_for(application: Application, metric: str, arguments: Namespace) -> tuple[Scope, Expr]:
+    """The metric in the symbols of the models, and what they stand for."""
+    kernel = only_entry(application, arguments.kernel)
+    if arguments.machine is None:
+        if metric == "runtime":
+            raise CommandError("a runtime needs a machine (--machine M); without one, say --resource NAME")
+        scope, amounts = counts(application, kernel, settings_of(arguments))
+        return scope, amount_of(amounts, metric)
+    from aspenpy.mapping.mapper import map_application
+
+    machine = load_machine(arguments.machine, allow_outside=arguments.allow_outside)
+    overlap = arguments.par == "overlap"
+    tree = map_application(application, machine, socket=arguments.socket, kernel=kernel, overlap=overlap)
+    return Prediction(tree, settings_of(arguments)).scope, metric_of(tree, metric)
+
+
+def _refuse_failures(formula: Expr, scope: Scope) -> None:
+    """A formula that fails whatever its parameters are is none; what stands in one branch of a choice may."""
+    waiting, seen = [formula], {formula}
+    while waiting:
+        node = waiting.pop()
+        if node.kind == "failure" and isinstance(node.payload, Diagnostic):
+            raise AspenError(node.payload)
+        certain = node.args[:1] if node.kind in ("if_else", "junction") else node.args
+        waiting += (arg for arg in certain if arg not in seen)
+        seen.update(certain)
+
+
+def _text(formula: Expr, free: list[Expr], metric: str) -> str:
+    from aspenpy.expr.printer import to_text
+
+    return to_text(formula)
+
+
+def _latex(formula: Expr, free: list[Expr], metric: str) -> str:
+    from aspenpy.expr.printer import to_latex
+
+    return to_latex(formula)
+
+
+def _sympy(formula: Expr, free: list[Expr], metric: str) -> str:
+    from aspenpy.expr.sympy_view import to_sympy
+
+    return str(to_sympy(formula))
+
+
+def _c(formula: Expr, free: list[Expr], metric: str) -> str:
+    from aspenpy.expr.c_code import to_c
+
+    return to_c(formula, free, metric).rstrip("\n")
+
+
+WRITTEN: dict[str | None, Written] = {None: _text, "latex": _latex, "sympy": _sympy, "c": _c}

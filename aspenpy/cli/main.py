@@ -1,0 +1,103 @@
+"""The command `aspenpy`: finds the subcommand, imports it and no other, and says what went wrong."""
+
+from __future__ import annotations
+
+import gc
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+
+from aspenpy.cli.failure import ClosedPipe, CommandError
+from aspenpy.cli.output import complain, emit, report
+from aspenpy.diagnostics import AspenError
+
+COMMANDS = {
+    "eval": "how long an application takes on a machine, and where the time goes",
+    "expr": "the same as a formula in the parameters that are left free",
+    "explain": "the chain behind a number, from the line in the model to the seconds",
+    "profile": "where the time goes, kernel by kernel and call by call",
+    "count": "how much an application asks for, by kernel, and which size asks for so much",
+    "memory": "the data that kernels touch, and whether it fits",
+    "parallelism": "how many instances of each block could run at once, by call path",
+    "trace": "what runs in which order",
+    "check": "everything that is wrong with models, or probably a mistake",
+    "fmt": "lays models out in one way",
+    "list": "the applications and machines of the library",
+    "show": "what is in a model: a machine's tree and peaks, an application's calls and data",
+}
+"""What each command answers; it stands in the module of its name."""
+
+USAGE = """\
+usage: aspenpy COMMAND ...
+
+How long will this application take on that machine, where does the time go, and what would change it?
+
+commands:
+{commands}
+
+options:
+  -h, --help  says this; after a command, what that one takes
+  --version   says which aspenpy this is
+
+examples:
+  aspenpy eval comd --machine haswell
+  aspenpy expr comd --machine haswell --free nx
+  aspenpy list machines"""
+
+SUCCESS, FAILURE, INTERRUPTED, PIPE_CLOSED = 0, 2, 130, 141
+"""Exit statuses; the last two are a shell's for programs that SIGINT and SIGPIPE end."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs a command line, without the program's name, and returns its exit status."""
+    if arguments is not None:
+        return _guarded(list(arguments))
+    status = _guarded(sys.argv[1:])
+    gc.freeze()  # nobody waits for Python to look through what ends with the process: 6 ms
+    return status
+
+
+def _guarded(arguments: list[str]) -> int:
+    """Whatever ends a command early is said, and becomes its exit status."""
+    try:
+        return run(arguments)
+    except AspenError as error:
+        report(error.diagnostics)
+        return FAILURE
+    except CommandError as error:
+        complain(str(error))
+        return FAILURE
+    except ClosedPipe:
+        return PIPE_CLOSED
+    except KeyboardInterrupt:
+        return INTERRUPTED
+
+
+def run(arguments: list[str]) -> int:
+    """The exit status of a command that ends well."""
+    name, *rest = arguments or ["--help"]
+    if name in ("-h", "--help", "help"):
+        emit(USAGE.format(commands="\n".join(f"  {name:<11} {line}" for name, line in COMMANDS.items())))
+        return SUCCESS
+    if name == "--version":
+        from aspenpy import __version__
+
+        emit(f"aspenpy {__version__}")
+        return SUCCESS
+    if name not in COMMANDS:
+        raise CommandError(_unknown(name))
+    from aspenpy.cli.parser import Parser
+
+    command = import_module(f"aspenpy.cli.{name}")
+    parser = Parser(name, COMMANDS[name], command.EXAMPLES)
+    command.add_arguments(parser)
+    status: int = command.run(parser.parse_intermixed_args(rest))
+    return status
+
+
+def _unknown(name: str) -> str:
+    from aspenpy.diagnostics import nearest
+
+    noun = "option" if name.startswith("-") else "command"
+    hint = nearest(name, COMMANDS) or "`aspenpy --help` lists the commands"
+    return f"there is no {noun} `{name}`; {hint}"

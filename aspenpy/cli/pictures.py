@@ -1,0 +1,29 @@
+"""Pictures: files that matplotlib draws, and what may go wrong with them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from aspenpy.cli.failure import CommandError
+
+SUFFIXES = (".svg", ".png", ".pdf")
+
+
+def save(path: str, draw: Callable[[], Any]) -> None:
+    """Writes the figure that `draw` makes into a file, in the format that its name ends with."""
+    suffix = Path(path).suffix.lower()
+    if suffix not in SUFFIXES:
+        raise CommandError(f"cannot draw `{path}`: the name of a picture ends with {', '.join(SUFFIXES)}")
+    try:
+        import matplotlib
+    except ImportError:
+        raise CommandError("a picture needs matplotlib: pip install 'aspenpy[plot]'") from None
+    # Text stays text, and the same picture is the same file: no date, no random names of its parts.
+    with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "aspenpy", "font.family": "sans-serif"}):
+        try:
+            figure = draw()
+            figure.savefig(path, dpi=150, metadata={"Date": None} if suffix == ".svg" else None)
+        except OSError as error:
+            raise CommandError(f"cannot write `{path}`: {error.strerror}") from None

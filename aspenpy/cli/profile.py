@@ -1,0 +1,72 @@
+"""`aspenpy profile`: where the time goes, kernel by kernel and call by call."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+
+from aspenpy.analysis.profile import Profile
+from aspenpy.cli.entry import only_entry
+from aspenpy.cli.output import emit, emit_json, report, show
+from aspenpy.cli.parser import Examples, add_machine, add_model, add_settings, settings_of
+from aspenpy.library import load_application, load_machine
+from aspenpy.prediction import predict
+from aspenpy.scope import DEFAULT_SEED
+
+EXAMPLES: Examples = (
+    ("the kernels, the most expensive first", "aspenpy profile comd --machine haswell"),
+    ("and who calls whom", "aspenpy profile comd --machine haswell --graph"),
+    ("from one kernel on, with its argument", "aspenpy profile comd --machine haswell --kernel redistribute"),
+    ("a flame graph: open it at www.speedscope.app", "aspenpy profile comd --machine haswell --format speedscope"),
+)
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    add_model(parser)
+    add_machine(parser, required=True)
+    add_settings(parser)
+    parser.add_argument("--graph", action="store_true", help="also shows each kernel with its callers and callees")
+    parser.add_argument(
+        "--format", choices=("table", "json", "csv", "speedscope"), default="table", help="default: table"
+    )
+    parser.add_argument("--picture", metavar="FILE", help="also draws the call graph: an .svg, .png or .pdf file")
+    parser.add_argument(
+        "--seed", metavar="N", type=int, default=DEFAULT_SEED, help=f"of random draws (default: {DEFAULT_SEED})"
+    )
+
+
+def run(arguments: Namespace) -> int:
+    application = load_application(arguments.model, allow_outside=arguments.allow_outside)
+    prediction = predict(
+        application,
+        load_machine(arguments.machine, allow_outside=arguments.allow_outside),
+        socket=arguments.socket,
+        kernel=only_entry(application, arguments.kernel),
+        set=settings_of(arguments),
+        seed=arguments.seed,
+        overlap=arguments.par == "overlap",
+    )
+    profile = Profile(prediction)
+    if arguments.format != "json":
+        report(prediction.diagnostics)
+    _write(profile, arguments)
+    if arguments.picture:
+        from aspenpy.cli.pictures import save
+        from aspenpy.present.call_picture import draw
+
+        save(arguments.picture, lambda: draw(profile))
+    return 0
+
+
+def _write(profile: Profile, arguments: Namespace) -> None:
+    from aspenpy.present.profile import as_json, as_speedscope, page, records
+
+    if arguments.format == "json":
+        emit_json(as_json(profile))
+    elif arguments.format == "speedscope":
+        emit_json(as_speedscope(profile))
+    elif arguments.format == "csv":
+        from aspenpy.present.delimited import as_csv
+
+        emit(as_csv(records(profile, calls=arguments.graph)), end="")
+    else:
+        show(page(profile, calls=arguments.graph))

@@ -1,0 +1,64 @@
+"""`aspenpy trace`: what runs in which order."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
+
+from aspenpy.analysis.trace import MOST, PASSES, Trace
+from aspenpy.cli.entry import only_entry
+from aspenpy.cli.output import emit_json, report, show
+from aspenpy.cli.parser import Examples, add_machine, add_model, add_settings, settings_of
+from aspenpy.library import load_application, load_machine
+from aspenpy.scope import DEFAULT_SEED
+
+EXAMPLES: Examples = (
+    ("the beginning of every loop", "aspenpy trace jacobi"),
+    ("with the time on a machine", "aspenpy trace comd --machine haswell --passes 1"),
+    ("more of it", "aspenpy trace comd --machine haswell --most 1000 --passes 10"),
+    ("for a program", "aspenpy trace stream --machine simple --format json"),
+)
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    add_model(parser)
+    add_machine(parser, required=False, why=", for the times")
+    add_settings(parser)
+    parser.add_argument(
+        "--most", metavar="N", type=_positive, default=MOST, help=f"at most so many steps (default: {MOST})"
+    )
+    parser.add_argument(
+        "--passes", metavar="N", type=_positive, default=PASSES, help=f"of each loop (default: {PASSES})"
+    )
+    parser.add_argument("--format", choices=("table", "json"), default="table", help="default: table")
+    parser.add_argument(
+        "--seed", metavar="N", type=int, default=DEFAULT_SEED, help=f"of random draws (default: {DEFAULT_SEED})"
+    )
+
+
+def _positive(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise ArgumentTypeError(f"expected a whole number from 1 on, not `{text}`")
+    return int(text)
+
+
+def run(arguments: Namespace) -> int:
+    from aspenpy.present.trace import as_json, page
+
+    application = load_application(arguments.model, allow_outside=arguments.allow_outside)
+    trace = Trace(
+        application,
+        kernel=only_entry(application, arguments.kernel),
+        set=settings_of(arguments),
+        machine=load_machine(arguments.machine, allow_outside=arguments.allow_outside) if arguments.machine else None,
+        socket=arguments.socket,
+        overlap=arguments.par == "overlap",
+        most=arguments.most,
+        passes=arguments.passes,
+        seed=arguments.seed,
+    )
+    if arguments.format == "json":
+        emit_json(as_json(trace))
+    else:
+        report(application.warnings)
+        show(page(trace))
+    return 0

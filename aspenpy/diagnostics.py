@@ -1,0 +1,178 @@
+"""Diagnostic: the one way aspenpy says that something is wrong, and the one place it is drawn.
+
+Every stage raises `AspenError` with diagnostics, or collects them; the command line, the REPL,
+notebooks and editors only render them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
+
+from aspenpy.record import Record
+from aspenpy.source import Span
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+Severity = Literal["error", "warning", "note"]
+
+LONGEST_LINE_SHOWN = 120
+"""Characters of a source line that are drawn around the caret; the rest becomes an ellipsis."""
+
+
+class Related(Record):
+    """Another place that belongs to a diagnostic, such as "first defined here"."""
+
+    span: Span | None
+    label: str
+
+
+class Diagnostic(Record):
+    """One thing that is wrong, or probably a mistake.
+
+    `code` is a stable, hyphenated name for tools (`unknown-name`). `parents` are the circumstances,
+    innermost first ("while mapping kernel `fft` onto socket `x5660`").
+    """
+
+    code: str
+    message: str
+    span: Span | None = None
+    related: tuple[Related, ...] = ()
+    hint: str | None = None
+    parents: tuple[str, ...] = ()
+    severity: Severity = "error"
+
+    def within(self, circumstance: str) -> Diagnostic:
+        """The same diagnostic, told with one more circumstance around it."""
+        changed: Diagnostic = self.replace(parents=(*self.parents, circumstance))
+        return changed
+
+    def to_json(self) -> dict[str, Any]:
+        """An object for editors and scripts: `severity, code, message, file, line, column, end_line,
+        end_column, hint, related, parents`; lines and columns count from 1, null where there is no place."""
+        return {
+            "severity": self.severity,
+            "code": self.code,
+            "message": self.message,
+            **_place(self.span),
+            "hint": self.hint,
+            "related": [{"label": related.label, **_place(related.span)} for related in self.related],
+            "parents": list(self.parents),
+        }
+
+    def __str__(self) -> str:
+        return render([self])
+
+
+class AspenError(Exception):
+    """What a user's mistake raises: `diagnostics` holds every one that was found, errors and warnings."""
+
+    def __init__(self, *diagnostics: Diagnostic) -> None:
+        super().__init__(*diagnostics)
+        self.diagnostics: tuple[Diagnostic, ...] = diagnostics
+
+    def __str__(self) -> str:
+        return render(self.diagnostics)
+
+
+def fail(
+    code: str,
+    message: str,
+    span: Span | None = None,
+    *,
+    related: tuple[Related, ...] = (),
+    hint: str | None = None,
+    parents: tuple[str, ...] = (),
+) -> NoReturn:
+    """Raises `AspenError` with one error."""
+    raise AspenError(Diagnostic(code, message, span, related, hint, parents))
+
+
+def nearest(name: str, candidates: Iterable[str]) -> str | None:
+    """A "did you mean" hint with the closest candidates, or None when nothing comes close."""
+    from difflib import get_close_matches
+
+    known = sorted(set(candidates))
+    lowered = {candidate.lower(): candidate for candidate in reversed(known)}
+    close = [lowered[match] for match in get_close_matches(name.lower(), lowered, n=3, cutoff=0.6)]
+    if not close:
+        return None
+    return "did you mean " + " or ".join(f"`{candidate}`" for candidate in close) + "?"
+
+
+def render(diagnostics: Iterable[Diagnostic]) -> str:
+    """The report in plain text, one paragraph a diagnostic; `present.terminal` adds colour to the same words."""
+    return "\n\n".join("\n".join(text for _, text in drawn_lines(diagnostic)) for diagnostic in diagnostics)
+
+
+LineKind = Literal["error", "warning", "note", "place", "code", "caret", "hint"]
+
+
+def drawn_lines(diagnostic: Diagnostic) -> list[tuple[LineKind, str]]:
+    """The report line by line, each with the kind of line it is (what a terminal colours by)."""
+    lines: list[tuple[LineKind, str]] = [
+        (diagnostic.severity, f"{diagnostic.severity}: {_visible(diagnostic.message)}")
+    ]
+    if diagnostic.span is not None:
+        lines += _excerpt(diagnostic.span, "")
+    for related in diagnostic.related:
+        if related.span is None:
+            lines.append(("note", f"  = note: {_visible(related.label)}"))
+        else:
+            lines += _excerpt(related.span, _visible(related.label))
+    lines += [("note", f"  = {parent}") for parent in diagnostic.parents]
+    if diagnostic.hint is not None:
+        lines.append(("hint", f"  = hint: {_visible(diagnostic.hint)}"))
+    return lines
+
+
+def _excerpt(span: Span, label: str) -> list[tuple[LineKind, str]]:
+    """File, line and column; the line itself; carets under the span, which end with the line."""
+    source, start, end = span.resolve()
+    line_number, column = span.position()
+    line_start = start - (column - 1)
+    line_end = source.text.find("\n", start)
+    line = source.text[line_start : len(source.text) if line_end < 0 else line_end].rstrip("\r")
+    first = min(column - 1, len(line))
+    last = max(first + 1, min(end - line_start, len(line)))
+    window = max(0, first - LONGEST_LINE_SHOWN // 2)
+    cut = line[window : window + LONGEST_LINE_SHOWN]
+    before, after = "..." if window else "", "..." if window + LONGEST_LINE_SHOWN < len(line) else ""
+    indent = _width(before + _visible(cut[: first - window]))
+    carets = max(1, _width(_visible(cut[first - window : last - window])))
+    gutter = " " * len(str(line_number))
+    return [
+        ("place", f"{gutter}--> {source.name}:{line_number}:{column}"),
+        ("code", f"{line_number} | {before}{_visible(cut)}{after}".rstrip()),
+        ("caret", f"{gutter} | {' ' * indent}{'^' * carets}{' ' + label if label else ''}"),
+    ]
+
+
+def _visible(text: str) -> str:
+    """Tabs as one space; characters that would move the cursor or vanish as their escapes."""
+    return "".join(
+        " " if char == "\t" else char if char.isprintable() or char == "\n" else ascii(char)[1:-1] for char in text
+    )
+
+
+def _width(text: str) -> int:
+    """Columns a terminal uses for the text."""
+    import unicodedata
+
+    return sum(
+        0 if unicodedata.combining(char) else 2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text
+    )
+
+
+def _place(span: Span | None) -> dict[str, Any]:
+    if span is None:
+        return {"file": None, "line": None, "column": None, "end_line": None, "end_column": None}
+    line, column = span.position()
+    end_line, end_column = span.end_position()
+    return {
+        "file": span.resolve().source.name,
+        "line": line,
+        "column": column,
+        "end_line": end_line,
+        "end_column": end_column,
+    }

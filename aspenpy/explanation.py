@@ -1,0 +1,146 @@
+"""Explanation: the chain behind a prediction, from each requirement's source line to its seconds."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from aspenpy.application import flow
+from aspenpy.application.total import Totaller, Totals, added, blocks_in
+from aspenpy.diagnostics import fail, nearest
+from aspenpy.expr import graph
+from aspenpy.expr.graph import Expr
+from aspenpy.mapping.cost import CostTree, RequirementCost
+from aspenpy.record import Record
+from aspenpy.source import Span
+
+if TYPE_CHECKING:
+    from aspenpy.prediction import Prediction
+
+
+class TraitStep(Record):
+    """A trait that changed a time: its name as written, and the machine's formula for it."""
+
+    name: str
+    formula: Expr
+
+
+class Step(Record):
+    """One requirement of one block.
+
+    `demand` is the amount that one parallel instance asks for, as written, in `unit`; `amount` what the whole run
+    asks for. `rate` is the machine's formula for the seconds of an amount, on one of `count` components; `traits`
+    change it in turn; `time` is what the whole run spends on it, `share` its part of the runtime (other
+    requirements of the block may hide it, so shares need not add up to 1).
+    """
+
+    kernel: str
+    block: str | None
+    resource: str
+    demand: Expr
+    parallelism: Expr
+    amount: float
+    component: str
+    count: float
+    rate: Expr
+    traits: tuple[TraitStep, ...]
+    ignored_traits: tuple[str, ...]
+    serial: Expr
+    time: float
+    share: float
+    bounds: bool
+    span: Span | None
+    machine_span: Span | None
+
+
+class Explanation(Record):
+    """The steps behind a runtime (seconds), kernel by kernel, in the order written."""
+
+    runtime: float
+    steps: tuple[Step, ...]
+
+    def __str__(self) -> str:
+        from aspenpy.present.explanation import as_text
+
+        return as_text(self)
+
+
+class _ByRequirement:
+    """The leaf that keeps each requirement's amount and time apart, over the whole run."""
+
+    def __init__(self, tree: CostTree) -> None:
+        self.tree = tree
+
+    def block(self, block: flow.Block, kernel: flow.Kernel) -> Totals:
+        found: Totals = {}
+        for cost in self.tree.blocks[block].requirements:
+            found["amount", cost] = graph.mul(block.parallelism, cost.requirement.amount)
+            found["time", cost] = cost.time
+        return found
+
+    def parallel(self, node: flow.Parallel, kernel: flow.Kernel, branches: list[Totals]) -> Totals:
+        return added(branches)
+
+    def call(self, call: flow.Call, callee: Totals) -> Totals:
+        return callee
+
+
+def explain(prediction: Prediction, kernel: str | None = None) -> Explanation:
+    """The steps of one kernel, or of all that ran."""
+    tree = prediction.tree
+    names = [item.name for item in tree.kernels]
+    if kernel is not None and kernel not in names:
+        hint = nearest(kernel, names) or "the kernels that ran are " + ", ".join(reversed(names))
+        fail("unknown-kernel", f"no kernel `{kernel}` ran", hint=hint)
+    totals = Totaller(_ByRequirement(tree)).kernel(tree.entry)
+    wanted = [
+        (item, block, cost)
+        for item in reversed(tree.kernels)
+        if kernel in (None, item.name)
+        for block in blocks_in(item.body)
+        for cost in tree.blocks[block].requirements
+    ]
+    exprs = [expr for _, _, cost in wanted for expr in _numbers(cost, totals)]
+    bound = graph.substitute(exprs, {tree.entry.context: graph.ZERO}) if exprs else []
+    values = [float(value) for value in prediction.scope.values(bound, prediction.seed)]
+    waits = {key[1:] for key, time in prediction.totals.items() if key[0] == "bound" and time > 0}
+    steps = tuple(
+        _step(item, block, cost, values[3 * place : 3 * place + 3], prediction.runtime, waits)
+        for place, (item, block, cost) in enumerate(wanted)
+    )
+    return Explanation(prediction.runtime, steps)
+
+
+def _numbers(cost: RequirementCost, totals: Totals) -> tuple[Expr, Expr, Expr]:
+    count = cost.offer.place.count if cost.offer else graph.ZERO
+    return totals["amount", cost], totals["time", cost], count
+
+
+def _step(
+    kernel: flow.Kernel,
+    block: flow.Block,
+    cost: RequirementCost,
+    values: list[float],
+    runtime: float,
+    waits: set[tuple[str, str]],
+) -> Step:
+    amount, time, count = values
+    requirement, offer = cost.requirement, cost.offer
+    return Step(
+        kernel.name,
+        block.label,
+        requirement.resource,
+        requirement.amount,
+        block.parallelism,
+        amount,
+        offer.where if offer else "",
+        count,
+        offer.resource.time if offer else cost.base,
+        tuple(TraitStep(trait.name, trait.formula) for trait in cost.traits),
+        cost.ignored,
+        cost.serial,
+        time,
+        time / runtime if runtime else 0.0,
+        (kernel.name, requirement.resource) in waits,
+        requirement.span,
+        offer.resource.span if offer else None,
+    )

@@ -1,0 +1,128 @@
+"""Exact arithmetic: int and Fraction until a float meets them, or until they would become giants.
+
+Every rule returns a settled number (see `settle`) or raises `DomainError` with the reason in the user's words.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+Number = int | Fraction | float
+
+EXACT_BITS = 4096
+"""An exact number longer than this becomes a float: `9^9^9^9` must be refused at once, not computed."""
+
+_GIANT = 1 << EXACT_BITS
+
+TOO_LARGE = "overflow: the value is too large for a floating-point number"
+
+
+class DomainError(ArithmeticError):
+    """An operation has no value for its operands; the text says why."""
+
+
+def settle(value: Number) -> Number:
+    """The one form of a number: whole fractions as int, giants as float, and neither nan nor infinity."""
+    if isinstance(value, float):
+        if value - value == 0.0:
+            return value
+        raise DomainError(TOO_LARGE)
+    if isinstance(value, Fraction):
+        numerator, denominator = value.numerator, value.denominator
+        if denominator != 1:
+            return value if -_GIANT < numerator < _GIANT and denominator < _GIANT else to_float(value)
+        value = numerator
+    return value if -_GIANT < value < _GIANT else to_float(value)
+
+
+def to_float(value: Number) -> float:
+    """The nearest float; refuses what lies beyond the largest one."""
+    try:
+        return float(value)
+    except OverflowError:
+        raise DomainError(TOO_LARGE) from None
+
+
+def plus(left: Number, right: Number) -> Number:
+    try:
+        return settle(left + right)
+    except OverflowError:
+        raise DomainError(TOO_LARGE) from None
+
+
+def times(left: Number, right: Number) -> Number:
+    try:
+        return settle(left * right)
+    except OverflowError:
+        raise DomainError(TOO_LARGE) from None
+
+
+def divide(left: Number, right: Number) -> Number:
+    """Exact for exact operands: 1/3 is a Fraction."""
+    if right == 0:
+        raise DomainError("division by zero")
+    try:
+        if type(left) is int and type(right) is int:
+            return settle(Fraction(left, right))
+        return settle(left / right)
+    except OverflowError:
+        raise DomainError(TOO_LARGE) from None
+
+
+def raised(base: Number, exponent: Number) -> Number:
+    """`base ^ exponent`, exact for exact bases and whole exponents within the size bound; 0^0 is 1."""
+    if base == 0 and exponent < 0:
+        raise DomainError(f"division by zero: 0 to the power of {shown(exponent)}")
+    if isinstance(exponent, int) and not isinstance(base, float) and _fits(base, exponent):
+        if isinstance(base, int) and exponent < 0:
+            return settle(Fraction(1, base**-exponent))
+        return settle(base**exponent)
+    if isinstance(exponent, Fraction) and isinstance(base, int | Fraction) and (root := _exact_root(base, exponent)):
+        return raised(root, exponent.numerator)
+    if base < 0 and exponent != math.floor(exponent):
+        raise DomainError(f"{shown(base)} to the power of {shown(exponent)}: a negative base needs a whole exponent")
+    try:
+        return settle(to_float(base) ** to_float(exponent))
+    except OverflowError:
+        raise DomainError(TOO_LARGE) from None
+
+
+def _exact_root(base: int | Fraction, exponent: Fraction) -> Fraction | None:
+    """The root of the exponent's denominator, if it is exact: 8^(1/3) is 2. Only where floating point finds it."""
+    if base <= 0 or max(base.numerator, base.denominator) >= LARGEST_EXACT_POWER:
+        return None
+    degree = exponent.denominator
+    above, below = (round(part ** (1 / degree)) for part in (base.numerator, base.denominator))
+    exact = above**degree == base.numerator and below**degree == base.denominator
+    return Fraction(above, below) if exact else None
+
+
+LARGEST_EXACT_POWER = 2**52
+"""Whole numbers below it are exact in floating point, and the roots of whole powers are found by rounding."""
+
+
+def _fits(base: int | Fraction, exponent: int) -> bool:
+    """Whether the exact power may be computed: a number of b bits is at least 2^(b-1), so less than twice the bound."""
+    bits = max(base.numerator.bit_length(), base.denominator.bit_length()) - 1
+    return bits * abs(exponent) <= EXACT_BITS
+
+
+def remainder(left: Number, right: Number) -> Number:
+    """left - right * floor(left / right): the sign of the divisor, as Python has it."""
+    if right == 0:
+        raise DomainError("division by zero: a remainder needs a divisor other than 0")
+    try:
+        return settle(left % right)
+    except OverflowError:
+        raise DomainError(TOO_LARGE) from None
+
+
+def shown(value: Number) -> str:
+    """A number as a message shows it: at most 6 digits after a decimal point."""
+    if type(value) is int and abs(value) < 10**15:
+        return str(value)
+    try:
+        return f"{float(value):g}"
+    except OverflowError:
+        return "a number beyond 10^308"

@@ -1,0 +1,58 @@
+"""Definitions: symbols that stand for expressions of other symbols, put in for them in the right order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from graphlib import CycleError, TopologicalSorter
+
+from aspenpy.expr.graph import Expr, array, free_symbols, substitute
+
+
+class CircularDefinition(Exception):
+    """A symbol is defined by itself; `cycle` goes from it to itself along the definitions."""
+
+    def __init__(self, cycle: list[Expr]) -> None:
+        super().__init__(cycle)
+        self.cycle = cycle
+
+    @property
+    def names(self) -> list[str]:
+        return [symbol.payload[0] for symbol in self.cycle]
+
+
+def resolve_definitions(
+    roots: Sequence[Expr], definitions: Mapping[Expr, Expr], carry: Callable[[Expr, Expr], None] | None = None
+) -> list[Expr]:
+    """The roots with every defined symbol replaced by what it stands for, to the end.
+
+    Only definitions that the roots reach are looked at. Raises CircularDefinition.
+    """
+    resolved: dict[Expr, Expr] = {}
+    for symbol, needed in reached(roots, definitions).items():
+        bindings = {other: resolved[other] for other in needed}
+        resolved[symbol] = substitute([definitions[symbol]], bindings, carry)[0] if bindings else definitions[symbol]
+    return substitute(roots, resolved, carry) if resolved else list(roots)
+
+
+def reached(roots: Sequence[Expr], definitions: Mapping[Expr, Expr]) -> dict[Expr, list[Expr]]:
+    """The defined symbols that the roots depend on, each behind the ones its own definition needs, with those.
+
+    Raises CircularDefinition.
+    """
+    needs: dict[Expr, list[Expr]] = {}
+    pending = [symbol for symbol in free_symbols(array(roots)) if symbol in definitions]
+    while pending:
+        symbol = pending.pop()
+        if symbol not in needs:
+            needs[symbol] = [other for other in free_symbols(definitions[symbol]) if other in definitions]
+            pending += needs[symbol]
+    try:
+        return {symbol: needs[symbol] for symbol in TopologicalSorter(needs).static_order()}
+    except CycleError as error:
+        raise CircularDefinition(_from_the_first(error.args[1][-2::-1], definitions)) from None
+
+
+def _from_the_first(cycle: list[Expr], definitions: Mapping[Expr, Expr]) -> list[Expr]:
+    """A cycle, told from whichever of its symbols is defined first, and back to it."""
+    start = min(range(len(cycle)), key=lambda place: list(definitions).index(cycle[place]))
+    return [*cycle[start:], *cycle[:start], cycle[start]]

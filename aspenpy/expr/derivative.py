@@ -1,0 +1,107 @@
+"""Derivatives of expressions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from aspenpy.expr import graph
+from aspenpy.expr.functions import FUNCTIONS
+from aspenpy.expr.node import Expr, topological
+
+
+def derivative(expr: Expr, symbol: Expr) -> Expr:
+    """d expr / d symbol, almost everywhere: `ceil`, `floor` and `round` are flat, `max`, `min` and `if` have the
+    slope of what they choose, a sum has the sum of its terms' slopes, its number of terms held fixed.
+
+    A random draw moves with its arguments, its luck held fixed. A checked value keeps its law.
+    """
+    slopes: dict[Expr, Expr] = {}
+    for node in topological(expr, since=symbol.serial):
+        if node is symbol:
+            slopes[node] = graph.ONE
+        elif not slopes.keys().isdisjoint(node.args):
+            rule = _RULES.get(node.kind)
+            if rule is not None:
+                slope = rule(node, [slopes.get(arg, graph.ZERO) for arg in node.args])
+                if slope is not graph.ZERO:
+                    slopes[node] = slope
+    return slopes.get(expr, graph.ZERO)
+
+
+def _mul(node: Expr, slopes: list[Expr]) -> Expr:
+    factors = node.args
+    terms = [
+        graph.mul(*factors[:position], slope, *factors[position + 1 :])
+        for position, slope in enumerate(slopes)
+        if slope is not graph.ZERO
+    ]
+    return graph.add(*terms)
+
+
+def _div(node: Expr, slopes: list[Expr]) -> Expr:
+    top, bottom = node.args
+    direct = graph.div(slopes[0], bottom) if slopes[0] is not graph.ZERO else graph.ZERO
+    if slopes[1] is graph.ZERO:
+        return direct
+    return graph.sub(direct, graph.div(graph.mul(top, slopes[1]), graph.power(bottom, 2)))
+
+
+def _power(node: Expr, slopes: list[Expr]) -> Expr:
+    base, exponent = node.args
+    total = graph.ZERO
+    if slopes[0] is not graph.ZERO:
+        total = graph.mul(exponent, graph.power(base, graph.sub(exponent, 1)), slopes[0])
+    if slopes[1] is not graph.ZERO:
+        total = graph.add(total, graph.mul(node, graph.apply("log", base), slopes[1]))
+    return total
+
+
+def _apply(node: Expr, slopes: list[Expr]) -> Expr:
+    rule = FUNCTIONS[node.payload].derivative
+    assert rule is not None, node.payload
+    total = graph.ZERO
+    for partial, slope in zip(rule(graph, *node.args), slopes, strict=True):
+        if slope is graph.ZERO:
+            continue
+        if partial is None:
+            raise ValueError(f"{node.payload} has no derivative by the points it goes through")
+        total = graph.add(total, graph.mul(partial, slope))
+    return total
+
+
+def _draw(node: Expr, slopes: list[Expr]) -> Expr:
+    """uniform is low + (high - low) * u, normal is mean + deviation * z, with u and z drawn from the same stream."""
+    if node.payload == "cdf":
+        return graph.ZERO
+    stream, first, second = node.args[0], slopes[1], slopes[2]
+    luck = graph.draw(node.payload, (0, 1), stream)
+    return graph.add(first, graph.mul(graph.sub(second, first) if node.payload == "uniform" else second, luck))
+
+
+def _array(node: Expr, slopes: list[Expr]) -> Expr:
+    return graph.array(slopes)
+
+
+def _index(node: Expr, slopes: list[Expr]) -> Expr:
+    if slopes[0] is graph.ZERO:
+        return graph.ZERO
+    if slopes[0].kind != "array":
+        raise ValueError("an array as a whole has no derivative: take that of its elements")
+    return graph.index(slopes[0], *node.args[1:])
+
+
+_RULES: dict[str, Callable[[Expr, list[Expr]], Expr]] = {
+    "add": lambda node, slopes: graph.add(*slopes),
+    "neg": lambda node, slopes: graph.neg(slopes[0]),
+    "mul": _mul,
+    "div": _div,
+    "power": _power,
+    "apply": _apply,
+    "array": _array,
+    "index": _index,
+    "if_else": lambda node, slopes: graph.if_else(node.args[0], slopes[1], slopes[2]),
+    "sum": lambda node, slopes: graph.summation(node.args[0], node.args[1], slopes[2]),
+    "checked": lambda node, slopes: graph.checked(node.payload, slopes[0], node.args[1]),
+    "draw": _draw,
+}
+"""The kinds whose value moves with their arguments' values."""

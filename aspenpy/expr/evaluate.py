@@ -1,0 +1,302 @@
+"""What an expression is worth: exact as long as all numbers are, and nothing computed that is not needed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from operator import attrgetter
+from typing import Any
+
+from aspenpy.expr import draws
+from aspenpy.expr.arithmetic import TOO_LARGE, DomainError, divide, plus, raised, settle, shown
+from aspenpy.expr.functions import FUNCTIONS
+from aspenpy.expr.graph import COMPARISONS
+from aspenpy.expr.laws import LAWS
+from aspenpy.expr.node import Expr, topological
+
+Value = Any
+"""int, Fraction, float; bool for a condition; a tuple of values for an array."""
+
+EXACT_PASSES = 500
+"""Passes of a loop without closed form, nested ones counted, that are added exactly; more are run as arrays."""
+
+MOST_PASSES = 10**9
+
+
+class EvaluationError(Exception):
+    """The value of `node` was needed and there is none; `payload` is that of a `failure` node."""
+
+    def __init__(self, node: Expr, reason: str, payload: Any = None) -> None:
+        super().__init__(reason)
+        self.node = node
+        self.reason = reason
+        self.payload = payload
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return EvaluationError, (self.node, self.reason, self.payload)
+
+
+def evaluate(expr: Expr, values: Mapping[Expr, Value] | None = None, seed: int = 0) -> Value:
+    """The value with the symbols bound to ints, Fractions, floats or (nested) tuples; raises `EvaluationError`."""
+    return evaluate_many([expr], values, seed)[0]
+
+
+def evaluate_many(
+    exprs: Sequence[Expr],
+    values: Mapping[Expr, Value] | None = None,
+    seed: int = 0,
+    definitions: Mapping[Expr, Expr] | None = None,
+) -> list[Value]:
+    """The values of several expressions, what they share computed once; raises if any of them has none.
+
+    A symbol without a value may have a definition, which is evaluated when the symbol is first needed.
+    """
+    run = Evaluation(values or {}, seed, definitions)
+    run.compute(exprs)
+    return [run.known[expr] for expr in exprs]
+
+
+def accepted(value: Value) -> Value:
+    """A value from outside in the form the rules take: NumPy's and the like become Python's own."""
+    if isinstance(value, tuple | list):
+        return tuple([accepted(element) for element in value])
+    kind = type(value)
+    if kind is bool or not hasattr(value, "__float__"):
+        raise TypeError(f"a value is a number or a tuple of numbers, not {kind.__name__}")
+    if hasattr(value, "__index__"):
+        return settle(value.__index__())
+    return settle(value if hasattr(value, "numerator") and not isinstance(value, float) else float(value))
+
+
+class Evaluation:
+    """One evaluation: what is known so far, node by node."""
+
+    def __init__(self, values: Mapping[Expr, Value], seed: int, definitions: Mapping[Expr, Expr] | None = None) -> None:
+        self.seed = seed
+        self.definitions = definitions or {}
+        self.begun: set[Expr] = set()
+        self.known: dict[Expr, Value] = {}
+        self.exact_passes_left: int | None = None
+        self.lanes_left = MOST_PASSES
+        self._inside: dict[Expr, list[Expr]] = {}
+        for symbol, value in values.items():
+            try:
+                self.known[symbol] = accepted(value)
+            except DomainError as error:
+                raise EvaluationError(symbol, str(error)) from None
+
+    def compute(self, roots: Iterable[Expr]) -> None:
+        """Makes the roots known. A rule may answer with a node that it needs first: it waits on the stack."""
+        known = self.known
+        frames = [self._unknown(roots)]
+        while frames:
+            frame = frames[-1]
+            if not frame:
+                frames.pop()
+                continue
+            node = frame[-1]
+            if node not in known:
+                value = self._value(node)
+                if type(value) is Expr:
+                    frames.append(self._unknown([value]))
+                    continue
+                known[node] = value
+            frame.pop()
+
+    def _value(self, node: Expr) -> Value:
+        try:
+            return RULES[node.kind](self, node)
+        except DomainError as error:
+            reason = str(error)
+        except OverflowError:
+            reason = TOO_LARGE
+        except TypeError:
+            if not any(type(self.known.get(arg)) is tuple for arg in node.args):
+                raise
+            reason = "an array stands where a number is needed"
+        raise EvaluationError(node, reason) from None
+
+    def _unknown(self, roots: Iterable[Expr]) -> list[Expr]:
+        """What the roots need for certain, last to be computed first; branches and bodies wait for their turn."""
+        known = self.known
+        seen = {root for root in roots if root not in known}
+        waiting = list(seen)
+        while waiting:
+            node = waiting.pop()
+            certain = CERTAIN.get(node.kind)
+            for arg in node.args if certain is None else node.args[certain]:
+                if arg not in known and arg not in seen:
+                    seen.add(arg)
+                    waiting.append(arg)
+        return sorted(seen, key=attrgetter("serial"), reverse=True)
+
+    def inside(self, total: Expr) -> list[Expr]:
+        """The nodes of a sum's body that depend on its counter."""
+        if total not in self._inside:
+            counter, _, body = total.args
+            inside = {counter}
+            for node in topological(body, since=counter.serial):
+                if not inside.isdisjoint(node.args):
+                    inside.add(node)
+            self._inside[total] = list(inside)
+        return self._inside[total]
+
+    def one_pass(self, total: Expr, number: int) -> Value:
+        """The body of a sum in one pass of its loop."""
+        counter, _, body = total.args
+        self.known[counter] = number
+        try:
+            self.compute([body])
+            return self.known[body]
+        finally:
+            for node in self.inside(total):
+                self.known.pop(node, None)
+
+
+class _TooManyPasses(Exception):
+    """More than EXACT_PASSES in the outermost loop and those within it."""
+
+
+# -- rules -----------------------------------------------------------------------------------------
+
+
+def _symbol(run: Evaluation, node: Expr) -> Value:
+    """The value of its definition, which is asked for first; met again before that is known, it defines itself."""
+    definition = run.definitions.get(node)
+    if definition is None:
+        raise EvaluationError(node, f"no value for `{node.payload[0]}`")
+    if definition in run.known:
+        return run.known[definition]
+    if node in run.begun:
+        raise EvaluationError(node, f"`{node.payload[0]}` is defined by itself")
+    run.begun.add(node)
+    return definition
+
+
+def _failure(run: Evaluation, node: Expr) -> Value:
+    raise EvaluationError(node, str(node.payload), node.payload)
+
+
+def _add(run: Evaluation, node: Expr) -> Value:
+    known = run.known
+    first, *rest = node.args
+    total = known[first]
+    for arg in rest:
+        total = total + known[arg]
+    return settle(total)
+
+
+def _mul(run: Evaluation, node: Expr) -> Value:
+    known = run.known
+    first, *rest = node.args
+    product = known[first]
+    for arg in rest:
+        product = product * known[arg]
+    return settle(product)
+
+
+def _apply(run: Evaluation, node: Expr) -> Value:
+    rule = FUNCTIONS[node.payload].exact
+    assert rule is not None, node.payload
+    return rule(*[run.known[arg] for arg in node.args])
+
+
+def _index(run: Evaluation, node: Expr) -> Value:
+    array = run.known[node.args[0]]
+    for position in node.args[1:]:
+        place = int(run.known[position])
+        if type(array) is not tuple:
+            raise DomainError("a number has no elements: too many indices")
+        if not array:
+            raise DomainError(f"index {place} is outside an array without elements")
+        if not 0 <= place < len(array):
+            raise DomainError(f"index {place} is outside the {len(array)} elements 0..{len(array) - 1}")
+        array = array[place]
+    return array
+
+
+def _junction(run: Evaluation, node: Expr) -> Value:
+    first, second = node.args
+    if run.known[first] is (node.payload == "or"):
+        return run.known[first]
+    return run.known.get(second, second)
+
+
+def _if_else(run: Evaluation, node: Expr) -> Value:
+    condition, then, otherwise = node.args
+    branch = then if run.known[condition] else otherwise
+    return run.known.get(branch, branch)
+
+
+def _checked(run: Evaluation, node: Expr) -> Value:
+    value, subject = (run.known[arg] for arg in node.args)
+    law = LAWS[node.payload]
+    if not law.holds(subject):
+        raise DomainError(law.broken(subject))
+    return value
+
+
+def _stream(run: Evaluation, node: Expr) -> Value:
+    return draws.stream_hash([draws.stream_part(run.known[arg]) for arg in node.args])
+
+
+def _draw(run: Evaluation, node: Expr) -> Value:
+    stream, *arguments = (run.known[arg] for arg in node.args)
+    return draws.DISTRIBUTIONS[node.payload](draws.bits(run.seed, stream), *arguments)
+
+
+def _sum(run: Evaluation, node: Expr) -> Value:
+    """Exact if the passes are few, those of loops within counted; the outermost sum decides for all of them."""
+    passes = math.ceil(run.known[node.args[1]])
+    if run.exact_passes_left is not None:
+        return _exact_sum(run, node, passes)
+    if passes > MOST_PASSES:
+        raise DomainError(f"{shown(passes)} passes are too many to add one by one, and the sum has no closed form")
+    run.exact_passes_left = EXACT_PASSES
+    begun = set(run.begun)
+    try:
+        return _exact_sum(run, node, passes)
+    except _TooManyPasses:
+        from aspenpy.expr.lanes import summed
+
+        run.exact_passes_left, run.begun = None, begun
+        return summed(run, node, passes)
+    finally:
+        run.exact_passes_left = None
+
+
+def _exact_sum(run: Evaluation, node: Expr, passes: int) -> Value:
+    assert run.exact_passes_left is not None
+    if passes > run.exact_passes_left:
+        raise _TooManyPasses
+    run.exact_passes_left -= max(passes, 0)
+    total: Value = 0
+    for number in range(passes):
+        total = plus(total, run.one_pass(node, number))
+    return total
+
+
+RULES: dict[str, Callable[[Evaluation, Expr], Value]] = {
+    "number": lambda run, node: node.payload,
+    "boolean": lambda run, node: node.payload,
+    "symbol": _symbol,
+    "array": lambda run, node: tuple([run.known[arg] for arg in node.args]),
+    "add": _add,
+    "mul": _mul,
+    "neg": lambda run, node: -run.known[node.args[0]],
+    "div": lambda run, node: divide(run.known[node.args[0]], run.known[node.args[1]]),
+    "power": lambda run, node: raised(run.known[node.args[0]], run.known[node.args[1]]),
+    "apply": _apply,
+    "index": _index,
+    "compare": lambda run, node: COMPARISONS[node.payload](run.known[node.args[0]], run.known[node.args[1]]),
+    "junction": _junction,
+    "if_else": _if_else,
+    "sum": _sum,
+    "checked": _checked,
+    "draw": _draw,
+    "stream": _stream,
+    "failure": _failure,
+}
+
+CERTAIN: dict[str, slice] = {"junction": slice(0, 1), "if_else": slice(0, 1), "sum": slice(1, 2)}
+"""The arguments that are needed whatever they turn out to be, for the kinds that do not need all."""

@@ -1,0 +1,357 @@
+"""The functions of the language: one table, from which everything about a function is derived.
+
+A rule that is written for another library takes that library's module first: `lambda numpy, x: ...`.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_right
+from collections.abc import Callable
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any
+
+from aspenpy.expr import traits
+from aspenpy.expr.arithmetic import DomainError, Number, divide, plus, raised, remainder, settle, shown, times, to_float
+from aspenpy.record import Record
+
+Rule = Callable[..., Any]
+
+
+class Function(Record):
+    """A row of the table.
+
+    `most` is None where there is no upper limit of arguments. `exact` computes with int, Fraction and float (arrays
+    are tuples) and raises `DomainError`. `c` and `latex` are templates over the written arguments; `{joined}` is all
+    of them with commas. `derivative` takes the graph module and the arguments and gives one partial derivative an
+    argument. `dimension` names the law the dimensions follow. `random` marks draws, which are `draw` nodes.
+    """
+
+    name: str
+    least: int
+    most: int | None
+    dimension: str
+    exact: Rule | None = None
+    numpy: Rule | None = None
+    sympy: Rule | None = None
+    c: str = ""
+    latex: str = ""
+    derivative: Rule | None = None
+    traits: traits.Rule = traits.nothing
+    random: bool = False
+
+    def accepts(self, count: int) -> bool:
+        """Whether the function takes that many arguments."""
+        return self.least <= count and (self.most is None or count <= self.most)
+
+    def arity(self) -> str:
+        """How many arguments it takes, in words: `1 argument`, `2 or more arguments`."""
+        if self.most is None:
+            return f"{self.least} or more arguments"
+        return f"{self.least} argument" + ("" if self.least == 1 else "s")
+
+
+# -- exact rules -----------------------------------------------------------------------------------
+
+
+def natural_logarithm(value: Number) -> Number:
+    return 0 if _positive(value) == 1 and not isinstance(value, float) else _log(math.log, value)
+
+
+def binary_logarithm(value: Number) -> Number:
+    """Exact for whole powers of two: log2(1/8) is -3."""
+    _positive(value)
+    if not isinstance(value, float):
+        top, bottom = value.numerator, value.denominator
+        if top & (top - 1) == 0 and bottom & (bottom - 1) == 0:
+            return top.bit_length() - bottom.bit_length()
+    return _log(math.log2, value)
+
+
+def decimal_logarithm(value: Number) -> Number:
+    """Exact for whole powers of ten."""
+    _positive(value)
+    result = _log(math.log10, value)
+    if type(value) is not float and raised(10, round(result)) == value:
+        return round(result)
+    return result
+
+
+def _log(function: Callable[[Any], float], value: Number) -> float:
+    """Python takes the logarithm of any int; a fraction may have parts beyond the largest float."""
+    if type(value) is Fraction:
+        return function(value.numerator) - function(value.denominator) if not _moderate(value) else function(value)
+    return function(value)
+
+
+def _moderate(value: Fraction) -> bool:
+    return abs(value.numerator.bit_length() - value.denominator.bit_length()) < 1000
+
+
+def _positive(value: Number) -> Number:
+    if value <= 0:
+        raise DomainError(f"logarithm of {shown(value)}: the argument must be positive")
+    return value
+
+
+def exponential(value: Number) -> Number:
+    if value == 0 and type(value) is not float:
+        return 1
+    try:
+        return settle(math.exp(value))
+    except OverflowError:
+        raise DomainError(f"overflow: exp({shown(value)}) is too large for a floating-point number") from None
+
+
+def square_root(value: Number) -> Number:
+    """Exact for squares of exact numbers."""
+    if value < 0:
+        raise DomainError(f"square root of {shown(value)}")
+    if not isinstance(value, float):
+        top, bottom = math.isqrt(value.numerator), math.isqrt(value.denominator)
+        if top * top == value.numerator and bottom * bottom == value.denominator:
+            return settle(Fraction(top, bottom))
+    return math.sqrt(to_float(value))
+
+
+def interpolated(values: tuple[Number, ...], sizes: tuple[Number, ...], x: Number) -> Number:
+    """The line through the points (sizes[i], values[i]), its end segments prolonged; one point is a constant."""
+    check_points(values, sizes)
+    if len(sizes) == 1:
+        return values[0]
+    left = min(max(bisect_right(sizes, x) - 1, 0), len(sizes) - 2)
+    run, rise = plus(sizes[left + 1], -sizes[left]), plus(values[left + 1], -values[left])
+    return plus(values[left], divide(times(rise, plus(x, -sizes[left])), run))
+
+
+def check_points(values: tuple[Number, ...], sizes: tuple[Number, ...]) -> None:
+    """Refuses points that are no function of the size."""
+    if type(values) is not tuple or type(sizes) is not tuple:
+        raise DomainError("lookup takes two arrays and a number: the values, their sizes, and the size asked for")
+    if len(values) != len(sizes) or not sizes:
+        raise DomainError(f"lookup needs as many values as sizes, and has {len(values)} and {len(sizes)}")
+    for lower, upper in pairwise(sizes):
+        if lower >= upper:
+            raise DomainError(f"lookup needs sizes that increase, and {shown(upper)} follows {shown(lower)}")
+
+
+# -- rules for other libraries ---------------------------------------------------------------------
+
+
+def _numpy_lookup(numpy: Any, values: Any, sizes: Any, x: Any) -> Any:
+    """As `interpolated`, for a whole array of x; the points are one-dimensional."""
+    if len(sizes) == 1:
+        return values[0] + 0 * x
+    left = numpy.clip(numpy.searchsorted(sizes, x, side="right") - 1, 0, len(sizes) - 2)
+    return values[left] + (values[left + 1] - values[left]) * (x - sizes[left]) / (sizes[left + 1] - sizes[left])
+
+
+def _sympy_lookup(sympy: Any, values: Any, sizes: Any, x: Any) -> Any:
+    """The segments as a Piecewise."""
+    if len(sizes) == 1:
+        return values[0]
+    lines = [
+        values[i] + (values[i + 1] - values[i]) * (x - sizes[i]) / (sizes[i + 1] - sizes[i])
+        for i in range(len(sizes) - 1)
+    ]
+    pieces = [(line, sympy.Lt(x, sizes[i + 1], evaluate=False)) for i, line in enumerate(lines[:-1])]
+    return sympy_piecewise(sympy, *pieces, (lines[-1], sympy.true))
+
+
+def sympy_piecewise(sympy: Any, *pieces: tuple[Any, Any]) -> Any:
+    """A Piecewise of (value, condition) as it is written; SymPy's own constructor folds a Piecewise in a condition
+    into the branches whatever `evaluate` says, and divides by zero on the way."""
+    pair = sympy.functions.elementary.piecewise.ExprCondPair
+    return sympy.Basic.__new__(sympy.Piecewise, *[sympy.Tuple.__new__(pair, *piece) for piece in pieces])
+
+
+def _lookup_slopes(graph: Any, values: Any, sizes: Any, x: Any) -> Any:
+    """The slope of the segment that x is on; the points themselves are held fixed (None: not differentiable)."""
+    slope = graph.ZERO
+    points = list(zip(values.args, sizes.args, strict=False))
+    for (value, size), (next_value, next_size) in reversed(list(pairwise(points))):
+        segment = (next_value - value) / (next_size - size)
+        last = next_size is sizes.args[-1]
+        slope = segment if last else graph.if_else(graph.compare("<", x, next_size), segment, slope)
+    return None, None, slope
+
+
+def _which(operator: str) -> Rule:
+    """max and min: each argument counts where it is the extreme one, the earlier one where two are equal."""
+
+    def partials(graph: Any, *args: Any) -> Any:
+        parts = []
+        for position, arg in enumerate(args):
+            beats = graph.TRUE
+            for other_position, other in enumerate(args):
+                if other_position != position:
+                    sign = operator if other_position < position else operator + "="
+                    beats = graph.junction("and", beats, graph.compare(sign, arg, other))
+            parts.append(graph.if_else(beats, graph.ONE, graph.ZERO))
+        return parts
+
+    return partials
+
+
+def _flat(graph: Any, *args: Any) -> Any:
+    """0 almost everywhere: a staircase is flat between its steps."""
+    return tuple(graph.ZERO for _ in args)
+
+
+FUNCTIONS: dict[str, Function] = {
+    function.name: function
+    for function in (
+        Function(
+            "log", 1, 1, "pure",
+            exact=natural_logarithm,
+            numpy=lambda numpy, x: numpy.log(x),
+            sympy=lambda sympy, x: sympy.log(x),
+            c="aspen_log({0})",
+            latex=r"\ln\left({0}\right)",
+            derivative=lambda graph, x: (1 / x,),
+        ),
+        Function(
+            "log2", 1, 1, "pure",
+            exact=binary_logarithm,
+            numpy=lambda numpy, x: numpy.log2(x),
+            sympy=lambda sympy, x: sympy.log(x) / sympy.log(2),
+            c="aspen_log2({0})",
+            latex=r"\log_{{2}}\left({0}\right)",
+            derivative=lambda graph, x: (1 / (x * graph.apply("log", graph.number(2))),),
+        ),
+        Function(
+            "log10", 1, 1, "pure",
+            exact=decimal_logarithm,
+            numpy=lambda numpy, x: numpy.log10(x),
+            sympy=lambda sympy, x: sympy.log(x) / sympy.log(10),
+            c="aspen_log10({0})",
+            latex=r"\log_{{10}}\left({0}\right)",
+            derivative=lambda graph, x: (1 / (x * graph.apply("log", graph.number(10))),),
+        ),
+        Function(
+            "exp", 1, 1, "pure",
+            exact=exponential,
+            numpy=lambda numpy, x: numpy.exp(x),
+            sympy=lambda sympy, x: sympy.exp(x),
+            c="exp({0})",
+            latex=r"\exp\left({0}\right)",
+            derivative=lambda graph, x: (graph.apply("exp", x),),
+            traits=traits.positive_result,
+        ),
+        Function(
+            "sqrt", 1, 1, "root",
+            exact=square_root,
+            numpy=lambda numpy, x: numpy.sqrt(x),
+            sympy=lambda sympy, x: sympy.sqrt(x),
+            c="sqrt({0})",
+            latex=r"\sqrt{{{0}}}",
+            derivative=lambda graph, x: (1 / (2 * graph.apply("sqrt", x)),),
+            traits=traits.root,
+        ),
+        Function(
+            "floor", 1, 1, "same",
+            exact=lambda x: math.floor(x),
+            numpy=lambda numpy, x: numpy.floor(x),
+            sympy=lambda sympy, x: sympy.floor(x, evaluate=False),
+            c="floor({0})",
+            latex=r"\left\lfloor {0} \right\rfloor",
+            derivative=_flat,
+            traits=traits.whole,
+        ),
+        Function(
+            "ceil", 1, 1, "same",
+            exact=lambda x: math.ceil(x),
+            numpy=lambda numpy, x: numpy.ceil(x),
+            sympy=lambda sympy, x: sympy.ceiling(x, evaluate=False),
+            c="ceil({0})",
+            latex=r"\left\lceil {0} \right\rceil",
+            derivative=_flat,
+            traits=traits.whole,
+        ),
+        Function(
+            "round", 1, 1, "same",  # to the nearest whole number, a half to the even one, as IEEE 754 has it
+            exact=lambda x: round(x),
+            numpy=lambda numpy, x: numpy.rint(x),
+            sympy=lambda sympy, x: _sympy_round(sympy, x),
+            c="rint({0})",
+            latex=r"\left\lfloor {0} \right\rceil",
+            derivative=_flat,
+            traits=traits.whole,
+        ),
+        Function(
+            "abs", 1, 1, "same",
+            exact=lambda x: abs(x),
+            numpy=lambda numpy, x: numpy.abs(x),
+            sympy=lambda sympy, x: sympy.Abs(x, evaluate=False),
+            c="fabs({0})",
+            latex=r"\left| {0} \right|",
+            derivative=lambda graph, x: (graph.if_else(graph.compare("<", x, graph.ZERO), -1, 1),),
+            traits=traits.magnitude,
+        ),
+        Function(
+            "pow", 2, 2, "power",  # the graph writes it as a power node
+            exact=raised,
+            numpy=lambda numpy, base, exponent: numpy.power(base, exponent),
+            sympy=lambda sympy, base, exponent: sympy.Pow(base, exponent),
+            c="aspen_power({joined})",
+            latex="{0}^{{{1}}}",
+        ),
+        Function(
+            "mod", 2, 2, "same",
+            exact=remainder,
+            numpy=lambda numpy, x, y: numpy.mod(x, y),
+            sympy=lambda sympy, x, y: sympy.Mod(x, y, evaluate=False),
+            c="aspen_mod({joined})",
+            latex=r"\operatorname{{mod}}\left({joined}\right)",
+            derivative=lambda graph, x, y: (graph.ONE, -graph.apply("floor", x / y)),
+            traits=traits.remainder,
+        ),
+        Function(
+            "max", 2, None, "same",
+            exact=lambda *args: max(args),
+            numpy=lambda numpy, *args: _folded(numpy.maximum, args),
+            sympy=lambda sympy, *args: sympy.Expr.__new__(sympy.Max, *args),
+            c="aspen_max({joined})",
+            latex=r"\max\left({joined}\right)",
+            derivative=_which(">"),
+            traits=traits.maximum,
+        ),
+        Function(
+            "min", 2, None, "same",
+            exact=lambda *args: min(args),
+            numpy=lambda numpy, *args: _folded(numpy.minimum, args),
+            sympy=lambda sympy, *args: sympy.Expr.__new__(sympy.Min, *args),
+            c="aspen_min({joined})",
+            latex=r"\min\left({joined}\right)",
+            derivative=_which("<"),
+            traits=traits.every,
+        ),
+        Function(
+            "lookup", 3, 3, "lookup",
+            exact=interpolated,
+            numpy=_numpy_lookup,
+            sympy=_sympy_lookup,
+            c="aspen_lookup({joined})",
+            latex=r"\operatorname{{lookup}}\left({joined}\right)",
+            derivative=_lookup_slopes,
+        ),
+        Function("uniform", 2, 2, "same", latex=r"\operatorname{{uniform}}\left({joined}\right)", random=True),
+        Function("normal", 2, 2, "same", latex=r"\operatorname{{normal}}\left({joined}\right)", random=True),
+        Function("cdf", 1, 1, "pure", latex=r"\operatorname{{cdf}}\left({joined}\right)", random=True),
+    )
+}  # fmt: skip
+
+
+def _folded(function: Any, args: tuple[Any, ...]) -> Any:
+    result = args[0]
+    for arg in args[1:]:
+        result = function(result, arg)
+    return result
+
+
+def _sympy_round(sympy: Any, x: Any) -> Any:
+    """SymPy has no function that rounds symbolically: floor(x + 1/2), one less where a half meets an odd number."""
+    up = sympy.floor(x + sympy.Rational(1, 2), evaluate=False)
+    tie_to_odd = sympy.And(sympy.Eq(up - x, sympy.Rational(1, 2)), sympy.Eq(sympy.Mod(up, 2), 1))
+    return sympy_piecewise(sympy, (up - 1, tie_to_odd), (up, sympy.true))

@@ -1,0 +1,446 @@
+"""The constructors of the expression graph, and the passes that need no more than its shape.
+
+Constants are folded where the result is exact, and only there; nothing is reassociated unless it is known to be
+whole, so that floating-point arguments of `ceil` and `floor` keep the value their author wrote. Kinds of nodes, with
+their arguments and payload:
+
+    number    ()                          int, Fraction or float
+    boolean   ()                          bool
+    symbol    ()                          (name, owner), and a third entry for loop counters
+    array     elements                    -
+    add, mul  two or more                 -
+    neg       (x,)                        -
+    div       (a, b)                      -
+    power     (base, exponent)            -
+    apply     arguments                   name in functions.FUNCTIONS
+    index     (array, index...)           -
+    compare   (a, b)                      == != < > <= >=
+    junction  (a, b)                      and, or
+    if_else   (condition, then, else)     -
+    sum       (counter, count, body)      -
+    checked   (value, subject)            name in laws.LAWS
+    draw      (stream, argument...)       uniform, normal, cdf
+    stream    parts                       -
+    failure   ()                          anything, handed back when the value is needed
+"""
+
+from __future__ import annotations
+
+import operator
+import os
+from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+from aspenpy.expr import traits
+from aspenpy.expr.arithmetic import DomainError, Number, divide, plus, raised, times
+from aspenpy.expr.functions import FUNCTIONS
+from aspenpy.expr.laws import LAWS
+from aspenpy.expr.node import Expr, shared, topological
+from aspenpy.expr.traits import INTEGER, NONNEGATIVE, TOTAL
+
+__all__ = [
+    "FALSE", "ONE", "TRUE", "ZERO", "Expr", "add", "apply", "array", "checked", "compare", "counter", "div", "draw",
+    "failure", "free_symbols", "if_else", "index", "is_integer", "is_total", "junction", "mul", "neg", "number",
+    "power", "stream", "sub", "substitute", "summation", "symbol", "topological",
+]  # fmt: skip
+
+LONGEST_CHAIN = 32
+"""A sum or product takes up a leading one until it has this many arguments: adding terms one by one stays linear."""
+
+
+def coerced(value: Expr | Number) -> Expr:
+    """The expression itself, or the number as one."""
+    return value if type(value) is Expr else number(value)  # type: ignore[arg-type]
+
+
+# -- leaves ----------------------------------------------------------------------------------------
+
+
+def number(value: Number) -> Expr:
+    """A constant, exact if it is given exactly; whole fractions become ints. Refuses bool, nan and infinity."""
+    kind = type(value)
+    if kind is Fraction and value.denominator == 1:  # type: ignore[union-attr]
+        value = value.numerator  # type: ignore[union-attr]
+    elif kind is float and value - value != 0.0:
+        raise ValueError(f"{value} is not a number an expression can hold")
+    elif kind is not int and kind is not float and kind is not Fraction:
+        raise TypeError(f"a number is an int, a Fraction or a float, not {kind.__name__}")
+    known = TOTAL | (NONNEGATIVE if value >= 0 else 0) | (INTEGER if type(value) is int else 0)
+    return shared("number", (), value, known)
+
+
+def symbol(name: str, owner: str = "") -> Expr:
+    """A free name; `owner` tells two of the same name apart."""
+    return shared("symbol", (), (name, owner), TOTAL)
+
+
+def counter(name: str, owner: str = "") -> Expr:
+    """A new loop counter, 0, 1, 2, ...: never the same as another, whatever their names and processes."""
+    return shared("symbol", (), (name, owner, int.from_bytes(os.urandom(8))), traits.ALL)
+
+
+def is_counter(expr: Expr) -> bool:
+    return expr.kind == "symbol" and len(expr.payload) == 3
+
+
+def array(elements: Sequence[Expr | Number]) -> Expr:
+    """An array; a table is an array of arrays."""
+    return shared("array", tuple([coerced(element) for element in elements]), None, 0)
+
+
+def failure(payload: Any) -> Expr:
+    """A node whose value nobody may ask for; the payload comes back in the `EvaluationError`."""
+    return shared("failure", (), payload, 0)
+
+
+def stream(*parts: Expr | Number) -> Expr:
+    """What identifies a random draw: ints, counters and other streams."""
+    return shared("stream", tuple([coerced(part) for part in parts]), None, TOTAL | INTEGER)
+
+
+TRUE = shared("boolean", (), True, TOTAL)
+FALSE = shared("boolean", (), False, TOTAL)
+ZERO = number(0)
+ONE = number(1)
+_MINUS_ONE = number(-1)
+
+
+# -- operators -------------------------------------------------------------------------------------
+
+
+def _exact(expr: Expr) -> bool:
+    return expr.kind == "number" and type(expr.payload) is not float
+
+
+def _folded(rule: Callable[..., Number], *args: Expr) -> Expr | None:
+    """The exact result for exact constants; None where there is none."""
+    for arg in args:
+        if arg.kind != "number" or type(arg.payload) is float:
+            return None
+    try:
+        value = rule(*[arg.payload for arg in args])
+    except DomainError:
+        return None
+    return None if type(value) is float else number(value)
+
+
+def _known(args: tuple[Expr, ...]) -> tuple[int, ...]:
+    return tuple([arg.traits for arg in args])
+
+
+def _chain(kind: str, operands: tuple[Expr | Number, ...], unit: Expr, rule: Callable[..., Number]) -> Expr:
+    """A sum or product from left to right: the unit is dropped, a leading chain is taken up, constants fold where
+    that changes no rounding: at the front, and after what is whole."""
+    parts: list[Expr] = []
+    whole = True
+    for operand in operands:
+        term = coerced(operand)
+        if term is unit:
+            continue
+        if not parts and term.kind == kind and len(term.args) < LONGEST_CHAIN:
+            parts = list(term.args)
+            whole = bool(term.traits & INTEGER)
+            continue
+        folded = _folded(rule, parts[-1], term) if parts and (whole or len(parts) == 1) else None
+        if folded is not None:
+            parts.pop()
+            if folded is not unit or not parts:
+                parts.append(folded)
+        else:
+            parts.append(term)
+        whole = whole and bool(term.traits & INTEGER)
+    if len(parts) < 2:
+        return parts[0] if parts else unit
+    args = tuple(parts)
+    return shared(kind, args, None, traits.every(_known(args)))
+
+
+def add(*terms: Expr | Number) -> Expr:
+    """The sum, evaluated from left to right."""
+    return _chain("add", terms, ZERO, plus)
+
+
+def mul(*factors: Expr | Number) -> Expr:
+    """The product, evaluated from left to right; 0 only if no factor can fail. Signs come out in front."""
+    product = _chain("mul", factors, ONE, times)
+    if product.kind != "mul":
+        return product
+    if product.traits & TOTAL and ZERO in product.args:
+        return ZERO
+    signs = sum([factor is _MINUS_ONE or factor.kind == "neg" for factor in product.args])
+    if not signs:
+        return product
+    parts = [factor.args[0] if factor.kind == "neg" else factor for factor in product.args if factor is not _MINUS_ONE]
+    positive = _chain("mul", tuple(parts), ONE, times)
+    return neg(positive) if signs % 2 else positive
+
+
+def neg(x: Expr | Number) -> Expr:
+    x = coerced(x)
+    if x.kind == "number":
+        return number(-x.payload)
+    if x.kind == "neg":
+        return x.args[0]
+    return shared("neg", (x,), None, x.traits & ~NONNEGATIVE)
+
+
+def sub(a: Expr | Number, b: Expr | Number) -> Expr:
+    return add(a, neg(b))
+
+
+def div(a: Expr | Number, b: Expr | Number) -> Expr:
+    """The quotient, never a reciprocal and a product; division by zero is left to fail when it is evaluated."""
+    a, b = coerced(a), coerced(b)
+    if b is ONE:
+        return a
+    if a.kind == "neg":
+        return neg(div(a.args[0], b))
+    folded = _folded(divide, a, b)
+    if folded is not None:
+        return folded
+    safe = TOTAL if b.kind == "number" and b.payload != 0 else 0
+    return shared("div", (a, b), None, a.traits & (b.traits & NONNEGATIVE | safe))
+
+
+def power(base: Expr | Number, exponent: Expr | Number) -> Expr:
+    base, exponent = coerced(base), coerced(exponent)
+    if exponent is ONE:
+        return base
+    if exponent is ZERO and base.traits & TOTAL:
+        return ONE
+    folded = _folded(raised, base, exponent)
+    if folded is not None:
+        return folded
+    known = base.traits & NONNEGATIVE
+    if exponent.kind == "number" and type(exponent.payload) is int:
+        if exponent.payload >= 0:
+            known |= base.traits
+        if exponent.payload % 2 == 0:
+            known |= NONNEGATIVE
+    return shared("power", (base, exponent), None, known)
+
+
+def apply(function: str, *args: Expr | Number) -> Expr:
+    """A function of the table; `max` and `min` drop arguments that cannot decide."""
+    arguments = tuple([coerced(arg) for arg in args])
+    if function == "pow":
+        return power(*arguments)
+    row = FUNCTIONS[function]
+    if not row.accepts(len(arguments)) or row.exact is None:
+        raise TypeError(f"{function} takes {row.arity()}" if row.exact else f"{function} is a draw, not an apply")
+    if function in ("max", "min"):
+        arguments = _extreme(function, row.exact, arguments)
+        if len(arguments) == 1:
+            return arguments[0]
+    elif row.traits is traits.whole and arguments[0].traits & INTEGER:
+        return arguments[0]
+    folded = _folded(row.exact, *arguments) if function != "lookup" else _looked_up(row.exact, arguments)
+    return folded if folded is not None else shared("apply", arguments, function, row.traits(_known(arguments)))
+
+
+def _looked_up(rule: Callable[..., Number], arguments: tuple[Expr, ...]) -> Expr | None:
+    """A lookup among exact constants."""
+    *points, x = arguments
+    if not _exact(x) or not all(array.kind == "array" and all(map(_exact, array.args)) for array in points):
+        return None
+    columns = [tuple([element.payload for element in array.args]) for array in points]
+    return _folded(lambda value: rule(*columns, value), x)
+
+
+def _extreme(function: str, rule: Callable[..., Number], arguments: tuple[Expr, ...]) -> tuple[Expr, ...]:
+    """The arguments of max or min, nested ones taken up, each once, and one exact constant at most."""
+    kept: dict[Expr, None] = {}
+    constants: list[Expr] = []
+    for argument in arguments:
+        nested = argument.kind == "apply" and argument.payload == function and len(argument.args) < LONGEST_CHAIN
+        for part in argument.args if nested else (argument,):
+            if _exact(part):
+                constants.append(part)
+            kept[part] = None
+    if len(constants) > 1:
+        best = rule(*[constant.payload for constant in constants])
+        for constant in constants:
+            if constant.payload != best:
+                kept.pop(constant, None)
+    return tuple(kept)
+
+
+def index(array: Expr, *indices: Expr | Number) -> Expr:
+    """An element; a constant index inside a written-out array is looked up at once. Indices truncate to zero."""
+    remaining = tuple([coerced(position) for position in indices])
+    while remaining and array.kind == "array" and _exact(remaining[0]) and len(remaining) <= _depth(array):
+        position = int(remaining[0].payload)
+        if not 0 <= position < len(array.args):
+            break
+        array, remaining = array.args[position], remaining[1:]
+    return shared("index", (array, *remaining), None, 0) if remaining else array
+
+
+def _depth(array: Expr) -> int:
+    return 2 if array.args and array.args[0].kind == "array" else 1
+
+
+# -- conditions ------------------------------------------------------------------------------------
+
+COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    ">": operator.gt,
+    "<=": operator.le,
+    ">=": operator.ge,
+}
+
+
+def compare(op: str, a: Expr | Number, b: Expr | Number) -> Expr:
+    """A condition; op is one of `COMPARISONS`."""
+    a, b = coerced(a), coerced(b)
+    rule = COMPARISONS[op]
+    if a.kind == "number" and b.kind == "number":
+        return TRUE if rule(a.payload, b.payload) else FALSE
+    return shared("compare", (a, b), op, a.traits & b.traits & TOTAL)
+
+
+def junction(op: str, a: Expr, b: Expr) -> Expr:
+    """`and` or `or` of two conditions; the second is not looked at where the first decides."""
+    decisive = {"and": FALSE, "or": TRUE}[op]
+    if a.kind == "boolean":
+        return a if a is decisive else b
+    if b.kind == "boolean" and (b is not decisive or a.traits & TOTAL):
+        return b if b is decisive else a
+    return shared("junction", (a, b), op, a.traits & b.traits & TOTAL)
+
+
+def if_else(condition: Expr, then: Expr | Number, otherwise: Expr | Number) -> Expr:
+    """One of two values; the other one may fail."""
+    then, otherwise = coerced(then), coerced(otherwise)
+    if condition.kind == "boolean":
+        return then if condition is TRUE else otherwise
+    if then is otherwise and condition.traits & TOTAL:
+        return then
+    args = (condition, then, otherwise)
+    return shared("if_else", args, None, traits.branches(_known(args)))
+
+
+def checked(law: str, x: Expr | Number, subject: Expr | None = None) -> Expr:
+    """x, refused on evaluation where the subject (x itself, if left out) breaks the law."""
+    x = coerced(x)
+    subject = x if subject is None else subject
+    rule = LAWS[law]
+    if subject.kind == "number" and rule.holds(subject.payload):
+        return x
+    if rule.from_zero and subject.traits & NONNEGATIVE:
+        return x
+    known = x.traits & ~TOTAL | (NONNEGATIVE if rule.from_zero and subject is x else 0)
+    return shared("checked", (x, subject), law, known)
+
+
+# -- sums and draws --------------------------------------------------------------------------------
+
+
+def summation(counter: Expr, count: Expr | Number, body: Expr | Number) -> Expr:
+    """The sum of body for counter = 0, 1, ... below count, in closed form where it has one.
+
+    The count is taken not to be negative (`checked("count", ...)` refuses one that is).
+    """
+    from aspenpy.expr.series import closed_sum
+
+    return closed_sum(counter, coerced(count), coerced(body))
+
+
+def draw(distribution: str, arguments: Sequence[Expr | Number], stream: Expr | tuple[Expr | Number, ...]) -> Expr:
+    """A random number that depends on the seed, the stream's value and the arguments alone."""
+    row = FUNCTIONS[distribution]
+    if not row.random or not row.accepts(len(arguments)):
+        raise TypeError(f"{distribution} takes {row.arity()}" if row.random else f"{distribution} is no distribution")
+    identity = stream if isinstance(stream, Expr) else _stream(*stream)
+    known = INTEGER | NONNEGATIVE if distribution == "cdf" else 0
+    return shared("draw", (identity, *[coerced(argument) for argument in arguments]), distribution, known)
+
+
+_stream = stream
+
+
+# -- passes ----------------------------------------------------------------------------------------
+
+
+def is_integer(expr: Expr) -> bool:
+    """Whether the value is known to be whole, whatever the symbols are."""
+    return bool(expr.traits & INTEGER)
+
+
+def is_total(expr: Expr) -> bool:
+    """Whether the value cannot fail once its symbols have values, overflow set aside."""
+    return bool(expr.traits & TOTAL)
+
+
+def free_symbols(expr: Expr) -> frozenset[Expr]:
+    """The symbols the value depends on; the counter of a sum is not one outside of it."""
+    nodes = topological(expr)
+    found = {node for node in nodes if node.kind == "symbol"}
+    bound = {node.args[0] for node in nodes if node.kind == "sum"}
+    return frozenset(found - {counter for counter in bound if counter in found and not _escapes(counter, expr)})
+
+
+def _escapes(counter: Expr, expr: Expr) -> bool:
+    """Whether the counter is met without entering a sum that binds it."""
+    seen = {expr}
+    waiting = [expr]
+    while waiting:
+        node = waiting.pop()
+        if node is counter:
+            return True
+        binds = node.kind == "sum" and node.args[0] is counter
+        for arg in (node.args[1],) if binds else node.args:
+            if arg not in seen and arg.serial >= counter.serial:
+                seen.add(arg)
+                waiting.append(arg)
+    return False
+
+
+_REBUILD: dict[str, Callable[[Any, tuple[Expr, ...]], Expr]] = {
+    "array": lambda payload, args: array(args),
+    "add": lambda payload, args: add(*args),
+    "mul": lambda payload, args: mul(*args),
+    "neg": lambda payload, args: neg(*args),
+    "div": lambda payload, args: div(*args),
+    "power": lambda payload, args: power(*args),
+    "apply": lambda payload, args: apply(payload, *args),
+    "index": lambda payload, args: index(*args),
+    "compare": lambda payload, args: compare(payload, *args),
+    "junction": lambda payload, args: junction(payload, *args),
+    "if_else": lambda payload, args: if_else(*args),
+    "sum": lambda payload, args: summation(*args),
+    "checked": lambda payload, args: checked(payload, *args),
+    "draw": lambda payload, args: draw(payload, args[1:], args[0]),
+    "stream": lambda payload, args: stream(*args),
+}
+
+
+def rebuilt(node: Expr, args: tuple[Expr, ...]) -> Expr:
+    """The node with other arguments, through its constructor."""
+    return _REBUILD[node.kind](node.payload, args)
+
+
+def substitute(
+    exprs: Sequence[Expr],
+    bindings: Mapping[Expr, Expr],
+    carry: Callable[[Expr, Expr], None] | None = None,
+) -> list[Expr]:
+    """The expressions with all bindings replaced at once; `carry(old, new)` is told of each node that was rebuilt.
+
+    A sum's own counter may be renamed to another counter, and to nothing else.
+    """
+    if not bindings:
+        return list(exprs)
+    new = dict(bindings)
+    for node in topological(*exprs, since=min(key.serial for key in bindings)):
+        if node in new or not any(arg in new for arg in node.args):
+            continue
+        replacement = rebuilt(node, tuple([new.get(arg, arg) for arg in node.args]))
+        if replacement is not node:
+            new[node] = replacement
+            if carry is not None:
+                carry(node, replacement)
+    return [new.get(expr, expr) for expr in exprs]

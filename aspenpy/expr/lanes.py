@@ -1,0 +1,387 @@
+"""Loops with many passes, run as NumPy arrays with a lane for each pass.
+
+A lane that cannot be trusted is a doubt, and its pass is computed again by the exact rules: because something failed
+in it (there it is nan, which the rules below never let disappear), or because rounding may have carried a value over
+a step of `ceil`, `floor`, `round` or a comparison. An error is thus reported by the same words as in a short loop.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy
+from numpy.typing import NDArray
+
+from aspenpy.expr import draws
+from aspenpy.expr.arithmetic import DomainError, plus, shown
+from aspenpy.expr.evaluate import MOST_PASSES, Evaluation, EvaluationError
+from aspenpy.expr.functions import FUNCTIONS
+from aspenpy.expr.graph import COMPARISONS
+from aspenpy.expr.laws import LAWS
+from aspenpy.expr.node import Expr
+from aspenpy.expr.traits import INTEGER
+
+Array = NDArray[Any]
+
+LANES_AT_ONCE = 1 << 16
+"""Passes computed together: a few megabytes of arrays for a body of some dozen nodes."""
+
+NEAR = 1e-13
+"""Relative distance from a step within which rounding may have chosen the side."""
+
+WHOLE, EXACT, ROUNDED, ROUGH = 3, 2, 1, 0
+"""How a float64 stands to the true value: a whole number; equal; the nearest float; off by some roundings."""
+
+
+def summed(run: Evaluation, total: Expr, passes: int) -> Any:
+    """The sum of `total`'s body over its passes; int where the body is known to be whole and float64 holds it."""
+    whole = bool(total.args[2].traits & INTEGER)
+    sums: list[float] = []
+    again: Any = 0
+    _spend(run, passes)
+    with numpy.errstate(all="ignore"):
+        for start in range(0, passes, LANES_AT_ONCE):
+            numbers = numpy.arange(start, min(start + LANES_AT_ONCE, passes), dtype=numpy.float64)
+            lanes = Lanes(run, total, numbers, None, None)
+            values, doubts = lanes.result()
+            sums.append(float(numpy.sum(values, where=~doubts)))
+            for number in numpy.flatnonzero(doubts).tolist():
+                again = plus(again, run.one_pass(total, start + number))
+    result = math.fsum(sums)
+    return plus(int(result) if whole and abs(result) < 2**53 else result, again)
+
+
+def _spend(run: Evaluation, passes: int) -> None:
+    run.lanes_left -= passes
+    if run.lanes_left < 0:
+        raise DomainError(
+            f"more than {shown(MOST_PASSES)} passes are too many to add one by one, and the sum has no closed form"
+        )
+
+
+class Lanes:
+    """The body of one sum for many passes at once; within another sum, `parent` and the parent's lane of each."""
+
+    def __init__(
+        self, run: Evaluation, total: Expr, numbers: Array, parent: Lanes | None, parent_lane: Array | None
+    ) -> None:
+        self.run, self.total, self.parent, self.parent_lane = run, total, parent, parent_lane
+        self.inside = set(run.inside(total))
+        self.size = len(numbers)
+        self.known: dict[Expr, Any] = {total.args[0]: numbers}
+        self.grade: dict[Expr, int] = {total.args[0]: WHOLE}
+        self.doubts: Array = numpy.zeros(self.size, dtype=bool)
+
+    def result(self) -> tuple[Array, Array]:
+        """The body's values, and which of them are in doubt."""
+        body = self.total.args[2]
+        self.compute([body])
+        values = numpy.broadcast_to(self.known[body], (self.size,))
+        return values, self.doubts | numpy.isnan(values)
+
+    def compute(self, roots: list[Expr]) -> None:
+        """Makes the roots known, both branches of every condition."""
+        seen = {root for root in roots if root not in self.known}
+        waiting = list(seen)
+        while waiting:
+            node = waiting.pop()
+            if node not in self.inside:
+                continue
+            for arg in node.args[1:2] if node.kind == "sum" else node.args:
+                if arg not in self.known and arg not in seen:
+                    seen.add(arg)
+                    waiting.append(arg)
+        for node in sorted(seen, key=lambda node: node.serial):
+            self._compute(node)
+
+    def _compute(self, node: Expr) -> None:
+        if node not in self.inside:
+            self.known[node], self.grade[node] = self._from_outside(node)
+            return
+        value = _RULES[node.kind](self, node)
+        if isinstance(value, numpy.ndarray) and value.dtype == numpy.float64:
+            failed = ~numpy.isfinite(value)
+            if failed.any():
+                value = numpy.where(failed, numpy.nan, value)
+        self.known[node] = value
+        self.grade.setdefault(node, _grade(node, [self.grade[arg] for arg in node.args if arg in self.grade]))
+
+    def _from_outside(self, node: Expr) -> tuple[Any, int]:
+        """A value that is the same in all lanes, or the parent's value for each."""
+        if self.parent is not None and self.parent_lane is not None:
+            self.parent.compute([node])
+            value, grade = self.parent.known[node], self.parent.grade[node]
+            per_lane = isinstance(value, numpy.ndarray) and value.ndim == 1
+            return (value[self.parent_lane] if per_lane else value), grade
+        begun = set(self.run.begun)
+        try:
+            self.run.compute([node])
+        except EvaluationError:  # it fails again, and is reported, if an exact pass needs it
+            self.run.begun = begun
+            return numpy.nan, ROUGH
+        return _as_float(self.run.known[node])
+
+    def operands(self, node: Expr) -> list[Any]:
+        return [self.known[arg] for arg in node.args]
+
+    def doubt(self, where: Any) -> None:
+        self.doubts = self.doubts | where
+
+    def unknown(self) -> Array:
+        """A value that only the exact rules can give."""
+        return numpy.full(self.size, numpy.nan)
+
+
+class Elements:
+    """The elements of an array or table, along the first axes; `by_lane` has the lanes along the last one."""
+
+    def __init__(self, rows: Array, by_lane: bool) -> None:
+        self.rows, self.by_lane = rows, by_lane
+
+
+def _as_float(value: Any) -> tuple[Any, int]:
+    """A value as NumPy takes it, with its grade; nan where it is no float."""
+    if type(value) is bool:
+        return value, WHOLE
+    if type(value) is tuple:
+        elements = [_as_float(element) for element in value]
+        try:
+            rows = [element.rows if isinstance(element, Elements) else element for element, _ in elements]
+            return Elements(numpy.array(rows), by_lane=False), min([WHOLE, *[grade for _, grade in elements]])
+        except ValueError:  # rows of different lengths
+            return numpy.nan, ROUGH
+    try:
+        approximate = float(value)
+    except OverflowError:
+        return numpy.nan, ROUGH
+    if type(value) is int:
+        return (float(value) if value < 2**63 else value), WHOLE if abs(value) <= 2**53 else ROUNDED
+    return approximate, EXACT if type(value) is float or Fraction(approximate) == value else ROUNDED
+
+
+def _grade(node: Expr, grades: list[int]) -> int:
+    """Whole numbers stay so; one operation on exact operands is rounded once."""
+    lowest = min(grades, default=ROUGH)
+    if node.kind in ("compare", "junction", "stream") or (node.traits & INTEGER and lowest == WHOLE):
+        return WHOLE
+    if node.kind in ("neg", "if_else", "checked", "index") or node.payload in ("max", "min", "abs"):
+        return lowest
+    if node.payload in ("floor", "ceil", "round"):
+        return WHOLE
+    if node.kind in ("add", "mul", "div") and len(node.args) == 2:
+        return ROUNDED if lowest >= EXACT else ROUGH
+    return ROUGH
+
+
+# -- rules -----------------------------------------------------------------------------------------
+
+
+def _add(lanes: Lanes, node: Expr) -> Any:
+    first, *rest = lanes.operands(node)
+    for term in rest:
+        first = first + term
+    return first
+
+
+def _mul(lanes: Lanes, node: Expr) -> Any:
+    first, *rest = lanes.operands(node)
+    for factor in rest:
+        first = first * factor
+    return first
+
+
+def _power(lanes: Lanes, node: Expr) -> Any:
+    base, exponent = lanes.operands(node)
+    lanes.doubt(numpy.isnan(base) | numpy.isnan(exponent))  # nan^0 is 1 to NumPy
+    return numpy.power(base, exponent)
+
+
+def _apply(lanes: Lanes, node: Expr) -> Any:
+    row = FUNCTIONS[node.payload]
+    operands = lanes.operands(node)
+    assert row.numpy is not None, node.payload
+    if node.payload == "lookup":
+        return _lookup(lanes, operands)
+    if node.payload in ("floor", "ceil", "round") and lanes.grade[node.args[0]] == ROUGH:
+        lanes.doubt(_near_step(2 * operands[0] if node.payload == "round" else operands[0]))
+    if node.payload == "mod" and min(lanes.grade[arg] for arg in node.args) < EXACT:
+        lanes.doubt(_near_step(operands[0] / operands[1]))
+    return row.numpy(numpy, *operands)
+
+
+def _lookup(lanes: Lanes, operands: list[Any]) -> Any:
+    values, sizes, x = operands
+    if not (_points(values) and _points(sizes) and len(values.rows) == len(sizes.rows)):
+        return lanes.unknown()
+    if not (numpy.diff(sizes.rows) > 0).all():
+        return lanes.unknown()
+    rule = FUNCTIONS["lookup"].numpy
+    assert rule is not None
+    return rule(numpy, values.rows, sizes.rows, x)
+
+
+def _points(value: Any) -> bool:
+    """An array that is the same in all lanes, and has elements."""
+    return isinstance(value, Elements) and not value.by_lane and value.rows.ndim == 1 and len(value.rows) > 0
+
+
+def _array(lanes: Lanes, node: Expr) -> Any:
+    """An array with elements that change from pass to pass; a table of such is left to the exact rules."""
+    rows = lanes.operands(node)
+    if any(isinstance(row, Elements) for row in rows):
+        return lanes.unknown()
+    return Elements(numpy.array([numpy.broadcast_to(row, (lanes.size,)) for row in rows]), by_lane=True)
+
+
+def _index(lanes: Lanes, node: Expr) -> Any:
+    array, *positions = lanes.operands(node)
+    if not isinstance(array, Elements):
+        return lanes.unknown()
+    lengths = array.rows.shape[:-1] if array.by_lane else array.rows.shape
+    if len(lengths) != len(positions) or 0 in lengths:
+        return lanes.unknown()
+    places = []
+    inside = numpy.ones(lanes.size, dtype=bool)
+    for arg, position, length in zip(node.args[1:], positions, lengths, strict=True):
+        if lanes.grade[arg] == ROUGH:
+            lanes.doubt(_near_step(position))
+        place = numpy.trunc(position)
+        within = (place >= 0) & (place < length)
+        inside &= within
+        places.append(numpy.where(within, place, 0).astype(numpy.int64))
+    if array.by_lane:
+        places.append(numpy.arange(lanes.size))
+    return numpy.where(inside, array.rows[tuple(places)], numpy.nan)
+
+
+def _near_step(value: Any) -> Any:
+    """Where rounding may have carried the value over a whole number."""
+    return abs(value - numpy.rint(value)) <= NEAR * numpy.maximum(1.0, abs(value))
+
+
+def _compare(lanes: Lanes, node: Expr) -> Any:
+    left, right = lanes.operands(node)
+    lanes.doubt(numpy.isnan(left) | numpy.isnan(right))
+    if min(lanes.grade[arg] for arg in node.args) < EXACT:
+        lanes.doubt(abs(left - right) <= NEAR * numpy.maximum(abs(left), abs(right)))
+    return COMPARISONS[node.payload](left, right)
+
+
+def _condition(lanes: Lanes, value: Any) -> Any:
+    """A condition from outside the loop that failed there is in doubt in every pass."""
+    if isinstance(value, float):
+        lanes.doubt(True)
+        return False
+    return value
+
+
+def _junction(lanes: Lanes, node: Expr) -> Any:
+    left, right = (_condition(lanes, operand) for operand in lanes.operands(node))
+    return (numpy.logical_and if node.payload == "and" else numpy.logical_or)(left, right)
+
+
+def _if_else(lanes: Lanes, node: Expr) -> Any:
+    condition, then, otherwise = lanes.operands(node)
+    if isinstance(then, Elements) or isinstance(otherwise, Elements):
+        return lanes.unknown()
+    return numpy.where(_condition(lanes, condition), then, otherwise)
+
+
+def _checked(lanes: Lanes, node: Expr) -> Any:
+    value, subject = lanes.operands(node)
+    return numpy.where(LAWS[node.payload].holds(subject), value, numpy.nan)
+
+
+def _stream(lanes: Lanes, node: Expr) -> Any:
+    return draws.stream_hash([_part(lanes, arg) for arg in node.args])
+
+
+def _part(lanes: Lanes, arg: Expr) -> Array:
+    part = lanes.known[arg]
+    if isinstance(part, numpy.ndarray) and part.dtype == numpy.uint64:
+        return part
+    if type(part) is int:
+        return numpy.full(lanes.size, part & draws.MASK, dtype=numpy.uint64)
+    part = numpy.broadcast_to(part, (lanes.size,))
+    usable = (numpy.rint(part) == part) & (abs(part) < 2.0**53)
+    lanes.doubt(~usable)
+    numbers: Array = numpy.where(usable, part, 0.0).astype(numpy.int64).view(numpy.uint64)
+    return numbers
+
+
+def _draw(lanes: Lanes, node: Expr) -> Any:
+    stream, *arguments = lanes.operands(node)
+    if type(stream) is not int:
+        stream = numpy.broadcast_to(stream, (lanes.size,))
+    random_bits = draws.bits(lanes.run.seed, stream)
+    return _DISTRIBUTIONS[node.payload](lanes, random_bits, *arguments)
+
+
+def _uniform(lanes: Lanes, random_bits: Any, low: Any, high: Any) -> Any:
+    return numpy.where(low <= high, low + (high - low) * draws.unit(random_bits), numpy.nan)
+
+
+def _normal(lanes: Lanes, random_bits: Any, mean: Any, deviation: Any) -> Any:
+    quantiles = draws.normal_quantiles(numpy, numpy.asarray(draws.open_unit(random_bits)))
+    return numpy.where(deviation >= 0, mean + deviation * quantiles, numpy.nan)
+
+
+def _cdf(lanes: Lanes, random_bits: Any, cumulative: Any) -> Any:
+    """An array that is no distribution is refused by the exact rule, in the pass that is computed again."""
+    if not _points(cumulative):
+        return lanes.unknown()
+    steps = cumulative.rows
+    if not (numpy.diff(steps, prepend=0.0) >= 0).all() or abs(steps[-1] - 1) > draws.ENDS_AT_ONE:
+        return lanes.unknown()
+    places = numpy.searchsorted(steps, draws.unit(random_bits), side="right")
+    return numpy.minimum(places, len(steps) - 1).astype(numpy.float64)
+
+
+def _sum(lanes: Lanes, node: Expr) -> Any:
+    """A loop within the loop: all its passes in all lanes one after the other, a stretch of them at once."""
+    counts = numpy.broadcast_to(lanes.known[node.args[1]], (lanes.size,))
+    if lanes.grade[node.args[1]] == ROUGH:
+        lanes.doubt(_near_step(counts))
+    counts = numpy.ceil(counts)
+    failed = numpy.isnan(counts)
+    passes = numpy.where(failed, 0, numpy.maximum(counts, 0))
+    if float(passes.sum()) > MOST_PASSES:
+        _spend(lanes.run, MOST_PASSES + 1)
+    _spend(lanes.run, int(passes.sum()))
+    ends = numpy.cumsum(passes.astype(numpy.int64))
+    starts = ends - passes.astype(numpy.int64)
+    totals, doubtful = numpy.zeros(lanes.size), numpy.zeros(lanes.size)
+    for begin in range(0, int(ends[-1]), LANES_AT_ONCE):
+        flat = numpy.arange(begin, min(begin + LANES_AT_ONCE, int(ends[-1])))
+        lane = numpy.searchsorted(ends, flat, side="right")
+        inner = Lanes(lanes.run, node, (flat - starts[lane]).astype(numpy.float64), lanes, lane)
+        values, doubts = inner.result()
+        totals += numpy.bincount(lane, weights=numpy.where(doubts, 0.0, values), minlength=lanes.size)
+        doubtful += numpy.bincount(lane, weights=doubts, minlength=lanes.size)
+    lanes.doubt(doubtful > 0)
+    lanes.grade[node] = WHOLE if node.args[2].traits & INTEGER else ROUGH
+    return numpy.where(failed, numpy.nan, totals)
+
+
+_DISTRIBUTIONS: dict[str, Callable[..., Any]] = {"uniform": _uniform, "normal": _normal, "cdf": _cdf}
+
+_RULES: dict[str, Callable[[Lanes, Expr], Any]] = {
+    "array": _array,
+    "add": _add,
+    "mul": _mul,
+    "neg": lambda lanes, node: -lanes.known[node.args[0]],
+    "div": lambda lanes, node: numpy.true_divide(*lanes.operands(node)),
+    "power": _power,
+    "apply": _apply,
+    "index": _index,
+    "compare": _compare,
+    "junction": _junction,
+    "if_else": _if_else,
+    "sum": _sum,
+    "checked": _checked,
+    "draw": _draw,
+    "stream": _stream,
+}

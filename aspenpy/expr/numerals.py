@@ -1,0 +1,77 @@
+"""Numbers as text, exactly: a decimal where it is finite and short, else a quotient.
+
+Each function takes a number that is not negative; a flag says whether the text stands on its own as a factor.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from aspenpy.expr.arithmetic import Number
+
+MOST_DIGITS = 20
+"""A decimal with more significant digits is written as a quotient."""
+
+_PLAIN_ABOVE, _PLAIN_BELOW = -4, 15
+"""Powers of ten between which a number is written without an exponent."""
+
+
+def decimal(value: int | Fraction) -> tuple[int, int] | None:
+    """(digits, exponent) with value = digits * 10^exponent, digits not divisible by 10; None if there is no such."""
+    bottom = value.denominator
+    twos = (bottom & -bottom).bit_length() - 1
+    fives, rest = 0, bottom >> twos
+    while rest % 5 == 0:
+        fives, rest = fives + 1, rest // 5
+    if rest != 1:
+        return None
+    places = max(twos, fives)
+    digits, exponent = value.numerator * (10**places // bottom), -places
+    while digits and digits % 10 == 0:
+        digits, exponent = digits // 10, exponent + 1
+    return digits, exponent
+
+
+def _mantissa(digits: int, exponent: int) -> tuple[str, int]:
+    """(`1.07`, -6) for 107 * 10^-8."""
+    text = str(digits)
+    return text[0] + ("." + text[1:] if len(text) > 1 else ""), exponent + len(text) - 1
+
+
+def _plain(digits: int, exponent: int) -> str | None:
+    """Without an exponent, if that is readable."""
+    text = str(digits)
+    if not _PLAIN_ABOVE <= exponent + len(text) - 1 <= _PLAIN_BELOW:
+        return None
+    if exponent >= 0:
+        return text + "0" * exponent
+    padded = text.rjust(1 - exponent, "0")
+    return padded[:exponent] + "." + padded[exponent:]
+
+
+def _written(value: Number, scientific: str, quotient: str) -> tuple[str, bool]:
+    if isinstance(value, float):
+        mantissa, _, power = repr(value).partition("e")
+        return scientific.format(mantissa, int(power)) if power else mantissa, True
+    found = decimal(value)
+    if found is None or (len(str(found[0])) > MOST_DIGITS and value.denominator != 1):
+        return quotient.format(value.numerator, value.denominator), False
+    digits, exponent = found
+    plain = _plain(digits, exponent)
+    if plain is None and (exponent < 0 or exponent >= 6):
+        return scientific.format(*_mantissa(digits, exponent)), True
+    return plain or str(value), True
+
+
+def aspen_numeral(value: Number) -> tuple[str, bool]:
+    return _written(value, "{}e{}", "{}/{}")
+
+
+def latex_numeral(value: Number) -> tuple[str, bool]:
+    text, _ = _written(value, r"{} \cdot 10^{{{}}}", r"\frac{{{}}}{{{}}}")
+    return text, "cdot" not in text
+
+
+def float_numeral(value: Number) -> str:
+    """The nearest double, written so that C and Python read the same one; raises OverflowError beyond the largest."""
+    return repr(float(value))

@@ -1,0 +1,339 @@
+"""The one printer: one table of precedences, and a table for each dialect.
+
+Aspen text and LaTeX are here; C and Python, which need statements around expressions, bring their own tables.
+
+A node becomes pieces, strings and nodes that have yet to become pieces, on a stack: nothing recurses, and the work is
+that of the text's length.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from string import Formatter
+from typing import Any
+
+from aspenpy.expr import graph
+from aspenpy.expr.arithmetic import Number
+from aspenpy.expr.functions import FUNCTIONS, Function
+from aspenpy.expr.node import Expr, topological
+from aspenpy.expr.numerals import aspen_numeral, latex_numeral
+from aspenpy.record import Record
+
+MOST_NODES = 1_000_000
+"""Nodes of the written-out tree, in which what is shared stands as often as it is used."""
+
+JUNCTION, COMPARISON, SUM, PRODUCT, SIGN, POWER, ATOM = range(7)
+"""How tightly a text binds, loosest first. A piece asks for the least that may stand there without parentheses."""
+
+Pieces = list["str | tuple[Expr, int]"]
+
+
+class TooLarge(ValueError):
+    """The expression, written out, would have more than `MOST_NODES` nodes."""
+
+
+class Dialect(Record):
+    """`numeral` gives the text of a number that is not negative, with its precedence. `rules` are the kinds that
+    this dialect writes in its own way, each giving the precedence of its pieces."""
+
+    name: str
+    numeral: Callable[[Number], tuple[str, int]]
+    symbol: Callable[[str], str]
+    product: str
+    template: Callable[[Function], str]
+    brackets: tuple[str, str] = ("(", ")")
+    comparisons: Mapping[str, str] = {}
+    junctions: Mapping[str, str] = {}
+    constants: tuple[str, str] = ("false", "true")
+    rules: Mapping[str, Callable[[Expr, Dialect], tuple[int, Pieces]]] = {}
+
+
+# -- names -----------------------------------------------------------------------------------------
+
+
+def display_names(*exprs: Expr) -> dict[Expr, str]:
+    """A name for each symbol: its own where that tells it apart, else `owner:name`, else with a number behind."""
+    symbols = [node for node in topological(*exprs) if node.kind == "symbol"]
+    uses = Counter(symbol.payload[0] for symbol in symbols)
+    taken: set[str] = set()
+    names: dict[Expr, str] = {}
+    for symbol in symbols:
+        name, owner = symbol.payload[:2]
+        wanted = name if uses[name] == 1 or not owner else f"{owner}:{name}"
+        free, copy = wanted, 2
+        while free in taken:
+            free, copy = f"{wanted}_{copy}", copy + 1
+        taken.add(free)
+        names[symbol] = free
+    return names
+
+
+# -- pieces common to all dialects -----------------------------------------------------------------
+
+
+def _number(node: Expr, dialect: Dialect) -> tuple[int, Pieces]:
+    text, precedence = dialect.numeral(abs(node.payload))
+    negative = node.payload < 0
+    return (min(SIGN, precedence), ["-" + text]) if negative else (precedence, [text])
+
+
+def _boolean(node: Expr, dialect: Dialect) -> tuple[int, Pieces]:
+    return ATOM, [dialect.constants[node.payload]]
+
+
+def _add(node: Expr, dialect: Dialect) -> tuple[int, Pieces]:
+    """What is subtracted is written with a minus between the terms."""
+    pieces: Pieces = [(node.args[0], SUM)]
+    for term in node.args[1:]:
+        if term.kind == "neg":
+            pieces += [" - ", (term.args[0], PRODUCT)]
+        elif term.kind == "number" and term.payload < 0:
+            pieces += [" - ", (graph.number(-term.payload), PRODUCT)]
+        elif term.kind == "mul" and term.args[0].kind == "number" and term.args[0].payload < 0:
+            _, (_, *factors) = _mul(term, dialect)
+            pieces += [" - ", (graph.number(-term.args[0].payload), PRODUCT), *factors]
+        else:
+            pieces += [" + ", (term, PRODUCT)]
+    return SUM, pieces
+
+
+def _mul(node: Expr, dialect: Dialect) -> tuple[int, Pieces]:
+    pieces: Pieces = [(node.args[0], PRODUCT)]
+    for factor in node.args[1:]:
+        pieces += [dialect.product, (factor, POWER)]
+    return PRODUCT, pieces
+
+
+def _neg(node: Expr, dialect: Dialect) -> tuple[int, Pieces]:
+    return SIGN, ["-", (node.args[0], POWER)]
+
+
+def _div(node: Expr, dialect: Dialect) -> tuple[int, Pieces]:
+    return PRODUCT, [(node.args[0], PRODUCT), "/", (node.args[1], POWER)]
+
+
+def _power(node: Expr, dialect: Dialect) -> tuple[int, Pieces]:
+    return POWER, [(node.args[0], ATOM), "^", (node.args[1], POWER)]
+
+
+def _compare(node: Expr, dialect: Dialect) -> tuple[int, Pieces]:
+    sign = dialect.comparisons.get(node.payload, node.payload)
+    return COMPARISON, [(node.args[0], SUM), f" {sign} ", (node.args[1], SUM)]
+
+
+def _junction(node: Expr, dialect: Dialect) -> tuple[int, Pieces]:
+    """`a and b or c` means one thing in Aspen and another in C: where the words differ, parentheses say which."""
+    first, second = node.args
+    sign = dialect.junctions.get(node.payload, node.payload)
+    same = first.kind == "junction" and first.payload == node.payload
+    return JUNCTION, [(first, JUNCTION if same else COMPARISON), f" {sign} ", (second, COMPARISON)]
+
+
+def called(template: str, args: tuple[Expr, ...]) -> Pieces:
+    """A template with arguments put in: `{0}`, `{1}`, and `{joined}` for all of them with commas between."""
+    pieces: Pieces = []
+    for text, field, _, _ in Formatter().parse(template):
+        pieces.append(text)
+        if field == "joined":
+            for position, arg in enumerate(args):
+                pieces += [", ", (arg, JUNCTION)] if position else [(arg, JUNCTION)]
+        elif field is not None:
+            pieces.append((args[int(field)], JUNCTION))
+    return pieces
+
+
+def _apply(node: Expr, dialect: Dialect) -> tuple[int, Pieces]:
+    return ATOM, called(dialect.template(FUNCTIONS[node.payload]), node.args)
+
+
+def _draw(node: Expr, dialect: Dialect) -> tuple[int, Pieces]:
+    return ATOM, called(dialect.template(FUNCTIONS[node.payload]), node.args[1:])
+
+
+def _array(node: Expr, dialect: Dialect) -> tuple[int, Pieces]:
+    return ATOM, called("{{{joined}}}", node.args)
+
+
+def _index(node: Expr, dialect: Dialect) -> tuple[int, Pieces]:
+    pieces: Pieces = [(node.args[0], ATOM)]
+    for position in node.args[1:]:
+        pieces += ["[", (position, JUNCTION), "]"]
+    return ATOM, pieces
+
+
+def _if_else(node: Expr, dialect: Dialect) -> tuple[int, Pieces]:
+    return ATOM, called("if({joined})", node.args)
+
+
+def _sum(node: Expr, dialect: Dialect) -> tuple[int, Pieces]:
+    return ATOM, called("sum({joined})", node.args)
+
+
+def _failure(node: Expr, dialect: Dialect) -> tuple[int, Pieces]:
+    return ATOM, ["undefined"]
+
+
+def _stream(node: Expr, dialect: Dialect) -> tuple[int, Pieces]:
+    return ATOM, called("stream({joined})", node.args)
+
+
+_RULES: dict[str, Callable[[Expr, Dialect], tuple[int, Pieces]]] = {
+    "number": _number,
+    "boolean": _boolean,
+    "add": _add,
+    "mul": _mul,
+    "neg": _neg,
+    "div": _div,
+    "power": _power,
+    "compare": _compare,
+    "junction": _junction,
+    "apply": _apply,
+    "draw": _draw,
+    "array": _array,
+    "index": _index,
+    "if_else": _if_else,
+    "sum": _sum,
+    "failure": _failure,
+    "stream": _stream,
+}
+
+
+# -- LaTeX -----------------------------------------------------------------------------------------
+
+
+def _latex_symbol(name: str) -> str:
+    """One letter in italics, words upright."""
+    if len(name) == 1 and name.isalpha():
+        return name
+    return r"\mathrm{" + name.replace("_", r"\_").replace(":", "{:}") + "}"
+
+
+def _latex_div(node: Expr, dialect: Dialect) -> tuple[int, Pieces]:
+    return ATOM, called(r"\frac{{{0}}}{{{1}}}", node.args)
+
+
+def _latex_power(node: Expr, dialect: Dialect) -> tuple[int, Pieces]:
+    base, exponent = node.args
+    fraction = base.kind == "div" or (base.kind == "number" and "frac" in latex_numeral(abs(base.payload))[0])
+    opened: Pieces = [r"\left(", (base, JUNCTION), r"\right)"] if fraction else [(base, ATOM)]
+    return POWER, [*opened, "^{", (exponent, JUNCTION), "}"]
+
+
+def _latex_index(node: Expr, dialect: Dialect) -> tuple[int, Pieces]:
+    positions = called("{joined}", node.args[1:])
+    return ATOM, ["{", (node.args[0], ATOM), "}_{", *positions, "}"]
+
+
+def _latex_array(node: Expr, dialect: Dialect) -> tuple[int, Pieces]:
+    return ATOM, called(r"\left\{{{joined}\right\}}", node.args)
+
+
+def _latex_if_else(node: Expr, dialect: Dialect) -> tuple[int, Pieces]:
+    condition, then, otherwise = node.args
+    pieces: Pieces = [r"\begin{cases} ", (then, JUNCTION), r" & \text{if } ", (condition, JUNCTION), r" \\ "]
+    return ATOM, [*pieces, (otherwise, JUNCTION), r" & \text{otherwise} \end{cases}"]
+
+
+def _latex_sum(node: Expr, dialect: Dialect) -> tuple[int, Pieces]:
+    counter, count, body = node.args
+    last = graph.sub(graph.apply("ceil", count), 1)
+    pieces: Pieces = [r"\sum_{", (counter, ATOM), "=0}^{", (last, JUNCTION), "} ", (body, PRODUCT)]
+    return SUM, pieces
+
+
+# -- the dialects ----------------------------------------------------------------------------------
+
+ASPEN = Dialect(
+    "aspen",
+    numeral=lambda value: _graded(aspen_numeral(value)),
+    symbol=lambda name: name,
+    product="*",
+    template=lambda function: function.name + "({joined})",
+)
+LATEX = Dialect(
+    "latex",
+    numeral=lambda value: _graded(latex_numeral(value)),
+    symbol=_latex_symbol,
+    product=r" \cdot ",
+    template=lambda function: function.latex,
+    brackets=(r"\left(", r"\right)"),
+    comparisons={"==": "=", "!=": r"\ne", "<=": r"\le", ">=": r"\ge"},
+    junctions={"and": r"\land", "or": r"\lor"},
+    constants=(r"\mathrm{false}", r"\mathrm{true}"),
+    rules={
+        "div": _latex_div,
+        "power": _latex_power,
+        "index": _latex_index,
+        "array": _latex_array,
+        "if_else": _latex_if_else,
+        "sum": _latex_sum,
+        "failure": lambda node, dialect: (ATOM, [r"\mathrm{undefined}"]),
+    },
+)
+
+
+def _graded(numeral: tuple[str, bool]) -> tuple[str, int]:
+    """A numeral is an atom, or a quotient or product of two."""
+    text, simple = numeral
+    return text, ATOM if simple else PRODUCT
+
+
+# -- writing ---------------------------------------------------------------------------------------
+
+
+def written(expr: Expr, dialect: Dialect, names: Mapping[Expr, str]) -> Iterator[str]:
+    """The text in fragments. `names` has a text for every symbol, and for other nodes that are written as atoms."""
+    waiting: list[Any] = [(expr, JUNCTION)]
+    while waiting:
+        piece = waiting.pop()
+        if type(piece) is str:
+            yield piece
+            continue
+        node, least = piece
+        while node.kind == "checked" and node not in names and "checked" not in dialect.rules:
+            node = node.args[0]
+        if node in names:
+            yield names[node]
+            continue
+        precedence, pieces = (dialect.rules.get(node.kind) or _RULES[node.kind])(node, dialect)
+        if precedence < least:
+            opening, closing = dialect.brackets
+            pieces = [opening, *pieces, closing]
+        waiting.extend(reversed(pieces))
+
+
+def _text(expr: Expr, dialect: Dialect) -> str:
+    nodes = topological(expr)
+    sizes: dict[Expr, int] = {}
+    for node in nodes:
+        sizes[node] = min(1 + sum([sizes[arg] for arg in node.args]), MOST_NODES + 1)
+    if sizes[expr] > MOST_NODES:
+        raise TooLarge(
+            f"written out, the expression has more than {MOST_NODES:,} terms; its graph has {len(nodes):,} nodes"
+        )
+    names = {node: dialect.symbol(name) for node, name in display_names(expr).items()}
+    return "".join(written(expr, dialect, names))
+
+
+def to_text(expr: Expr) -> str:
+    """Aspen text; what Aspen has no words for, as `if(condition, a, b)` and `sum(i, count, body)`.
+
+    May raise `TooLarge`.
+    """
+    return _text(expr, ASPEN)
+
+
+def to_latex(expr: Expr) -> str:
+    """LaTeX for mathematics mode. May raise `TooLarge`."""
+    return _text(expr, LATEX)
+
+
+def excerpt(expr: Expr, length: int = 80) -> str:
+    """The beginning of the text, for messages and the debugger."""
+    text = ""
+    for fragment in written(expr, ASPEN, display_names(expr)):
+        text += fragment
+        if len(text) > length:
+            return text[: length - 3] + "..."
+    return text

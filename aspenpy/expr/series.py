@@ -1,0 +1,354 @@
+"""Sums over a loop counter in closed form.
+
+A body is read as a sum of terms c * i^k * r^i, with c and r free of the counter i. Powers are summed by Faulhaber's
+formula, geometric terms by p(N) * r^N - p(0), where p is the polynomial with r * p(i + 1) - p(i) = i^k. What cannot be
+read so stays a `sum` node, with everything free of the counter taken out of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from math import comb, lcm
+
+from aspenpy.expr import graph
+from aspenpy.expr.node import Expr, shared, topological
+from aspenpy.expr.traits import INTEGER, NONNEGATIVE
+
+Power = tuple[int, Expr]
+"""(k, r) stands for i^k * r^i."""
+
+HIGHEST_DEGREE = 8
+MOST_TERMS = 64
+
+_CONSTANT: Power = (0, graph.ONE)
+
+
+class Form:
+    """A body as terms, each power of the counter with its coefficient, and the laws that it is held to.
+
+    A guard is (law, start, step): on every pass start + step * i must obey the law.
+    """
+
+    __slots__ = ("guards", "terms")
+
+    def __init__(self, terms: dict[Power, Expr], guards: tuple[tuple[str, Expr, Expr], ...] = ()) -> None:
+        self.terms = terms
+        self.guards = guards
+
+    def line(self) -> tuple[Expr, Expr] | None:
+        """(start, step) if this is a straight line in the counter."""
+        if not self.terms.keys() <= {_CONSTANT, (1, graph.ONE)}:
+            return None
+        return self.terms.get(_CONSTANT, graph.ZERO), self.terms.get((1, graph.ONE), graph.ZERO)
+
+
+def closed_sum(counter: Expr, count: Expr, body: Expr) -> Expr:
+    """See `graph.summation`."""
+    if not graph.is_counter(counter):
+        raise ValueError("a sum runs over a counter")
+    if count.kind == "number" and count.payload <= 1:
+        return graph.substitute([body], {counter: graph.ZERO})[0] if count.payload > 0 else graph.ZERO
+    inside = {counter}
+    for node in topological(body, since=counter.serial):
+        if not inside.isdisjoint(node.args):
+            inside.add(node)
+    passes = graph.apply("ceil", count)
+    if body not in inside:
+        return graph.mul(passes, body)
+    return _Split(counter, count, passes, sorted(inside, key=lambda node: node.serial)).total(body)
+
+
+class _Split:
+    """One sum, taken apart: `inside` are the nodes that depend on the counter, in order."""
+
+    def __init__(self, counter: Expr, count: Expr, passes: Expr, inside: list[Expr]) -> None:
+        self.counter, self.count, self.passes, self.inside = counter, count, passes, inside
+        self.forms: dict[Expr, Form | None] = {}
+        for node in inside:
+            self.forms[node] = self._form(node)
+
+    def total(self, body: Expr) -> Expr:
+        """The sum of body over all passes: from above, which sums are needed; from below, what they are."""
+        needed = {body}
+        for node in reversed(self.inside):
+            if node in needed and self._taken_apart(node):
+                needed.update(arg for arg in _parts(node, self.forms) if arg in self.forms)
+        sums: dict[Expr, Expr] = {}
+        for node in self.inside:
+            if node in needed:
+                sums[node] = self._distributed(node, sums) if self._taken_apart(node) else self._summed(node)
+        return sums[body]
+
+    def _taken_apart(self, node: Expr) -> bool:
+        """Factors come out first, as one would write it by hand; then what has no form falls into its parts."""
+        return bool(_parts(node, self.forms)) and (node.kind in ("neg", "mul", "div") or self.forms[node] is None)
+
+    def _summed(self, node: Expr) -> Expr:
+        form = self.forms[node] if node in self.forms else self._form(node)
+        return self._closed(form) if form is not None else self._open(node)
+
+    # -- reading a body as a form ------------------------------------------------------------------
+
+    def of(self, node: Expr) -> Form | None:
+        return self.forms[node] if node in self.forms else Form({_CONSTANT: node})
+
+    def _form(self, node: Expr) -> Form | None:
+        if node is self.counter:
+            return Form({(1, graph.ONE): graph.ONE})
+        rule = _FORMS.get(node.kind)
+        if rule is None:
+            return None
+        operands = [self.of(arg) for arg in node.args]
+        if any(operand is None for operand in operands):
+            return None
+        form = rule(node, operands)  # type: ignore[arg-type]
+        if form is None or len(form.terms) > MOST_TERMS or any(k > HIGHEST_DEGREE for k, _ in form.terms):
+            return None
+        return form
+
+    # -- summing -----------------------------------------------------------------------------------
+
+    def _closed(self, form: Form) -> Expr:
+        total = graph.add(
+            *[graph.mul(coefficient, self._power_sum(*power)) for power, coefficient in form.terms.items()]
+        )
+        runs = graph.compare(">", self.passes, graph.ZERO)
+        for law, start, step in form.guards:
+            last = graph.add(start, graph.mul(step, graph.sub(self.passes, 1)))
+            for subject in (start, last):
+                total = graph.checked(law, total, graph.if_else(runs, subject, graph.ONE))
+        return total
+
+    def _power_sum(self, k: int, r: Expr) -> Expr:
+        if r is graph.ONE:
+            return power_sum(k, self.passes)
+        body = graph.mul(graph.power(self.counter, k) if k else graph.ONE, graph.power(r, self.counter))
+        if r.kind == "number" and type(r.payload) is not float:
+            distance = abs(r.payload - 1)
+            if distance * 4 >= 1 or (k == 0 and distance * 100 >= 1):
+                return _geometric_sum(k, r.payload, self.passes)
+        elif k == 0:
+            away = graph.compare(">", graph.apply("abs", graph.sub(r, 1)), graph.number(Fraction(1, 100)))
+            quotient = graph.div(graph.sub(graph.power(r, self.passes), 1), graph.sub(r, 1))
+            return graph.if_else(away, quotient, self._open(body))
+        return self._open(body)
+
+    def _open(self, body: Expr) -> Expr:
+        known = body.traits & (INTEGER | NONNEGATIVE)
+        return shared("sum", (self.counter, self.count, body), None, known)
+
+    def _distributed(self, node: Expr, sums: dict[Expr, Expr]) -> Expr:
+        """The sum of a node that has no form as a whole, from the sums of its parts."""
+        parts = _parts(node, self.forms)
+
+        def total(part: Expr) -> Expr:
+            return sums[part] if part in sums else graph.mul(self.passes, part)
+
+        if node.kind == "add":
+            opaque = [arg for arg in node.args if arg not in parts]
+            closed = [total(part) for part in parts]
+            return graph.add(*closed, self._open(graph.add(*opaque)) if opaque else graph.ZERO)
+        if node.kind == "if_else":
+            return graph.if_else(node.args[0], total(node.args[1]), total(node.args[2]))
+        if node.kind == "mul":
+            free = [arg for arg in node.args if arg not in self.forms]
+            bound = [arg for arg in node.args if arg in self.forms]
+            return graph.mul(*free, sums[bound[0]] if len(bound) == 1 else self._summed(graph.mul(*bound)))
+        return graph.rebuilt(node, (total(node.args[0]), *node.args[1:]))
+
+
+def _parts(node: Expr, inside: dict[Expr, Form | None]) -> list[Expr]:
+    """The arguments whose sums make up the node's sum; none for a node that is summed as it stands."""
+    if node.kind == "add":
+        return [arg for arg in node.args if arg not in inside or inside[arg] is not None or _parts(arg, inside)]
+    if node.kind == "neg":
+        return [node.args[0]]
+    if node.kind == "div" and node.args[1] not in inside:
+        return [node.args[0]]
+    if node.kind == "if_else" and node.args[0] not in inside:
+        return list(node.args[1:])
+    if node.kind == "mul":
+        bound = [arg for arg in node.args if arg in inside]
+        return bound if len(bound) == 1 else [arg for arg in node.args if arg not in inside]
+    return []
+
+
+# -- how forms combine -----------------------------------------------------------------------------
+
+
+def _guards(operands: list[Form]) -> tuple[tuple[str, Expr, Expr], ...]:
+    return tuple(dict.fromkeys(guard for operand in operands for guard in operand.guards))
+
+
+def _added(node: Expr, operands: list[Form]) -> Form:
+    terms: dict[Power, Expr] = {}
+    for operand in operands:
+        for power, coefficient in operand.terms.items():
+            terms[power] = graph.add(terms[power], coefficient) if power in terms else coefficient
+    return Form(terms, _guards(operands))
+
+
+def _negated(node: Expr, operands: list[Form]) -> Form:
+    (operand,) = operands
+    return Form({power: graph.neg(coefficient) for power, coefficient in operand.terms.items()}, operand.guards)
+
+
+def _multiplied(node: Expr, operands: list[Form]) -> Form | None:
+    terms = {_CONSTANT: graph.ONE}
+    for operand in operands:
+        product: dict[Power, Expr] = {}
+        if len(terms) * len(operand.terms) > MOST_TERMS:
+            return None
+        for (k, r), left in terms.items():
+            for (other_k, other_r), right in operand.terms.items():
+                power = (k + other_k, graph.mul(r, other_r))
+                term = graph.mul(left, right)
+                product[power] = graph.add(product[power], term) if power in product else term
+        terms = product
+    return Form(terms, _guards(operands))
+
+
+def _divided(node: Expr, operands: list[Form]) -> Form | None:
+    """By one term without powers of the counter: c * r^i."""
+    dividend, divisor = operands
+    if len(divisor.terms) != 1:
+        return None
+    (((k, r), bottom),) = divisor.terms.items()
+    if k != 0:
+        return None
+    terms = {(top_k, graph.div(top_r, r)): graph.div(top, bottom) for (top_k, top_r), top in dividend.terms.items()}
+    return Form(terms, _guards(operands))
+
+
+def _raised(node: Expr, operands: list[Form]) -> Form | None:
+    """(a form)^(a small whole number), or base^(start + step * i) = base^start * (base^step)^i."""
+    base, exponent = node.args
+    if exponent.kind == "number":
+        times = exponent.payload
+        if type(times) is not int or not 1 <= times <= HIGHEST_DEGREE:
+            return None
+        return _binomial(operands[0], times) or _multiplied(node, [operands[0]] * times)
+    line = operands[1].line()
+    if line is None or not operands[0].terms.keys() <= {_CONSTANT} or operands[0].guards:
+        return None
+    start, step = line
+    positive = base.kind == "number" and base.payload > 0
+    if not positive and not (step.kind == "number" and graph.is_integer(step)):
+        return None
+    return Form({(0, graph.power(base, step)): graph.power(base, start)}, operands[1].guards)
+
+
+def _binomial(base: Form, times: int) -> Form | None:
+    """(start + step * i)^times by the binomial theorem."""
+    line = base.line()
+    if line is None:
+        return None
+    start, step = line
+    terms = {
+        (k, graph.ONE): graph.mul(comb(times, k), graph.power(start, times - k), graph.power(step, k))
+        for k in range(times, -1, -1)
+    }
+    return Form(
+        {power: coefficient for power, coefficient in terms.items() if coefficient is not graph.ZERO}, base.guards
+    )
+
+
+def _applied(node: Expr, operands: list[Form]) -> Form | None:
+    """ceil and floor let whole numbers through: ceil(x + i) = ceil(x) + i; exp makes a line a geometric term."""
+    if node.payload == "exp":
+        line = operands[0].line()
+        if line is None:
+            return None
+        return Form({(0, graph.apply("exp", line[1])): graph.apply("exp", line[0])}, operands[0].guards)
+    if node.payload not in ("ceil", "floor"):
+        return None
+    terms = dict(operands[0].terms)
+    rest = terms.pop(_CONSTANT, graph.ZERO)
+    if not all(graph.is_integer(coefficient) and graph.is_integer(r) for (_, r), coefficient in terms.items()):
+        return None
+    return Form({_CONSTANT: graph.apply(node.payload, rest), **terms}, operands[0].guards)
+
+
+def _checked(node: Expr, operands: list[Form]) -> Form | None:
+    """A law on a straight line becomes a guard: a line obeys it everywhere if it does at both ends."""
+    value, subject = operands
+    line = subject.line()
+    if line is None:
+        return None
+    start, step = line
+    if step is graph.ZERO:
+        return None
+    return Form(value.terms, (*_guards(operands), (node.payload, start, step)))
+
+
+def _chosen(node: Expr, operands: list[Form]) -> Form | None:
+    condition, then, otherwise = operands
+    if not condition.terms.keys() <= {_CONSTANT} or condition.guards or then.guards or otherwise.guards:
+        return None
+    zero = graph.ZERO
+    return Form(
+        {
+            power: graph.if_else(node.args[0], then.terms.get(power, zero), otherwise.terms.get(power, zero))
+            for power in dict.fromkeys([*then.terms, *otherwise.terms])
+        }
+    )
+
+
+_FORMS: dict[str, Callable[[Expr, list[Form]], Form | None]] = {
+    "add": _added,
+    "neg": _negated,
+    "mul": _multiplied,
+    "div": _divided,
+    "power": _raised,
+    "apply": _applied,
+    "checked": _checked,
+    "if_else": _chosen,
+}
+
+
+# -- the sums themselves ---------------------------------------------------------------------------
+
+
+def power_sum(k: int, passes: Expr) -> Expr:
+    """0^k + 1^k + ... + (passes - 1)^k by Faulhaber's formula, written so that whole numbers stay whole."""
+    if k == 0:
+        return passes
+    before = graph.sub(passes, 1)
+    triangle = graph.div(graph.mul(passes, before), 2)
+    if k == 1:
+        return triangle
+    if k == 3:
+        return graph.power(triangle, 2)
+    if k == 2:
+        return graph.div(graph.mul(passes, before, graph.sub(graph.mul(2, passes), 1)), 6)
+    coefficients = [Fraction(comb(k + 1, j), k + 1) * bernoulli(j) for j in range(k + 1)]
+    return _polynomial([*coefficients, Fraction(0)], passes)
+
+
+def bernoulli(n: int) -> Fraction:
+    """The Bernoulli number B_n, with B_1 = -1/2."""
+    numbers: list[Fraction] = []
+    for m in range(n + 1):
+        numbers.append(Fraction(int(m == 0)) - sum(comb(m, j) * numbers[j] / (m - j + 1) for j in range(m)))
+    return numbers[n]
+
+
+def _geometric_sum(k: int, r: int | Fraction, passes: Expr) -> Expr:
+    """The sum of i^k * r^i, by the polynomial p of degree k with r * p(i + 1) - p(i) = i^k, highest power first."""
+    ratio = Fraction(r)
+    p: list[Fraction] = []
+    for degree in range(k, -1, -1):
+        spread = sum(p[k - higher] * comb(higher, degree) for higher in range(degree + 1, k + 1))
+        p.append((int(degree == k) - ratio * spread) / (ratio - 1))
+    grown = graph.mul(graph.power(graph.number(ratio), passes), _polynomial(p, passes))
+    return graph.sub(grown, graph.number(p[-1]))
+
+
+def _polynomial(coefficients: list[Fraction], x: Expr) -> Expr:
+    """Horner's scheme, highest power first, whole numbers over one denominator."""
+    denominator = lcm(*[coefficient.denominator for coefficient in coefficients])
+    value = graph.ZERO
+    for coefficient in coefficients:
+        value = graph.add(graph.mul(value, x), graph.number(coefficient * denominator))
+    return graph.div(value, denominator)

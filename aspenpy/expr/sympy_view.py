@@ -1,0 +1,279 @@
+"""SymPy's view of an expression: exact both ways, and built without simplification where that would take long."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from typing import Any
+
+import sympy
+
+from aspenpy.expr import graph
+from aspenpy.expr.functions import FUNCTIONS, sympy_piecewise
+from aspenpy.expr.node import Expr, topological
+from aspenpy.expr.printer import display_names
+
+MOST_EVALUATED = 200
+"""Nodes up to which SymPy may sort and collect sums, products and powers; beyond, they stay as they are written."""
+
+_COMPARISONS: dict[str, Any] = {
+    "==": sympy.Eq,
+    "!=": sympy.Ne,
+    "<": sympy.Lt,
+    ">": sympy.Gt,
+    "<=": sympy.Le,
+    ">=": sympy.Ge,
+}
+_KEPT: dict[str, Any] = {
+    name: sympy.Function(name) for name in ("element", "lookup", "uniform", "normal", "cdf", "stream")
+}
+"""What SymPy has no notion of, as functions it knows nothing about."""
+
+
+class NotInSympy(ValueError):
+    """SymPy has no form for something in the expression, or the graph none for something of SymPy's."""
+
+
+# -- to SymPy --------------------------------------------------------------------------------------
+
+
+def to_sympy(expr: Expr, names: Mapping[Expr, str] | None = None) -> Any:
+    """The expression with plain `sympy.Symbol`s, called by their display names unless `names` says otherwise.
+
+    `max`, `min`, `ceil`, `floor`, conditions and sums stay as they are. A checked value is shown without its law.
+    """
+    symbols = display_names(expr) | dict(names or {})
+    order = topological(expr)
+    evaluated = len(order) <= MOST_EVALUATED and not any(node.payload in ("max", "min") for node in order)
+    known: dict[Expr, Any] = {}
+    for node in order:
+        if node.kind == "symbol":
+            known[node] = sympy.Symbol(symbols[node])
+        else:
+            known[node] = _TO_SYMPY[node.kind](node, [known[arg] for arg in node.args], evaluated)
+    return known[expr]
+
+
+def _number(node: Expr, args: list[Any], evaluated: bool) -> Any:
+    value = node.payload
+    if type(value) is int:
+        return sympy.Integer(value)
+    return sympy.Rational(value.numerator, value.denominator) if type(value) is Fraction else sympy.Float(value)
+
+
+def _div(node: Expr, args: list[Any], evaluated: bool) -> Any:
+    top, bottom = args
+    evaluated = evaluated and bottom != 0
+    inverse = sympy.Pow(bottom, -1, evaluate=evaluated)
+    return sympy.Mul(top, inverse, evaluate=evaluated)
+
+
+def _power(node: Expr, args: list[Any], evaluated: bool) -> Any:
+    """Unevaluated for constants: 9^9^9 may not become a number here either, nor 0^-1 an infinity."""
+    return sympy.Pow(*args, evaluate=evaluated and not args[0].is_number)
+
+
+def _apply(node: Expr, args: list[Any], evaluated: bool) -> Any:
+    if node.payload == "lookup" and not all(isinstance(points, sympy.Tuple) for points in args[:2]):
+        return _KEPT["lookup"](*args)
+    rule = FUNCTIONS[node.payload].sympy
+    assert rule is not None, node.payload
+    return rule(sympy, *args)
+
+
+def _sum(node: Expr, args: list[Any], evaluated: bool) -> Any:
+    counter, count, body = args
+    whole = count if graph.is_integer(node.args[1]) else sympy.ceiling(count, evaluate=False)
+    return sympy.Sum(body, (counter, 0, sympy.Add(whole, -1, evaluate=evaluated)))
+
+
+def _failure(node: Expr, args: list[Any], evaluated: bool) -> Any:
+    return sympy.Symbol("undefined")
+
+
+_TO_SYMPY: dict[str, Callable[[Expr, list[Any], bool], Any]] = {
+    "number": _number,
+    "boolean": lambda node, args, evaluated: sympy.true if node.payload else sympy.false,
+    "array": lambda node, args, evaluated: sympy.Tuple(*args),
+    "add": lambda node, args, evaluated: sympy.Add(*args, evaluate=evaluated),
+    "mul": lambda node, args, evaluated: sympy.Mul(*args, evaluate=evaluated),
+    "neg": lambda node, args, evaluated: sympy.Mul(-1, *args, evaluate=evaluated),
+    "div": _div,
+    "power": _power,
+    "apply": _apply,
+    "index": lambda node, args, evaluated: _KEPT["element"](*args),
+    "compare": lambda node, args, evaluated: _COMPARISONS[node.payload](*args, evaluate=False),
+    "junction": lambda node, args, evaluated: (sympy.And if node.payload == "and" else sympy.Or)(*args, evaluate=False),
+    "if_else": lambda node, args, evaluated: sympy_piecewise(sympy, (args[1], args[0]), (args[2], sympy.true)),
+    "sum": _sum,
+    "checked": lambda node, args, evaluated: args[0],
+    "draw": lambda node, args, evaluated: _KEPT[node.payload](*args),
+    "stream": lambda node, args, evaluated: _KEPT["stream"](*args),
+    "failure": _failure,
+}
+
+
+# -- from SymPy ------------------------------------------------------------------------------------
+
+
+def from_sympy(sympy_expr: Any, symbols: Mapping[str, Expr]) -> Expr:
+    """The expression of the graph, its symbols looked up by name; raises `NotInSympy` for what the graph lacks."""
+    known: dict[Any, Expr] = {}
+    counters: dict[Any, Expr] = {}
+    waiting = [sympy.sympify(sympy_expr)]
+    while waiting:
+        item = waiting[-1]
+        if item in known:
+            waiting.pop()
+            continue
+        if isinstance(item, sympy.Sum):
+            _bind(item, counters)
+        parts = [part for part in _parts(item) if part not in known]
+        if parts:
+            waiting += parts
+            continue
+        waiting.pop()
+        known[item] = _converted(item, known, symbols, counters)
+    return known[sympy.sympify(sympy_expr)]
+
+
+def _parts(item: Any) -> list[Any]:
+    """What has to be converted before the item: arguments, what is in a Sum or Piecewise, a condition without `not`."""
+    if isinstance(item, sympy.Sum):
+        return [item.function, *[part for limits in _limits(item) for part in limits]]
+    if isinstance(item, sympy.Piecewise):
+        return [part for branch in item.args for part in branch.args]
+    if isinstance(item, sympy.ITE | sympy.Not):
+        return [item.to_nnf()]
+    return [] if item.is_Atom else list(item.args)
+
+
+def _limits(item: Any) -> list[tuple[Any, Any, Any]]:
+    """(counter, first, last) of each counter, the innermost first."""
+    return [tuple(limits) for limits in item.limits]
+
+
+def _bind(item: Any, counters: dict[Any, Expr]) -> None:
+    for counter, _, _ in _limits(item):
+        if counter not in counters:
+            counters[counter] = graph.counter(str(counter))
+
+
+def _converted(item: Any, known: dict[Any, Expr], symbols: Mapping[str, Expr], counters: dict[Any, Expr]) -> Expr:
+    if item.is_Symbol:
+        if item in counters:
+            return counters[item]
+        if item.name not in symbols:
+            raise NotInSympy(f"`{item.name}` is not among the symbols of the expression")
+        return symbols[item.name]
+    for kind, rule in _FROM_SYMPY:
+        if isinstance(item, kind):
+            return rule(item, known)
+    name = getattr(getattr(item, "func", None), "__name__", type(item).__name__)
+    if name in _KEPT:
+        return _kept(name, [known[arg] for arg in item.args])
+    raise NotInSympy(f"the expression graph has no {name}")
+
+
+def _kept(name: str, args: list[Expr]) -> Expr:
+    if name == "element":
+        return graph.index(*args)
+    if name == "stream":
+        return graph.stream(*args)
+    return graph.apply(name, *args) if name == "lookup" else graph.draw(name, args[1:], args[0])
+
+
+def _from_mul(item: Any, known: dict[Any, Expr]) -> Expr:
+    """Factors with a negative power make up the denominator."""
+    top: list[Expr] = []
+    bottom: list[Expr] = []
+    for factor in item.args:
+        if factor.is_Pow and factor.exp.is_Number and factor.exp.is_negative:
+            bottom.append(_raised(known[factor.base], known[factor.exp].payload * -1))
+        else:
+            top.append(known[factor])
+    return graph.div(graph.mul(*top), graph.mul(*bottom))
+
+
+def _from_pow(item: Any, known: dict[Any, Expr]) -> Expr:
+    exponent = known[item.exp]
+    if exponent.kind == "number" and exponent.payload < 0:
+        return graph.div(1, _raised(known[item.base], -exponent.payload))
+    return _raised(known[item.base], exponent)
+
+
+def _raised(base: Expr, exponent: Any) -> Expr:
+    exponent = graph.coerced(exponent)
+    if exponent.kind == "number" and exponent.payload == Fraction(1, 2):
+        return graph.apply("sqrt", base)
+    return graph.power(base, exponent)
+
+
+def _from_piecewise(item: Any, known: dict[Any, Expr]) -> Expr:
+    branches = [(known[value], known[condition]) for value, condition in item.args]
+    chosen: Expr = graph.failure("no condition of the Piecewise holds")
+    for value, condition in reversed(branches):
+        chosen = graph.if_else(condition, value, chosen)
+    return chosen
+
+
+def _from_sum(item: Any, known: dict[Any, Expr]) -> Expr:
+    """A sum that starts elsewhere than at 0 has its counter shifted."""
+    total = known[item.function]
+    for limits in _limits(item):
+        counter, first, last = (known[part] for part in limits)
+        (body,) = graph.substitute([total], {} if first is graph.ZERO else {counter: counter + first})
+        total = graph.summation(counter, graph.add(graph.sub(last, first), 1), body)
+    return total
+
+
+def _joined(op: str) -> Callable[[Any, dict[Any, Expr]], Expr]:
+    def rule(item: Any, known: dict[Any, Expr]) -> Expr:
+        first, *rest = (known[arg] for arg in item.args)
+        for condition in rest:
+            first = graph.junction(op, first, condition)
+        return first
+
+    return rule
+
+
+def _compared(op: str) -> Callable[[Any, dict[Any, Expr]], Expr]:
+    return lambda item, known: graph.compare(op, *[known[arg] for arg in item.args])
+
+
+def _applied(function: str) -> Callable[[Any, dict[Any, Expr]], Expr]:
+    return lambda item, known: graph.apply(function, *[known[arg] for arg in item.args])
+
+
+_FROM_SYMPY: list[tuple[Any, Callable[[Any, dict[Any, Expr]], Expr]]] = [
+    (sympy.Integer, lambda item, known: graph.number(int(item))),
+    (sympy.Rational, lambda item, known: graph.number(Fraction(int(item.p), int(item.q)))),
+    (sympy.Float, lambda item, known: graph.number(float(item))),
+    (sympy.NumberSymbol, lambda item, known: graph.number(float(item))),
+    (sympy.Add, lambda item, known: graph.add(*[known[arg] for arg in item.args])),
+    (sympy.Mul, _from_mul),
+    (sympy.exp, _applied("exp")),
+    (sympy.Pow, _from_pow),
+    (sympy.log, _applied("log")),
+    (sympy.Max, _applied("max")),
+    (sympy.Min, _applied("min")),
+    (sympy.ceiling, _applied("ceil")),
+    (sympy.floor, _applied("floor")),
+    (sympy.Abs, _applied("abs")),
+    (sympy.Mod, _applied("mod")),
+    (sympy.Piecewise, _from_piecewise),
+    (sympy.Sum, _from_sum),
+    (sympy.And, _joined("and")),
+    (sympy.Or, _joined("or")),
+    ((sympy.ITE, sympy.Not), lambda item, known: known[item.to_nnf()]),
+    *[(kind, _compared(op)) for op, kind in _COMPARISONS.items()],
+    (type(sympy.true), lambda item, known: graph.TRUE),
+    (type(sympy.false), lambda item, known: graph.FALSE),
+    (sympy.Tuple, lambda item, known: graph.array([known[arg] for arg in item.args])),
+]
+
+
+def simplify(expr: Expr, names: Mapping[Expr, str] | None = None) -> Expr:
+    """The expression as SymPy simplifies it; slow for large ones, which is why nothing does it unasked."""
+    shown = display_names(expr) | dict(names or {})
+    return from_sympy(sympy.simplify(to_sympy(expr, names)), {name: symbol for symbol, name in shown.items()})

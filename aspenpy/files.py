@@ -1,0 +1,163 @@
+"""Files: reading models, finding what they include and import, and the folders of the library."""
+
+from __future__ import annotations
+
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
+
+from aspenpy.diagnostics import fail, nearest
+from aspenpy.source import Source, Span
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+MAXIMUM_SIZE = 8 * 2**20
+"""Bytes of a file, and characters of a model with all it includes: the tree takes some 50 bytes for each."""
+
+_PACKAGE = Path(__file__).resolve().parent
+
+
+def models_folder() -> Path:
+    """The library of models: in the package where it is installed, beside it in a checkout."""
+    return _in_package("models")
+
+
+def grammar_path() -> Path:
+    """The grammar of the language."""
+    return _in_package("grammar") / "aspen.lark"
+
+
+def _in_package(name: str) -> Path:
+    installed = _PACKAGE / name
+    return installed if installed.is_dir() else _PACKAGE.parent / name
+
+
+def include_folders() -> Iterator[Path]:
+    """Where includes are looked up in the library: its machines, and the folders of their parts."""
+    machines = models_folder() / "machines"
+    yield machines
+    yield machines / "parts"
+    yield from sorted(folder for folder in (machines / "parts").rglob("*") if folder.is_dir())
+
+
+def import_folders() -> Iterator[Path]:
+    """Where imported applications are looked up in the library."""
+    yield models_folder() / "apps"
+
+
+class Reader:
+    """Reads model files, each once.
+
+    What a model includes or imports must lie in the folder of that model, below it, or in the library, whatever
+    links lead there: a model from a stranger cannot read other files. `allow_outside` lifts that.
+    """
+
+    def __init__(self, allow_outside: bool = False) -> None:
+        self.allow_outside = allow_outside
+        self._texts: dict[Path, str] = {}
+
+    def read(self, path: Path | str, span: Span | None = None) -> Source:
+        """The text of a file; `span` is the place that asks for it. The source's path is the real one, absolute."""
+        return self._source(_real(Path(path)), str(path), span)
+
+    def include(self, name: str, including: Source, top: Source, span: Span | None = None) -> Source:
+        """The file an `include` names: beside the including file, beside the model, then in the library."""
+        return self._find(name, including, top, include_folders, span)
+
+    def import_(self, name: str, importing: Source, top: Source, span: Span | None = None) -> Source:
+        """The file an `import` names: beside the importing file, beside the model, then in the library."""
+        return self._find(name, importing, top, import_folders, span)
+
+    def _find(
+        self, name: str, asking: Source, top: Source, library: Callable[[], Iterable[Path]], span: Span | None
+    ) -> Source:
+        beside = ((_folder_of(source), Path(source.name).parent) for source in (asking, top))
+        for folder, shown in chain(beside, ((folder, folder) for folder in library())):
+            if _is_file(folder / name):
+                file = _real(folder / name)
+                self._require_inside(file, name, top, span)
+                return self._source(file, str(shown / name), span)
+        return _refuse_missing(name, asking, library(), span)
+
+    def _source(self, file: Path, name: str, span: Span | None) -> Source:
+        if file not in self._texts:
+            self._texts[file] = _text_of(file, name, span)
+        return Source(self._texts[file], name, file)
+
+    def _require_inside(self, file: Path, name: str, top: Source, span: Span | None) -> None:
+        if self.allow_outside or any(file.is_relative_to(folder) for folder in (_folder_of(top), models_folder())):
+            return
+        fail(
+            "outside",
+            f"`{name}` lies outside the folder of the model",
+            span,
+            hint="a model reads only files beside it, below it and in the library, unless others are allowed",
+        )
+
+
+def _folder_of(source: Source) -> Path:
+    """Where a source is; a model that was given as a text is in the current folder."""
+    return Path.cwd() if source.path is None else source.path.parent
+
+
+def _real(path: Path) -> Path:
+    """The absolute path without links; the path itself where that cannot be told."""
+    try:
+        return path.resolve()
+    except (OSError, RuntimeError, ValueError):
+        return path
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except (OSError, ValueError):
+        return False
+
+
+def _text_of(file: Path, name: str, span: Span | None) -> str:
+    """The text of a file, or an error that tells why there is none."""
+    try:
+        if file.is_dir():
+            fail("not-a-file", f"`{name}` is a folder, not a file", span)
+        if file.exists() and not file.is_file():
+            fail("not-a-file", f"`{name}` is not an ordinary file", span)
+        if file.stat().st_size > MAXIMUM_SIZE:
+            fail("too-large", f"`{name}` is too large: a model has at most {MAXIMUM_SIZE // 2**20} MiB", span)
+        content = file.read_bytes()
+    except FileNotFoundError:
+        hint = nearest(file.stem, _models_in(file.parent))
+        fail("file-not-found", f"there is no file `{name}`", span, hint=hint)
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        fail("file-not-readable", f"`{name}` cannot be read: {reason.lower()}", span)
+    return _decoded(content, name, span)
+
+
+def _decoded(content: bytes, name: str, span: Span | None) -> str:
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        hint = "save it as UTF-8"
+        if content.startswith((b"\xff\xfe", b"\xfe\xff")):
+            fail("not-utf-8", f"`{name}` is not UTF-8 but UTF-16", span, hint=hint)
+        line = content.count(b"\n", 0, error.start) + 1
+        place = f"byte {error.start} (line {line}) is 0x{content[error.start]:02x}"
+        fail("not-utf-8", f"`{name}` is not UTF-8: {place}", span, hint=hint)
+    if "\0" in text:
+        fail("not-text", f"`{name}` is not a text: byte {content.index(0)} is 0", span)
+    return text
+
+
+def _refuse_missing(name: str, asking: Source, library: Iterable[Path], span: Span | None) -> NoReturn:
+    known = [stem for folder in (_folder_of(asking), *library) for stem in _models_in(folder)]
+    hint = nearest(Path(name).stem, known) or f"it was looked for beside `{asking.name}` and in the library"
+    fail("file-not-found", f"there is no file `{name}`", span, hint=hint)
+
+
+def _models_in(folder: Path) -> list[str]:
+    try:
+        return [file.stem for file in folder.glob("*.aspen")]
+    except (OSError, ValueError):
+        return []

@@ -1,0 +1,56 @@
+"""The dimensions of a machine: resources turn amounts into seconds, and well-known properties have theirs."""
+
+from __future__ import annotations
+
+from aspenpy.application.dimensions import RESOURCE_DIMENSIONS, Contradictions, Inference
+from aspenpy.diagnostics import Diagnostic
+from aspenpy.dimensions import BYTES, DIMENSIONLESS, HERTZ, SECONDS, WATTS
+from aspenpy.syntax import nodes
+
+PROPERTY_DIMENSIONS = {
+    "capacity": BYTES,
+    "cacheline": BYTES,
+    "bandwidth": BYTES / SECONDS,
+    "latency": SECONDS,
+    "clock": HERTZ,
+    "idle": WATTS,
+    "tdp": WATTS,
+}
+"""What the conventional properties are in; a bare number means that unit, too."""
+
+
+def contradictions(node: nodes.Machine) -> list[Diagnostic]:
+    """Every expression of the machine whose known dimensions contradict each other or what is wanted there."""
+    found = Contradictions()
+    parameters: dict[str, nodes.Expression | None] = {
+        item.name: item.value for item in node.declarations if isinstance(item, nodes.Parameter)
+    }
+    names = Inference(parameters, {}, found)
+    for value in parameters.values():
+        names.check(value)
+    for component in node.components:
+        _component(component, parameters, found)
+    return found.diagnostics
+
+
+def _component(node: nodes.Component, parameters: dict[str, nodes.Expression | None], found: Contradictions) -> None:
+    properties = [item for item in node.items if isinstance(item, nodes.Property)]
+    values = {item.name: item.value for item in properties}
+    known = {item.name: PROPERTY_DIMENSIONS[item.name] for item in properties if item.name in PROPERTY_DIMENSIONS}
+    names = Inference({**parameters, **values}, known, found)
+    for item in node.items:
+        if isinstance(item, nodes.Part):
+            names.check(item.quantity, DIMENSIONLESS, "a quantity")
+        elif isinstance(item, nodes.Property):
+            names.check(item.value, PROPERTY_DIMENSIONS.get(item.name), f"the property `{item.name}`")
+        elif isinstance(item, nodes.PowerDraw):
+            names.check(item.watts, WATTS, "a power")
+        elif isinstance(item, nodes.Resource):
+            amount = RESOURCE_DIMENSIONS.get(item.name)
+            inner = Inference(names.definitions, {**names.known, item.argument: amount}, found)
+            if amount is None or found.infer(item.time, inner) != amount:  # `flops(n) [n]` is a second for each flop
+                inner.check(item.time, SECONDS, f"the time of `{item.name}`")
+            for trait in item.traits:
+                argument = {} if trait.argument is None else {trait.argument: None}
+                traits = Inference(names.definitions, {**names.known, "base": None, **argument}, found)
+                traits.check(trait.time, SECONDS, f"the time of `{item.name}` with `{trait.name}`")

@@ -1,0 +1,121 @@
+"""Who serves a resource, and how long it takes there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from aspenpy.application import flow
+from aspenpy.application.total import summed
+from aspenpy.diagnostics import Diagnostic, Related, fail, nearest
+from aspenpy.expr import graph
+from aspenpy.expr.graph import Expr
+from aspenpy.machine.model import BASE, Machine
+from aspenpy.mapping.cost import AppliedTrait, BlockCost, Offer, RequirementCost, conflict_groups, slowest
+from aspenpy.record import Record
+from aspenpy.syntax.lower import Origins, carry_origin
+
+
+class Target(Record):
+    """The part of a machine that an application runs on: what is left of the tree without the other
+    sockets, who serves each resource there, and which resources conflict."""
+
+    machine: Machine
+    socket: str | None
+    offers: Mapping[str, Offer]
+    conflicts: frozenset[tuple[str, str]]
+
+
+def choose_socket(machine: Machine, socket: str | None) -> str | None:
+    """The socket asked for, or the only one there is."""
+    sockets = machine.sockets
+    names = ", ".join(f"`{name}`" for name in sockets)
+    if socket is None and len(sockets) > 1:
+        message = f"machine `{machine.name}` has several kinds of sockets: {names}"
+        fail("which-socket", message, machine.root.name_span, hint="choose one with --socket")
+    if socket is not None and socket not in sockets:
+        hint = nearest(socket, sockets) or (
+            f"its sockets are {names}" if sockets else "it has no component of type `socket`"
+        )
+        fail("unknown-socket", f"machine `{machine.name}` has no socket `{socket}`", machine.root.name_span, hint=hint)
+    return socket or (sockets[0] if sockets else None)
+
+
+def target(machine: Machine, socket: str | None) -> Target:
+    """The machine as an application on that socket sees it. The first component that offers a resource
+    takes it, depth first; a conflict counts wherever it is declared."""
+    chosen = choose_socket(machine, socket)
+    offers: dict[str, Offer] = {}
+    conflicts: set[tuple[str, str]] = set()
+    for place in machine.places(chosen):
+        for name, resource in place.component.resources.items():
+            offers.setdefault(name, Offer(resource, place))
+        conflicts.update(place.component.conflicts)
+    return Target(machine, chosen, offers, frozenset(conflicts))
+
+
+def price_block(block: flow.Block, where: Target, origins: Origins) -> BlockCost:
+    """Each requirement on the component that serves it; the block takes the slowest group's time."""
+    costs = tuple(price(requirement, block.parallelism, where, origins) for requirement in block.requirements)
+    times: dict[str, list[Expr]] = {}
+    for cost in costs:
+        times.setdefault(cost.requirement.resource, []).append(cost.time)
+    groups = conflict_groups({name: summed(parts) for name, parts in times.items()}, where.conflicts)
+    return BlockCost(block, costs, groups, slowest(groups))
+
+
+def price(requirement: flow.Requirement, parallelism: Expr, where: Target, origins: Origins) -> RequirementCost:
+    """The serial time of the amount, each trait in turn, times ceil(P / Q)."""
+    offer = where.offers.get(requirement.resource)
+    if offer is None:
+        missing = graph.failure(nobody_offers(requirement, where))
+        return RequirementCost(requirement, None, missing, (), (), missing, graph.ONE, missing)
+    resource = offer.resource
+    carry = carry_origin(origins)
+    base = graph.substitute([resource.time], {resource.argument: requirement.amount}, carry)[0]
+    applied: list[AppliedTrait] = []
+    ignored: list[str] = []
+    serial = base
+    for trait in requirement.traits:
+        if trait.name not in resource.traits:
+            ignored.append(trait.name)
+            continue
+        rule = resource.traits[trait.name]
+        bindings = {BASE: serial}
+        if rule.argument is not None:
+            bindings[rule.argument] = _trait_argument(trait, resource.name)
+        serial = graph.substitute([rule.time], bindings, carry)[0]
+        applied.append(AppliedTrait(trait.name, trait.arguments, rule.time, serial))
+    rounds = graph.apply("ceil", graph.div(parallelism, offer.place.count))
+    time = graph.mul(rounds, serial)
+    return RequirementCost(requirement, offer, base, tuple(applied), tuple(ignored), serial, rounds, time)
+
+
+def _trait_argument(trait: flow.Trait, resource: str) -> Expr:
+    if trait.arguments and isinstance(trait.arguments[0], graph.Expr):
+        return trait.arguments[0]
+    message = f"the trait `{trait.name}` of `{resource}` needs an argument"
+    return graph.failure(Diagnostic("missing-argument", message, trait.span, hint=f"write `as {trait.name}(value)`"))
+
+
+def nobody_offers(requirement: flow.Requirement, where: Target) -> Diagnostic:
+    """Names who offers what, and where else the resource could be had."""
+    name = requirement.resource
+    on = f" with socket `{where.socket}`" if where.socket else ""
+    elsewhere = [
+        (socket, place.component)
+        for socket in where.machine.sockets
+        if socket != where.socket
+        for place in where.machine.places(socket)
+        if name in place.component.resources
+    ]
+    related = tuple(
+        Related(item.resources[name].name_span, f"socket `{socket}` has it here") for socket, item in elsewhere[:1]
+    )
+    by_component: dict[str, list[str]] = {}
+    for offered, offer in where.offers.items():
+        by_component.setdefault(f"{offer.place.component.type} {offer.place.component.name}", []).append(offered)
+    offered = "; ".join(f"{component}: {', '.join(names)}" for component, names in by_component.items())
+    hint = nearest(name, where.offers) or (f"it offers {offered}" if offered else "it offers no resource at all")
+    span = requirement.resource_span or requirement.span
+    message = f"nothing on machine `{where.machine.name}`{on} offers the resource `{name}`"
+    return Diagnostic("no-such-resource", message, span, related, hint)

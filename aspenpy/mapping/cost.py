@@ -1,0 +1,262 @@
+"""CostTree: an application's control flow with the price of each block on a machine.
+
+It keeps kernels, blocks, requirements, components, counts and spans, so that profile, bottleneck,
+explanation, energy and traffic all read one tree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+
+from aspenpy.application import flow
+from aspenpy.application.model import Application
+from aspenpy.application.total import Amounts, Leaf, Totaller, Totals, added, callees_first, scaled, summed
+from aspenpy.diagnostics import fail
+from aspenpy.expr import graph
+from aspenpy.expr.graph import Expr
+from aspenpy.garbage import collection_paused
+from aspenpy.machine.model import Machine, Place, Resource
+from aspenpy.record import Record
+from aspenpy.syntax.lower import Origins, carry_origin
+
+
+class Offer(Record):
+    """Who serves a resource: the first component that offers it, depth first."""
+
+    resource: Resource
+    place: Place
+
+    @property
+    def where(self) -> str:
+        """The component as a path: `keeneland/node/x5660/core`."""
+        return "/".join(self.place.path)
+
+
+class AppliedTrait(Record):
+    """A trait that changed the time of a requirement, and the time behind it (seconds, serial)."""
+
+    name: str
+    arguments: tuple[Expr | str, ...]
+    formula: Expr
+    time: Expr
+
+
+class RequirementCost(flow.Node):
+    """A requirement on the component that serves it.
+
+    `base` is the serial time before traits, `serial` behind them, `rounds` how many times the
+    components must be filled (ceil(P / Q)), `time` their product; all in seconds.
+    """
+
+    requirement: flow.Requirement
+    offer: Offer | None
+    base: Expr
+    traits: tuple[AppliedTrait, ...]
+    ignored: tuple[str, ...]
+    serial: Expr
+    rounds: Expr
+    time: Expr
+
+
+class Together(Record):
+    """Resources of one block that cannot overlap, and their time together (seconds)."""
+
+    resources: tuple[str, ...]
+    time: Expr
+
+
+class BlockCost(flow.Node):
+    """A block on the machine: it takes as long as the slowest of its groups."""
+
+    block: flow.Block
+    requirements: tuple[RequirementCost, ...]
+    groups: tuple[Together, ...]
+    time: Expr
+
+
+class CostTree:
+    """The price of each block that an entry kernel reaches, and the totals over the control flow.
+
+    `definitions` says what the symbols of both models stand for.
+    """
+
+    def __init__(
+        self,
+        application: Application,
+        machine: Machine,
+        socket: str | None,
+        entry: flow.Kernel,
+        blocks: Mapping[flow.Block, BlockCost],
+        conflicts: frozenset[tuple[str, str]],
+        overlap: bool,
+        definitions: Mapping[Expr, Expr],
+        origins: Origins,
+    ) -> None:
+        self.application = application
+        self.machine = machine
+        self.socket = socket
+        self.entry = entry
+        self.blocks = blocks
+        self.conflicts = conflicts
+        self.overlap = overlap
+        self.definitions = definitions
+        self.origins = origins
+
+    @cached_property
+    def kernels(self) -> list[flow.Kernel]:
+        """The entry and all it calls, callees first."""
+        return callees_first(self.entry)
+
+    def overlaps(self, node: flow.Parallel) -> bool:
+        """Whether the branches of a `par` run at once."""
+        return node.overlap or self.overlap
+
+    def groups(self, totals: Totals) -> tuple[Together, ...]:
+        """The resources in use in some totals, in groups that conflict."""
+        busy = {key[1]: time for key, time in totals.items() if key[0] == "busy"}
+        return conflict_groups(busy, self.conflicts)
+
+    @cached_property
+    def totals(self) -> Totals:
+        """What adds up over a run, in the symbols of the models: `("runtime",)` seconds; by resource
+        `("amount", r)` in its unit and `("busy", r)` seconds in use."""
+        return self._run_totals(_Prices(self))
+
+    @cached_property
+    def kernel_totals(self) -> Totals:
+        """What adds up by kernel: `("calls", k)`, `("exclusive", k)` and `("inclusive", k)` seconds, and
+        `("bound", k, r)`, the seconds in which the resource is what the kernel's own blocks wait for."""
+        found = self._run_totals(_KernelPrices(self))
+        name = self.entry.name
+        return {**found, ("calls", name): graph.ONE, ("inclusive", name): self.runtime}
+
+    def _run_totals(self, leaf: Leaf) -> Totals:
+        carry = carry_origin(self.origins)
+        with collection_paused():
+            found = Totaller(leaf, carry).kernel(self.entry)
+            values = graph.substitute(list(found.values()), {self.entry.context: graph.ZERO}, carry)
+        return dict(zip(found, values, strict=True))
+
+    @property
+    def runtime(self) -> Expr:
+        """Seconds, in the symbols of the models."""
+        return self.totals.get(("runtime",), graph.ZERO)
+
+
+class _Prices:
+    """The leaf that prices blocks: see `CostTree.totals` for the keys."""
+
+    def __init__(self, tree: CostTree) -> None:
+        self.tree = tree
+        self.amounts = Amounts()
+
+    def block(self, block: flow.Block, kernel: flow.Kernel) -> Totals:
+        cost = self.tree.blocks[block]
+        amounts = {("amount", name): amount for name, amount in self.amounts.block(block, kernel).items()}
+        return {("runtime",): cost.time, **amounts, **_busy(cost)}
+
+    def parallel(self, node: flow.Parallel, kernel: flow.Kernel, branches: list[Totals]) -> Totals:
+        """Branches add; overlapped ones become one block, in which their resources overlap."""
+        together = added(branches)
+        if not self.tree.overlaps(node):
+            return together
+        return together | {("runtime",): slowest(self.tree.groups(together))}
+
+    def call(self, call: flow.Call, callee: Totals) -> Totals:
+        return callee
+
+
+class _KernelPrices(_Prices):
+    """The leaf that keeps kernels apart: see `CostTree.kernel_totals` for the keys (and those of `totals`)."""
+
+    def block(self, block: flow.Block, kernel: flow.Kernel) -> Totals:
+        cost = self.tree.blocks[block]
+        busy = _busy(cost)
+        bound = _bound(kernel, cost.groups, busy, cost.time)
+        return {("runtime",): cost.time, ("exclusive", kernel.name): cost.time, **busy, **bound}
+
+    def parallel(self, node: flow.Parallel, kernel: flow.Kernel, branches: list[Totals]) -> Totals:
+        """What the kernels in overlapped branches take is scaled to the time of the whole, so that it still
+        adds up; what the whole waits for counts for the kernel it stands in."""
+        together = added(branches)
+        if not self.tree.overlaps(node) or ("runtime",) not in together:
+            return together
+        groups = self.tree.groups(together)
+        time, in_turn = slowest(groups), together[("runtime",)]
+        share = graph.if_else(graph.compare("==", in_turn, graph.ZERO), graph.ONE, graph.div(time, in_turn))
+        spent = {key: worth for key, worth in together.items() if key[0] in ("exclusive", "inclusive")}
+        rest = {key: worth for key, worth in together.items() if key[0] != "bound"}
+        return {**rest, **scaled(share, spent), ("runtime",): time, **_bound(kernel, groups, together, time)}
+
+    def call(self, call: flow.Call, callee: Totals) -> Totals:
+        name = call.kernel.name
+        self._keep_bounded(len(callee))
+        return {**callee, ("calls", name): graph.ONE, ("inclusive", name): callee.get(("runtime",), graph.ZERO)}
+
+    kept = 0
+
+    def _keep_bounded(self, more: int) -> None:
+        """A chain of k kernels, each calling the next, needs k^2 / 2 entries."""
+        self.kept += more
+        if self.kept > MOST_KERNEL_TOTALS:
+            fail("too-many-kernels", "the kernels call each other too deeply for a table by kernel")
+
+
+MOST_KERNEL_TOTALS = 5_000_000
+"""Entries of the totals by kernel: about a gigabyte."""
+
+
+def _busy(cost: BlockCost) -> Totals:
+    return added({("busy", item.requirement.resource): item.time} for item in cost.requirements)
+
+
+def _bound(kernel: flow.Kernel, groups: tuple[Together, ...], busy: Totals, time: Expr) -> Totals:
+    """Which resource a block waits for: the longest in its slowest group."""
+    found: Totals = {}
+    for group, slowest_group in zip(groups, first_largest([group.time for group in groups]), strict=True):
+        longest = first_largest([busy["busy", name] for name in group.resources])
+        for name, longest_resource in zip(group.resources, longest, strict=True):
+            waited_for = graph.junction("and", slowest_group, longest_resource)
+            found["bound", kernel.name, name] = graph.if_else(waited_for, time, graph.ZERO)
+    return found
+
+
+def first_largest(times: list[Expr]) -> list[Expr]:
+    """For each time the condition that it is the largest, the first of equals."""
+    if len(times) == 1:
+        return [graph.TRUE]
+    largest = graph.apply("max", *times)
+    found = []
+    smaller_so_far = graph.TRUE
+    for time in times:
+        found.append(graph.junction("and", smaller_so_far, graph.compare("==", time, largest)))
+        smaller_so_far = graph.junction("and", smaller_so_far, graph.compare("!=", time, largest))
+    return found
+
+
+def conflict_groups(times: Mapping[str, Expr], conflicts: frozenset[tuple[str, str]]) -> tuple[Together, ...]:
+    """The resources of a block in groups that conflict, transitively through resources of the block, in
+    the order in which they first appear."""
+    leader = {name: name for name in times}
+
+    def find(name: str) -> str:
+        while leader[name] != name:
+            name = leader[name]
+        return name
+
+    order = {name: position for position, name in enumerate(times)}
+    for first, second in conflicts:
+        if first in leader and second in leader:
+            low, high = sorted((find(first), find(second)), key=order.__getitem__)
+            leader[high] = low
+    members: dict[str, list[str]] = {}
+    for name in times:
+        members.setdefault(find(name), []).append(name)
+    return tuple(Together(tuple(names), summed(times[name] for name in names)) for names in members.values())
+
+
+def slowest(groups: tuple[Together, ...]) -> Expr:
+    """The time of a block: the longest of its groups."""
+    times = [group.time for group in groups]
+    return graph.apply("max", *times) if len(times) > 1 else times[0] if times else graph.ZERO

@@ -1,0 +1,68 @@
+"""Maps an application onto a machine: the price of every block that the entry kernel reaches."""
+
+from __future__ import annotations
+
+from aspenpy.application import flow
+from aspenpy.application.model import Application
+from aspenpy.application.total import blocks_in, callees_first
+from aspenpy.expr import graph
+from aspenpy.expr.graph import Expr
+from aspenpy.garbage import collection_paused
+from aspenpy.machine.model import OWNER, Machine
+from aspenpy.mapping.compute import price_block, target
+from aspenpy.mapping.cost import CostTree
+from aspenpy.syntax.lower import Origins
+
+
+def map_application(
+    application: Application,
+    machine: Machine,
+    *,
+    socket: str | None = None,
+    kernel: str = "main",
+    overlap: bool = False,
+) -> CostTree:
+    """The cost tree of a kernel on a machine. With `overlap`, the branches of every `par` run at once."""
+    with collection_paused():
+        entry = application.flow(kernel)
+        where = target(machine, socket)
+        definitions = all_definitions(application, machine, entry)
+        origins = all_origins(application, machine)
+        blocks = {
+            block: price_block(block, where, origins) for item in callees_first(entry) for block in blocks_in(item.body)
+        }
+    return CostTree(application, machine, where.socket, entry, blocks, where.conflicts, overlap, definitions, origins)
+
+
+def all_origins(application: Application, machine: Machine | None = None) -> Origins:
+    """Where the nodes of both models, and of all that the application imports, were written. To be asked for
+    behind `all_definitions`: what was not yet lowered has no place."""
+    found: Origins = {} if machine is None else dict(machine.origins)
+    for model in application.models():
+        found |= all_origins(model)
+    return found | application.origins
+
+
+def all_definitions(application: Application, machine: Machine | None, entry: flow.Kernel | None) -> dict[Expr, Expr]:
+    """What the symbols of both models stand for.
+
+    A name that the application leaves open is the machine's, if it has it; an argument of the entry
+    kernel that nobody binds is the global of that name.
+    """
+    found = {parameter.symbol: parameter.value for parameter in application.parameters.values()}
+    if machine is not None:
+        found |= machine.definitions
+        for prefix in prefixes(application):
+            for name in machine.declared:
+                found.setdefault(graph.symbol(prefix + name), graph.symbol(name, OWNER))
+    for kernel in callees_first(entry) if entry is not None else ():
+        found |= dict(kernel.overrides)
+    for formal in entry.formals if entry is not None else ():
+        name = formal.payload[0]
+        found.setdefault(formal, application.lookup(name) or graph.symbol(name))
+    return found
+
+
+def prefixes(application: Application) -> list[str]:
+    """What stands before the names of an application and of each model it imports."""
+    return [application.prefix, *(prefix for model in application.models() for prefix in prefixes(model))]

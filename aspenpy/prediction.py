@@ -1,0 +1,388 @@
+"""Prediction: what an application costs on a machine, by kernel and by resource, with its reasons."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, Any
+
+from aspenpy.application import flow
+from aspenpy.application.model import Application
+from aspenpy.application.total import Amounts, Totaller
+from aspenpy.diagnostics import Diagnostic, fail, nearest
+from aspenpy.expr import graph
+from aspenpy.expr.graph import Expr
+from aspenpy.machine.model import OWNER, Machine
+from aspenpy.mapping.cost import CostTree
+from aspenpy.mapping.mapper import all_definitions, all_origins, map_application
+from aspenpy.record import Record
+from aspenpy.scope import DEFAULT_SEED, Scope, Setting, Value
+from aspenpy.source import Span
+
+if TYPE_CHECKING:
+    from aspenpy.explanation import Explanation
+    from aspenpy.prepared import Prepared
+    from aspenpy.samples import Samples
+
+
+class KernelUse(Record):
+    """One kernel over the whole run: how often it ran, seconds in it with and without its callees, its share
+    of the runtime (0 to 1, exclusive), and what its own blocks wait for longest."""
+
+    name: str
+    calls: float
+    inclusive: float
+    exclusive: float
+    share: float
+    bound_by: str | None
+
+
+class ResourceUse(Record):
+    """One resource over the whole run: the amount asked for, in its unit, the seconds its component is busy
+    with it, and which component that is."""
+
+    name: str
+    amount: float
+    time: float
+    component: str | None
+
+
+class Bottleneck(Record):
+    """The resource that the run waits for longest, on which component, for how many seconds, and which share
+    of the runtime (0 to 1) that is."""
+
+    resource: str
+    component: str | None
+    time: float
+    share: float
+
+
+class ParameterUse(Record):
+    """A parameter that the runtime depends on, its value, and whether the user set it."""
+
+    name: str
+    value: Any
+    overridden: bool
+    machine: bool
+
+
+class Prediction:
+    """The answer to "how long does this kernel take on that machine". Everything is computed when asked for."""
+
+    def __init__(self, tree: CostTree, settings: Mapping[str, Setting], seed: int = DEFAULT_SEED) -> None:
+        self.tree = tree
+        self.settings = dict(settings)
+        self.seed = seed
+        roots = list(tree.totals.values())
+        self.scope = Scope(tree.application, tree.machine, tree.entry, tree.definitions, tree.origins, settings, roots)
+
+    @property
+    def application(self) -> Application:
+        return self.tree.application
+
+    @property
+    def machine(self) -> Machine:
+        return self.tree.machine
+
+    @property
+    def socket(self) -> str | None:
+        """The kind of socket it runs on, if the machine has any."""
+        return self.tree.socket
+
+    @property
+    def kernel(self) -> str:
+        """The kernel that was evaluated."""
+        return self.tree.entry.name
+
+    def __repr__(self) -> str:
+        return f"<Prediction {self.application.name} on {self.machine.name}: {self.runtime:.6g} s>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        arguments = (
+            self.application,
+            self.machine,
+            self.socket,
+            self.kernel,
+            self.settings,
+            self.seed,
+            self.tree.overlap,
+        )
+        return _again, arguments
+
+    # -- numbers ---------------------------------------------------------------------------------
+
+    @cached_property
+    def runtime(self) -> float:
+        """Seconds."""
+        return _as_float(
+            self.scope.values([self.tree.runtime], self.seed)[0], _described(("runtime",)), self.tree.entry.name_span
+        )
+
+    @cached_property
+    def totals(self) -> dict[Any, float]:
+        """The value of every total of the cost tree (see `CostTree.totals` and `kernel_totals` for the keys)."""
+        totals = {**self.tree.kernel_totals, **self.tree.totals}
+        values = self.scope.values(list(totals.values()), self.seed)
+        place = self.tree.entry.name_span
+        return {key: _as_float(value, _described(key), place) for key, value in zip(totals, values, strict=True)}
+
+    @cached_property
+    def kernels(self) -> tuple[KernelUse, ...]:
+        """The kernels that ran, the entry first, in the order in which they call each other."""
+        found = []
+        for kernel in reversed(self.tree.kernels):
+            name = kernel.name
+            exclusive = self.totals.get(("exclusive", name), 0.0)
+            waits = {key[2]: time for key, time in self.totals.items() if key[:2] == ("bound", name) and time > 0}
+            found.append(
+                KernelUse(
+                    name,
+                    self.totals.get(("calls", name), 0.0),
+                    self.totals.get(("inclusive", name), 0.0),
+                    exclusive,
+                    exclusive / self.runtime if self.runtime else 0.0,
+                    max(waits, key=waits.__getitem__) if waits else None,
+                )
+            )
+        return tuple(found)
+
+    @cached_property
+    def resources(self) -> dict[str, ResourceUse]:
+        """The resources that were asked for, by name."""
+        return {
+            name: ResourceUse(name, amount, self.totals.get(("busy", name), 0.0), self._component(name))
+            for (kind, name), amount in ((key, value) for key, value in self.totals.items() if key[0] == "amount")
+            if kind == "amount"
+        }
+
+    @cached_property
+    def bottleneck(self) -> Bottleneck | None:
+        """What the run waits for longest; None if it takes no time."""
+        waits: dict[str, float] = {}
+        for key, time in self.totals.items():
+            if key[0] == "bound":
+                waits[key[2]] = waits.get(key[2], 0.0) + time
+        if not waits or self.runtime <= 0:
+            return None
+        name = max(waits, key=waits.__getitem__)
+        return Bottleneck(name, self._component(name), waits[name], waits[name] / self.runtime)
+
+    def _component(self, resource: str) -> str | None:
+        costs = (cost for block in self.tree.blocks.values() for cost in block.requirements)
+        return next((cost.offer.where for cost in costs if cost.requirement.resource == resource and cost.offer), None)
+
+    @cached_property
+    def parameters(self) -> dict[str, ParameterUse]:
+        """The parameters that the runtime depends on, the application's first."""
+        symbols = self.scope.used([self.tree.runtime])
+        values = self.scope.values(symbols, self.seed)
+        found = [
+            ParameterUse(
+                self.scope.display_name(symbol), value, symbol in self.scope.overridden, symbol.payload[1] == OWNER
+            )
+            for symbol, value in zip(symbols, values, strict=True)
+            if not symbol.payload[1] or symbol.payload[1] == OWNER
+        ]
+        return {parameter.name: parameter for parameter in sorted(found, key=lambda item: item.machine)}
+
+    @cached_property
+    def random(self) -> bool:
+        """Whether the runtime depends on random draws, and so on the seed."""
+        return any(node.kind == "draw" for node in graph.topological(*self.scope.formulas([self.tree.runtime])))
+
+    @cached_property
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
+        """Warnings: what loading found in either model, and parameters outside their ranges."""
+        return (*self.application.warnings, *self.machine.warnings, *self._outside_ranges())
+
+    def _outside_ranges(self) -> list[Diagnostic]:
+        used = set(self.scope.used([self.tree.runtime]))
+        found = []
+        for parameter in self.application.parameters.values():
+            if parameter.symbol not in used or parameter.low is None or parameter.high is None:
+                continue
+            value, low, high = self.scope.values([parameter.symbol, parameter.low, parameter.high], self.seed)
+            if not isinstance(value, tuple) and not low <= value <= high:
+                message = f"`{parameter.name}` is {_shown(value)}, outside its range {_shown(low)} .. {_shown(high)}"
+                span = parameter.node.name_span
+                found.append(Diagnostic("outside-range", message, span, severity="warning"))
+        return found
+
+    # -- formulas --------------------------------------------------------------------------------
+
+    def formula(self, metric: str = "runtime", free: Sequence[str] = ()) -> Expr:
+        """The metric as a node of the expression graph in the free parameters; the rest is put in."""
+        return self.scope.formulas([metric_of(self.tree, metric)], free)[0]
+
+    def expression(self, metric: str = "runtime", free: Sequence[str] = ()) -> Any:
+        """The metric as a SymPy expression in the free parameters: `runtime` in seconds, or the amount of a
+        resource in its unit."""
+        from aspenpy.expr.sympy_view import to_sympy
+
+        return to_sympy(self.formula(metric, free))
+
+    def prepare(self, free: Sequence[str], metric: str = "runtime") -> Prepared:
+        """The metric as a fast function of the free parameters, in the order given."""
+        from aspenpy.prepared import Prepared
+
+        return Prepared(self, tuple(free), metric)
+
+    def explain(self, kernel: str | None = None) -> Explanation:
+        """The chain behind the number, requirement by requirement, for one kernel or all."""
+        from aspenpy.explanation import explain
+
+        return explain(self, kernel)
+
+    def samples(self, count: int) -> Samples:
+        """The runtime over `count` seeds, starting from this prediction's: mean, deviation, quantiles."""
+        from aspenpy.samples import sample
+
+        return sample(self, count)
+
+    # -- shown -----------------------------------------------------------------------------------
+
+    def __str__(self) -> str:
+        from aspenpy.present.prediction import as_text
+
+        return as_text(self)
+
+    def to_json(self) -> dict[str, Any]:
+        """One object with everything, numbers in base units."""
+        from aspenpy.present.prediction import as_json
+
+        return as_json(self)
+
+    def _repr_html_(self) -> str:
+        from aspenpy.present.prediction import as_html
+
+        return as_html(self)
+
+    def _repr_latex_(self) -> str:
+        from aspenpy.present.prediction import as_latex
+
+        return as_latex(self)
+
+
+def metric_of(tree: CostTree, metric: str) -> Expr:
+    """The total a metric's name stands for: the runtime, the amount of a resource, or `bytes`."""
+    amounts = {key[1]: worth for key, worth in tree.totals.items() if key[0] == "amount"}
+    return tree.runtime if metric == "runtime" else amount_of(amounts, metric)
+
+
+def amount_of(amounts: Mapping[str, Expr], resource: str) -> Expr:
+    """The amount of a resource; `bytes` is loads and stores together."""
+    if resource in amounts:
+        return amounts[resource]
+    if resource == "bytes":
+        return graph.add(amounts.get("loads", graph.ZERO), amounts.get("stores", graph.ZERO))
+    hint = nearest(resource, [*amounts, "bytes", "runtime"]) or (
+        "it asks for " + ", ".join(amounts) if amounts else None
+    )
+    fail("unknown-resource", f"the kernel asks for no `{resource}`", hint=hint)
+
+
+@lru_cache(maxsize=64)
+def _mapped(application: Application, machine: Machine, socket: str | None, kernel: str, overlap: bool) -> CostTree:
+    return map_application(application, machine, socket=socket, kernel=kernel, overlap=overlap)
+
+
+def predict(
+    app: Application,
+    machine: Machine,
+    *,
+    socket: str | None = None,
+    kernel: str = "main",
+    set: Mapping[str, Setting] | None = None,
+    seed: int = DEFAULT_SEED,
+    overlap: bool = False,
+) -> Prediction:
+    """What `kernel` of the application takes on the machine.
+
+    `set` gives parameters other values (numbers, or text in the language such as `"2*k"`) before anything
+    is resolved. With `overlap`, the branches of every `par` run at once. Raises AspenError.
+    """
+    prediction = Prediction(_mapped(app, machine, socket, kernel, overlap), set or {}, seed)
+    _ = prediction.runtime
+    return prediction
+
+
+def prepare(
+    app: Application,
+    machine: Machine,
+    free: Sequence[str],
+    *,
+    socket: str | None = None,
+    kernel: str = "main",
+    set: Mapping[str, Setting] | None = None,
+    metric: str = "runtime",
+) -> Prepared:
+    """One prediction as a fast function of the parameters in `free`: `prepare(app, machine, ["n"])(1000)`."""
+    return Prediction(_mapped(app, machine, socket, kernel, False), set or {}).prepare(free, metric)
+
+
+def count(
+    app: Application,
+    resource: str,
+    *,
+    kernel: str = "main",
+    set: Mapping[str, Setting] | None = None,
+    traits: Sequence[str] = (),
+    seed: int = DEFAULT_SEED,
+) -> Value:
+    """How much of a resource a kernel asks for in all, in the resource's unit; no machine is needed.
+
+    `traits` counts only requirements that have all of them (`sp` also means: not `dp`).
+    """
+    scope, amounts = counts(app, kernel, set or {}, tuple(traits))
+    value: Value = scope.values([amount_of(amounts, resource)], seed)[0]
+    return value
+
+
+def counts(
+    app: Application, kernel: str, settings: Mapping[str, Setting], traits: tuple[str, ...] = ()
+) -> tuple[Scope, dict[str, Expr]]:
+    """The amount of each resource a kernel asks for, as expressions, with the scope that gives them values."""
+    entry = app.flow(kernel)
+    amounts = dict.fromkeys(app.resources, graph.ZERO) | amounts_of(entry, traits)
+    definitions = all_definitions(app, None, entry)
+    return Scope(app, None, entry, definitions, all_origins(app), settings, list(amounts.values())), amounts
+
+
+def amounts_of(entry: flow.Kernel, traits: tuple[str, ...]) -> dict[str, Expr]:
+    """The amounts of one execution of an entry kernel, in the symbols of the model."""
+    found = Totaller(Amounts(traits)).kernel(entry)
+    bound = graph.substitute(list(found.values()), {entry.context: graph.ZERO})
+    return dict(zip(found, bound, strict=True))
+
+
+def _again(
+    application: Application,
+    machine: Machine,
+    socket: str | None,
+    kernel: str,
+    settings: Mapping[str, Setting],
+    seed: int,
+    overlap: bool,
+) -> Prediction:
+    """A prediction unpickled: made again from its models."""
+    return Prediction(_mapped(application, machine, socket, kernel, overlap), settings, seed)
+
+
+def _as_float(value: Any, subject: str, place: Span | None) -> float:
+    if isinstance(value, tuple):
+        fail("not-a-number", f"{subject} is an array, and a number is needed", place)
+    try:
+        return float(value)
+    except OverflowError:
+        fail("overflow", f"{subject} is too large for a floating-point number", place)
+
+
+def _described(key: tuple[str, ...]) -> str:
+    """A total of the cost tree in words."""
+    if key == ("runtime",):
+        return "the runtime"
+    return f"the {'amount' if key[0] == 'amount' else 'time'} of `{key[-1]}`"
+
+
+def _shown(value: Any) -> str:
+    return f"{float(value):.6g}"

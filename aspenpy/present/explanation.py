@@ -1,0 +1,153 @@
+"""An Explanation as a page, as text, and as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from aspenpy.diagnostics import AspenError
+from aspenpy.expr import graph
+from aspenpy.expr.printer import excerpt
+from aspenpy.files import models_folder
+from aspenpy.present.numbers import Amount, amount, count, plain, seconds, share, unit_of_resource
+from aspenpy.present.page import Page, Title
+from aspenpy.present.table import Column, Table
+
+if TYPE_CHECKING:
+    from aspenpy.explanation import Explanation, Step
+    from aspenpy.expr.graph import Expr
+    from aspenpy.prediction import Prediction
+    from aspenpy.source import Span
+
+LONGEST_FORMULA = 400
+"""Characters of a formula; the rest becomes an ellipsis."""
+
+
+Valuer = Callable[["Expr"], Any]
+"""The value of an expression, None where it differs from call to call."""
+
+
+def as_text(explanation: Explanation) -> str:
+    """What the command line shows of it, without the values of the single expressions."""
+    from aspenpy.present.plain import as_text as drawn
+
+    return drawn(page(explanation, lambda expr: None))
+
+
+def page(explanation: Explanation, value: Valuer) -> Page:
+    """The runtime, then step by step what it is made of."""
+    steps = [_step(step, value) for step in explanation.steps]
+    return (Title(f"{seconds(explanation.runtime)} in all"), *steps)
+
+
+def valuer(prediction: Prediction) -> Valuer:
+    """Values in the scope of a prediction."""
+
+    def value(expr: Expr) -> Any:
+        try:
+            formula = prediction.scope.formulas([expr])[0]
+            return None if graph.free_symbols(formula) else prediction.scope.values([formula], prediction.seed)[0]
+        except AspenError:
+            return None
+
+    return value
+
+
+def _step(step: Step, value: Valuer) -> Table:
+    """From the line in the application to the seconds."""
+    unit = unit_of_resource(step.resource)
+    facts = [
+        ("requirement", _quoted(step.span, step.resource)),
+        ("written at", _place(step.span)),
+        ("one instance asks for", _worked_out(step.demand, unit, value)),
+        ("instances", _worked_out(step.parallelism, "", value)),
+        ("the run asks for", amount(Amount(step.amount, unit))),
+        ("served by", f"{step.component}, {count(step.count)} in all"),
+        ("seconds of an amount", _formula(step.rate)),
+        ("written at", _place(step.machine_span)),
+        *((f"as {trait.name}", _formula(trait.formula)) for trait in step.traits),
+        *((f"as {name}", "not known to this machine, changes nothing") for name in step.ignored_traits),
+        ("one instance takes", _worked_out(step.serial, "s", value)),
+        ("all of them take", f"ceil(instances/{count(step.count)}) times as long"),
+        ("the run takes", f"{seconds(step.time)}, {share(step.share)} of the runtime{_waits(step)}"),
+    ]
+    columns = (Column(""), Column("", wrapped=True))
+    return Table(columns, tuple(facts), title=_heading(step))
+
+
+def _waits(step: Step) -> str:
+    return f"; {step.kernel} waits for it" if step.bounds else ""
+
+
+def _worked_out(expr: Expr, unit: str, value: Valuer) -> str:
+    """The formula and its value."""
+    found = value(expr)
+    text = _formula(expr)
+    if found is None:
+        return f"{text}, in {unit}" if unit else text
+    shown = amount(Amount(found, unit))
+    return shown if expr.kind == "number" else f"{text} = {shown}"
+
+
+def _heading(step: Step) -> str:
+    return f'{step.kernel}, "{step.block}": {step.resource}' if step.block else f"{step.kernel}: {step.resource}"
+
+
+def _formula(expr: Expr) -> str:
+    return excerpt(expr, LONGEST_FORMULA)
+
+
+def _quoted(span: Span | None, otherwise: str) -> str:
+    """What is written there, in one line."""
+    return " ".join(span.text().split()) if span else otherwise
+
+
+def _place(span: Span | None) -> str:
+    """File, line and column; the library's files without the way to them."""
+    if span is None:
+        return "in Python"
+    path, library = span.resolve().source.path, models_folder().resolve()
+    if path is None or not path.is_relative_to(library):
+        return str(span)
+    line, column = span.position()
+    return f"{path.relative_to(library).as_posix()}:{line}:{column} in the library"
+
+
+def as_json(explanation: Explanation, value: Valuer) -> dict[str, Any]:
+    """One object: the runtime in seconds and its steps; amounts in base units, formulas as text."""
+    return {
+        "runtime": {"value": explanation.runtime, "unit": "s"},
+        "steps": [_object(step, value) for step in explanation.steps],
+    }
+
+
+def _object(step: Step, value: Valuer) -> dict[str, Any]:
+    return {
+        "kernel": step.kernel,
+        "block": step.block,
+        "resource": step.resource,
+        "source": _location(step.span),
+        "demand": _formula_object(step.demand, unit_of_resource(step.resource), value),
+        "parallelism": _formula_object(step.parallelism, "", value),
+        "amount": {"value": step.amount, "unit": unit_of_resource(step.resource)},
+        "component": step.component,
+        "count": step.count,
+        "rate": {"formula": _formula(step.rate), "source": _location(step.machine_span)},
+        "traits": [{"name": trait.name, "formula": _formula(trait.formula)} for trait in step.traits],
+        "ignored_traits": list(step.ignored_traits),
+        "serial": _formula_object(step.serial, "s", value),
+        "time": {"value": step.time, "unit": "s"},
+        "share": step.share,
+        "bounds": step.bounds,
+    }
+
+
+def _formula_object(expr: Expr, unit: str, value: Valuer) -> dict[str, Any]:
+    return {"formula": _formula(expr), "value": plain(value(expr)), "unit": unit}
+
+
+def _location(span: Span | None) -> dict[str, Any] | None:
+    if span is None:
+        return None
+    line, column = span.position()
+    return {"file": span.resolve().source.name, "line": line, "column": column, "text": _quoted(span, "")}

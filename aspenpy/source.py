@@ -1,0 +1,85 @@
+"""Source and Span: where a piece of a model was written.
+
+A span is two offsets and a source. Lines and columns exist only where they are printed.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from pathlib import Path
+from typing import NamedTuple
+
+
+class Source:
+    """The text of one file (or of a string given in Python), with the files it includes.
+
+    `include` splices another file's tokens into this one's. Their offsets start where the text so
+    far ends, so that one pair of integers says both which file and where in it.
+    """
+
+    __slots__ = ("included", "name", "path", "text")
+
+    def __init__(self, text: str, name: str = "<text>", path: Path | None = None) -> None:
+        self.text = text
+        self.name = name
+        self.path = path
+        self.included: list[tuple[int, Source]] = []
+
+    def splice(self, other: Source) -> int:
+        """Adds an included file and returns the offset at which its text begins."""
+        last_base, last = self.included[-1] if self.included else (0, self)
+        base = last_base + len(last.text) + 1
+        self.included.append((base, other))
+        return base
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Source) and (self.name, self.text) == (other.name, other.text)
+
+    def __hash__(self) -> int:
+        return hash((self.name, self.text))
+
+    def __repr__(self) -> str:
+        return f"Source({self.name!r}, {len(self.text)} characters)"
+
+
+class Position(NamedTuple):
+    """Line and column, both counted from 1."""
+
+    line: int
+    column: int
+
+
+class Span(NamedTuple):
+    """The characters from `start` up to `end` of a source (see `Source.splice` for included files)."""
+
+    source: Source
+    start: int
+    end: int
+
+    def resolve(self) -> Span:
+        """The same place, told in the offsets of the file it is in."""
+        if self.start <= len(self.source.text) or not self.source.included:
+            return Span(self.source, self.start, max(self.start, min(self.end, len(self.source.text))))
+        index = bisect_right(self.source.included, self.start, key=lambda entry: entry[0]) - 1
+        base, file = self.source.included[index]
+        return Span(file, self.start - base, max(self.start - base, min(self.end - base, len(file.text))))
+
+    def position(self) -> Position:
+        """Line and column of the first character in its own file."""
+        source, start, _ = self.resolve()
+        line = source.text.count("\n", 0, start) + 1
+        return Position(line, start - (source.text.rfind("\n", 0, start) + 1) + 1)
+
+    def end_position(self) -> Position:
+        """Line and column just behind the last character in its own file."""
+        source, _, end = self.resolve()
+        return Span(source, end, end).position()
+
+    def text(self) -> str:
+        """The characters themselves."""
+        source, start, end = self.resolve()
+        return source.text[start:end]
+
+    def __str__(self) -> str:
+        line, column = self.position()
+        return f"{self.resolve().source.name}:{line}:{column}"

@@ -1,0 +1,17 @@
+"""`aspenpy eval`, from the shell's prompt to the answer."""
+
+import aspenpy
+from aspenpy.dimensions import readable
+from benchmarks.measure import Benchmark, Subject, aspenpy_command, bare_python, seconds
+
+
+def subject() -> Subject:
+    runtime = aspenpy.predict(aspenpy.load_application("comd"), aspenpy.load_machine("haswell")).runtime
+    return Subject(
+        lambda: aspenpy_command("eval", "comd", "--machine", "haswell"),
+        bare_python,
+        lambda printed: f"takes {readable(runtime, 's')}" in printed,
+    )
+
+
+BENCHMARK = Benchmark("aspenpy eval comd", "python -c pass", 12, subject, seconds)

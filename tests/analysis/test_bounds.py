@@ -1,0 +1,84 @@
+"""Bounds hold at every value tried, and directions between any two."""
+
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from aspenpy.analysis.bounds import ANYWHERE, FALLING, FLAT, RISING, bounds
+from aspenpy.application.load import link
+from aspenpy.expr import graph
+from aspenpy.expr.evaluate import EvaluationError, evaluate
+from aspenpy.source import Source
+from aspenpy.syntax import nodes
+from aspenpy.syntax.lower import Lowering
+from aspenpy.syntax.parser import parse_expression
+from tests.random_models import expression
+
+X = graph.symbol("x")
+
+
+def lowered(text: str) -> graph.Expr:
+    app = link(nodes.Application("none", (), ()), Source(""), [])
+    return Lowering(lambda node: X if node.name == "x" else app.resolve(node), {})(parse_expression(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "low", "high", "expected"),
+    [
+        ("3", 0, 1, (3, 3, FLAT)),
+        ("2*x^3", 1, 10, (2, 2000, RISING)),
+        ("100/x", 4, 10, (10, 25, FALLING)),
+        ("5 - x", 0, 2, (3, 5, FALLING)),
+        ("ceil(x/4)*4", 1, 10, (4, 12, RISING)),
+        ("x^2", -3, -1, (1, 9, FALLING)),
+        ("x^2", -3, 2, (0, 9, None)),
+        ("abs(x)", -3, -1, (1, 3, FALLING)),
+        ("x*(x - 10)", 12, 20, (24, 200, RISING)),
+        ("max(x, 7)", 0, 5, (7, 7, FLAT)),
+        ("max(x, 7)", 0, 9, (7, 9, RISING)),
+        ("min(x, 10 - x)", 0, 10, (0, 10, None)),
+        ("2^x", 1, 5, (2, 32, RISING)),
+        ("sqrt(x)", 4, 9, (2, 3, RISING)),
+        ("x^-2", 1, 2, (Fraction(1, 4), 1, FALLING)),
+    ],
+)
+def test_by_hand(text: str, low: int, high: int, expected: tuple[Any, ...]) -> None:
+    assert bounds(lowered(text), {X: (low, high)}, X) == expected
+
+
+@pytest.mark.parametrize("text", ["1/x", "log(x)", "mod(x, 3)"])
+def test_what_cannot_be_told_is_left_open(text: str) -> None:
+    assert bounds(lowered(text), {X: (-1, 5)}, X) == ANYWHERE
+
+
+def test_a_sum_without_closed_form() -> None:
+    """ceil(i/2) for i = 0 .. n-1, with n from 2 to 4: at least nothing, at most four times the largest."""
+    counter = graph.counter("i")
+    total = graph.summation(counter, X, graph.apply("ceil", counter / 2))
+    found = bounds(total, {X: (2, 4)}, X)
+    assert found.direction == RISING
+    assert found.low <= 1 <= 4 <= found.high <= 8
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.data(), st.integers(0, 30), st.integers(0, 30))
+def test_random_expressions(data: st.DataObject, first: int, second: int) -> None:
+    text = expression(data.draw, ("x",), 3).replace("tt[1]", "{1, 2}").replace("kilo", "1000")
+    low, high = min(first, second), max(first, second)
+    if "t[" in text or "lookup" in text or "{" in text:
+        return
+    expr = lowered(text)
+    found = bounds(expr, {X: (low, high)}, X)
+    tried = sorted({low + (high - low) * Fraction(part, 12) for part in range(13)})
+    try:
+        values = [evaluate(expr, {X: x}) for x in tried]
+    except EvaluationError:
+        return
+    assert all(found.low <= value <= found.high for value in values)
+    if found.direction is not None:
+        assert all(found.direction * (after - before) >= 0 for before, after in pairwise(values))
+        assert found.direction != FLAT or len(set(values)) == 1

@@ -1,0 +1,424 @@
+"""The commands: pages, objects and rows for the models of `tests/cli/conftest.py`, and what is refused.
+
+One pass of axpy takes 1.2 us (its loads and stores, which conflict), ten of them 12 us, the message 3 us.
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.conftest import Runner
+
+ON = ("axpy.aspen", "--machine", "cluster.aspen")
+
+
+def said(run: Runner, *arguments: str) -> str:
+    outcome = run(*arguments)
+    assert (outcome.status, outcome.err) == (0, "")
+    return outcome.out
+
+
+def told(run: Runner, *arguments: str) -> Any:
+    return json.loads(said(run, *arguments, "--format", "json"))
+
+
+# -- profile ---------------------------------------------------------------------------------------
+
+PROFILE = """\
+axpy on Cluster: main takes 15 us
+
+ share  cumulative  exclusive  inclusive  calls  exclusive/call  inclusive/call  kernel
+──────  ──────────  ─────────  ─────────  ─────  ──────────────  ──────────────  ──────
+80.0 %      80.0 %      12 us      12 us     10          1.2 us          1.2 us  axpy
+20.0 %     100.0 %       3 us      15 us      1            3 us           15 us  main
+
+main
+       calls   time  of runtime  kernel
+       ─────  ─────  ──────────  ─────────────────
+  all      1  15 us     100.0 %  main
+  own      1   3 us      20.0 %  in its own blocks
+  to      10  12 us      80.0 %  axpy
+
+axpy
+        calls   time  of runtime  kernel
+        ─────  ─────  ──────────  ─────────────────
+  from     10  12 us      80.0 %  main
+  all      10  12 us      80.0 %  axpy
+  own      10  12 us      80.0 %  in its own blocks
+"""
+
+
+def test_profile(run: Runner) -> None:
+    assert said(run, "profile", *ON, "--graph") == PROFILE
+    assert said(run, "profile", *ON) == PROFILE[: PROFILE.index("\nmain\n")]
+
+
+def test_profile_as_data(run: Runner) -> None:
+    found = told(run, "profile", *ON)
+    assert found["runtime"] == {"value": pytest.approx(15e-6), "unit": "s"}
+    assert found["calls"] == [
+        {"caller": "main", "callee": "axpy", "arguments": [], "calls": 10, "time": pytest.approx(12e-6)}
+    ]
+    rows = [line.split(",") for line in said(run, "profile", *ON, "--graph", "--format", "csv").splitlines()]
+    assert rows[0] == ["kind", "caller", "kernel", "arguments", "calls", "inclusive", "exclusive", "share"]
+    assert [row[:3] for row in rows[1:]] == [["kernel", "", "main"], ["kernel", "", "axpy"], ["call", "main", "axpy"]]
+
+
+def test_speedscope(run: Runner) -> None:
+    """What the file format asks for: frames by number, a weight a sample, times that add up."""
+    found = json.loads(said(run, "profile", *ON, "--format", "speedscope"))
+    assert found["$schema"] == "https://www.speedscope.app/file-format-schema.json"
+    assert found["shared"] == {"frames": [{"name": "main"}, {"name": "axpy"}]}
+    (profile,) = found["profiles"]
+    assert (profile["type"], profile["unit"], profile["startValue"]) == ("sampled", "seconds", 0)
+    assert profile["samples"] == [[0], [0, 1]]
+    assert profile["weights"] == pytest.approx([3e-6, 12e-6])
+    assert profile["endValue"] == sum(profile["weights"])
+
+
+def test_arguments_tell_calls_apart(run: Runner, models: Path) -> None:
+    (models / "calls.aspen").write_text(
+        "model calls { param n = 4 kernel main { call work(n/2, 1) call work(n, 1) call work(n/2, 1) }"
+        " kernel work(param m, param k) { execute { loads [m*k*1e9] } } }"
+    )
+    found = told(run, "profile", "calls.aspen", "--machine", "cluster.aspen")
+    assert [(arc["arguments"], arc["calls"], arc["time"]) for arc in found["calls"]] == [
+        (["n/2", "1"], 2, pytest.approx(0.4)),
+        (["n", "1"], 1, pytest.approx(0.4)),
+    ]
+    alone = ("--kernel", "work", "--set", "m=5", "--set", "k=2")
+    assert "work takes 1 s" in said(run, "profile", "calls.aspen", "--machine", "cluster.aspen", *alone)
+
+
+def test_kernels_that_take_no_time(run: Runner, models: Path) -> None:
+    (models / "nothing.aspen").write_text("model nothing { kernel main { execute { flops [0] } } }")
+    assert "main takes 0 s" in said(run, "profile", "nothing.aspen", "--machine", "cluster.aspen", "--graph")
+
+
+# -- pictures --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("suffix", "begins"), [(".svg", b"<?xml"), (".png", b"\x89PNG"), (".pdf", b"%PDF")])
+def test_picture(run: Runner, models: Path, suffix: str, begins: bytes) -> None:
+    pytest.importorskip("matplotlib", reason="the extra `plot` is not installed")
+    said(run, "profile", *ON, "--picture", f"calls{suffix}")
+    drawn = (models / f"calls{suffix}").read_bytes()
+    assert drawn.startswith(begins)
+    if suffix == ".svg":
+        assert all(text in drawn for text in (b"80.0 %, own 80.0 %", b"10\xc3\x97", b"axpy on Cluster: 15 us"))
+
+
+def test_a_picture_is_the_same_each_time(run: Runner, models: Path) -> None:
+    pytest.importorskip("matplotlib", reason="the extra `plot` is not installed")
+    for name in ("first.svg", "second.svg"):
+        said(run, "profile", *ON, "--picture", name)
+    assert (models / "first.svg").read_bytes() == (models / "second.svg").read_bytes()
+
+
+def test_pictures_that_cannot_be_drawn(run: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
+    outcome = run("profile", *ON, "--picture", "calls.jpeg")
+    message = "aspenpy: cannot draw `calls.jpeg`: the name of a picture ends with .svg, .png, .pdf\n"
+    assert (outcome.status, outcome.err) == (2, message)
+    monkeypatch.setitem(__import__("sys").modules, "matplotlib", None)
+    outcome = run("profile", *ON, "--picture", "calls.svg")
+    assert outcome.err == "aspenpy: a picture needs matplotlib: pip install 'aspenpy[plot]'\n"
+
+
+def test_picture_in_a_folder_that_is_not_there(run: Runner) -> None:
+    pytest.importorskip("matplotlib", reason="the extra `plot` is not installed")
+    outcome = run("profile", *ON, "--picture", "none/calls.svg")
+    assert (outcome.status, outcome.err) == (2, "aspenpy: cannot write `none/calls.svg`: No such file or directory\n")
+
+
+# -- count -----------------------------------------------------------------------------------------
+
+COUNT = """\
+axpy: what main asks for; 0.0833 flop/B
+
+resource     amount
+────────  ─────────
+flops      20 kflop
+loads     160 kB
+stores     80 kB
+messages    1 kB
+bytes     240 kB
+
+in their own blocks
+  kernel  calls     flops   loads  stores  messages   bytes  flop/B
+  ──────  ─────  ────────  ──────  ──────  ────────  ──────  ──────
+  main        1                                1 kB
+  axpy       10  20 kflop  160 kB   80 kB            240 kB  0.0833
+"""
+
+SOLVED = """\
+axpy: main asks for 1e6 flop (flops) at n = 50000
+
+Tried: n from 1 to 1e6, the range it declares; all real numbers.
+"""
+
+NOT_SOLVED = """\
+axpy: main asks for 999999 flop (flops) at no whole n
+
+comes closest
+      n  flops [flop]  next n  flops [flop]
+  ─────  ────────────  ──────  ────────────
+  49999       999,980   50000     1,000,000
+
+Tried: n from 1 to 1e6, the range it declares; whole numbers only.
+"""
+
+
+def test_count(run: Runner) -> None:
+    assert said(run, "count", "axpy.aspen") == COUNT
+    one = said(run, "count", "axpy.aspen", "--resource", "flops", "--traits", "dp")
+    assert one.startswith("axpy: main asks for 20 kflop (flops as dp)\n")
+    assert told(run, "count", "axpy.aspen", "--traits", "sp")["resources"]["flops"]["amount"] == 0
+
+
+def test_count_as_data(run: Runner) -> None:
+    found = told(run, "count", "axpy.aspen", "--set", "n=10^18")
+    assert found["resources"]["loads"] == {"amount": 160 * 10**18, "unit": "B"}
+    assert found["kernels"][1]["inclusive"]["bytes"] == 240 * 10**18
+    assert found["intensity"] == pytest.approx(2 / 24)
+    rows = said(run, "count", "axpy.aspen", "--resource", "flops", "--format", "csv")
+    assert rows.splitlines() == [
+        "kernel,resource,calls,inclusive,exclusive,unit",
+        "main,flops,1,20000,0,flop",
+        "axpy,flops,10,20000,20000,flop",
+    ]
+
+
+def test_solve(run: Runner) -> None:
+    assert said(run, "count", "axpy.aspen", "--solve", "n", "--target", "1e6") == SOLVED
+    whole = ("count", "axpy.aspen", "--solve", "n", "--target", "999999", "--integer")
+    assert said(run, *whole) == NOT_SOLVED
+    found = told(run, *whole, "--resource", "bytes", "--range", "1..10^6")
+    assert found["leaps"] == [{"before": 4166, "amount_before": 999840, "behind": 4167, "amount_behind": 1000080}]
+    met = said(run, "count", "axpy.aspen", "--solve", "n", "--target", "20*50", "--format", "csv")
+    assert met == "parameter,from,to,resource,amount,unit\nn,50,50,flops,1000,flop\n"
+
+
+OUT_OF_REACH = """\
+error: no `n` from 1 to 1,000,000 makes `main` ask for 1e+30 flops
+ --> axpy.aspen:3:9
+3 |   param n = 1000 in 1 .. 1000000
+  |         ^
+  = hint: at the ends of that range it asks for 20 and 20,000,000; --range searches another
+"""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "report"),
+    [
+        (("--solve", "n", "--target", "1e30"), OUT_OF_REACH),
+        (("--solve", "n"), "aspenpy: --solve and --target belong together: --solve n --target 1e12\n"),
+        (("--integer",), "aspenpy: --integer and --range say how to --solve\n"),
+        (
+            ("--solve", "n", "--target", "5", "--range", "5"),
+            "aspenpy: --range: expected LOW..HIGH, such as 1..1e6, not `5`\n",
+        ),
+        (("--resource", "flop"), "error: the kernel asks for no `flop`\n  = hint: did you mean `flops`?\n"),
+    ],
+)
+def test_count_refused(run: Runner, arguments: tuple[str, ...], report: str) -> None:
+    assert run("count", "axpy.aspen", *arguments) == (2, "", report)
+
+
+# -- memory ----------------------------------------------------------------------------------------
+
+MEMORY = """\
+axpy: main touches 8 kB
+
+memory    Cluster/Node/Processor/Memory, 2 in all
+capacity  not stated (property capacity)
+
+kernel           inclusive  exclusive  own data
+───────────────  ─────────  ─────────  ────────
+main                  8 kB       0 B
+axpy                  8 kB       8 kB  x
+  "y = a*x + y"       8 kB       8 kB  x
+
+data  size  loaded  stored
+────  ────  ──────  ──────
+x     8 kB  160 kB     0 B
+"""
+
+ARRAYS = """
+model arrays {
+  param n = 100
+  data a [n]
+  data b [10*n]
+  data never [1000*n]
+  kernel main {
+    call copy(a, b)
+    iterate i [4] { call copy(b, b)  call scratch(i) }
+    if (n > 1000) { execute { loads [1] from never } }
+    execute { loads [1] from a  stores [2] to ghost }
+  }
+  kernel copy(data x, data y) { execute { loads [n] from x  stores [n] to y } }
+  kernel scratch(param m) { data heap [m*n] execute "fill" { stores [m*n] to heap } }
+}
+"""
+
+
+def test_memory(run: Runner) -> None:
+    assert said(run, "memory", *ON) == MEMORY
+
+
+def test_arrays_of_calls_are_the_callers(run: Runner, models: Path) -> None:
+    """copy touches a and b; the largest heap is that of the last pass, 3 n."""
+    (models / "arrays.aspen").write_text(ARRAYS)
+    outcome = run("memory", "arrays.aspen", "--format", "json")
+    found = json.loads(outcome.out)
+    sizes = {use["name"]: (use["size"], use["loads"], use["stores"]) for use in found["data"]}
+    assert sizes == {
+        "a": (100, 101, 0),
+        "b": (1000, 400, 500),
+        "scratch.heap": (300, 0, 600),
+        "ghost": (None, 0, 2),
+    }
+    regions = {(use["kernel"], *use["labels"]): (use["inclusive"], use["exclusive"]) for use in found["regions"]}
+    assert regions == {
+        ("main",): (1400, 100),
+        ("copy",): (1100, 1100),
+        ("scratch",): (300, 300),
+        ("scratch", "fill"): (300, 300),
+    }
+    assert [item["code"] for item in found["diagnostics"]] == ["unknown-size"]
+
+
+@pytest.mark.parametrize(("capacity", "fits"), [("1 kB", False), ("4 kB", True)])
+def test_memory_against_capacity(run: Runner, models: Path, capacity: str, fits: bool) -> None:
+    """Two memories hold 8 kB with 4 kB each."""
+    text = (
+        (models / "cluster.aspen")
+        .read_text()
+        .replace("\nmemory Memory {", f"\nmemory Memory {{\n  property capacity [{capacity}]")
+    )
+    (models / "cluster.aspen").write_text(text)
+    outcome = run("memory", *ON, "--format", "json")
+    found = json.loads(outcome.out)
+    assert found["memory"]["fits"] is fits
+    assert [item["code"] for item in found["diagnostics"]] == ([] if fits else ["exceeds-memory"])
+
+
+# -- parallelism -----------------------------------------------------------------------------------
+
+NESTED = """
+model nested {
+  kernel main {
+    map i [10] {
+      iterate j [i] {
+        if (j < 3) { call work(i) }
+      }
+    }
+  }
+  kernel work(param m) { map [2] { execute [m*m + 1] { flops [1] } } }
+}
+"""
+
+
+def test_parallelism(run: Runner, models: Path) -> None:
+    """The last pass i = 9 has 82 instances, in 2 passes of the inner map, in 10 of the outer one."""
+    (models / "nested.aspen").write_text(NESTED)
+    (block,) = told(run, "parallelism", "nested.aspen")["blocks"]
+    assert (block["path"], block["instances"], block["maps"]) == (["main", "work"], 82, 20)
+    assert block["together"] == 82 * 20
+    reached = [(i, j) for i in range(10) for j in range(min(i, 3))]
+    assert block["executions"] == 2 * len(reached)
+    assert block["mean"] == pytest.approx(20 * sum(i * i + 1 for i, _ in reached) / len(reached))
+
+
+def test_parallelism_as_text(run: Runner) -> None:
+    page = said(run, "parallelism", "axpy.aspen")
+    assert page.startswith("axpy: main has up to 1,000 instances at once\n")
+    assert '│   └── "y = a*x + y"      1,000     1     1,000                10\n' in page
+    rows = said(run, "parallelism", "axpy.aspen", "--format", "csv").splitlines()
+    assert rows[1] == "main/axpy,y = a*x + y,1000,1,1000,1000.0,10"
+
+
+# -- trace -----------------------------------------------------------------------------------------
+
+TRACE = """\
+axpy on Cluster: what main does
+
+begins    takes  step                                            asks for
+──────  ───────  ──────────────────────────────────────────────  ──────────────────────────────────────────────
+  0 s     15 us  main()
+  0 s     12 us    iterate, 10 passes
+  0 s    1.2 us      pass 1
+  0 s    1.2 us        axpy()
+  0 s    1.2 us          block "y = a*x + y" in 1,000 instances  flops 2 kflop, loads 16 kB from x, stores 8 kB
+1.2 us  10.8 us      ... 9 more passes
+ 12 us     3 us    block                                         messages 1 kB
+
+2 of 11 executions of blocks; --most shows more steps, --passes more passes of each loop.
+"""
+
+
+def test_trace(run: Runner) -> None:
+    assert said(run, "trace", *ON, "--passes", "1") == TRACE
+
+
+def test_trace_is_bounded(run: Runner) -> None:
+    page = said(run, "trace", "axpy.aspen", "--most", "4")
+    assert [line.rstrip() for line in page.splitlines()[4:8]] == [
+        "main()",
+        "  iterate, 10 passes",
+        "    pass 1",
+        "      axpy()",
+    ]
+    said_last = "The first 4 steps, with 0 of 11 executions of blocks; --most shows more steps, --passes more"
+    assert said_last in page
+
+
+def test_trace_of_choices(run: Runner, models: Path) -> None:
+    (models / "ways.aspen").write_text(
+        "model ways { kernel main { iterate i [2] {"
+        " if (i == 1) { call work(i) } else { execute { flops [7] } }"
+        " probability { [0.25] { execute { loads [4] } } } } par { execute { flops [1] } call work(5) } }"
+        " kernel work(param m) { execute { flops [m] } } }"
+    )
+    steps = told(run, "trace", "ways.aspen")["steps"]
+    assert [(step["kind"], step["depth"], step["values"]) for step in steps] == [
+        ("call", 0, {}),
+        ("loop", 1, {"count": 2}),
+        ("pass", 2, {"i": 0}),
+        ("block", 3, {"instances": 1}),
+        ("case", 3, {"probability": 0.25}),
+        ("block", 4, {"instances": 1}),
+        ("case", 3, {"probability": 0.75}),
+        ("pass", 2, {"i": 1}),
+        ("call", 3, {"m": 1}),
+        ("block", 4, {"instances": 1}),
+        ("case", 3, {"probability": 0.25}),
+        ("block", 4, {"instances": 1}),
+        ("case", 3, {"probability": 0.75}),
+        ("par", 1, {}),
+        ("block", 2, {"instances": 1}),
+        ("call", 2, {"m": 5}),
+        ("block", 3, {"instances": 1}),
+    ]
+    assert [step["demands"][0]["amount"] for step in steps if step["kind"] == "block"] == [7, 4, 1, 4, 1, 5]
+
+
+# -- what is refused everywhere --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("command", ["profile", "memory", "trace"])
+def test_unknown_socket(run: Runner, command: str) -> None:
+    outcome = run(command, *ON, "--socket", "Procesor")
+    assert outcome.status == 2
+    assert outcome.err.startswith("error: machine `Cluster` has no socket `Procesor`\n --> cluster.aspen:4:9\n")
+    assert outcome.err.endswith("= hint: did you mean `Processor`?\n")
+
+
+@pytest.mark.parametrize("command", ["profile", "count", "memory", "parallelism", "trace"])
+def test_unknown_kernel_and_parameter(run: Runner, command: str) -> None:
+    outcome = run(command, *ON, "--kernel", "mian")
+    assert (outcome.status, outcome.err) == (2, "error: unknown kernel `mian`\n  = hint: did you mean `main`?\n")
+    outcome = run(command, *ON, "--set", "nn=3")
+    assert outcome.status == 2
+    assert outcome.err.startswith("error: unknown parameter `nn`\n")

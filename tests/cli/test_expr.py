@@ -1,0 +1,100 @@
+"""`aspenpy expr`: formulas worked out by hand, and read by programs that are not ours."""
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+import sympy
+
+from tests.cli.conftest import Runner
+
+ON_CLUSTER = ("expr", "axpy.aspen", "--machine", "cluster.aspen")
+
+
+def test_text(run: Runner) -> None:
+    outcome = run(*ON_CLUSTER, "--free", "n", "--kernel", "axpy")
+    # ceil(n/8) * 2 flop * 2 ns, beside ceil(n/2) * 16 B/(10 GB/s) + ceil(n/2) * 8 B/(10 GB/s)
+    assert outcome == (0, "max(ceil(n/8)*4e-9, ceil(n/2)*1.6e-9 + ceil(n/2)*8e-10)\n", "")
+
+
+def test_nothing_free_is_a_number(run: Runner) -> None:
+    assert float(run(*ON_CLUSTER).out) == pytest.approx(15e-6, rel=1e-12)
+
+
+def test_amounts_need_no_machine(run: Runner) -> None:
+    assert run("expr", "axpy.aspen", "--resource", "flops", "--free", "n").out == "10*(n*2)\n"
+    assert run("expr", "axpy.aspen", "--metric", "bytes").out == "240000\n"
+    outcome = run("expr", "axpy.aspen", "--free", "n")
+    assert outcome.err == "aspenpy: a runtime needs a machine (--machine M); without one, say --resource NAME\n"
+    assert outcome.status == 2
+
+
+def test_latex(run: Runner) -> None:
+    assert run("expr", "axpy.aspen", "--resource", "flops", "--free", "n", "--latex").out == (
+        "10 \\cdot \\left(n \\cdot 2\\right)\n"
+    )
+
+
+def test_sympy_reads_it(run: Runner) -> None:
+    found = sympy.sympify(run(*ON_CLUSTER, "--free", "n", "--sympy").out)
+    assert float(found.subs("n", 2001)) == pytest.approx(10 * 1001 * 2.4e-9 + 3e-6, rel=1e-12)
+
+
+def test_simplify(run: Runner) -> None:
+    formula = run("expr", "axpy.aspen", "--resource", "flops", "--free", "n", "--simplify").out
+    assert sympy.sympify(formula.replace("^", "**")) == 20 * sympy.Symbol("n")
+    assert len(formula) < len("10*(n*2)\n")
+
+
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="there is no gcc")
+def test_c_compiles_and_agrees(run: Runner, models: Path) -> None:
+    (models / "f.c").write_text(run(*ON_CLUSTER, "--free", "n,clock", "--c").out)
+    (models / "main.c").write_text(
+        "#include <stdio.h>\ndouble runtime(double n, double clock);\n"
+        'int main(void) { printf("%.17g", runtime(2001.0, 1e8)); return 0; }\n'
+    )
+    subprocess.run(["gcc", "-std=c99", "-Wall", "-Werror", "f.c", "main.c", "-lm", "-o", "f"], cwd=models, check=True)
+    printed = subprocess.run(["./f"], cwd=models, check=True, capture_output=True, text=True).stdout
+    # At 100 MHz the cores are slower than the memory: 10 * ceil(2001/8) * 40 ns.
+    assert float(printed) == pytest.approx(10 * 251 * 40e-9 + 3e-6, rel=1e-12)
+
+
+def test_name_that_nobody_defines_stays(run: Runner, models: Path) -> None:
+    (models / "open.aspen").write_text("model open { kernel main { execute { flops [3*size_of_it] } } }")
+    assert run("expr", "open.aspen", "--resource", "flops", "--free", "size_of_it").out == "3*size_of_it\n"
+    command = ("expr", "open.aspen", "--machine", "cluster.aspen", "--free", "size_of_it")
+    assert run(*command).out == "3*size_of_it/1000000000\n"
+    assert run(*command, "--set", "size_of_it=2*clock").status == 2
+
+
+def test_formula_that_has_no_value_is_refused(run: Runner, models: Path) -> None:
+    (models / "bad.aspen").write_text("model bad { param n = 1\n kernel main { execute { watts [n] } } }")
+    outcome = run("expr", "bad.aspen", "--machine", "cluster.aspen", "--free", "n")
+    assert outcome.status == 2
+    assert outcome.err.startswith("error: nothing on machine `Cluster` with socket `Processor` offers the resource")
+
+
+def test_what_has_no_form_in_c_is_said_in_one_line(run: Runner, models: Path) -> None:
+    (models / "noisy.aspen").write_text(
+        "model noisy { kernel main { sample x from uniform(0, 1) execute { flops [x] } } }"
+    )
+    outcome = run("expr", "noisy.aspen", "--resource", "flops", "--c")
+    assert outcome == (2, "", "aspenpy: a random draw has no form in C\n")
+
+
+def test_unknown_free_parameter(run: Runner) -> None:
+    outcome = run(*ON_CLUSTER, "--free", "clok")
+    assert (outcome.status, outcome.out) == (2, "")
+    assert outcome.err == "error: unknown parameter `clok`\n  = hint: did you mean `clock`?\n"
+
+
+def test_several_entries_need_a_choice(run: Runner, models: Path) -> None:
+    (models / "two.aspen").write_text(
+        "model two { kernel a { execute { flops [1] } } kernel b { execute { flops [2] } } }"
+    )
+    outcome = run("expr", "two.aspen", "--resource", "flops")
+    assert outcome.status == 2
+    assert outcome.err.endswith("  = hint: choose one with --kernel: a, b\n")
+    assert json.loads(run("expr", "two.aspen", "--resource", "flops", "--kernel", "b").out) == 2

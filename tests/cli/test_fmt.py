@@ -1,0 +1,94 @@
+"""`aspenpy fmt`: which files it changes, how, and what it never does."""
+
+import io
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import AXPY, Runner
+
+MESSY = "model m {\n param   n=2*kilo\n  kernel main { execute { flops [n] } }\n}\n"
+TIDY = "model m {\n  param n = 2*kilo\n  kernel main { execute { flops [n] } }\n}\n"
+
+
+@pytest.fixture
+def messy(models: Path) -> Path:
+    path = models / "messy.aspen"
+    path.write_text(MESSY)
+    return path
+
+
+def test_in_place(run: Runner, messy: Path) -> None:
+    assert run("fmt", "messy.aspen", "axpy.aspen") == (0, "messy.aspen changed\n", "")
+    assert messy.read_text() == TIDY
+    assert run("fmt", "messy.aspen") == (0, "", "")
+
+
+def test_folder(run: Runner, messy: Path) -> None:
+    assert run("fmt", ".") == (0, "messy.aspen changed\n", "")
+
+
+def test_mode_and_links_stay(run: Runner, models: Path, messy: Path) -> None:
+    messy.chmod(0o640)
+    (models / "link.aspen").symlink_to(messy)
+    assert run("fmt", "link.aspen").status == 0
+    assert stat.S_IMODE(messy.stat().st_mode) == 0o640
+    assert (models / "link.aspen").is_symlink()
+    assert messy.read_text() == TIDY
+
+
+def test_check(run: Runner, messy: Path) -> None:
+    assert run("fmt", "--check", "messy.aspen", "axpy.aspen") == (1, "messy.aspen would be changed\n", "")
+    assert run("fmt", "--check", "axpy.aspen") == (0, "", "")
+    assert messy.read_text() == MESSY
+
+
+def test_diff(run: Runner, messy: Path) -> None:
+    outcome = run("fmt", "--diff", "messy.aspen")
+    assert outcome.status == 1
+    assert outcome.out == (
+        "--- messy.aspen\n+++ messy.aspen (laid out)\n@@ -1,4 +1,4 @@\n model m {\n"
+        "- param   n=2*kilo\n+  param n = 2*kilo\n"
+        "   kernel main { execute { flops [n] } }\n }\n"
+    )
+    assert messy.read_text() == MESSY
+
+
+@pytest.mark.parametrize(("text", "laid_out"), [(MESSY, TIDY), (TIDY, TIDY), ("", ""), (AXPY, AXPY)])
+def test_standard_input(run: Runner, monkeypatch: pytest.MonkeyPatch, text: str, laid_out: str) -> None:
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+    assert run("fmt", "-") == (0, laid_out, "")
+
+
+def test_standard_input_that_is_no_text(run: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"\xff")))
+    assert run("fmt", "-") == (2, "", "aspenpy: standard input is not UTF-8\n")
+
+
+def test_file_with_a_mistake_is_left_and_the_others_are_not(run: Runner, models: Path, messy: Path) -> None:
+    (models / "wrong.aspen").write_text("model w { param  n == }")
+    outcome = run("fmt", "wrong.aspen", "messy.aspen")
+    assert (outcome.status, outcome.out) == (2, "messy.aspen changed\n")
+    assert outcome.err.startswith("error: ")
+    assert (models / "wrong.aspen").read_text() == "model w { param  n == }"
+
+
+def test_interrupted_replacement_leaves_the_file(
+    run: Runner, models: Path, messy: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*paths: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "replace", full)
+    assert run("fmt", "messy.aspen") == (2, "", "aspenpy: cannot write messy.aspen: No space left on device\n")
+    assert messy.read_text() == MESSY
+    assert sorted(path.name for path in models.iterdir()) == ["axpy.aspen", "cluster.aspen", "messy.aspen"]
+
+
+def test_file_that_may_not_be_written(run: Runner, messy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Root may write anything, so the answer of the operating system is put in.
+    monkeypatch.setattr(os, "access", lambda path, mode: mode != os.W_OK)
+    assert run("fmt", "messy.aspen") == (2, "", "aspenpy: cannot write messy.aspen: permission denied\n")
+    assert messy.read_text() == MESSY

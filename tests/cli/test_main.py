@@ -1,0 +1,71 @@
+"""The command as a whole: what it offers, and that every example it gives works as it stands."""
+
+import contextlib
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import aspenpy
+from aspenpy.cli.main import COMMANDS, main
+from tests.cli.conftest import ROOT, Runner
+
+
+def help_of(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
+    with contextlib.suppress(SystemExit):
+        main([*arguments, "--help"])
+    return capsys.readouterr().out
+
+
+def examples(text: str) -> list[str]:
+    return re.findall(r"^  ((?:aspenpy|echo) .*)$", text.partition("examples:\n")[2], re.M)
+
+
+@pytest.mark.parametrize("command", ["", *COMMANDS])
+def test_examples_work(command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    found = examples(help_of([command] if command else [], capsys))
+    assert len(found) >= 2
+    program = tmp_path / "aspenpy"
+    program.write_text(
+        f'#!/bin/sh\nexec "{sys.executable}" -c "from aspenpy.cli.main import main; raise SystemExit(main())" "$@"\n'
+    )
+    program.chmod(0o755)
+    for line in found:
+        if line.startswith("aspenpy "):
+            assert main(shlex.split(line)[1:]) == 0, line
+            assert capsys.readouterr().out, line
+        else:
+            environment = {"PATH": f"{tmp_path}:/usr/bin:/bin", "PYTHONPATH": str(ROOT)}
+            subprocess.run(["sh", "-c", line], env=environment, check=True, stdout=subprocess.DEVNULL)
+
+
+def test_help_lists_the_commands(capsys: pytest.CaptureFixture[str]) -> None:
+    text = help_of([], capsys)
+    assert re.findall(r"^  (\w+) +\S", text.partition("commands:\n")[2].partition("\n\n")[0], re.M) == list(COMMANDS)
+    assert text == help_of(["--help"], capsys)
+
+
+def test_version(run: Runner) -> None:
+    assert run("--version") == (0, f"aspenpy {aspenpy.__version__}\n", "")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (("evl",), "aspenpy: there is no command `evl`; did you mean `eval`?\n"),
+        (("frobnicate",), "aspenpy: there is no command `frobnicate`; `aspenpy --help` lists the commands\n"),
+        (("--verbose",), "aspenpy: there is no option `--verbose`; `aspenpy --help` lists the commands\n"),
+        (
+            ("eval", "comd"),
+            "the following arguments are required: --machine; `aspenpy eval --help` says what it takes\n",
+        ),
+    ],
+)
+def test_what_it_cannot_understand_is_said_in_one_line(run: Runner, arguments: tuple[str, ...], complaint: str) -> None:
+    outcome = run(*arguments)
+    assert (outcome.status, outcome.out) == (2, "")
+    assert outcome.err.endswith(complaint)
+    assert outcome.err.count("\n") == 1

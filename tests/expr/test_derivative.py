@@ -1,0 +1,133 @@
+"""Derivatives against SymPy's and against differences."""
+
+import pytest
+import sympy
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from aspenpy.expr.derivative import derivative
+from aspenpy.expr.evaluate import EvaluationError, evaluate
+from aspenpy.expr.graph import (
+    ZERO,
+    apply,
+    array,
+    checked,
+    compare,
+    counter,
+    draw,
+    if_else,
+    index,
+    power,
+    summation,
+    symbol,
+    topological,
+)
+from tests.expr.strategies import SYMBOLS, expressions
+
+n, m = symbol("n"), symbol("m")
+i = counter("i")
+
+X, Y = sympy.symbols("n m", positive=True)
+SMOOTH = [
+    (n**3 / m - 2 * n, X**3 / Y - 2 * X),
+    (1 / (n + m) ** 2, 1 / (X + Y) ** 2),
+    (power(m, n), Y**X),
+    (power(n, n), X**X),
+    (power(n * m, 0.5), (X * Y) ** 0.5),
+    (apply("log", n * m) * n, sympy.log(X * Y) * X),
+    (apply("log2", n) + apply("log10", n), sympy.log(X, 2) + sympy.log(X, 10)),
+    (apply("exp", n / m), sympy.exp(X / Y)),
+    (apply("sqrt", n**2 + m), sympy.sqrt(X**2 + Y)),
+    (-(n - m) * (n + m) * n, -(X - Y) * (X + Y) * X),
+    (checked("count", n * n), X * X),
+    (index(array([n, n**2, 3]), 1), X**2),
+    (summation(i, m, n**2 * i / 3), X**2 * 3 * (3 - 1) / 6),
+]
+
+
+@pytest.mark.parametrize(("ours", "theirs"), SMOOTH, ids=[str(ours) for ours, _ in SMOOTH])
+def test_smooth_expressions_as_sympy_has_them(ours, theirs):
+    expected = sympy.diff(theirs, X).subs({X: sympy.Rational(7, 2), Y: 3})
+    assert float(evaluate(derivative(ours, n), {n: 3.5, m: 3})) == pytest.approx(float(expected), rel=1e-13)
+
+
+OFF_THE_CORNERS = (0.2137, 0.5713, 0.8391)
+"""Added to whole numbers, so that no point happens to lie where a `max`, a step or a condition changes."""
+
+
+@given(expressions(), st.tuples(st.integers(-9, 9), st.integers(-9, 9), st.integers(-9, 9)))
+def test_all_expressions_have_the_slope_of_a_short_secant(expr, whole):
+    x = SYMBOLS["x"]
+    values = {name: a + b for name, a, b in zip(SYMBOLS.values(), whole, OFF_THE_CORNERS, strict=True)}
+
+    def secant(start, end):
+        left, right = (float(evaluate(expr, values | {x: values[x] + shift})) for shift in (start, end))
+        return (right - left) / (end - start)
+
+    try:
+        secants = [secant(-1e-4, 0), secant(0, 1e-4), secant(-1e-3, 1e-3), secant(-1e-5, 1e-5)]
+        slope = float(evaluate(derivative(expr, x), values))
+    except EvaluationError:
+        assume(False)
+    assume(max(secants) - min(secants) <= 1e-3 * (1 + abs(secants[0])))
+    assert slope == pytest.approx(secants[0], rel=1e-2, abs=1e-2)
+
+
+@pytest.mark.parametrize(
+    ("expr", "at", "expected"),
+    [
+        (apply("max", n, 2 * m), {n: 5, m: 2}, 1),
+        (apply("max", n, 2 * m), {n: 3, m: 2}, 0),
+        (apply("max", n, 2 * n, m), {n: 3, m: 2}, 2),
+        (apply("min", n, 2 * m), {n: 3, m: 2}, 1),
+        (apply("ceil", n) * n, {n: 2.5, m: 0}, 3),
+        (apply("mod", n, 3), {n: 7.5, m: 0}, 1),
+        (apply("mod", 7.5, n), {n: 3, m: 0}, -2),
+        (apply("abs", n), {n: -4, m: 0}, -1),
+        (if_else(compare("<", n, m), n**2, 5 * n), {n: 1, m: 2}, 2),
+        (apply("lookup", array([0, 10, 10]), array([0, 2, 4]), n), {n: 1}, 5),
+        (apply("lookup", array([0, 10, 10]), array([0, 2, 4]), n), {n: 3}, 0),
+        (apply("lookup", array([7]), array([0]), n), {n: 3}, 0),
+        (index(array([m, n**2]), 0 * m + 1), {n: 3, m: 5}, 6),
+    ],
+    ids=str,
+)
+def test_corners_and_steps(expr, at, expected):
+    assert evaluate(derivative(expr, n), at) == expected
+
+
+def test_a_sum_is_differentiated_term_by_term():
+    total = summation(i, m, apply("max", n * i, 10))
+    slope = derivative(total, n)
+    assert any(node.kind == "sum" for node in topological(slope))
+    assert evaluate(slope, {n: 3, m: 6}) == sum(k for k in range(6) if 3 * k > 10)
+
+
+def test_draws_move_with_their_arguments():
+    low, high = n, 3 * n
+    slope = evaluate(derivative(draw("uniform", (low, high), (1,)), n), {n: 2}, seed=4)
+    drawn = evaluate(draw("uniform", (low, high), (1,)), {n: 2}, seed=4)
+    assert slope == pytest.approx(drawn / 2, rel=1e-14)  # n * (1 + 2 u) is proportional to n
+    gaussian = draw("normal", (n**2, n), (1,))
+    spread = (evaluate(gaussian, {n: 2}) - 4) / 2
+    assert evaluate(derivative(gaussian, n), {n: 2}) == pytest.approx(4 + spread, rel=1e-13)
+
+
+def test_what_does_not_move_has_no_slope():
+    assert derivative(m**2 + apply("ceil", m), n) is ZERO
+    assert derivative(apply("floor", n), n) is ZERO
+    assert derivative(draw("cdf", (array([n, 1]),), (1,)), n) is ZERO
+
+
+def test_points_and_whole_arrays_have_no_derivative():
+    with pytest.raises(ValueError, match="lookup has no derivative by the points"):
+        derivative(apply("lookup", array([0, n]), array([0, 2]), 1), n)
+    with pytest.raises(ValueError, match="an array as a whole has no derivative"):
+        derivative(index(n, m), n)
+
+
+def test_ten_thousand_levels_deep():
+    chain = n
+    for _ in range(10_000):
+        chain = apply("sqrt", chain * chain)
+    assert evaluate(derivative(chain, n), {n: 2}) == 1

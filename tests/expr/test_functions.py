@@ -1,0 +1,154 @@
+"""The table of functions: each row's columns say the same thing."""
+
+import math
+from fractions import Fraction
+
+import numpy
+import pytest
+import sympy
+from hypothesis import given
+from hypothesis import strategies as st
+
+from aspenpy.expr import functions, graph
+from aspenpy.expr.arithmetic import DomainError
+from aspenpy.expr.functions import FUNCTIONS
+
+COMPUTED = [row for row in FUNCTIONS.values() if not row.random]
+NUMBERS = [row for row in COMPUTED if row.name != "lookup"]
+
+INDEPENDENT = {
+    "log": math.log,
+    "log2": math.log2,
+    "log10": math.log10,
+    "exp": math.exp,
+    "sqrt": math.sqrt,
+    "floor": math.floor,
+    "ceil": math.ceil,
+    "round": round,
+    "abs": abs,
+    "pow": pow,
+    "mod": lambda a, b: a - b * math.floor(a / b),
+    "max": max,
+    "min": min,
+}
+OPERANDS = [0.5, 1.0, 2.5, 3.5, 4.0, 7.25]
+SIGNED = [-3.5, -2.5, -1.0, *OPERANDS]
+
+
+def operands(row):
+    if row.least == 1:
+        return [(x,) for x in (OPERANDS if row.name.startswith("log") or row.name == "sqrt" else SIGNED)]
+    firsts = OPERANDS if row.name == "pow" else SIGNED
+    return [(x, y) for x in firsts for y in SIGNED]
+
+
+def in_sympy(row, args):
+    """The symbolic form, with values put in."""
+    names = sympy.symbols(f"x:{len(args)}")
+    return row.sympy(sympy, *names).subs(dict(zip(names, map(sympy.Rational, args), strict=True)))
+
+
+@pytest.mark.parametrize("row", NUMBERS, ids=lambda row: row.name)
+def test_every_column_agrees_with_the_standard_library(row):
+    for args in operands(row):
+        expected = INDEPENDENT[row.name](*args)
+        assert row.exact(*args) == pytest.approx(expected, rel=1e-15)
+        assert row.numpy(numpy, *[numpy.array([x]) for x in args])[0] == pytest.approx(expected, rel=1e-14)
+        assert float(in_sympy(row, args)) == pytest.approx(expected, rel=1e-14)
+
+
+def test_max_and_min_of_many():
+    for name, expected in [("max", 4), ("min", 2)]:
+        row = FUNCTIONS[name]
+        assert row.exact(3, 4, 2) == expected
+        assert row.numpy(numpy, *[numpy.array([x]) for x in (3, 4, 2)])[0] == expected
+        assert in_sympy(row, (3, 4, 2)) == expected
+
+
+@given(
+    st.lists(st.tuples(st.fractions(-9, 9, max_denominator=5), st.fractions(-9, 9, max_denominator=5)), min_size=1,
+             max_size=6, unique_by=lambda point: point[0]),
+    st.fractions(-20, 20, max_denominator=6),
+)  # fmt: skip
+def test_lookup_goes_through_its_points_and_is_straight_between(points, x):
+    sizes, values = zip(*sorted(points), strict=True)
+    row = FUNCTIONS["lookup"]
+    for size, value in points:
+        assert row.exact(values, sizes, size) == value
+    expected = row.exact(values, sizes, x)
+    if len(points) > 1:
+        inside = [k for k in range(len(sizes) - 1) if sizes[k] <= x <= sizes[k + 1]]
+        k = inside[0] if inside else (0 if x < sizes[0] else len(sizes) - 2)
+        (x0, y0), (x1, y1) = (sizes[k], values[k]), (sizes[k + 1], values[k + 1])
+        assert (expected - y0) * (x1 - x0) == (y1 - y0) * (x - x0)
+    floats = [numpy.array([float(v) for v in column]) for column in (values, sizes)]
+    assert row.numpy(numpy, *floats, numpy.array([float(x)]))[0] == pytest.approx(float(expected), rel=1e-9, abs=1e-9)
+    name = sympy.Symbol("x")
+    symbolic = row.sympy(sympy, *[[sympy.Rational(v) for v in column] for column in (values, sizes)], name)
+    assert symbolic.subs(name, sympy.Rational(x)) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "args", "expected"),
+    [
+        ("log2", (2**1000,), 1000),
+        ("log2", (Fraction(1, 2**70),), -70),
+        ("log10", (10**30,), 30),
+        ("log10", (Fraction(1, 1000),), -3),
+        ("sqrt", (10**60,), 10**30),
+        ("sqrt", (0,), 0),
+        ("ceil", (Fraction(-7, 2),), -3),
+        ("round", (Fraction(7, 2),), 4),
+        ("round", (Fraction(5, 2),), 2),
+        ("mod", (Fraction(7, 2), -2), Fraction(-1, 2)),
+        ("pow", (Fraction(2, 3), -2), Fraction(9, 4)),
+    ],
+)
+def test_exact_where_the_result_is(name, args, expected):
+    value = FUNCTIONS[name].exact(*args)
+    assert value == expected
+    assert not isinstance(value, float)
+
+
+def test_logarithms_of_giants():
+    assert functions.natural_logarithm(10**400) == pytest.approx(400 * math.log(10), rel=1e-15)
+    assert functions.natural_logarithm(Fraction(1, 10**400)) == pytest.approx(-400 * math.log(10), rel=1e-15)
+    assert functions.decimal_logarithm(2 * 10**400) == pytest.approx(400 + math.log10(2), rel=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("name", "args"),
+    [
+        ("log", (0,)),
+        ("log2", (-1,)),
+        ("log10", (0.0,)),
+        ("sqrt", (-1,)),
+        ("mod", (1, 0)),
+        ("pow", (0, -1)),
+        ("exp", (800,)),
+    ],
+)
+def test_outside_of_the_domain(name, args):
+    with pytest.raises(DomainError):
+        FUNCTIONS[name].exact(*args)
+
+
+@pytest.mark.parametrize("row", [row for row in COMPUTED if row.name != "pow"], ids=lambda row: row.name)
+def test_what_is_claimed_to_be_known_of_a_result_is_true(row):
+    """Traits on constants: an integer result is one, a result not below 0 is none."""
+    if row.name == "lookup":
+        assert row.traits((7, 7, 7)) == 0
+        return
+    for args in operands(row):
+        known = row.traits(tuple(graph.number(x).traits for x in args))
+        value = row.exact(*args)
+        assert value >= 0 or not known & graph.NONNEGATIVE
+        assert value == math.floor(value) or not known & graph.INTEGER
+
+
+def test_arity_in_words():
+    assert [FUNCTIONS[name].arity() for name in ("log", "mod", "max")] == [
+        "1 argument", "2 arguments", "2 or more arguments"
+    ]  # fmt: skip
+    assert not FUNCTIONS["log"].accepts(2)
+    assert FUNCTIONS["max"].accepts(17)

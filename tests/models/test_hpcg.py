@@ -1,0 +1,67 @@
+"""hpcg: flops and bytes of the benchmark's own report, its halo by hand."""
+
+from collections.abc import Callable, Mapping
+
+import pytest
+
+import aspenpy
+
+EDGE, RANKS, ITERATIONS = 32, 27, 50
+WHOLE = {"local_edge": EDGE, "ranks": RANKS, "iterations": ITERATIONS}
+
+
+def grids(edge: int, ranks_edge: int, levels: int) -> list[tuple[int, int]]:
+    """Rows and nonzeros of each grid: a point has as many neighbours on each axis as exist, 2 or 3, itself included."""
+    edges = [edge * ranks_edge // 2**level for level in range(levels)]
+    return [(n**3, sum(2 if i in (0, n - 1) else 3 for i in range(n)) ** 3) for n in edges]
+
+
+def test_flops_are_those_of_the_report() -> None:
+    # ReportResults.cpp, one set: 3 dot products and 3 sums an iteration and one each before, 2 flops a row; a product
+    # an iteration and one before; sweeps of 4 flops a nonzero before and after, a residual of 2; the coarsest once.
+    (rows, nonzeros), *_ = levels = grids(EDGE, 3, 4)
+    by_hand = 2 * (3 * ITERATIONS + 1) * 2 * rows + (ITERATIONS + 1) * 2 * nonzeros
+    by_hand += ITERATIONS * sum((4 + 2 + 4) * count for _, count in levels[:-1]) + ITERATIONS * 4 * levels[-1][1]
+    assert aspenpy.count(aspenpy.load_application("hpcg"), "flops", set=WHOLE) == pytest.approx(by_hand, rel=1e-9)
+
+
+def test_bytes_are_those_of_the_report() -> None:
+    # A matrix costs 12 bytes a nonzero, twice for a symmetric sweep, and a vector in and out; dot products read two
+    # vectors, sums read two and write one.
+    (rows, nonzeros), *_ = levels = grids(EDGE, 3, 4)
+    by_hand = (3 * ITERATIONS + 1) * (2 + 3) * 8 * rows + (ITERATIONS + 1) * (12 * nonzeros + 16 * rows)
+    for level_rows, level_nonzeros in levels[:-1]:
+        by_hand += ITERATIONS * (5 * 12 * level_nonzeros + 3 * 16 * level_rows)
+    by_hand += ITERATIONS * (2 * 12 * levels[-1][1] + 16 * levels[-1][0])
+    assert aspenpy.count(aspenpy.load_application("hpcg"), "bytes", set=WHOLE) == pytest.approx(by_hand, rel=1e-9)
+
+
+@pytest.mark.parametrize("ranks", [27, 1000])
+def test_a_halo_is_the_shell_of_the_cube(ranks: int) -> None:
+    # 16^3 points: the 18^3 - 16^3 points around them, from 26 neighbours.
+    hpcg = aspenpy.load_application("hpcg")
+    values = {"local_edge": 16, "ranks": ranks, "levels": 1, "iterations": 1}
+    products = aspenpy.count(hpcg, "messages", kernel="precondition", set=values)
+    assert products / ranks == pytest.approx(8 * (18**3 - 16**3), rel=1e-9)
+
+
+@pytest.mark.parametrize(("ranks", "exchange"), [(1, 0), (8, 7), (27, 26)])
+def test_messages_of_an_iteration(
+    messages_in_turn: Callable[[str, str, Mapping[str, float]], float], ranks: int, exchange: int
+) -> None:
+    # Three on each of three grids, one on the coarsest, one for the product; three dot products in log2(ranks) rounds.
+    rounds = {1: 0, 8: 3, 27: 5}[ranks]
+    expected = (3 * 3 + 1 + 1) * exchange + 3 * rounds
+    assert messages_in_turn("hpcg", "iteration", {"ranks": ranks}) == pytest.approx(expected, rel=1e-9)
+
+
+def test_sets_repeat_the_solution() -> None:
+    hpcg = aspenpy.load_application("hpcg")
+    once = aspenpy.count(hpcg, "bytes", kernel="solve")
+    assert aspenpy.count(hpcg, "bytes", set={"sets": 7}) == pytest.approx(7 * once, rel=1e-12)
+
+
+def test_intensity_is_below_a_quarter() -> None:
+    # 2 flops for 12 bytes of the matrix: a sixth, a little less with the vectors.
+    hpcg = aspenpy.load_application("hpcg")
+    assert 0.15 < aspenpy.count(hpcg, "flops") / aspenpy.count(hpcg, "bytes") < 1 / 6

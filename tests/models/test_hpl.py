@@ -1,0 +1,78 @@
+"""hpl: exact flops of the factorisation, HPL's and Linpack's ratings, messages by hand."""
+
+from collections.abc import Callable, Mapping
+
+import pytest
+
+import aspenpy
+
+
+def count(resource: str, kernel: str = "main", **values: float) -> float:
+    return float(aspenpy.count(aspenpy.load_application("hpl"), resource, kernel=kernel, set=values))
+
+
+def eliminated(n: int) -> int:
+    """Flops of elimination without blocks, column by column, with the right-hand side beside the matrix."""
+    return sum((n - 1 - j) + 2 * (n - 1 - j) * (n - j) for j in range(n))
+
+
+@pytest.mark.parametrize("block", [16, 32, 128])
+@pytest.mark.parametrize("ranks", [1, 4, 16])
+def test_flops_are_those_of_plain_elimination(block: int, ranks: int) -> None:
+    # Back substitution takes n divisions and n (n - 1)/2 products and differences.
+    n = 512
+    assert count("flops", n=n, block=block, ranks=ranks) == pytest.approx(eliminated(n) + n**2, rel=1e-12)
+
+
+@pytest.mark.parametrize("n", [256, 1024])
+def test_flops_in_closed_form(n: int) -> None:
+    assert count("flops", n=n, block=64) == pytest.approx(2 / 3 * n**3 + 3 / 2 * n**2 - 7 / 6 * n, rel=1e-12)
+
+
+def test_the_rating_of_hpl_and_of_linpack() -> None:
+    # HPL drops the linear term, Linpack has 2 n^2 for the two triangular systems beside 2/3 n^3.
+    n = 8192
+    flops = count("flops", n=n)
+    assert flops == pytest.approx(2 / 3 * n**3 + 3 / 2 * n**2, rel=1e-7)
+    assert flops == pytest.approx(2 / 3 * n**3 + 2 * n**2, rel=1e-4)
+
+
+def test_loads_of_an_update_by_hand() -> None:
+    # First step of n = 256 in blocks of 64: 192 rows, 193 columns, read with a panel of 192 x 64 and rows of 64 x 193.
+    simple = aspenpy.load_machine("simple")
+    hpl = aspenpy.load_application("hpl")
+    values = {"n": 256, "block": 64}
+    tree = aspenpy.predict(hpl, simple, set=values)
+    kernels = {use.name: use for use in tree.kernels}
+    assert kernels["update"].calls == 4
+    steps = [(m - 64, m - 63) for m in (256, 192, 128, 64)]
+    panels = sum(2 * 64 * m for m in (256, 192, 128, 64))
+    rows = sum((4 + 2) * 64 * c for _, c in steps)
+    rest = sum(2 * r * c + 64 * (r + c) for r, c in steps)
+    assert count("bytes", **values) == 8 * (panels + rows + rest + 256 * 257 / 2)
+
+
+@pytest.mark.parametrize(
+    ("ranks", "rows", "messages"),
+    [(1, 1, 0), (4, 2, 4 * (64 * 1 + 1 + 2) + 4), (4, 4, 4 * (64 * 2 + 4) + 4), (4, 1, 4 * 1 + 4)],
+)
+def test_messages_of_a_run(
+    messages_in_turn: Callable[[str, str, Mapping[str, float]], float], ranks: int, rows: int, messages: int
+) -> None:
+    # Four panels of 64 columns: log2(rows) messages a pivot, a broadcast if there are columns, twice log2(rows) for
+    # rows; four blocks of the solution.
+    values = {"n": 256, "block": 64, "ranks": ranks, "grid_rows": rows}
+    assert messages_in_turn("hpl", "main", values) == messages
+
+
+def test_volume_of_the_panels() -> None:
+    # One row of four ranks: panels of 256, 192, 128 and 64 rows and the pivots' row, 64 columns; each of the four sends
+    # them on. Then 4 blocks of 64 numbers from one rank.
+    volume = count("messages", n=256, block=64, ranks=4, grid_rows=1)
+    assert volume == 8 * (4 * 64 * (256 + 192 + 128 + 64 + 4) + 4 * 64)
+
+
+def test_most_of_the_work_is_fused_vector_arithmetic() -> None:
+    hpl = aspenpy.load_application("hpl")
+    fused = aspenpy.count(hpl, "flops", traits=["dp", "simd", "fmad"])
+    assert fused / count("flops") > 0.999

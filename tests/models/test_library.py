@@ -1,0 +1,71 @@
+"""Every model of the library: it loads without a warning, says what it is, and runs on every machine."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+import aspenpy
+from aspenpy.source import Source
+from aspenpy.syntax.format import format_text
+
+MODELS = Path(__file__).parents[2] / "models"
+APPLICATIONS = sorted(path.stem for path in (MODELS / "apps").glob("*.aspen"))
+MACHINES = sorted(path.stem for path in (MODELS / "machines").glob("*.aspen"))
+FILES = sorted(MODELS.rglob("*.aspen"))
+PARTS = sorted((MODELS / "machines" / "parts").glob("*/*.aspen"))
+TYPES = {"interconnects": "interconnect", "links": "link", "memories": "memory", "sockets": "socket"}
+"""What kind of component the parts of a folder are."""
+
+
+def test_the_library_is_where_it_is_looked_for() -> None:
+    assert {"comd", "fft3d", "matmul", "stream"} <= set(APPLICATIONS)
+    assert {"haswell", "keeneland", "simple"} <= set(MACHINES)
+    assert {path.parent.name for path in PARTS} == set(TYPES)
+
+
+@pytest.mark.parametrize("name", APPLICATIONS)
+def test_an_application_loads_without_warnings(name: str) -> None:
+    application = aspenpy.load_application(name)
+    assert (application.name, application.warnings) == (name, ())
+
+
+@pytest.mark.parametrize("name", MACHINES)
+def test_a_machine_loads_without_warnings(name: str) -> None:
+    machine = aspenpy.load_machine(name)
+    assert (machine.name, machine.warnings) == (name, ())
+
+
+@pytest.mark.parametrize("path", PARTS, ids=lambda path: path.stem)
+def test_a_part_is_named_as_its_file_and_its_folder(path: Path) -> None:
+    opening = rf"^{TYPES[path.parent.name]} {path.stem} {{$"
+    assert re.search(opening, path.read_text(), re.MULTILINE)
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_a_file_begins_with_what_it_models(path: Path) -> None:
+    first, second, *_ = path.read_text().split("\n")
+    assert first.startswith("// ")
+    assert second.startswith("//") or not second
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_a_file_is_formatted_and_fits_a_screen(path: Path) -> None:
+    text = path.read_text()
+    assert format_text(Source(text, path.name, path)) == text
+    assert max(map(len, text.split("\n"))) <= 120
+
+
+PAIRS = [
+    *((application, machine) for application in APPLICATIONS for machine in ("simple", "haswell", "keeneland", "h100")),
+    *(("matmul", machine) for machine in MACHINES),
+]
+"""Every application on a machine of each kind, and every machine with one application."""
+
+
+@pytest.mark.parametrize(("application", "machine"), list(dict.fromkeys(PAIRS)))
+def test_an_application_runs_on_every_socket(application: str, machine: str) -> None:
+    model, target = aspenpy.load_application(application), aspenpy.load_machine(machine)
+    alone = {"ranks": 1} if "ranks" in model.parameters else {}
+    for socket in target.sockets:
+        assert 0 < aspenpy.predict(model, target, socket=socket, set=alone).runtime < 3600

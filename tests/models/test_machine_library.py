@@ -1,0 +1,293 @@
+"""The library's machines: peaks against published ones, parts that fit together, and a source for every number."""
+
+import re
+from collections.abc import Callable, Iterator
+from functools import cache
+from math import isclose
+from pathlib import Path
+
+import pytest
+
+import aspenpy
+from aspenpy.expr import graph
+from aspenpy.expr.evaluate import evaluate_many
+from aspenpy.expr.graph import Expr
+from aspenpy.machine.model import Component
+from tests.models.published_peaks import DEVICES, SYSTEMS, Published
+
+ROOT = Path(__file__).parents[2]
+FOLDER = ROOT / "models" / "machines"
+MACHINES = sorted(path.stem for path in FOLDER.glob("*.aspen"))
+PARTS = sorted((FOLDER / "parts").glob("*/*.aspen"))
+PAGE = ROOT / "docs" / "models" / "machines.md"
+
+ROUNDING = 6e-3
+"""Published peaks have two digits or more: 7.8 for 7.83."""
+
+MANY = 10**15
+"""Parallel instances, so many that the last round of them, which may be half empty, does not show."""
+
+
+@cache
+def peak(machine: str, precision: str, socket: str | None = None, settings: tuple[tuple[str, str], ...] = ()) -> float:
+    """Gflop/s of all cores of one kind of socket, or of all kinds together."""
+    target = aspenpy.load_machine(machine)
+    model = f"model ask {{ kernel main {{ execute [{MANY}] {{ flops [1e9] as {precision}, simd, fmad }} }} }}"
+    ask = aspenpy.parse(model)
+    assert isinstance(ask, aspenpy.Application)
+    sockets = [socket] if socket else target.sockets
+    return sum(MANY / aspenpy.predict(ask, target, socket=name, set=dict(settings)).runtime for name in sockets)
+
+
+def value(machine: aspenpy.Machine, expr: Expr) -> float:
+    return float(evaluate_many([expr], None, 0, machine.definitions)[0])
+
+
+def values(machine: aspenpy.Machine, component: Component) -> dict[str, float]:
+    """The values of a component's properties."""
+    return {item.name: value(machine, item.value) for item in component.properties.values() if item.value is not None}
+
+
+# -- peaks -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "row", [*DEVICES, *SYSTEMS], ids=lambda row: "-".join((row.machine, *map("".join, row.settings)))
+)
+def test_peak_against_the_published_one(row: Published) -> None:
+    assert peak(row.machine, "dp", row.socket, row.settings) / row.double == pytest.approx(row.ratio, rel=ROUNDING)
+    if row.single is not None and row.machine != "h200":  # 67 is rounded up from 66.9, but 34 from 33.45
+        assert peak(row.machine, "sp", row.socket, row.settings) == pytest.approx(row.single, rel=1.1e-2)
+
+
+def test_most_machines_have_a_published_peak() -> None:
+    assert len(MACHINES) >= 60
+    assert len({row.machine for row in (*DEVICES, *SYSTEMS)}) >= 40
+
+
+def number(gflops: float) -> str:
+    return f"{gflops / 1e3:,.1f} T" if gflops >= 1e5 else f"{gflops:,.1f}" if gflops < 1e3 else f"{gflops / 1e3:,.3f} T"
+
+
+def asked_with(row: Published) -> str:
+    names = [f"`{name}={text}`" for name, text in row.settings]
+    return ", ".join([f"`{row.machine}`", *([f"`{row.socket}`"] if row.socket else []), *names])
+
+
+def cells(row: Published, precision: str, published: float | None) -> list[str]:
+    computed = peak(row.machine, precision, row.socket, row.settings)
+    if published is None:
+        return [number(computed), "", ""]
+    return [number(computed), number(published), f"{computed / published:.3f}"]
+
+
+def table(rows: tuple[Published, ...], single: bool) -> Iterator[str]:
+    heads = ["machine", "double", "published", "ratio", *(["single", "published", "ratio"] if single else []), "source"]
+    yield "| " + " | ".join([*heads, "remark"]) + " |"
+    yield "|---|" + "---:|" * (len(heads) - 2) + "---|---|"
+    for row in rows:
+        columns = [asked_with(row), *cells(row, "dp", row.double), *(cells(row, "sp", row.single) if single else [])]
+        yield "| " + " | ".join([*columns, row.source, row.remark]) + " |"
+
+
+def unpublished() -> Iterator[str]:
+    """The machines that no peak was found for."""
+    known = {row.machine for row in (*DEVICES, *SYSTEMS)}
+    yield "| machine | socket | double | single |"
+    yield "|---|---|---:|---:|"
+    for name in MACHINES:
+        if name not in known:
+            for socket in aspenpy.load_machine(name).sockets:
+                double, single = (number(peak(name, precision, socket)) for precision in ("dp", "sp"))
+                yield f"| `{name}` | `{socket}` | {double} | {single} |"
+
+
+TABLES: dict[str, Callable[[], Iterator[str]]] = {
+    "devices": lambda: table(DEVICES, True),
+    "systems": lambda: table(SYSTEMS, False),
+    "unpublished": unpublished,
+}
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_the_tables_of_the_page_are_current(name: str, request: pytest.FixtureRequest) -> None:
+    text = PAGE.read_text()
+    pattern = re.compile(rf"(<!-- {name} -->\n).*?(<!-- end of {name} -->)", re.DOTALL)
+    fresh = pattern.sub(lambda found: "\n".join([found[1], *TABLES[name](), "", found[2]]), text)
+    if request.config.getoption("--update-pictures"):
+        PAGE.write_text(fresh)
+    else:
+        assert pattern.search(text)
+        assert fresh == text
+
+
+# -- parts that fit together -----------------------------------------------------------------------
+
+PLACES = [(name, socket) for name in MACHINES for socket in aspenpy.load_machine(name).sockets]
+
+
+@pytest.mark.parametrize(("name", "socket"), PLACES)
+def test_the_peak_is_the_product_of_the_declared_properties(name: str, socket: str) -> None:
+    machine = aspenpy.load_machine(name)
+    core = next(place for place in machine.places(socket) if place.component.type == "core")
+    declared = values(machine, core.component)
+    product = declared["clock"] * declared["issue"] * declared["simd_width"] * declared["fma_gain"]
+    assert peak(name, "sp", socket) * 1e9 == pytest.approx(value(machine, core.count) * product, rel=1e-6)
+
+
+@pytest.mark.parametrize(("name", "socket"), PLACES)
+def test_caches_are_whole_and_shared_by_all_cores(name: str, socket: str) -> None:
+    machine = aspenpy.load_machine(name)
+    places = list(machine.places(socket))
+    cores = next(value(machine, place.count) for place in places if place.component.type == "core")
+    caches = [place for place in places if place.component.type == "cache"]
+    assert caches or name == "simple"
+    for place in caches:
+        has = values(machine, place.component)
+        sets = has["capacity"] / (has["associativity"] * has["cacheline"])
+        assert sets == int(sets)
+        assert value(machine, place.count) * has["sharing"] == cores
+
+
+@pytest.mark.parametrize(("name", "socket"), PLACES)
+def test_memories_are_no_faster_than_their_channels(name: str, socket: str) -> None:
+    machine = aspenpy.load_machine(name)
+    memories = [place.component for place in machine.places(socket) if place.component.type == "memory"]
+    assert memories
+    for memory in memories:
+        has = values(machine, memory)
+        assert has["capacity"] >= 1e9
+        if "channels" in has:
+            assert 0.98 <= has["bandwidth"] / (has["channels"] * has["channel_bandwidth"]) <= 1
+
+
+DESIGN_POWER = {
+    "intel_xeon_e5_2620": 95, "intel_xeon_e5_2670": 115, "intel_xeon_e5_2637_v2": 130, "intel_xeon_e5_2637_v3": 135,
+    "intel_xeon_e5_2623_v3": 105, "intel_xeon_e5_2698_v3": 135, "intel_xeon_platinum_8180": 205,
+    "intel_xeon_platinum_8280": 205, "intel_xeon_platinum_8360y": 250, "intel_xeon_platinum_8380": 270,
+    "intel_xeon_platinum_8470": 350, "intel_xeon_platinum_8480plus": 350, "intel_xeon_phi_7250": 215,
+    "amd_epyc_7742": 225, "amd_epyc_7763": 280, "amd_epyc_9654": 360, "nvidia_m2090": 250, "nvidia_k20c": 225,
+    "nvidia_k20x": 235, "nvidia_k600": 41, "nvidia_p100": 300, "nvidia_v100": 300, "nvidia_a100_40gb": 400,
+    "nvidia_h100": 700, "nvidia_h200": 700, "amd_mi210": 300, "amd_mi250x": 500, "amd_mi300a": 550, "amd_mi300x": 750,
+}  # fmt: skip
+"""Watts: product pages of Intel, data sheets of AMD, TechPowerUp for boards."""
+
+
+@pytest.mark.parametrize(("name", "socket"), PLACES)
+def test_idle_and_dynamic_power_add_up_to_the_design_power(name: str, socket: str) -> None:
+    machine = aspenpy.load_machine(name)
+    power = machine.components[socket].power
+    idle, dynamic = value(machine, power["static"]), value(machine, power["dynamic"])
+    assert 0 < idle < idle + dynamic
+    assert idle + dynamic == pytest.approx(DESIGN_POWER.get(socket, idle + dynamic))
+
+
+def test_every_design_power_belongs_to_a_socket_of_the_library() -> None:
+    assert set(DESIGN_POWER) <= {socket for _, socket in PLACES}
+
+
+SYSTEM_WATTS = {
+    "keeneland_kids": (99.5e3, 115 * (2 * 95 + 3 * 225)), "cori_knl": (1967.7e3, 9152 * 215),
+    "trinity": (2540.2e3, 9408 * 2 * 135), "summit": (10045.4e3, 4608 * (2 * 190 + 6 * 300)),
+    "frontera": (3283.3e3, 8008 * 2 * 205),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SYSTEM_WATTS)
+def test_design_power_of_all_sockets_of_a_system(name: str) -> None:
+    machine = aspenpy.load_machine(name)
+    sockets = [place for place in machine.places() if place.component.type == "socket"]
+    watts = sum(
+        value(machine, place.count) * value(machine, part)
+        for place in sockets
+        for part in place.component.power.values()
+    )
+    rounded, exact = SYSTEM_WATTS[name]
+    assert watts == pytest.approx(exact, rel=1e-12)
+    assert isclose(watts, rounded, rel_tol=1e-3)
+
+
+# -- the Pentium M's five points (Ge and Cameron, IPDPS 2007, tables 2 and 6) -----------------------
+
+
+@pytest.mark.parametrize(
+    ("megahertz", "volts", "nanoseconds"),
+    [(600, 0.956, 140), (800, 1.18, 140), (1000, 1.308, 110), (1200, 1.436, 110), (1400, 1.484, 110)],
+)
+def test_points_of_frequency_and_voltage(megahertz: int, volts: float, nanoseconds: float) -> None:
+    machine = aspenpy.load_machine("pentium_m_cluster")
+    clock = machine.lookup("pentium_m_clock")
+    voltage = machine.lookup("pentium_m_voltage")
+    latency = machine.lookup("ddr_pentium_m.latency")
+    dynamic = machine.components["intel_pentium_m"].power["dynamic"]
+    assert clock is not None
+    assert voltage is not None
+    assert latency is not None
+    set_to = {**machine.definitions, clock: graph.number(megahertz * 10**6)}
+    found = [float(item) for item in evaluate_many([voltage, latency, dynamic], None, 0, set_to)]
+    watts = (24.5 - 2) * (volts / 1.484) ** 2 * megahertz / 1400  # proportional to voltage squared times clock
+    assert found == pytest.approx([volts, nanoseconds * 1e-9, watts], rel=1e-12)
+
+
+def test_packed_double_precision_of_the_pentium_m() -> None:
+    # An addition a cycle and a multiplication every two: 1.5 flop at 1.4 GHz; single precision 4.
+    assert peak("pentium_m", "dp") == pytest.approx(1.5 * 1.4, rel=1e-9)
+    assert peak("pentium_m", "sp") == pytest.approx(4 * 1.4, rel=1e-9)
+
+
+# -- what the files say of themselves --------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", MACHINES)
+def test_a_machine_says_what_it_is(name: str) -> None:
+    lines = (FOLDER / f"{name}.aspen").read_text().split("\n")
+    header = dict(re.findall(r"^// (kind|vendor|year): (.+)$", "\n".join(lines[:8]), re.MULTILINE))
+    assert lines[0].startswith(f"// {name}: ")
+    assert lines[0].endswith(".")
+    assert header["kind"] in ("cpu", "gpu", "system", "teaching")
+    if header["kind"] != "teaching":
+        assert header["vendor"]
+        assert 1990 < int(header["year"]) < 2030
+
+
+def unsourced(text: str) -> Iterator[str]:
+    """The lines of a part that hold a number and neither a comment nor one above their component."""
+    before = ""
+    covered = False
+    for line in text.split("\n"):
+        if line.endswith("{"):
+            covered = before.startswith("//")
+        numeric = re.search(r"\[[^\]]*(?<![\w.])\d", line.partition("//")[0]) if line.startswith("  ") else None
+        item = line.lstrip().startswith(("property", "static", "dynamic", "core"))
+        parameter = line.startswith("param") and "= lookup(" not in line
+        if (
+            ((item and numeric and not covered) or parameter)
+            and "//" not in line
+            and not before.lstrip().startswith("//")
+        ):
+            yield line
+        if not (line.startswith("param") and before.startswith("//")):
+            before = line
+
+
+@pytest.mark.parametrize("path", PARTS, ids=lambda path: path.stem)
+def test_every_number_of_a_part_has_a_source(path: Path) -> None:
+    assert list(unsourced(path.read_text())) == []
+
+
+def test_a_number_without_a_source_is_seen() -> None:
+    lines = [
+        "param clock = 1 GHz in 1 GHz .. 2 GHz",
+        "",
+        "cache one {",
+        "  property ways [8]",
+        "  property line [64 B]  // x",
+    ]
+    assert list(unsourced("\n".join([*lines, "}"]))) == [lines[0], lines[3]]
+
+
+def test_every_part_is_in_use() -> None:
+    included = {
+        name for path in FOLDER.rglob("*.aspen") for name in re.findall(r"^include parts/(\S+)", path.read_text(), re.M)
+    }
+    assert included == {path.relative_to(FOLDER / "parts").as_posix() for path in PARTS}

@@ -1,0 +1,33 @@
+"""What people run in loops starts quickly: it imports nothing heavy."""
+
+import subprocess
+import sys
+
+import pytest
+
+HEAVY = ["lark", "networkx", "numpy", "rich", "sympy"]
+PROGRAM = """
+import sys
+from aspenpy.cli.main import main
+status = main(sys.argv[1:])
+print(*sorted(set(sys.modules) & set({heavy})), file=sys.stderr)
+raise SystemExit(status)
+"""
+
+
+def heavy_modules(*arguments: str) -> str:
+    command = [sys.executable, "-c", PROGRAM.format(heavy=HEAVY), *arguments]
+    subprocess.run(command, check=True, capture_output=True)  # the first run may fill the cache of the grammar
+    return subprocess.run(command, check=True, capture_output=True, text=True).stderr.strip()
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["eval comd --machine haswell", "expr comd --machine haswell --free nx", "check comd", "list apps", "show simple"],
+)
+def test_command(line: str) -> None:
+    assert heavy_modules(*line.split()) == ""
+
+
+def test_what_needs_sympy_is_seen_to_import_it() -> None:
+    assert "sympy" in heavy_modules("expr", "stream", "--machine", "simple", "--free", "n", "--sympy").split()

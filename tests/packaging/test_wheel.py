@@ -1,0 +1,52 @@
+"""A wheel carries all it needs: the grammar, the library, the type marker and the command."""
+
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the wheel installed in it."""
+    pytest.importorskip("hatchling", reason="building a wheel without a network needs hatchling, of the extra `dev`")
+    folder = tmp_path_factory.mktemp("wheel")
+    pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check"]
+    subprocess.run([*pip, "wheel", "--no-deps", "--no-build-isolation", "-w", folder, ROOT], check=True)
+    (wheel,) = folder.glob("aspenpy-*.whl")
+    target = folder / "site"
+    subprocess.run([*pip, "install", "--no-deps", "--target", target, wheel], check=True)
+    return target
+
+
+def run(installed: Path, folder: Path, *arguments: str | Path) -> str:
+    """What a Python prints that sees the wheel and what it depends on, and not the checkout.
+
+    Without `site`, the link that an editable installation leaves behind is not followed.
+    """
+    search = [installed, sysconfig.get_path("purelib"), sysconfig.get_path("platlib")]
+    environment = {"PYTHONPATH": ":".join(map(str, search)), "HOME": str(folder)}
+    command = [sys.executable, "-S", *arguments]
+    return subprocess.run(command, cwd=folder, env=environment, check=True, capture_output=True, text=True).stdout
+
+
+def test_wheel_stands_alone(installed: Path, tmp_path: Path) -> None:
+    place = run(installed, tmp_path, "-c", "import aspenpy; print(aspenpy.__file__)")
+    assert Path(place.strip()).is_relative_to(installed)
+
+
+def test_command_from_an_empty_folder(installed: Path, tmp_path: Path) -> None:
+    printed = run(installed, tmp_path, installed / "bin" / "aspenpy", "eval", "comd", "--machine", "haswell")
+    assert "comd" in printed
+
+
+def test_contents(installed: Path) -> None:
+    package = installed / "aspenpy"
+    assert (package / "grammar" / "aspen.lark").read_bytes() == (ROOT / "grammar" / "aspen.lark").read_bytes()
+    library = {path.relative_to(ROOT / "models") for path in (ROOT / "models").rglob("*.aspen")}
+    assert {path.relative_to(package / "models") for path in (package / "models").rglob("*.aspen")} == library
+    assert (package / "py.typed").is_file()

@@ -1,0 +1,159 @@
+"""What a user may set: numbers and expressions, names of either model, and what is refused."""
+
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from aspenpy import AspenError
+from tests.tiny import codes, predict
+
+MACHINE = """
+param n = 4
+param clock = 2
+enum gears { slow, quick }
+param gear = slow in gears
+machine m { node [n] box }
+node box { socket [1] cpu }
+socket cpu { property width [clock*(1 + gear)] resource flops(x) [x / width] }
+"""
+DECLARATIONS = """
+enum modes { coarse, fine }
+enum levels { lower, upper }
+param n = 8
+param k = n + 1
+param mode = coarse in modes
+param sizes[] = {1, 2, 3}
+param table[][] = {{1, 2}, {3, 4}}
+"""
+# amount: k + 100 mode + 1000 sizes[1] + 10000 table[1][0], on a machine of width 2
+BODY = "execute { flops [k + 100*mode + 1000*sizes[1] + 10000*table[1][0]] }"
+
+
+def amount(**settings: Any) -> float:
+    return predict(BODY, DECLARATIONS, machine_text=MACHINE, set=named(settings)).resources["flops"].amount
+
+
+def named(settings: dict[str, Any]) -> dict[str, Any]:
+    """`app_n` stands for `app:n`, which is no name in Python."""
+    return {name.replace("_", ":", 1): value for name, value in settings.items()}
+
+
+@pytest.mark.parametrize(
+    ("settings", "expected"),
+    [
+        ({}, 9 + 0 + 2000 + 30000),
+        ({"k": 5}, 5 + 32000),
+        ({"k": 5.5}, 5.5 + 32000),
+        ({"k": Fraction(1, 2)}, 0.5 + 32000),
+        ({"k": "2*n^2"}, 128 + 32000),
+        ({"k": "2*app:n"}, None),
+        ({"k": "1e3"}, 1000 + 32000),
+        ({"k": "2 KiB"}, 2048 + 32000),
+        ({"k": "clock"}, 2 + 32000),  # the machine's
+        ({"k": "mode", "mode": "fine"}, 1 + 100 + 32000),
+        ({"app_n": 1}, 2 + 32000),  # dependants follow
+        ({"app_n": "sizes[2]"}, 4 + 32000),
+        ({"mode": "fine"}, 9 + 100 + 32000),
+        ({"mode": "upper"}, 9 + 100 + 32000),  # a member of another enum is a number like any other
+        ({"mode": 1}, 9 + 100 + 32000),
+        ({"sizes": "{7, 8}"}, 9 + 8000 + 30000),
+        ({"sizes": "{n, 2*n}"}, 9 + 16000 + 30000),
+        ({"table": "{{5, 6}, {7, 8}}"}, 9 + 2000 + 70000),
+    ],
+)
+def test_settings_bind_before_anything_is_resolved(settings: dict[str, Any], expected: float | None) -> None:
+    if expected is None:
+        with pytest.raises(AspenError):
+            amount(**settings)
+    else:
+        assert amount(**settings) == expected
+
+
+def test_numbers_of_other_libraries_are_numbers() -> None:
+    numpy = pytest.importorskip("numpy")
+    assert amount(k=numpy.int64(5)) == 5 + 32000
+    assert amount(k=numpy.float64(5.5)) == 5.5 + 32000
+
+
+@pytest.mark.parametrize(
+    ("settings", "seconds"),
+    [
+        ({}, 32009 / 2),
+        ({"clock": 4}, 32009 / 4),
+        ({"machine:clock": "2*clock"}, "circular-definition"),
+        ({"gear": "quick"}, 32009 / 4),
+        ({"gear": 1}, 32009 / 4),
+        ({"cpu.width": 1}, 32009),
+        ({"cpu.width": "n"}, 32009 / 8),  # the application's n comes first
+        ({"n": 1}, "ambiguous-parameter"),
+        ({"app:n": 0}, 32001 / 2),
+        ({"machine:n": 1}, 32009 / 2),
+        ({"app:clock": 1}, "unknown-parameter"),
+        ({"machine:k": 1}, "unknown-parameter"),
+        ({"kk": 1}, "unknown-parameter"),
+        ({"cpu.depth": 1}, "unknown-parameter"),
+        ({"k": "kk"}, "unknown-name"),
+        ({"k": "n +"}, "syntax"),
+        ({"k": "squrt(2)"}, "unknown-function"),
+        ({"k": "1/0"}, "no-value"),
+        ({"k": float("nan")}, "bad-value"),
+        ({"k": float("inf")}, "bad-value"),
+        ({"k": True}, "bad-value"),
+        ({"k": None}, "bad-value"),
+        ({"mode": 2}, "not-a-member"),
+        ({"mode": "1/2"}, "not-a-member"),
+        ({"k": "{1, 2}"}, "not-a-number"),
+        ({"sizes": 5}, "no-value"),
+        ({"sizes": "{1}"}, "no-value"),
+    ],
+)
+def test_settings_of_either_model(settings: dict[str, Any], seconds: float | str) -> None:
+    if isinstance(seconds, str):
+        with pytest.raises(AspenError) as refusal:
+            predict(BODY, DECLARATIONS, machine_text=MACHINE, set=settings)
+        assert codes(refusal.value) == [seconds]
+    else:
+        prediction = predict(BODY, DECLARATIONS, machine_text=MACHINE, set=settings)
+        assert prediction.runtime == pytest.approx(seconds, rel=1e-14)
+
+
+def test_a_name_that_nobody_defines_may_be_set() -> None:
+    body = "execute [ranks] { flops [2*ranks + scale] }"
+    with pytest.raises(AspenError) as refusal:
+        predict(body)
+    assert codes(refusal.value) == ["unknown-name"]
+    assert predict(body, set={"ranks": 3, "scale": "10*ranks"}).runtime == 3 * 36
+    assert predict(body, set={"scale": "10*ranks", "ranks": 3}).runtime == 3 * 36  # whatever the order
+    with pytest.raises(AspenError) as refusal:
+        predict(body, set={"ranks": 3, "scale": 1, "rank": 3})
+    assert "did you mean `ranks`?" in str(refusal.value)
+
+
+def test_a_model_is_not_changed_by_what_is_set() -> None:
+    assert amount(k=5) == 32005
+    assert amount() == 32009
+
+
+def test_the_parameters_of_a_prediction_are_those_it_depends_on() -> None:
+    prediction = predict(BODY, DECLARATIONS + "param idle = 3", machine_text=MACHINE, set={"app:n": 1})
+    used = {name: (use.value, use.overridden, use.machine) for name, use in prediction.parameters.items()}
+    assert used == {
+        "n": (1, True, False),
+        "k": (2, False, False),
+        "mode": (0, False, False),
+        "sizes": ((1, 2, 3), False, False),
+        "table": (((1, 2), (3, 4)), False, False),
+        "clock": (2, False, True),
+        "gear": (0, False, True),
+        "cpu.width": (2, False, True),
+        "machine:n": (4, False, True),
+    }
+
+
+def test_a_value_outside_its_range_is_a_warning() -> None:
+    declarations = "param n = 5 in 1 .. 10 param idle = 50 in 1 .. 10"
+    assert predict("execute { flops [n] }", declarations).diagnostics == ()
+    warnings = predict("execute { flops [n] }", declarations, set={"n": 11}).diagnostics
+    assert [(item.severity, item.code) for item in warnings] == [("warning", "outside-range")]
+    assert predict("execute { flops [n] }", declarations, set={"n": 10}).diagnostics == ()

@@ -1,0 +1,192 @@
+"""Whatever the text: a tree or a report, in time and memory that grow with its length alone."""
+
+from __future__ import annotations
+
+import pickle
+import tracemalloc
+from collections.abc import Callable
+from time import perf_counter, process_time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from aspenpy.diagnostics import AspenError
+from aspenpy.files import Reader
+from aspenpy.source import Source
+from aspenpy.syntax.expression_builder import MAXIMUM_DEPTH
+from aspenpy.syntax.format import format_text
+from aspenpy.syntax.infer import dimension_of
+from aspenpy.syntax.parser import parse_expression, parse_file
+from aspenpy.syntax.printer import to_aspen
+from aspenpy.syntax.tokens import MAXIMUM_BLOCKS, MAXIMUM_NESTING
+from tests.syntax.corpus import APPLICATION, FILES, MACHINE
+from tests.syntax.strategies import damaged
+
+ORIGINALS = [APPLICATION, MACHINE, *(path.read_text(encoding="utf-8") for path in FILES if "include" not in path.name)]
+
+
+def refusal(read: Callable[[str], object], text: str) -> AspenError | None:
+    """What a text is refused with, if it is; any other exception fails the test."""
+    try:
+        read(text)
+    except AspenError as error:
+        return error
+    return None
+
+
+def read_file(text: str) -> None:
+    parse_file(Source(text))
+
+
+def lay_out(text: str) -> None:
+    format_text(Source(text))
+
+
+@given(damaged(ORIGINALS) | st.text())
+@settings(max_examples=400, deadline=None)
+def test_any_text_is_read_or_reported(text: str) -> None:
+    error = refusal(read_file, text)
+    if error is not None:
+        (diagnostic,) = error.diagnostics
+        assert diagnostic.span is not None
+        assert 0 <= diagnostic.span.start <= diagnostic.span.end <= len(text) + 1
+        assert "--> <text>:" in str(error)
+
+
+@given(st.text())
+@settings(max_examples=100, deadline=None)
+def test_any_expression_is_read_or_reported(text: str) -> None:
+    error = refusal(parse_expression, text)
+    assert error is None or len(error.diagnostics) == 1
+
+
+# -- depth -----------------------------------------------------------------------------------------
+
+DEEP = {
+    "calls": ("abs(", "x", ")", 1),
+    "calls of sums of products": ("1 + 2*abs(", "x", ")", 3),
+    "sums": ("(1 + ", "x", ")", 1),
+    "sums the other way": ("(", "x", " + 1)", 1),
+    "indices": ("v[", "x", "]", 1),
+    "signs": ("-", "x", "", 1),
+    "powers": ("x^", "x", "", 1),
+    "negative powers": ("x^-", "x", "", 2),
+}
+
+
+@pytest.mark.parametrize(("before", "inner", "behind", "levels"), DEEP.values(), ids=DEEP)
+def test_the_deepest_expression_is_no_trouble_and_a_deeper_one_is_refused(
+    before: str, inner: str, behind: str, levels: int
+) -> None:
+    most = MAXIMUM_DEPTH // levels
+    text = before * most + inner + behind * most
+    tree = parse_expression(text)
+    assert tree == parse_expression(text)
+    assert hash(tree) == hash(parse_expression(text))
+    assert repr(tree)
+    assert pickle.loads(pickle.dumps(tree)) == tree
+    assert parse_expression(to_aspen(tree)) == tree
+    assert dimension_of(tree, lambda name: None) is None
+    with pytest.raises(AspenError, match="nested"):
+        parse_expression(before * (most + 1) + inner + behind * (most + 1))
+
+
+def test_parentheses_that_only_group_are_bounded() -> None:
+    assert parse_expression("(" * MAXIMUM_NESTING + "x" + ")" * MAXIMUM_NESTING) == parse_expression("x")
+    with pytest.raises(AspenError, match="nested"):
+        parse_expression("(" * (MAXIMUM_NESTING + 1) + "x" + ")" * (MAXIMUM_NESTING + 1))
+
+
+def test_blocks_are_bounded() -> None:
+    def nested(blocks: int) -> str:
+        return "model t { kernel main { " + "seq { " * (blocks - 2) + "call a" + " }" * blocks
+
+    tree = parse_file(Source(nested(MAXIMUM_BLOCKS)))
+    assert parse_file(Source(to_aspen(tree))) == tree
+    assert parse_file(Source(format_text(Source(nested(MAXIMUM_BLOCKS))))) == tree
+    with pytest.raises(AspenError, match="nested"):
+        parse_file(Source(nested(MAXIMUM_BLOCKS + 1)))
+
+
+def test_pending_signs_and_powers_end_with_the_operand() -> None:
+    parse_expression(" + ".join(["-x^2"] * 1000))
+    parse_expression("max(" + ", ".join(["-x^2"] * 1000) + ")")
+    parse_expression("*".join(["-kilo"] * 1000))
+
+
+# -- length ----------------------------------------------------------------------------------------
+
+LONG = {
+    "opening parentheses": "(" * 10_000,
+    "nested parentheses": "(" * 10_000 + "1" + ")" * 10_000,
+    "opening braces": "model t { kernel main { " + "seq { " * 100_000,
+    "a number of a million digits": "9" * 1_000_000,
+    "a long exponent": "1e" + "9" * 200_000,
+    "a long name": "n" * 200_000,
+    "a long unit": "3 " + "s" * 200_000,
+    "a quantity and many comments": "3 W " + "// x\n" * 50_000,
+    "an unclosed string": '"' + "a\\" * 100_000,
+    "many unclosed strings": '"\\' * 100_000,
+    "signs": "-" * 200_000,
+    "powers": "2^" * 100_000,
+    "points": "." * 200_000,
+    "blanks": " " * 200_000,
+    "blanks and a stray character": " " * 200_000 + "%",
+    "line ends": "\r\n" * 100_000,
+    "one long line of stray characters": "%" * 200_000,
+    "combining characters": "\u0301" * 100_000,
+    "words": "include " * 200_000,
+    "slashes": "/" * 200_001,
+}
+
+
+@pytest.mark.parametrize("text", LONG.values(), ids=LONG)
+def test_long_nonsense_is_reported_in_short_time(text: str) -> None:
+    start = perf_counter()
+    errors = [refusal(read, text) for read in (parse_expression, read_file, lay_out)]
+    assert errors != [None, None, None]
+    assert all(len(str(error)) < 3_000 for error in errors)
+    assert perf_counter() - start < 6
+
+
+def model(size: int) -> str:
+    """An application of so many characters."""
+    kernel = (
+        "kernel k{}(param n) {{ iterate i [n^2] {{ execute [n] {{ flops [n*i + 2.5*giga] as dp\n loads [8*n] }} }} }}"
+    )
+    kernels = [kernel.format(number) for number in range(size // len(kernel))]
+    return "model big { " + " ".join(kernels) + " }"
+
+
+def seconds(text: str, times: int) -> float:
+    """The least processor time it takes to read a text."""
+
+    def once() -> float:
+        start = process_time()
+        read_file(text)
+        return process_time() - start
+
+    return min(once() for _ in range(times))
+
+
+def test_time_grows_with_the_length_alone() -> None:
+    assert seconds(model(1_000_000), 2) < 20 * seconds(model(100_000), 5)  # 100 times would be quadratic
+
+
+def test_memory_grows_with_the_length_alone() -> None:
+    text = model(100_000)
+    read_file(text)
+    tracemalloc.start()
+    read_file(text)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 100 * len(text)  # the largest model, of 8 MiB, takes less than 1 GiB
+
+
+def test_many_declarations_are_read() -> None:
+    count = 20_000
+    tree = parse_file(
+        Source("".join(f"param p{i} = -p{i - 1}^2\n" for i in range(count)) + "machine M { node N }"), Reader()
+    )
+    assert len(tree.declarations) == count

@@ -1,0 +1,157 @@
+"""The tables of the grammar, their cache, and the words for terminals."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from aspenpy.dimensions import UNITS
+from aspenpy.files import grammar_path
+from aspenpy.source import Source
+from aspenpy.syntax import tables as module
+from aspenpy.syntax.builder import Builder
+from aspenpy.syntax.tables import COLLECT, PASS_ON, Tables, cache_folder, cached_tables, tables
+from aspenpy.syntax.tokens import word_pattern
+from aspenpy.syntax.words import TERMINALS, word_for, word_for_all
+
+GRAMMAR = grammar_path().read_text(encoding="utf-8")
+
+
+@pytest.fixture
+def made(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The grammars for which tables were computed, not read, in this test; what they are is not computed again."""
+    computed: list[str] = []
+    ready = tables()
+
+    def make(grammar: str) -> Tables:
+        computed.append(grammar)
+        return ready
+
+    monkeypatch.setattr(module, "made_tables", make)
+    return computed
+
+
+# -- rules and words -------------------------------------------------------------------------------
+
+
+def test_every_rule_has_its_method_in_the_builder() -> None:
+    builder = Builder(Source(""), [])
+    handlers = {rule.handler for rule in tables().rules} - {PASS_ON, COLLECT}
+    assert len(handlers) > 50
+    assert [handler for handler in sorted(handlers) if not callable(getattr(builder, handler, None))] == []
+
+
+def test_every_method_of_the_builder_belongs_to_a_rule() -> None:
+    handlers = {rule.handler for rule in tables().rules}
+    assert [name for name in dir(Builder) if not name.startswith("_") and name not in handlers] == []
+
+
+def test_every_terminal_has_its_word() -> None:
+    terminals = {name for row in tables().actions for name in row if name.isupper()} | set(word_pattern().groupindex)
+    keywords = {terminal: word for word, terminal in tables().keywords.items() if word != "include"}
+    assert terminals - set(keywords) == set(TERMINALS)
+    assert {word_for(terminal) for terminal in keywords} == {f"`{word}`" for word in keywords.values()}
+
+
+def test_words_for_what_is_expected() -> None:
+    assert word_for_all(frozenset({"RSQB"})) == "`]`"
+    assert word_for_all(frozenset({"RSQB", "PLUS", "MINUS", "LSQB", "DOT"})) == "`]`"
+    assert word_for_all(frozenset({"NUMBER", "QUANTITY", "NAME", "MINUS", "LPAR", "KILO", "RPAR"})) == "a value or `)`"
+    assert word_for_all(frozenset({"PARAM", "ENUM", "DATA", "IMPORT", "KERNEL"})) == "a declaration or `kernel`"
+    assert word_for_all(frozenset({"PLUS"})) == "`+`"
+
+
+def test_the_grammar_knows_exactly_the_units() -> None:
+    assert {unit for unit in UNITS if word_pattern().fullmatch(f"1 {unit}/{unit}")} == set(UNITS)
+
+
+@given(st.text("KMGTPEiunpmkBflopsegsJWHzh", min_size=1, max_size=6))
+def test_the_grammar_knows_no_other_units(word: str) -> None:
+    match = word_pattern().match(f"1 {word}")
+    assert match is not None
+    assert (match.lastgroup == "QUANTITY") == (word in UNITS)
+
+
+# -- the cache -------------------------------------------------------------------------------------
+
+
+def test_tables_are_kept_and_read_again(tmp_path: Path, made: list[str]) -> None:
+    first = cached_tables(GRAMMAR, tmp_path)
+    assert cached_tables(GRAMMAR, tmp_path) == first
+    assert made == [GRAMMAR]
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+def test_tables_of_another_grammar_are_others(tmp_path: Path, made: list[str]) -> None:
+    cached_tables(GRAMMAR, tmp_path)
+    cached_tables(GRAMMAR + "// changed\n", tmp_path)
+    assert len(made) == 2
+
+
+@pytest.mark.parametrize("damage", [b"", b"abc", b"\0" * 100_000])
+def test_a_damaged_cache_is_made_anew(tmp_path: Path, made: list[str], damage: bytes) -> None:
+    first = cached_tables(GRAMMAR, tmp_path)
+    (file,) = tmp_path.iterdir()
+    file.write_bytes(damage)
+    assert cached_tables(GRAMMAR, tmp_path) == first
+    assert cached_tables(GRAMMAR, tmp_path) == first
+    assert len(made) == 2
+
+
+def test_a_single_wrong_byte_is_noticed(tmp_path: Path, made: list[str]) -> None:
+    cached_tables(GRAMMAR, tmp_path)
+    (file,) = tmp_path.iterdir()
+    content = bytearray(file.read_bytes())
+    content[len(content) // 2] ^= 1
+    file.write_bytes(content)
+    cached_tables(GRAMMAR, tmp_path)
+    assert len(made) == 2
+
+
+def test_a_folder_that_cannot_be_written_is_no_obstacle(tmp_path: Path, made: list[str]) -> None:
+    assert cached_tables(GRAMMAR, tmp_path / "missing").rules
+    assert cached_tables(GRAMMAR, None).rules
+    assert len(made) == 2
+
+
+def test_the_cache_folder_belongs_to_the_user_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    assert cache_folder() == tmp_path / "cache" / "aspenpy"
+    assert (tmp_path / "cache" / "aspenpy").stat().st_mode & 0o777 == 0o700
+    for mode in (0o720, 0o702, 0o777):
+        (tmp_path / "cache" / "aspenpy").chmod(mode)
+        assert cache_folder() is None
+    (tmp_path / "cache" / "aspenpy").chmod(0o755)
+    assert cache_folder() is not None
+    monkeypatch.setattr(os, "getuid", lambda: 12345)
+    assert cache_folder() is None
+
+
+def test_no_cache_folder_where_none_can_be_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    assert cache_folder() is None
+
+
+def test_several_programs_may_fill_the_cache_at_once(tmp_path: Path) -> None:
+    program = (
+        "import sys\nfrom aspenpy.syntax.parser import parse_expression\n"
+        "print(parse_expression('1 + 2'), 'lark' in sys.modules)"
+    )
+    environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path)}
+
+    def start() -> subprocess.Popen[str]:
+        return subprocess.Popen([sys.executable, "-c", program], env=environment, stdout=subprocess.PIPE, text=True)
+
+    told = [process.communicate()[0] for process in [start() for _ in range(4)]]
+    assert {line.rsplit(" ", 1)[0] for line in told} == {
+        "Chain(first=Number(value=1, spelling='1', unit=None), rest=(('+', Number(value=2, spelling='2', unit=None)),))"
+    }
+    assert len(list((tmp_path / "aspenpy").iterdir())) == 1
+    assert start().communicate()[0].endswith(" False\n")  # from the cache: lark is not even imported
