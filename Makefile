@@ -35,6 +35,7 @@ $(VENV)/.installed-dev: extras = [dev]
 # The stamp is written last: an installation that was interrupted is taken up again.
 $(VENV)/.installed $(VENV)/.installed-dev: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".$(extras)"
+	$(BIN)/python -m compileall -q aspenpy
 	@touch $@
 
 $(BIN)/python:

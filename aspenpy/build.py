@@ -15,6 +15,7 @@ expression graph. Mistakes raise AspenError, as they do in a file.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, Literal
@@ -48,10 +49,14 @@ MOST_BITS = 13_000
 
 
 def _spelled(value: float | Fraction) -> str:
-    whole = value.numerator.bit_length() if isinstance(value, int | Fraction) else 0
-    if value - value != 0 or whole > MOST_BITS:
-        fail("bad-value", f"a quantity is a finite number, not {value if whole == 0 else 'one of that many digits'}")
-    return f"{value.numerator}/{value.denominator}" if isinstance(value, Fraction) else repr(value)
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            fail("bad-value", f"a quantity is a finite number, not {value}")
+        return repr(float(value))
+    top, bottom = value.numerator, value.denominator
+    if max(top.bit_length(), bottom.bit_length()) > MOST_BITS:
+        fail("bad-value", "the number has too many digits")
+    return str(top) if bottom == 1 else f"{top}/{bottom}"
 
 
 def _optional(quantity: Quantity | None) -> nodes.Expression | None:

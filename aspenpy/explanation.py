@@ -11,6 +11,7 @@ from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.mapping.cost import CostTree, RequirementCost
 from aspenpy.record import Record
+from aspenpy.scope import as_float
 from aspenpy.source import Span
 
 if TYPE_CHECKING:
@@ -101,7 +102,8 @@ def explain(prediction: Prediction, kernel: str | None = None) -> Explanation:
     ]
     exprs = [expr for _, _, cost in wanted for expr in _numbers(cost, totals)]
     bound = graph.substitute(exprs, {tree.entry.context: graph.ZERO}) if exprs else []
-    values = [float(value) for value in prediction.scope.values(bound, prediction.seed)]
+    place = tree.entry.name_span
+    values = [as_float(value, "a step", place) for value in prediction.scope.values(bound, prediction.seed)]
     waits = {key[1:] for key, time in prediction.totals.items() if key[0] == "bound" and time > 0}
     steps = tuple(
         _step(item, block, cost, values[3 * place : 3 * place + 3], prediction.runtime, waits)

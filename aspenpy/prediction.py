@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from aspenpy.application import flow
@@ -16,8 +16,7 @@ from aspenpy.machine.model import OWNER, Machine
 from aspenpy.mapping.cost import CostTree
 from aspenpy.mapping.mapper import all_definitions, all_origins, map_application
 from aspenpy.record import Record
-from aspenpy.scope import DEFAULT_SEED, Scope, Setting, Value
-from aspenpy.source import Span
+from aspenpy.scope import DEFAULT_SEED, Scope, Setting, Value, as_float
 
 if TYPE_CHECKING:
     from aspenpy.explanation import Explanation
@@ -114,7 +113,7 @@ class Prediction:
     @cached_property
     def runtime(self) -> float:
         """Seconds."""
-        return _as_float(
+        return as_float(
             self.scope.values([self.tree.runtime], self.seed)[0], _described(("runtime",)), self.tree.entry.name_span
         )
 
@@ -124,7 +123,7 @@ class Prediction:
         totals = {**self.tree.kernel_totals, **self.tree.totals}
         values = self.scope.values(list(totals.values()), self.seed)
         place = self.tree.entry.name_span
-        return {key: _as_float(value, _described(key), place) for key, value in zip(totals, values, strict=True)}
+        return {key: as_float(value, _described(key), place) for key, value in zip(totals, values, strict=True)}
 
     @cached_property
     def kernels(self) -> tuple[KernelUse, ...]:
@@ -173,22 +172,27 @@ class Prediction:
 
     @cached_property
     def parameters(self) -> dict[str, ParameterUse]:
-        """The parameters that the runtime depends on, the application's first."""
-        symbols = self.scope.used([self.tree.runtime])
-        values = self.scope.values(symbols, self.seed)
+        """The parameters that the runtime depends on, arguments of the kernel included, the application's first;
+        and those that the user has set, even if they change nothing."""
+        symbols = dict.fromkeys([*self._used, *self.scope.overridden])
+        values = self.scope.values(list(symbols), self.seed)
         found = [
             ParameterUse(
                 self.scope.display_name(symbol), value, symbol in self.scope.overridden, symbol.payload[1] == OWNER
             )
             for symbol, value in zip(symbols, values, strict=True)
-            if not symbol.payload[1] or symbol.payload[1] == OWNER
         ]
         return {parameter.name: parameter for parameter in sorted(found, key=lambda item: item.machine)}
 
     @cached_property
     def random(self) -> bool:
         """Whether the runtime depends on random draws, and so on the seed."""
-        return any(node.kind == "draw" for node in graph.topological(*self.scope.formulas([self.tree.runtime])))
+        needed = [self.tree.runtime, *(self.scope.definitions[symbol] for symbol in self._used)]
+        return any(node.kind == "draw" for node in graph.topological(*needed))
+
+    @cached_property
+    def _used(self) -> list[Expr]:
+        return self.scope.used([self.tree.runtime])
 
     @cached_property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
@@ -196,7 +200,7 @@ class Prediction:
         return (*self.application.warnings, *self.machine.warnings, *self._outside_ranges())
 
     def _outside_ranges(self) -> list[Diagnostic]:
-        used = set(self.scope.used([self.tree.runtime]))
+        used = set(self._used)
         found = []
         for parameter in self.application.parameters.values():
             if parameter.symbol not in used or parameter.low is None or parameter.high is None:
@@ -281,9 +285,21 @@ def amount_of(amounts: Mapping[str, Expr], resource: str) -> Expr:
     fail("unknown-resource", f"the kernel asks for no `{resource}`", hint=hint)
 
 
-@lru_cache(maxsize=64)
+MOST_MAPPED = 64
+"""Cost trees that are kept for further predictions."""
+
+_trees: dict[tuple[int, int, str | None, str, bool], CostTree] = {}
+
+
 def _mapped(application: Application, machine: Machine, socket: str | None, kernel: str, overlap: bool) -> CostTree:
-    return map_application(application, machine, socket=socket, kernel=kernel, overlap=overlap)
+    """The cost tree, mapped once. Models are told apart by identity: comparing two takes longer than a prediction,
+    and a tree keeps its models alive, so their identities are not given away."""
+    key = id(application), id(machine), socket, kernel, overlap
+    if key not in _trees:
+        if len(_trees) >= MOST_MAPPED:
+            _trees.pop(next(iter(_trees)), None)
+        _trees[key] = map_application(application, machine, socket=socket, kernel=kernel, overlap=overlap)
+    return _trees[key]
 
 
 def predict(
@@ -366,15 +382,6 @@ def _again(
 ) -> Prediction:
     """A prediction unpickled: made again from its models."""
     return Prediction(_mapped(application, machine, socket, kernel, overlap), settings, seed)
-
-
-def _as_float(value: Any, subject: str, place: Span | None) -> float:
-    if isinstance(value, tuple):
-        fail("not-a-number", f"{subject} is an array, and a number is needed", place)
-    try:
-        return float(value)
-    except OverflowError:
-        fail("overflow", f"{subject} is too large for a floating-point number", place)
 
 
 def _described(key: tuple[str, ...]) -> str:

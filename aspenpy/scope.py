@@ -21,6 +21,7 @@ from aspenpy.expr.definitions import CircularDefinition, reached, resolve_defini
 from aspenpy.expr.evaluate import EvaluationError, evaluate_many
 from aspenpy.expr.graph import Expr
 from aspenpy.machine.model import OWNER, Machine
+from aspenpy.source import Span
 from aspenpy.syntax import nodes
 from aspenpy.syntax.lower import Lowering, Origins, carry_origin
 
@@ -295,3 +296,13 @@ def _plain_number(name: str, setting: Any) -> Value:
         if isinstance(plain, kind) and not isinstance(plain, bool):
             return kind(plain)
     fail("bad-value", f"`{name}` cannot be {setting!r}: a parameter is a number or an expression in the language")
+
+
+def as_float(value: Any, subject: str, place: Span | None) -> float:
+    """The value as a float; the subject is what an error calls it."""
+    if isinstance(value, tuple):
+        fail("not-a-number", f"{subject} is an array, and a number is needed", place)
+    try:
+        return float(value)
+    except OverflowError:
+        fail("overflow", f"{subject} is too large for a floating-point number", place)

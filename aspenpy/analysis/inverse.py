@@ -11,7 +11,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from itertools import pairwise
 
-from aspenpy.analysis.bounds import FALLING, Range, Real, bounds, size
+from aspenpy.analysis.bounds import ANYWHERE, FALLING, Range, Real, bounds, size
 from aspenpy.diagnostics import fail
 from aspenpy.expr import graph
 from aspenpy.expr.derivative import derivative
@@ -79,10 +79,13 @@ class Search:
         while pieces:
             low, high = pieces.pop()
             looked_at += 1
-            if looked_at > MOST_PIECES:
-                message = f"cannot tell whether there are more values between {float(low):.9g} and {float(high):.9g}"
-                fail("not-proven", message, hint="search a smaller range with --range")
             found = self._range(low, high)
+            hopeless = found == ANYWHERE and not self.whole and self._is_small(low, high)
+            if looked_at > MOST_PIECES or hopeless:
+                message = f"cannot prove that all values from {float(low):.9g} on are found"
+                other = "" if self.whole else ", or whole numbers with --integer"
+                hint = f"the amount rises and falls too often; search a smaller range with --range{other}"
+                fail("not-proven", message, hint=hint)
             if not self._reaches(found):
                 continue
             if found.direction is not None:

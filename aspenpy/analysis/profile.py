@@ -24,7 +24,9 @@ from aspenpy.record import Record
 from aspenpy.scope import DEFAULT_SEED, Setting
 
 MOST_PATHS = 20_000
-"""Call paths of a profile. Kernels that call each other crosswise have more than anyone could look at."""
+MOST_ENTRIES = 200_000
+"""Call paths of a profile, and of all its kernels together: kernels that call each other crosswise have more than
+anyone could look at, a chain of k kernels has k^2 / 2."""
 
 LONGEST_ARGUMENT = 60
 """Characters of an argument of a call; the rest becomes an ellipsis."""
@@ -149,12 +151,15 @@ class _Arcs:
 class _Paths:
     """Blocks and calls kept apart by the path of calls from the entry, which itself is `()`."""
 
+    entries = 0
+
     def block(self, time: Expr) -> Totals:
         return {("time", ()): time}
 
     def call(self, call: flow.Call, callee: Totals, time: Expr) -> Totals:
-        if len(callee) > 2 * MOST_PATHS:
-            message = f"the kernels call each other on more than {MOST_PATHS} paths"
+        self.entries += len(callee)
+        if len(callee) > 2 * MOST_PATHS or self.entries > MOST_ENTRIES:
+            message = "the kernels call each other on too many paths, or too deeply, to tell the paths apart"
             fail("too-many-paths", message, call.span, hint="the flat profile and the call graph do without them")
         found: Totals = {(kind, (call.kernel.name, *path)): worth for (kind, path), worth in callee.items()}
         return {**found, ("calls", (call.kernel.name,)): graph.ONE}
@@ -209,10 +214,19 @@ class _Nothing:
         return {}
 
 
-def time_of(tree: CostTree, node: flow.Flow) -> Expr:
-    """The seconds of one execution of a part of a kernel, in the kernel's symbols and the counters around it."""
-    part = flow.Kernel("", (), (), node, graph.ZERO, None, None)
-    return Totaller(_Leaf(tree, _Nothing())).kernel(part).get(_RUNTIME, graph.ZERO)
+class Timer:
+    """How long parts of kernels take on a machine."""
+
+    def __init__(self, tree: CostTree) -> None:
+        self._totaller = Totaller(_Leaf(tree, _Nothing()))
+        self._known: dict[flow.Flow, Expr] = {}
+
+    def time(self, node: flow.Flow) -> Expr:
+        """The seconds of one execution, in the symbols of the kernel it stands in and the counters around it."""
+        if node not in self._known:
+            part = flow.Kernel("", (), (), node, graph.ZERO, None, None)
+            self._known[node] = self._totaller.kernel(part).get(_RUNTIME, graph.ZERO)
+        return self._known[node]
 
 
 def _written(call: flow.Call) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from aspenpy.analysis.models import Run
 from aspenpy.analysis.paths import Scene, opening
-from aspenpy.analysis.profile import time_of
+from aspenpy.analysis.profile import Timer
 from aspenpy.application import flow
 from aspenpy.application.model import Application
 from aspenpy.application.total import Totaller, Totals, added
@@ -20,7 +20,7 @@ from aspenpy.mapping.cost import CostTree
 from aspenpy.mapping.mapper import map_application
 from aspenpy.prediction import Prediction
 from aspenpy.record import Record
-from aspenpy.scope import DEFAULT_SEED, Scope, Setting, Value
+from aspenpy.scope import DEFAULT_SEED, Setting, Value
 
 MOST = 200
 """Steps that are shown unless somebody wants more."""
@@ -86,20 +86,17 @@ class Trace:
         self.passes = passes
         self.seed = seed
         self._tree: CostTree | None = None
-        self._times: dict[flow.Flow, Expr] = {}
+        self._timer: Timer | None = None
         if machine is None:
             run = Run(application, kernel=kernel, set=set, seed=seed)
             self.entry, self._scope = run.entry, run.scope
         else:
             self._tree = map_application(application, machine, socket=socket, kernel=kernel, overlap=overlap)
-            self.entry, self._scope = self._tree.entry, self._scope_of(self._tree, set or {})
+            self._timer = Timer(self._tree)
+            self.entry, self._scope = self._tree.entry, Prediction(self._tree, set or {}).scope
         self.blocks = self._number_of_blocks()
         self.complete = True
         self.steps = tuple(self._steps(most))
-
-    @staticmethod
-    def _scope_of(tree: CostTree, settings: Mapping[str, Setting]) -> Scope:
-        return Prediction(tree, settings).scope
 
     @property
     def shown_blocks(self) -> int:
@@ -127,7 +124,7 @@ class Trace:
     def _steps(self, most: int) -> list[Step]:
         """What waits is a node where it stands, or a step that is ready."""
         scene = opening(self.entry)
-        start = None if self._tree is None else 0.0
+        start = None if self._timer is None else 0.0
         duration = self._duration(self.entry.body, scene)
         found = [Step("call", 0, self.entry.name, None, self._formals(scene), (), start, duration)]
         waiting: list[Step | _Waiting] = [_Waiting(self.entry.body, scene, 1, start)]
@@ -143,11 +140,9 @@ class Trace:
         return found
 
     def _duration(self, node: flow.Flow, scene: Scene) -> float | None:
-        if self._tree is None:
+        if self._timer is None:
             return None
-        if node not in self._times:
-            self._times[node] = time_of(self._tree, node)
-        return float(self._values(scene.here([self._times[node]]))[0])
+        return float(self._values(scene.here([self._timer.time(node)]))[0])
 
     def _formals(self, scene: Scene) -> dict[str, Value]:
         formals = scene.kernel.formals

@@ -8,7 +8,7 @@ from aspenpy.application.dimensions import contradictions
 from aspenpy.application.model import Application
 from aspenpy.diagnostics import AspenError, Diagnostic, Related, fail, nearest
 from aspenpy.files import Reader
-from aspenpy.source import Source
+from aspenpy.source import Source, Span
 from aspenpy.syntax import nodes
 from aspenpy.syntax.parser import parse_file
 
@@ -124,12 +124,13 @@ def _redefinitions(model: nodes.Application) -> list[Diagnostic]:
 
 
 def redefinitions(declarations: tuple[Any, ...]) -> list[Diagnostic]:
-    """A warning for each name that is defined twice among declarations of one scope."""
+    """A warning for each name that is defined twice among declarations of one scope; not if both are the same lines,
+    included twice."""
     seen: dict[tuple[str, str], Any] = {}
     found = []
     for node in declarations:
         key = (type(node).__name__, node.name)
-        if key in seen:
+        if key in seen and not _same_place(seen[key].span, node.span):
             found.append(
                 Diagnostic(
                     "redefined",
@@ -141,3 +142,7 @@ def redefinitions(declarations: tuple[Any, ...]) -> list[Diagnostic]:
             )
         seen[key] = node
     return found
+
+
+def _same_place(first: Span | None, second: Span | None) -> bool:
+    return first is not None and second is not None and first.resolve() == second.resolve()

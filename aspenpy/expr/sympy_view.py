@@ -274,6 +274,23 @@ _FROM_SYMPY: list[tuple[Any, Callable[[Any, dict[Any, Expr]], Expr]]] = [
 
 
 def simplify(expr: Expr, names: Mapping[Expr, str] | None = None) -> Expr:
-    """The expression as SymPy simplifies it; slow for large ones, which is why nothing does it unasked."""
+    """The expression as SymPy simplifies it; slow for large ones, which is why nothing does it unasked.
+
+    A sum without closed form is simplified around, not into: SymPy 1.14 loses `Sum(Piecewise(...))` on the way.
+    """
     shown = display_names(expr) | dict(names or {})
-    return from_sympy(sympy.simplify(to_sympy(expr, names)), {name: symbol for symbol, name in shown.items()})
+    view = to_sympy(expr, names)
+    opaque = {total: sympy.Dummy(f"sum{place}") for place, total in enumerate(_outermost_sums(view))}
+    simplified = sympy.simplify(view.xreplace(opaque)).xreplace({dummy: total for total, dummy in opaque.items()})
+    return from_sympy(simplified, {name: symbol for symbol, name in shown.items()})
+
+
+def _outermost_sums(view: Any) -> list[Any]:
+    """The sums in a view that are not inside another, in a fixed order."""
+    walk = sympy.preorder_traversal(view)
+    found: dict[Any, None] = {}
+    for part in walk:
+        if isinstance(part, sympy.Sum):
+            found[part] = None
+            walk.skip()
+    return list(found)

@@ -29,7 +29,6 @@ RECORDS = tuple(map(Column, ("path", "block", *FIELDS)))
 def page(found: Parallelism) -> Page:
     """The call paths as trees, the blocks as their leaves; what can run most at once stands out."""
     most = found.most
-    said = "no block" if most is None else f"up to {count(most)} instance{'' if most == 1 else 's'} at once"
     rows: list[tuple[Any, ...]] = []
     marked = []
     for prefix, region in drawn(in_regions([(block.region, block) for block in found.blocks], found.kernel)):
@@ -38,8 +37,16 @@ def page(found: Parallelism) -> Page:
             marked.append(len(rows))
         cells = (None,) * len(FIELDS) if block is None else _cells(block)
         rows.append((prefix + region.name, *cells))
-    title = Title(f"{found.application.name}: {found.kernel} has {said}")
+    title = Title(f"{found.application.name}: {found.kernel} has {_said(found)}")
     return (title, Table(BLOCKS, tuple(rows), frozenset(marked))) if found.blocks else (title,)
+
+
+def _said(found: Parallelism) -> str:
+    if found.most is None:
+        return "no block" if not found.blocks else "an unknown number of instances at once"
+    instances = f"{count(found.most)} instance{'' if found.most == 1 else 's'}"
+    unknown = any(block.together is None for block in found.blocks)
+    return f"{instances} or more at once" if unknown else f"up to {instances} at once"
 
 
 def _cells(block: BlockParallelism) -> tuple[Any, ...]:

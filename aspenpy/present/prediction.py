@@ -139,7 +139,7 @@ def _resources(prediction: Prediction) -> Table:
 
 
 def _parameters(prediction: Prediction) -> list[Grid]:
-    uses = _uses(prediction)
+    uses = list(prediction.parameters.values())
     theirs = [use for use in uses if use.machine and not use.overridden]
     ours = [use for use in uses if not use.machine and not use.overridden]
     grids = (
@@ -150,22 +150,8 @@ def _parameters(prediction: Prediction) -> list[Grid]:
     return [grid for grid in grids if grid.entries]
 
 
-def _entries(prediction: Prediction, uses: list[ParameterUse]) -> tuple[tuple[str, str], ...]:
+def _entries(prediction: Prediction, uses: Sequence[ParameterUse]) -> tuple[tuple[str, str], ...]:
     return tuple((use.name, _value(prediction, use)) for use in uses)
-
-
-def _uses(prediction: Prediction) -> list[ParameterUse]:
-    """The parameters that the runtime depends on, and those that the user has set although it does not."""
-    from aspenpy.prediction import ParameterUse
-
-    scope, uses = prediction.scope, prediction.parameters
-    idle = [symbol for symbol in scope.overridden if scope.display_name(symbol) not in uses]
-    values = scope.values(idle, prediction.seed)
-    names = [scope.display_name(symbol) for symbol in idle]
-    return [
-        *uses.values(),
-        *(ParameterUse(name, value, True, False) for name, value in zip(names, values, strict=True)),
-    ]
 
 
 def _value(prediction: Prediction, use: ParameterUse) -> str:
@@ -197,8 +183,8 @@ def as_json(prediction: Prediction, metrics: Sequence[str] = (), samples: Sample
         "machine": prediction.machine.name,
         "socket": prediction.socket,
         "kernel": prediction.kernel,
-        "parameters": {use.name: plain(use.value) for use in _uses(prediction)},
-        "overridden": [use.name for use in _uses(prediction) if use.overridden],
+        "parameters": {use.name: plain(use.value) for use in prediction.parameters.values()},
+        "overridden": [use.name for use in prediction.parameters.values() if use.overridden],
         "runtime": {"value": prediction.runtime, "unit": "s"},
         "resources": {
             use.name: {

@@ -92,6 +92,19 @@ def test_arguments_tell_calls_apart(run: Runner, models: Path) -> None:
     assert "work takes 1 s" in said(run, "profile", "calls.aspen", "--machine", "cluster.aspen", *alone)
 
 
+def test_branches_that_overlap(run: Runner, models: Path) -> None:
+    """1 s of loads beside 3 s of messages take 3 s; each branch counts for its share of the 4 s in turn."""
+    (models / "both.aspen").write_text(
+        'model both { kernel main { par "overlap" { call near call far } }'
+        " kernel near { execute { loads [10e9] } } kernel far { execute { messages [3e9] } } }"
+    )
+    found = told(run, "profile", "both.aspen", "--machine", "cluster.aspen")
+    assert found["runtime"]["value"] == pytest.approx(3, rel=1e-5)
+    assert [arc["time"] for arc in found["calls"]] == pytest.approx([3 / 4, 9 / 4], rel=1e-5)
+    flames = json.loads(said(run, "profile", "both.aspen", "--machine", "cluster.aspen", "--format", "speedscope"))
+    assert sorted(flames["profiles"][0]["weights"]) == pytest.approx([3 / 4, 9 / 4], rel=1e-5)
+
+
 def test_kernels_that_take_no_time(run: Runner, models: Path) -> None:
     (models / "nothing.aspen").write_text("model nothing { kernel main { execute { flops [0] } } }")
     assert "main takes 0 s" in said(run, "profile", "nothing.aspen", "--machine", "cluster.aspen", "--graph")
@@ -311,7 +324,7 @@ model nested {
   kernel main {
     map i [10] {
       iterate j [i] {
-        if (j < 3) { call work(i) }
+        if (j < 3 and i != 9) { call work(i) }
       }
     }
   }
@@ -321,12 +334,12 @@ model nested {
 
 
 def test_parallelism(run: Runner, models: Path) -> None:
-    """The last pass i = 9 has 82 instances, in 2 passes of the inner map, in 10 of the outer one."""
+    """The last pass that gets there, i = 8, has 65 instances, in 2 passes of the inner map, in 10 of the outer one."""
     (models / "nested.aspen").write_text(NESTED)
     (block,) = told(run, "parallelism", "nested.aspen")["blocks"]
-    assert (block["path"], block["instances"], block["maps"]) == (["main", "work"], 82, 20)
-    assert block["together"] == 82 * 20
-    reached = [(i, j) for i in range(10) for j in range(min(i, 3))]
+    assert (block["path"], block["instances"], block["maps"]) == (["main", "work"], 65, 20)
+    assert block["together"] == 65 * 20
+    reached = [(i, j) for i in range(9) for j in range(min(i, 3))]
     assert block["executions"] == 2 * len(reached)
     assert block["mean"] == pytest.approx(20 * sum(i * i + 1 for i, _ in reached) / len(reached))
 
@@ -402,6 +415,39 @@ def test_trace_of_choices(run: Runner, models: Path) -> None:
         ("block", 3, {"instances": 1}),
     ]
     assert [step["demands"][0]["amount"] for step in steps if step["kind"] == "block"] == [7, 4, 1, 4, 1, 5]
+
+
+def test_parallelism_that_is_drawn(run: Runner, models: Path) -> None:
+    (models / "drawn.aspen").write_text(
+        "model drawn { kernel main { iterate i [20000] {"
+        " sample s from uniform(1, 3) execute [s] { flops [1] } } execute [2] { flops [1] } } }"
+    )
+    assert said(run, "parallelism", "drawn.aspen").startswith("drawn: main has 2 instances or more at once\n")
+    drawn, fixed = told(run, "parallelism", "drawn.aspen")["blocks"]
+    assert (drawn["together"], fixed["together"]) == (None, 2)
+    assert drawn["mean"] == pytest.approx(2, abs=0.05)
+
+
+# -- more call paths than can be told apart --------------------------------------------------------
+
+
+def layers(count: int) -> str:
+    """Two kernels a layer, each of which calls both of the next: 2^count paths."""
+    inner = " ".join(f"kernel {name}{i} {{ call a{i + 1} call b{i + 1} }}" for i in range(count) for name in "ab")
+    last = f"kernel a{count} {{ execute {{ flops [1] }} }} kernel b{count} {{ execute {{ loads [1] from d }} }}"
+    return f"model layers {{ data d [8] kernel main {{ call a0 call b0 }} {inner} {last} }}"
+
+
+def test_too_many_paths(run: Runner, models: Path) -> None:
+    (models / "layers.aspen").write_text(layers(24))
+    on = ("layers.aspen", "--machine", "cluster.aspen")
+    assert told(run, "count", "layers.aspen")["kernels"][-1]["calls"] == 2**24
+    assert told(run, "profile", *on)["kernels"][-1]["calls"] == 2**24
+    assert len(told(run, "trace", *on, "--most", "50")["steps"]) == 50
+    for command in (("profile", *on, "--format", "speedscope"), ("memory", *on), ("parallelism", *on)):
+        outcome = run(*command)
+        assert outcome.status == 2
+        assert "too many paths" in outcome.err
 
 
 # -- what is refused everywhere --------------------------------------------------------------------

@@ -63,6 +63,19 @@ def test_several_values() -> None:
     assert pairs(solved("n*(100 - n)", 2500, (0, 100), whole=True)) == [(50, 50)]
 
 
+def test_every_leap_is_told() -> None:
+    """n (1000 - n) passes 90 001 between 100 and 101, and again between 899 and 900."""
+    found = solved("n*(1000 - n)", 90_001, (0, 1000), whole=True)
+    assert [(leap.before, leap.behind) for leap in found.leaps] == [(100, 101), (899, 900)]
+
+
+def test_a_leap_between_two_halves() -> None:
+    """The range is halved between 500 and 501, which is where the amount leaps."""
+    app = application("if (n <= 500) { execute { flops [10] } } else { execute { flops [20] } }", "param n = 1")
+    (leap,) = Counts(app).solve("n", 15, within=(0, 1000), whole=True).leaps
+    assert (leap.before, leap.amount_before, leap.behind, leap.amount_behind) == (500, 10, 501, 20)
+
+
 def test_falling() -> None:
     assert pairs(solved("1000/n", 8, whole=True)) == [(125, 125)]
 
@@ -114,6 +127,14 @@ def test_a_value_that_fails_on_the_way_is_located() -> None:
         Counts(app).solve("n", 10, whole=True)
 
 
+def test_what_cannot_be_proven_is_not_answered() -> None:
+    """7919 n modulo 1009 is 5 at n = 211 and, 1009 further, at 1220; in between real numbers it leaps all the time."""
+    with pytest.raises(AspenError) as refusal:
+        solved("mod(7919*n, 1009)", 5, (1, 2000))
+    assert codes(refusal.value) == ["not-proven"]
+    assert pairs(solved("mod(7919*n, 1009)", 5, (1, 2000), whole=True)) == [(211, 211), (1220, 1220)]
+
+
 @settings(max_examples=60, deadline=None)
 @given(st.data(), st.integers(0, 40))
 def test_all_whole_numbers_are_found(data: st.DataObject, some: int) -> None:
@@ -124,9 +145,10 @@ def test_all_whole_numbers_are_found(data: st.DataObject, some: int) -> None:
     if len(set(counted.values())) == 1:
         return
     found = Counts(app).solve("n", target, within=(0, 40), whole=True)
-    assert [n for low, high in pairs(found) for n in range(low, high + 1)] == [
-        n for n, amount in counted.items() if amount == target
-    ]
+    met = [n for n, amount in counted.items() if amount == target]
+    assert [n for low, high in pairs(found) for n in range(low, high + 1)] == met
+    leaps = [n for n in range(40) if (counted[n] - target) * (counted[n + 1] - target) < 0]
+    assert [leap.before for leap in found.leaps] == leaps
 
 
 TABLES = "param t[] = {3, 5, 1/2, 8} param tt[][] = {{1, 2}, {1, 5}} param u[] = {0, 1, 2.5, 10}"

@@ -167,3 +167,12 @@ def test_a_thousand_levels_deep():
     for level in range(1000):
         chain = apply("max", chain + 1, level) / 2
     assert to_sympy(chain).is_Mul
+
+
+def test_simplify_keeps_a_sum_it_cannot_see_into() -> None:
+    """t*(n + sum over k < n of (ceil(k/3) if k < t else 5)) at t = 2, n = 4: 2*(4 + 0 + 1 + 5 + 5) = 30, by hand."""
+    t, n, k = symbol("t"), symbol("n"), counter("k")
+    total = summation(k, n, if_else(compare("<", k, t), apply("ceil", k / 3), 5))
+    simplified = simplify(t * (n + total))
+    assert free_symbols(simplified) == {t, n}
+    assert evaluate(simplified, {t: 2, n: 4}) == 30

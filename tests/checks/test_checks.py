@@ -1,0 +1,95 @@
+"""What the checks leave alone, and which files they look at; what they find is pictured in `tests/rejected/check`."""
+
+from pathlib import Path
+
+import pytest
+
+import aspenpy
+from aspenpy.checks.applications import check_application
+from aspenpy.checks.files import check_paths
+from aspenpy.checks.machines import check_machine
+from aspenpy.diagnostics import Diagnostic
+from aspenpy.files import models_folder
+from tests.tiny import SECONDS, application, machine
+
+WORK = "execute { flops [n] }"
+
+
+def found(diagnostics: list[Diagnostic]) -> list[str]:
+    return [item.code for item in diagnostics]
+
+
+@pytest.mark.parametrize(
+    ("body", "declarations", "kernels"),
+    [
+        (WORK, "param n = 1", ""),
+        # used by another parameter, a range, an array, a data size, a trait, a condition, a count, an argument
+        (WORK, "param m = 1 param n = m", ""),
+        (WORK, "param m = 9 param n = 1 in 0 .. m", ""),
+        ("execute { flops [t[0]] }", "param n = 1 param t[] = {n}", ""),
+        ("execute { loads [1] from a }", "param n = 1 data a [n]", ""),
+        ("execute { flops [1] as stride(n) }", "param n = 1", ""),
+        (f"if (n > 0) {{ {WORK} }}", "param n = 1", ""),
+        ("iterate [n] { execute { flops [1] } }", "param n = 1", ""),
+        ("call k(n)", "param n = 1", "kernel k(param m) { execute { flops [m] } }"),
+        ("call k(a)", "data a [8]", "kernel k(data b) { execute { loads [8] from b } }"),
+        # a parameter that is a member of its enum because of another parameter
+        ("execute { flops [s] }", "enum e { x, y } param q = 1 param s = q in e", ""),
+        # a branch that is not taken may be wrong, and a name may be the user's to choose
+        ("if (n > 0) { execute { flops [1/n] } }", "param n = 0", ""),
+    ],
+)
+def test_nothing_is_found_where_nothing_is_wrong(body: str, declarations: str, kernels: str) -> None:
+    assert found(check_application(application(body, declarations, kernels))) == []
+
+
+def test_a_name_of_the_machine_is_no_mistake() -> None:
+    app = application("execute { flops [8*clock] }")
+    assert found(check_application(app)) == ["unknown-name"]
+    text = "param clock = 2 machine m { socket cpu } socket cpu { resource flops(n) [n / clock] }"
+    assert found(check_application(app, machine(text))) == []
+
+
+def test_a_machine_without_mistakes_has_none() -> None:
+    assert found(check_machine(machine(SECONDS))) == []
+
+
+def test_a_circular_machine_is_found() -> None:
+    text = (
+        "param a = b param b = a machine m { node x } node x { property p [q] property q [p] resource flops(n) [n*a] }"
+    )
+    assert found(check_machine(machine(text))) == ["circular-definition", "circular-definition"]
+
+
+def test_everything_in_the_library_passes() -> None:
+    assert [str(item) for item in check_paths([models_folder()]) if item.severity == "error"] == []
+
+
+def test_folders_are_searched_and_parts_in_them_are_no_machines(tmp_path: Path) -> None:
+    inner = tmp_path / "inner"
+    inner.mkdir()
+    (inner / "app.aspen").write_text("model a { param idle = 1 kernel main { execute { flops [1] } } }")
+    (inner / "part.aspen").write_text("socket cpu { resource flops(n) [n] }")
+    (inner / "notes.txt").write_text("not a model")
+    assert found(check_paths([tmp_path])) == ["unused-parameter"]
+    # asked for by its name, a file is held to be a whole model
+    assert found(check_paths([inner / "part.aspen"])) == ["no-machine"]
+
+
+def test_a_file_that_cannot_be_read_does_not_hide_the_others(tmp_path: Path) -> None:
+    (tmp_path / "a.aspen").write_bytes(b"\xff\xfe\x00")
+    (tmp_path / "b.aspen").write_text("model b { param idle = 1 kernel main { execute { flops [1] } } }")
+    (tmp_path / "c.aspen").write_text("model c {")
+    severities = [(item.severity, item.span is not None) for item in check_paths([tmp_path, tmp_path / "none.aspen"])]
+    assert [severity for severity, _ in severities] == ["error", "warning", "error", "error"]
+
+
+def test_an_argument_used_only_by_an_override_is_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("part.aspen").write_text("model part { param n = 1 kernel main { execute { flops [n] } } }")
+    Path("whole.aspen").write_text("""model whole {
+        param k = 3
+        kernel work(param m) { import part from "part.aspen" with n = m call part.main }
+        kernel main { import part from "part.aspen" with n = k call part.main call work(k) }
+    }""")
+    assert found(check_application(aspenpy.load_application("whole.aspen"))) == []
