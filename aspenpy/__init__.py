@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from aspenpy.analysis.counting import Counts
     from aspenpy.analysis.footprint import Footprint, memory
     from aspenpy.analysis.parallelism import Parallelism, parallelism
+    from aspenpy.analysis.peaks import Peak, peaks
     from aspenpy.analysis.profile import Profile, profile
+    from aspenpy.analysis.roofline import Roofline, roofline
     from aspenpy.analysis.trace import Trace, trace
     from aspenpy.application.model import Application
     from aspenpy.diagnostics import AspenError, Diagnostic
@@ -39,9 +41,11 @@ __all__ = [
     "Footprint",
     "Machine",
     "Parallelism",
+    "Peak",
     "Prediction",
     "Prepared",
     "Profile",
+    "Roofline",
     "Trace",
     "count",
     "load_application",
@@ -49,9 +53,11 @@ __all__ = [
     "memory",
     "parallelism",
     "parse",
+    "peaks",
     "predict",
     "prepare",
     "profile",
+    "roofline",
     "trace",
 ]
 
@@ -63,9 +69,11 @@ _HOME = {
     "Footprint": "aspenpy.analysis.footprint",
     "Machine": "aspenpy.machine.model",
     "Parallelism": "aspenpy.analysis.parallelism",
+    "Peak": "aspenpy.analysis.peaks",
     "Prediction": "aspenpy.prediction",
     "Prepared": "aspenpy.prepared",
     "Profile": "aspenpy.analysis.profile",
+    "Roofline": "aspenpy.analysis.roofline",
     "Trace": "aspenpy.analysis.trace",
     "count": "aspenpy.prediction",
     "load_application": "aspenpy.library",
@@ -73,9 +81,11 @@ _HOME = {
     "memory": "aspenpy.analysis.footprint",
     "parallelism": "aspenpy.analysis.parallelism",
     "parse": "aspenpy.library",
+    "peaks": "aspenpy.analysis.peaks",
     "predict": "aspenpy.prediction",
     "prepare": "aspenpy.prediction",
     "profile": "aspenpy.analysis.profile",
+    "roofline": "aspenpy.analysis.roofline",
     "trace": "aspenpy.analysis.trace",
 }
 

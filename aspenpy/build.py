@@ -1,4 +1,4 @@
-"""Building models in Python, without text.
+"""Building models in Python, without text::
 
     from aspenpy import build as b
 

@@ -12,12 +12,15 @@ from aspenpy.record import Record
 from aspenpy.source import Span
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
 Severity = Literal["error", "warning", "note"]
 
 LONGEST_LINE_SHOWN = 120
 """Characters of a source line that are drawn around the caret; the rest becomes an ellipsis."""
+
+LONGEST_CHAIN_SHOWN = 10
+"""Names of a circular definition, or of kernels that call each other, that a message lists."""
 
 
 class Related(Record):
@@ -98,6 +101,14 @@ def nearest(name: str, candidates: Iterable[str]) -> str | None:
     if not close:
         return None
     return "did you mean " + " or ".join(f"`{candidate}`" for candidate in close) + "?"
+
+
+def chain(names: Sequence[str]) -> str:
+    """`a -> b -> c`, the middle of a long one left out."""
+    if len(names) > LONGEST_CHAIN_SHOWN:
+        left_out = len(names) - LONGEST_CHAIN_SHOWN
+        names = [*names[: LONGEST_CHAIN_SHOWN - 2], f"... ({left_out:,} more)", *names[-2:]]
+    return " -> ".join(names)
 
 
 def render(diagnostics: Iterable[Diagnostic]) -> str:

@@ -54,10 +54,14 @@ class Step(Record):
 
 
 class Explanation(Record):
-    """The steps behind a runtime (seconds), kernel by kernel, in the order written."""
+    """The steps behind the runtime (seconds) of a prediction, kernel by kernel, in the order written."""
 
-    runtime: float
+    prediction: Prediction
     steps: tuple[Step, ...]
+
+    @property
+    def runtime(self) -> float:
+        return self.prediction.runtime
 
     def __str__(self) -> str:
         from aspenpy.present.explanation import as_text
@@ -109,7 +113,7 @@ def explain(prediction: Prediction, kernel: str | None = None) -> Explanation:
         _step(item, block, cost, values[3 * place : 3 * place + 3], prediction.runtime, waits)
         for place, (item, block, cost) in enumerate(wanted)
     )
-    return Explanation(prediction.runtime, steps)
+    return Explanation(prediction, steps)
 
 
 def _numbers(cost: RequirementCost, totals: Totals) -> tuple[Expr, Expr, Expr]:

@@ -92,7 +92,7 @@ class Reader:
             "outside",
             f"`{name}` lies outside the folder of the model",
             span,
-            hint="a model reads only files beside it, below it and in the library, unless others are allowed",
+            hint="a model reads only files beside it, below it and in the library; --allow-outside lets it read others",
         )
 
 

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from aspenpy.application import flow
 from aspenpy.application.model import Application
+from aspenpy.application.ranges import range_warning, ranged
 from aspenpy.application.total import Amounts, Totaller
-from aspenpy.diagnostics import Diagnostic, fail, nearest
+from aspenpy.diagnostics import AspenError, Diagnostic, fail, nearest
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.machine.model import OWNER, Machine
@@ -197,20 +198,19 @@ class Prediction:
     @cached_property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
         """Warnings: what loading found in either model, and parameters outside their ranges."""
-        return (*self.application.warnings, *self.machine.warnings, *self._outside_ranges())
+        return (*self.application.warnings, *self.machine.warnings, *self.outside_ranges())
 
-    def _outside_ranges(self) -> list[Diagnostic]:
-        used = set(self._used)
+    def outside_ranges(self) -> list[Diagnostic]:
+        """A warning for each parameter that the runtime depends on and whose value is outside its range."""
         found = []
-        for parameter in self.application.parameters.values():
-            if parameter.symbol not in used or parameter.low is None or parameter.high is None:
+        for parameter, exprs in ranged(self.application):
+            if parameter.symbol not in self._used:
                 continue
-            value, low, high = self.scope.values([parameter.symbol, parameter.low, parameter.high], self.seed)
-            if not isinstance(value, tuple) and not low <= value <= high:
-                message = f"`{parameter.name}` is {_shown(value)}, outside its range {_shown(low)} .. {_shown(high)}"
-                span = parameter.node.name_span
-                found.append(Diagnostic("outside-range", message, span, severity="warning"))
-        return found
+            try:
+                found.append(range_warning(parameter, *self.scope.values(exprs, self.seed)))
+            except AspenError:
+                continue  # what has no value is an error of its own where it is needed
+        return [warning for warning in found if warning is not None]
 
     # -- formulas --------------------------------------------------------------------------------
 
@@ -318,7 +318,10 @@ def predict(
     is resolved. With `overlap`, the branches of every `par` run at once. Raises AspenError.
     """
     prediction = Prediction(_mapped(app, machine, socket, kernel, overlap), set or {}, seed)
-    _ = prediction.runtime
+    try:
+        _ = prediction.runtime
+    except AspenError as error:
+        raise AspenError(*error.diagnostics, *prediction.outside_ranges()) from None
     return prediction
 
 
@@ -389,7 +392,3 @@ def _described(key: tuple[str, ...]) -> str:
     if key == ("runtime",):
         return "the runtime"
     return f"the {'amount' if key[0] == 'amount' else 'time'} of `{key[-1]}`"
-
-
-def _shown(value: Any) -> str:
-    return f"{float(value):.6g}"

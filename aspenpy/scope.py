@@ -15,7 +15,7 @@ from aspenpy.application import flow
 from aspenpy.application.flow_builder import own_names
 from aspenpy.application.model import Application
 from aspenpy.application.total import callees_first
-from aspenpy.diagnostics import AspenError, Diagnostic, Related, fail, nearest
+from aspenpy.diagnostics import AspenError, Diagnostic, Related, chain, fail, nearest
 from aspenpy.expr import graph
 from aspenpy.expr.definitions import CircularDefinition, reached, resolve_definitions
 from aspenpy.expr.evaluate import EvaluationError, evaluate_many
@@ -278,7 +278,7 @@ def circular(
         properties = (item for component in machine.components.values() for item in component.properties.values())
         spans |= {item.symbol: item.span for item in properties}
     first, second = error.cycle[0], error.cycle[1]
-    message = "circular definition: " + " -> ".join(error.names)
+    message = "circular definition: " + chain(error.names)
     related = (Related(spans.get(second), "which needs this one"),) if second is not first else ()
     parents = tuple(f"with `{overridden[item]}` as it was set" for item in error.cycle[1:] if item in overridden)
     return Diagnostic("circular-definition", message, spans.get(first), related, parents=parents)

@@ -50,6 +50,16 @@ def power(base: Any, exponent: Any) -> Any:
     return Fraction(base) ** int(exponent) if exact and not isinstance(base, float) else float(base) ** float(exponent)
 
 
+def quotient(left: Any, right: Any) -> Any:
+    """Exact for exact numbers."""
+    return left / right if isinstance(left, float) or isinstance(right, float) else Fraction(left) / right
+
+
+ARITHMETIC: dict[str, Callable[[Any, Any], Any]] = {
+    "+": operator.add, "-": operator.sub, "*": operator.mul, "/": quotient,
+}  # fmt: skip
+
+
 def line_through(values: Any, sizes: Any, x: Any) -> Any:
     """Piecewise linear, the end segments prolonged."""
     left = max(0, min(len(list(takewhile(lambda size: size <= x, sizes))) - 1, len(sizes) - 2))
@@ -94,7 +104,11 @@ class Oracle:
     def _visit(self, component: nodes.Component, count: Any) -> None:
         """Depth first, other sockets pruned: the first to offer a resource takes it."""
         own = dict(self.machine_names)
-        own |= {item.name: Delayed(item.value, own) for item in component.items if isinstance(item, nodes.Property)}
+        own |= {
+            item.name: Delayed(item.value, own)
+            for item in component.items
+            if isinstance(item, nodes.Property) and item.value is not None
+        }
         for item in component.items:
             if isinstance(item, nodes.Resource):
                 self.offers.setdefault(item.name, (item, count, own))
@@ -127,12 +141,8 @@ class Oracle:
                 return power(self.value(node.base, scope), self.value(node.exponent, scope))
             case nodes.Chain():
                 result = self.value(node.first, scope)
-                for sign, other in node.rest:
-                    right = self.value(other, scope)
-                    exact = not isinstance(result, float) and not isinstance(right, float)
-                    divide = (lambda a, b: Fraction(a) / b) if exact else operator.truediv
-                    rule = {"+": operator.add, "-": operator.sub, "*": operator.mul, "/": divide}[sign]
-                    result = rule(result, right)
+                for sign, factor in node.rest:
+                    result = ARITHMETIC[sign](result, self.value(factor, scope))
                 return result
             case nodes.Apply():
                 return FUNCTIONS[node.function](*(self.value(item, scope) for item in node.arguments))
@@ -147,8 +157,8 @@ class Oracle:
                 return COMPARE[node.operator](self.value(node.left, scope), self.value(node.right, scope))
             case nodes.Junction():
                 holds = self.value(node.first, scope)
-                for word, other in node.rest:
-                    right = self.value(other, scope)
+                for word, condition in node.rest:
+                    right = self.value(condition, scope)
                     holds = (holds and right) if word == "and" else (holds or right)
                 return holds
         raise TypeError(type(node))
@@ -186,7 +196,7 @@ class Oracle:
                 return times(self.value(node.count, scope), self.block_of(node.body, scope))
             case nodes.Loop():
                 passes = range(math.ceil(self.value(node.count, scope)))
-                return total(self.block_of(node.body, {**scope, node.counter: number}) for number in passes)
+                return total(self.block_of(node.body, {**scope, str(node.counter): number}) for number in passes)
             case nodes.If():
                 bodies = [body for condition, body in node.branches if self.value(condition, scope)]
                 return self.block_of((*bodies, node.otherwise or ())[0], scope)

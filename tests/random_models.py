@@ -101,7 +101,8 @@ def call(draw: Draw, place: Place) -> str:
 
 
 def group(draw: Draw, place: Place) -> str:
-    return draw(st.sampled_from(["seq", "par", 'par "overlap"'])) + " " + block(draw, place)
+    word = draw(st.sampled_from(["seq", "par", 'par "overlap"']))
+    return f"{word} {block(draw, place)}"
 
 
 def loop(draw: Draw, place: Place) -> str:

@@ -33,6 +33,13 @@ def machine(text: str = SECONDS) -> Machine:
     return model
 
 
+def both(application_text: str, machine_text: str) -> tuple[Application, Machine]:
+    """The models written in two texts."""
+    app = aspenpy.parse(application_text)
+    assert isinstance(app, Application)
+    return app, machine(machine_text)
+
+
 def predict(
     body: str, declarations: str = "", kernels: str = "", machine_text: str = SECONDS, **asked: Any
 ) -> Prediction:

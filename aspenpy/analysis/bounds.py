@@ -44,10 +44,16 @@ Box = Mapping[Expr, tuple[Real, Real]]
 
 def bounds(expr: Expr, box: Box, moving: Expr) -> Range:
     """The range of an expression over a box; the direction is that with `moving`, whatever the others are."""
+    return ranges(expr, box, moving)[expr]
+
+
+def ranges(expr: Expr, box: Box, moving: Expr) -> dict[Expr, Range]:
+    """The ranges of all nodes that an expression is made of."""
     known: dict[Expr, Range] = {}
     for node in graph.topological(expr):
-        known[node] = _range(node, known, box, moving)
-    return known[expr]
+        found = _range(node, known, box, moving)
+        known[node] = found._replace(direction=FLAT) if found.single else found
+    return known
 
 
 def _range(node: Expr, known: dict[Expr, Range], box: Box, moving: Expr) -> Range:

@@ -61,6 +61,8 @@ class Search:
     """The search for all values of a symbol, from `low` to `high`, at which an expression of nothing else meets a
     target; `value` gives the expression's value at one of the symbol's. Of whole numbers with `whole`."""
 
+    most_pieces = MOST_PIECES
+
     def __init__(self, expr: Expr, symbol: Expr, value: Callable[[Real], Real], target: Real, whole: bool) -> None:
         self.expr = expr
         self.symbol = symbol
@@ -81,7 +83,7 @@ class Search:
             looked_at += 1
             found = self._range(low, high)
             hopeless = found == ANYWHERE and not self.whole and self._is_small(low, high)
-            if looked_at > MOST_PIECES or hopeless:
+            if looked_at > self.most_pieces or hopeless:
                 message = f"cannot prove that all values from {float(low):.9g} on are found"
                 other = "" if self.whole else ", or whole numbers with --integer"
                 hint = f"the amount rises and falls too often; search a smaller range with --range{other}"

@@ -16,12 +16,12 @@ RESOURCE_DIMENSIONS = {"flops": FLOPS, "loads": BYTES, "stores": BYTES, "intraco
 """What an amount of the conventional resources is. A message may be counted or weighed, so `messages` is open."""
 
 _UNIT = re.compile(r"[0-9.] ?[A-Za-z]")
-"""What a unit literal looks like at least: without one, an application has no dimensions to contradict."""
+"""What a unit literal looks like at least."""
 
 
 def contradictions(node: nodes.Application) -> list[Diagnostic]:
     """Every expression of the model whose known dimensions contradict each other or what is wanted there."""
-    if not _may_carry_units(node):
+    if not may_carry_units(node):
         return []
     found = Contradictions()
     names = Inference(_parameters(node.declarations), {}, found)
@@ -107,7 +107,8 @@ DEEPEST_INFERENCE = 50
 """Parameters defined through parameters are followed this far; beyond, a dimension is unknown."""
 
 
-def _may_carry_units(node: nodes.Application) -> bool:
+def may_carry_units(node: nodes.Application | nodes.Machine) -> bool:
+    """Whether the text can hold a unit literal. Plain Aspen has none, and must not be refused for its dimensions."""
     if node.span is None:
         return True
     source = node.span.source

@@ -8,7 +8,7 @@ from typing import Any
 
 from aspenpy.application import flow
 from aspenpy.application.model import Application, enum_constants
-from aspenpy.diagnostics import Related, fail
+from aspenpy.diagnostics import Related, chain, fail
 from aspenpy.expr import graph
 from aspenpy.expr.definitions import CircularDefinition, resolve_definitions
 from aspenpy.expr.graph import Expr
@@ -41,7 +41,7 @@ def _built(application: Application, model: Application, node: nodes.Kernel) -> 
             target_model, target = caller_model.find_kernel(call.kernel, caller_node.name, call.name_span or call.span)
             target_name = target_model.prefix + target.name
             callees[caller].append(target_name)
-            if target_name not in found:
+            if target_name not in found and target_name not in flows:
                 found[target_name] = (target_model, target)
                 pending.append(target_name)
     for kernel in callees_first(callees, {name: node for name, (_, node) in found.items()}):
@@ -62,7 +62,7 @@ def callees_first(callees: Mapping[str, list[str]], kernels: Mapping[str, nodes.
         call = next(call for call in calls(node.body) if call.kernel.rpartition(".")[2] == next_name)
         fail(
             "recursive-kernel",
-            "a kernel calls itself: " + " -> ".join(cycle),
+            "a kernel calls itself: " + chain(cycle),
             call.span,
             related=(Related(node.name_span, "this kernel"),),
             hint="a model has no end condition for recursion; write the number of passes as `iterate [n] { ... }`",
@@ -202,7 +202,7 @@ class _KernelBuilder:
             try:
                 names[name] = resolve_definitions([symbol], definitions, carry_origin(self.origins))[0]
             except CircularDefinition as error:
-                message = "circular definition: " + " -> ".join(error.names)
+                message = "circular definition: " + chain(error.names)
                 names[name] = failing("circular-definition", message, parameters[name].name_span)
         return names
 

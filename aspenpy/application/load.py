@@ -15,6 +15,9 @@ from aspenpy.syntax.parser import parse_file
 MOST_IMPORTS = 1_000
 """Models one application may import in all: far above any real one, and a bound for hostile ones."""
 
+DEEPEST_IMPORT = 100
+"""How many models may import each other in turn: loading them recurs."""
+
 
 def load(source: Source, reader: Reader | None = None) -> Application:
     """The application model in a source; raises AspenError."""
@@ -26,6 +29,13 @@ def link(
 ) -> Application:
     """The application of a syntax tree, with what it imports loaded; raises AspenError."""
     return _Loader(reader or Reader(), source).link(node, source, "", (), warnings)
+
+
+def assemble(
+    node: nodes.Application, source: Source, warnings: list[Diagnostic], reader: Reader | None = None
+) -> Application:
+    """The same, whether its own dimensions agree or not."""
+    return _Loader(reader or Reader(), source).assemble(node, source, "", (), warnings)
 
 
 class _Loader:
@@ -64,6 +74,12 @@ class _Loader:
         errors = contradictions(node)
         if errors:
             raise AspenError(*errors)
+        return self.assemble(node, source, prefix, path, warnings)
+
+    def assemble(
+        self, node: nodes.Application, source: Source, prefix: str, path: tuple[Any, ...], warnings: list[Diagnostic]
+    ) -> Application:
+        """The application with its imports loaded."""
         warnings += _redefinitions(node)
         imports = self._import_all(node.declarations, source, prefix, path, warnings)
         kernel_imports = {
@@ -105,6 +121,8 @@ class _Loader:
         self.imported += 1
         if self.imported > MOST_IMPORTS:
             fail("too-many-imports", f"more than {MOST_IMPORTS:,} models are imported", node.span)
+        if len(path) == DEEPEST_IMPORT:
+            fail("too-many-imports", f"models import each other more than {DEEPEST_IMPORT} deep", node.span)
         imported = self.reader.import_(node.path, source, self.top, node.path_span)
         chain = [self.top, *(step[0] for step in path)]
         if any(imported.path == earlier.path for earlier in chain):

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, Protocol
 
 from aspenpy.application import flow
+from aspenpy.diagnostics import fail
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 
@@ -35,6 +36,10 @@ class Leaf(Protocol):
         ...
 
 
+MOST_REBUILT = 500_000
+"""Nodes of the graph that putting arguments into callees may make: a quarter of a gigabyte."""
+
+
 class Totaller:
     """Totals for kernels under one leaf, each kernel once."""
 
@@ -43,6 +48,7 @@ class Totaller:
         self.carry = carry
         self.done: dict[flow.Kernel, Totals] = {}
         self.symbols: dict[flow.Kernel, frozenset[Expr]] = {}
+        self.rebuilt = 0
 
     def kernel(self, entry: flow.Kernel) -> Totals:
         """The totals of one execution of a kernel, in its formal symbols."""
@@ -71,11 +77,27 @@ class Totaller:
         What differs from pass to pass of an unnamed loop (its samples) is averaged over the whole passes."""
         body = self._flow(node.body, kernel)
         if node.named:
-            return {key: graph.summation(node.counter, node.count, worth) for key, worth in body.items()}
+            sums = {key: graph.summation(node.counter, node.count, worth) for key, worth in body.items()}
+            self._carry_laws(node.counter, body, sums)
+            return sums
         return {
             key: _averaged(node, worth) if node.counter in graph.free_symbols(worth) else graph.mul(node.count, worth)
             for key, worth in body.items()
         }
+
+    def _carry_laws(self, counter: Expr, body: Totals, sums: Totals) -> None:
+        """What a body may not be on any pass (a negative count within) is asked of its sum in other nodes: they
+        stand where the one of the body stands, or, if there were several, where the loop does."""
+        if self.carry is None:
+            return
+        laws: dict[str, set[Expr]] = {}
+        for node in graph.topological(*body.values(), since=counter.serial):
+            if node.kind == "checked":
+                laws.setdefault(node.payload, set()).add(node)
+        for node in graph.topological(*sums.values(), since=counter.serial) if laws else ():
+            if node.kind == "checked":
+                broken = laws.get(node.payload, set())
+                self.carry(next(iter(broken)) if len(broken) == 1 else counter, node)
 
     def _choice(self, node: flow.Choice, kernel: flow.Kernel) -> Totals:
         result = self._flow(node.otherwise, kernel)
@@ -98,8 +120,18 @@ class Totaller:
         used = self.symbols[node.kernel]
         bindings = {formal: value for formal, value in node.arguments if formal in used}
         if bindings:
-            callee = dict(zip(callee, graph.substitute(list(callee.values()), bindings, self.carry), strict=True))
+            values = graph.substitute(list(callee.values()), bindings, lambda old, new: self._carry(old, new, node))
+            callee = dict(zip(callee, values, strict=True))
         return self.leaf.call(node, callee)
+
+    def _carry(self, old: Expr, new: Expr, call: flow.Call) -> None:
+        self.rebuilt += 1
+        if self.rebuilt > MOST_REBUILT:
+            message = "calls with ever different arguments make the formula too large"
+            hint = "kernels that call others several times, each with another argument, multiply from level to level"
+            fail("too-many-calls", message, call.span, hint=hint)
+        if self.carry is not None:
+            self.carry(old, new)
 
 
 _RULES: dict[type, Callable[[Totaller, Any, flow.Kernel], Totals]] = {

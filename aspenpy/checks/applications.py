@@ -3,23 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
+from graphlib import CycleError, TopologicalSorter
 
 from aspenpy.application import flow
 from aspenpy.application.flow_builder import callees_first, calls, check_arguments, own_names
 from aspenpy.application.model import Application, enum_constants
+from aspenpy.application.ranges import range_warning, ranged
 from aspenpy.application.total import blocks_in, walk
 from aspenpy.checks.values import circles, failures, start_of
 from aspenpy.diagnostics import AspenError, Diagnostic, Related, nearest
 from aspenpy.expr import graph
+from aspenpy.expr.evaluate import Evaluation, EvaluationError
 from aspenpy.expr.graph import Expr
 from aspenpy.machine.model import Machine
 from aspenpy.mapping.compute import nobody_offers, target
 from aspenpy.mapping.mapper import all_definitions
-from aspenpy.scope import Scope, circular
+from aspenpy.scope import DEFAULT_SEED, circular
+from aspenpy.source import Span
 from aspenpy.syntax import nodes
 
 ANY_TARGET = frozenset({"flops", "intops", "messages", "intracomm"})
 """Resources whose `to` and `from` often name something that is no data structure."""
+
+MOST_TOLD = 100
+"""Mistakes of one sort in one model: whoever makes more made one mistake often."""
 
 
 def check_application(application: Application, machine: Machine | None = None) -> list[Diagnostic]:
@@ -32,7 +40,7 @@ def check_application(application: Application, machine: Machine | None = None) 
         *_circles(application),
         *_unknown_names(application, machine, kernels),
         *_ranges(application),
-        *_unused_parameters(application, kernels),
+        *([] if errors else _unused_parameters(application, kernels)),
         *_shadowed(application),
         *_unknown_arrays(application, kernels),
         *(_unoffered(machine, kernels) if machine is not None else []),
@@ -41,15 +49,35 @@ def check_application(application: Application, machine: Machine | None = None) 
 
 
 def _flows(application: Application) -> tuple[list[flow.Kernel], list[Diagnostic]]:
-    """The application's own kernels, built, and what was wrong with the others."""
-    built: list[flow.Kernel] = []
+    """The application's own kernels, built, and what was wrong with the others; a kernel that calls one of those is
+    not built, and not to blame."""
+    own = application.kernels
     errors = _wrong_calls(application) + _recursion(application)
-    for name in application.kernels:
-        try:
-            built.append(application.flow(name))
-        except AspenError as error:
-            errors += [diagnostic for diagnostic in error.diagnostics if diagnostic not in errors]
-    return built, errors
+    broken = {name for name, node in own.items() if _within(node.span, errors)}
+    built: dict[str, flow.Kernel] = {}
+    sorter = TopologicalSorter(_own_callees(application))
+    with suppress(CycleError):  # what is free of circles is still handed out
+        sorter.prepare()
+    while ready := sorter.get_ready():
+        for name in ready:
+            try:
+                if name not in broken and len(errors) < MOST_TOLD:
+                    built[name] = application.flow(name)
+                    sorter.done(name)
+            except AspenError as error:
+                errors += error.diagnostics
+    return [built[name] for name in own if name in built], errors
+
+
+def _within(span: Span | None, errors: list[Diagnostic]) -> bool:
+    """Whether one of the errors lies in a place."""
+    places = [error.span for error in errors if error.span is not None]
+    return span is not None and any(span.source == at.source and span.start <= at.start < span.end for at in places)
+
+
+def _own_callees(application: Application) -> dict[str, list[str]]:
+    own = application.kernels
+    return {name: [call.kernel for call in calls(node.body) if call.kernel in own] for name, node in own.items()}
 
 
 def _wrong_calls(application: Application) -> list[Diagnostic]:
@@ -62,15 +90,15 @@ def _wrong_calls(application: Application) -> list[Diagnostic]:
                 check_arguments(call, target)
             except AspenError as error:
                 found += error.diagnostics
+            if len(found) >= MOST_TOLD:
+                return found
     return found
 
 
 def _recursion(application: Application) -> list[Diagnostic]:
     """Kernels of the application that call themselves; an imported one never calls back."""
-    own = application.kernels
-    callees = {name: [call.kernel for call in calls(node.body) if call.kernel in own] for name, node in own.items()}
     try:
-        callees_first(callees, own)
+        callees_first(_own_callees(application), application.kernels)
     except AspenError as error:
         return list(error.diagnostics)
     return []
@@ -137,30 +165,21 @@ def _unknown_names(application: Application, machine: Machine | None, kernels: l
             ),
             severity="error" if machine else "warning",
         )
-        for symbol in sorted(unknown, key=lambda symbol: start_of(application.origins.get(symbol)))
+        for symbol in sorted(unknown, key=lambda symbol: start_of(application.origins.get(symbol)))[:MOST_TOLD]
     ]
 
 
 def _ranges(application: Application) -> list[Diagnostic]:
     """Defaults outside the range that their parameter declares, and ranges upside down."""
-    found: list[Diagnostic] = []
-    for parameter in application.parameters.values():
-        if parameter.low is None or parameter.high is None:
-            continue
-        entry = flow.Kernel("", (), (), flow.NOTHING, graph.ZERO, None, None)
-        scope = Scope(application, None, entry, all_definitions(application, None, None), application.origins, {}, ())
+    run = Evaluation({}, DEFAULT_SEED, all_definitions(application, None, None))
+    found = []
+    for parameter, exprs in ranged(application):
         try:
-            value, low, high = scope.values([parameter.symbol, parameter.low, parameter.high])
-        except AspenError:
-            continue
-        name, span = parameter.name, parameter.node.name_span
-        if low > high:
-            message = f"the range of `{name}` is empty: {float(low):.6g} is above {float(high):.6g}"
-            found.append(Diagnostic("empty-range", message, span, severity="warning"))
-        elif not isinstance(value, tuple) and not low <= value <= high:
-            message = f"`{name}` is {float(value):.6g}, outside its range {float(low):.6g} .. {float(high):.6g}"
-            found.append(Diagnostic("outside-range", message, span, severity="warning"))
-    return found
+            run.compute(exprs)
+        except EvaluationError:
+            continue  # told where the value is broken, or a machine's to give
+        found.append(range_warning(parameter, *(run.known[expr] for expr in exprs)))
+    return [warning for warning in found if warning is not None]
 
 
 def _unused_parameters(application: Application, kernels: list[flow.Kernel]) -> list[Diagnostic]:

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from aspenpy.application.load import link as link_application
+from aspenpy.application.dimensions import contradictions
+from aspenpy.application.load import assemble as assemble_application
 from aspenpy.checks.applications import check_application
 from aspenpy.checks.machines import check_machine
+from aspenpy.checks.recovery import syntax_errors
 from aspenpy.diagnostics import AspenError, Diagnostic
 from aspenpy.files import Reader
-from aspenpy.machine.load import link as link_machine
+from aspenpy.machine.dimensions import contradictions as machine_contradictions
+from aspenpy.machine.load import assemble as assemble_machine
 from aspenpy.machine.model import Machine
 from aspenpy.source import Source
 from aspenpy.syntax import nodes
@@ -43,9 +46,14 @@ def check_source(
 ) -> list[Diagnostic]:
     """Every diagnostic of one model; raises AspenError where it cannot even be loaded."""
     warnings: list[Diagnostic] = []
-    node = parse_file(source, reader or Reader(), warnings)
+    reader = reader or Reader()
+    try:
+        node = parse_file(source, reader, warnings)
+    except AspenError:
+        return syntax_errors(source, reader)
     if isinstance(node, nodes.Application):
-        return check_application(link_application(node, source, warnings, reader), machine)
+        contradicting = contradictions(node)
+        return [*contradicting, *check_application(assemble_application(node, source, warnings, reader), machine)]
     if part_allowed and not any(component.type == "machine" for component in node.components):
         return warnings
-    return check_machine(link_machine(node, warnings))
+    return [*machine_contradictions(node), *check_machine(assemble_machine(node, warnings))]

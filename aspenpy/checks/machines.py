@@ -91,7 +91,7 @@ def _unused_machine_parameters(machine: Machine) -> list[Diagnostic]:
 
 
 def _unreachable_components(machine: Machine) -> list[Diagnostic]:
-    placed = {place.component.name for place in machine.places()}
+    placed = {place.component.name for place in machine.first_places()}
     return [
         Diagnostic(
             "unused-component",

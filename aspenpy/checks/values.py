@@ -38,17 +38,21 @@ def _certain(expr: Expr) -> list[Expr]:
     return list(found)
 
 
+MOST_CIRCLES = 20
+
+
 def circles(symbols: Iterable[Expr], definitions: Mapping[Expr, Expr]) -> list[CircularDefinition]:
-    """The circular definitions among some symbols, each once."""
+    """The circular definitions among some symbols, each once, and 20 at most."""
     left = dict(definitions)
     found: list[CircularDefinition] = []
-    while True:
+    while len(found) < MOST_CIRCLES:
         try:
             reached([symbol for symbol in symbols if symbol in left], left)
             return found
         except CircularDefinition as error:
-            found.append(error)
+            found.append(CircularDefinition(error.cycle))  # without the frames that the one raised holds
             del left[error.cycle[0]]
+    return found
 
 
 def start_of(span: Span | None) -> int:

@@ -33,16 +33,20 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace) -> int:
     """0, with `--strict` 1 where there are warnings, 2 where there are errors."""
-    found = list(_once(_diagnostics(arguments)))
+    return conclude(list(_once(_diagnostics(arguments))), arguments.format == "json", arguments.strict)
+
+
+def conclude(found: list[Diagnostic], as_json: bool, strict: bool) -> int:
+    """Writes what was found and how much that is, and returns the exit status."""
     counted = Counter(diagnostic.severity for diagnostic in found)
-    if arguments.format == "json":
+    if as_json:
         emit_json([diagnostic.to_json() for diagnostic in found])
     else:
         import sys
 
         parts = [drawn(found, sys.stdout)] if found else []
         emit("\n\n".join([*parts, f"{_number(counted['error'], 'error')}, {_number(counted['warning'], 'warning')}"]))
-    return 2 if counted["error"] else 1 if counted["warning"] and arguments.strict else 0
+    return 2 if counted["error"] else 1 if counted["warning"] and strict else 0
 
 
 def _diagnostics(arguments: Namespace) -> Iterable[Diagnostic]:

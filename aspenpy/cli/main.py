@@ -16,14 +16,17 @@ COMMANDS = {
     "expr": "the same as a formula in the parameters that are left free",
     "explain": "the chain behind a number, from the line in the model to the seconds",
     "profile": "where the time goes, kernel by kernel and call by call",
+    "compare": "one application on several machines, and where which is the fastest",
     "count": "how much an application asks for, by kernel, and which size asks for so much",
     "memory": "the data that kernels touch, and whether it fits",
     "parallelism": "how many instances of each block could run at once, by call path",
     "trace": "what runs in which order",
+    "roofline": "what a machine can do at most, and how far below that applications stay",
     "check": "everything that is wrong with models, or probably a mistake",
     "fmt": "lays models out in one way",
     "list": "the applications and machines of the library",
     "show": "what is in a model: a machine's tree and peaks, an application's calls and data",
+    "machine": "begins a model of a machine, and finds implausible numbers in one",
 }
 """What each command answers; it stands in the module of its name."""
 
@@ -44,8 +47,8 @@ examples:
   aspenpy expr comd --machine haswell --free nx
   aspenpy list machines"""
 
-SUCCESS, FAILURE, INTERRUPTED, PIPE_CLOSED = 0, 2, 130, 141
-"""Exit statuses; the last two are a shell's for programs that SIGINT and SIGPIPE end."""
+SUCCESS, FAILURE, INTERRUPTED = 0, 2, 130
+"""Exit statuses; the last is a shell's for programs that SIGINT ends."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -68,7 +71,8 @@ def _guarded(arguments: list[str]) -> int:
         complain(str(error))
         return FAILURE
     except ClosedPipe:
-        return PIPE_CLOSED
+        complain("the reader of the output has gone")
+        return FAILURE
     except KeyboardInterrupt:
         return INTERRUPTED
 

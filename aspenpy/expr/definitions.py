@@ -54,5 +54,6 @@ def reached(roots: Sequence[Expr], definitions: Mapping[Expr, Expr]) -> dict[Exp
 
 def _from_the_first(cycle: list[Expr], definitions: Mapping[Expr, Expr]) -> list[Expr]:
     """A cycle, told from whichever of its symbols is defined first, and back to it."""
-    start = min(range(len(cycle)), key=lambda place: list(definitions).index(cycle[place]))
+    order = {symbol: place for place, symbol in enumerate(definitions)}
+    start = min(range(len(cycle)), key=lambda place: order[cycle[place]])
     return [*cycle[start:], *cycle[:start], cycle[start]]

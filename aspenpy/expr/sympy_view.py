@@ -84,7 +84,9 @@ def _apply(node: Expr, args: list[Any], evaluated: bool) -> Any:
 def _sum(node: Expr, args: list[Any], evaluated: bool) -> Any:
     counter, count, body = args
     whole = count if graph.is_integer(node.args[1]) else sympy.ceiling(count, evaluate=False)
-    return sympy.Sum(body, (counter, 0, sympy.Add(whole, -1, evaluate=evaluated)))
+    # A limit that is a number must be one: SymPy's evalf passes over the end given as an unevaluated 5 - 1.
+    last = sympy.Add(whole, -1, evaluate=evaluated or whole.is_number)
+    return sympy.Sum(body, (counter, 0, last))
 
 
 def _failure(node: Expr, args: list[Any], evaluated: bool) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from aspenpy.application.dimensions import RESOURCE_DIMENSIONS, Contradictions, Inference
+from aspenpy.application.dimensions import RESOURCE_DIMENSIONS, Contradictions, Inference, may_carry_units
 from aspenpy.diagnostics import Diagnostic
 from aspenpy.dimensions import BYTES, DIMENSIONLESS, HERTZ, SECONDS, WATTS
 from aspenpy.syntax import nodes
@@ -21,6 +21,8 @@ PROPERTY_DIMENSIONS = {
 
 def contradictions(node: nodes.Machine) -> list[Diagnostic]:
     """Every expression of the machine whose known dimensions contradict each other or what is wanted there."""
+    if not may_carry_units(node):
+        return []
     found = Contradictions()
     parameters: dict[str, nodes.Expression | None] = {
         item.name: item.value for item in node.declarations if isinstance(item, nodes.Parameter)

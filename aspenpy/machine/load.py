@@ -5,7 +5,7 @@ from __future__ import annotations
 from graphlib import CycleError, TopologicalSorter
 
 from aspenpy.application.load import redefinitions
-from aspenpy.diagnostics import AspenError, Diagnostic, Related, fail, nearest
+from aspenpy.diagnostics import AspenError, Diagnostic, Related, chain, fail, nearest
 from aspenpy.files import Reader
 from aspenpy.machine.dimensions import contradictions
 from aspenpy.machine.model import Machine
@@ -29,10 +29,16 @@ def load(source: Source, reader: Reader | None = None) -> Machine:
 def link(node: nodes.Machine, warnings: list[Diagnostic]) -> Machine:
     """The machine of a syntax tree, once its components are known, of the type said, and a tree, and its
     dimensions agree."""
+    errors = contradictions(node)
+    if errors:
+        raise AspenError(*errors)
+    return assemble(node, warnings)
+
+
+def assemble(node: nodes.Machine, warnings: list[Diagnostic]) -> Machine:
+    """The same, whether its dimensions agree or not."""
     components = {component.name: component for component in node.components}
-    errors = _root_errors(node, components) + _part_errors(components)
-    if not errors:
-        errors = _cycle_errors(components) + contradictions(node)
+    errors = _root_errors(node, components) + _part_errors(components) or _cycle_errors(components)
     if errors:
         raise AspenError(*errors)
     scopes = [node.declarations, node.components, *(_named_items(component) for component in node.components)]
@@ -87,5 +93,5 @@ def _cycle_errors(components: dict[str, nodes.Component]) -> list[Diagnostic]:
     except CycleError as error:
         cycle: list[str] = error.args[1][::-1]
         part = next(part for part in parts[cycle[0]] if part.name == cycle[1])
-        return [Diagnostic("component-cycle", "a component is part of itself: " + " -> ".join(cycle), part.span)]
+        return [Diagnostic("component-cycle", "a component is part of itself: " + chain(cycle), part.span)]
     return []

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
 
-from aspenpy.diagnostics import Diagnostic
+from aspenpy.diagnostics import Diagnostic, fail
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.record import Record
@@ -82,6 +82,10 @@ class Place(Record):
     path: tuple[str, ...]
     count: Expr
     parents: tuple[Component, ...]
+
+
+MOST_PLACES = 100_000
+"""Of one tree: two parts that are the same component, forty levels deep, are a million million places."""
 
 
 class Machine:
@@ -163,16 +167,33 @@ class Machine:
     @cached_property
     def sockets(self) -> tuple[str, ...]:
         """The names of the components of type `socket` in the tree."""
-        return tuple(dict.fromkeys(place.component.name for place in self.places() if place.component.type == "socket"))
+        return tuple(
+            dict.fromkeys(place.component.name for place in self.first_places() if place.component.type == "socket")
+        )
 
     # -- the tree --------------------------------------------------------------------------------
 
     def places(self, socket: str | None = None) -> Iterator[Place]:
         """The tree depth first, each component before its parts. With a socket named, every other kind of
         socket is left out with all below it."""
+        for number, place in enumerate(self._walk(socket)):
+            if number == MOST_PLACES:
+                message = f"the tree of machine `{self.name}` has more than {MOST_PLACES:,} places"
+                fail("too-many-places", message, self.root.name_span, hint="say how many by a quantity: `core [8] c`")
+            yield place
+
+    def first_places(self, socket: str | None = None) -> Iterator[Place]:
+        """Each kind of component once, where the tree comes to it first: who offers what is decided there."""
+        return self._walk(socket, set())
+
+    def _walk(self, socket: str | None, seen: set[str] | None = None) -> Iterator[Place]:
         pending = [Place(self.root, (self.root.name,), graph.ONE, ())]
         while pending:
             place = pending.pop()
+            if seen is not None:
+                if place.component.name in seen:
+                    continue
+                seen.add(place.component.name)
             yield place
             inner = []
             for part in place.component.parts:

@@ -46,7 +46,7 @@ def target(machine: Machine, socket: str | None) -> Target:
     chosen = choose_socket(machine, socket)
     offers: dict[str, Offer] = {}
     conflicts: set[tuple[str, str]] = set()
-    for place in machine.places(chosen):
+    for place in machine.first_places(chosen):
         for name, resource in place.component.resources.items():
             offers.setdefault(name, Offer(resource, place))
         conflicts.update(place.component.conflicts)
@@ -105,7 +105,7 @@ def nobody_offers(requirement: flow.Requirement, where: Target) -> Diagnostic:
         (socket, place.component)
         for socket in where.machine.sockets
         if socket != where.socket
-        for place in where.machine.places(socket)
+        for place in where.machine.first_places(socket)
         if name in place.component.resources
     ]
     related = tuple(

@@ -200,11 +200,12 @@ class _KernelPrices(_Prices):
         """A chain of k kernels, each calling the next, needs k^2 / 2 entries."""
         self.kept += more
         if self.kept > MOST_KERNEL_TOTALS:
-            fail("too-many-kernels", "the kernels call each other too deeply for a table by kernel")
+            message = "the kernels call each other too deeply for a table by kernel; the runtime alone needs none"
+            fail("too-many-kernels", message, self.tree.entry.name_span)
 
 
-MOST_KERNEL_TOTALS = 5_000_000
-"""Entries of the totals by kernel: about a gigabyte."""
+MOST_KERNEL_TOTALS = 10_000_000
+"""Entries of the totals by kernel: less than half a gigabyte."""
 
 
 def _busy(cost: BlockCost) -> Totals:

@@ -28,10 +28,10 @@ Valuer = Callable[["Expr"], Any]
 
 
 def as_text(explanation: Explanation) -> str:
-    """What the command line shows of it, without the values of the single expressions."""
+    """What the command line shows of it."""
     from aspenpy.present.plain import as_text as drawn
 
-    return drawn(page(explanation, lambda expr: None))
+    return drawn(page(explanation, valuer(explanation.prediction)))
 
 
 def page(explanation: Explanation, value: Valuer) -> Page:

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
+from aspenpy.analysis.peaks import Peak, peaks
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import EvaluationError, evaluate_many
 from aspenpy.expr.graph import Expr
 from aspenpy.expr.printer import excerpt
 from aspenpy.machine.model import OWNER, Machine, Place
+from aspenpy.machine.provenance import provenance
 from aspenpy.present import declared
 from aspenpy.present.declared import Declared
 from aspenpy.present.numbers import Amount, amount, count, plain, unit_of_resource
 from aspenpy.present.page import Page, Title
-from aspenpy.present.peaks import Peak, peaks
 from aspenpy.present.table import Column, Table
 from aspenpy.present.tree import Tree, drawn
 from aspenpy.present.units import Units
+from aspenpy.source import Span
 from aspenpy.syntax import nodes
 from aspenpy.syntax.lower import Lowering, guarded
 
@@ -37,11 +40,16 @@ PEAKS = (
     Column("latency", amount, "unit"),
     Column("component", wrapped=True),
 )
+SOURCES = (Column("number"), Column("as written"), Column("line"), Column("comment", wrapped=True))
+AS_ABOVE = "as above"
+"""What is said of a number with the same comment as the one before, such as that of its component."""
+
 FORMULAS = (Column("resource"), Column("as"), Column("seconds of an amount", wrapped=True), Column("component"))
 
 
 def page(machine: Machine, summary: str | None = None) -> Page:
-    """The tree, the peaks, what is no peak but a formula, properties, parameters."""
+    """The tree, the peaks, what is no peak but a formula, properties, parameters, where
+    the numbers are from."""
     found = peaks(machine)
     tables = (
         _components(machine),
@@ -49,6 +57,7 @@ def page(machine: Machine, summary: str | None = None) -> Page:
         _formulas(machine, found),
         declared.table("properties", _properties(machine)),
         declared.table("parameters", _parameters(machine)),
+        _sources(machine),
     )
     title = f"machine {machine.name}: {summary}" if summary else f"machine {machine.name}"
     return (Title(title), *(table for table in tables if table.rows))
@@ -64,6 +73,16 @@ def as_json(machine: Machine, summary: str | None = None) -> dict[str, Any]:
         "peaks": [_peak_object(peak) for peak in peaks(machine)],
         "properties": declared.objects(_properties(machine)),
         "parameters": declared.objects(_parameters(machine)),
+        "sources": [
+            {
+                "name": origin.name,
+                "written": origin.written,
+                "file": origin.span.resolve().source.name,
+                "line": origin.span.position().line,
+                "comment": origin.comment,
+            }
+            for origin in provenance(machine)
+        ],
     }
 
 
@@ -207,6 +226,21 @@ def _parameters(machine: Machine) -> list[Declared]:
         value = _value(machine, graph.symbol(name, OWNER))
         found.append(Declared(name, value, units.of(node.value), low, high, node))
     return found
+
+
+def _sources(machine: Machine) -> Table:
+    """Each number that has a comment, and the line it stands on."""
+    said = ""
+    rows = []
+    for origin in provenance(machine):
+        comment = AS_ABOVE if origin.comment == said else origin.comment
+        rows.append((origin.name, origin.written, _line(origin.span), comment))
+        said = origin.comment
+    return Table(SOURCES, tuple(rows), title="sources")
+
+
+def _line(span: Span) -> str:
+    return f"{Path(span.resolve().source.name).name}:{span.position().line}"
 
 
 def _expressions(machine: Machine) -> dict[str, nodes.Expression]:

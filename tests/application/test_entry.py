@@ -1,5 +1,7 @@
 """Where a run begins: `main`, the kernel asked for, and what its arguments are."""
 
+from typing import Any
+
 import pytest
 
 import aspenpy
@@ -12,7 +14,7 @@ KERNELS = """
 """
 
 
-def runtime(declarations: str, kernel: str, **settings: object) -> float:
+def runtime(declarations: str, kernel: str, **settings: Any) -> float:
     app = application("call update(3, 5) call check", declarations, KERNELS)
     return aspenpy.predict(app, machine(), kernel=kernel, set=settings).runtime
 

@@ -25,7 +25,10 @@ def examples(text: str) -> list[str]:
 
 
 @pytest.mark.parametrize("command", ["", *COMMANDS])
-def test_examples_work(command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_examples_work(
+    command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     found = examples(help_of([command] if command else [], capsys))
     assert len(found) >= 2
     program = tmp_path / "aspenpy"

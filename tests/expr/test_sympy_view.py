@@ -176,3 +176,11 @@ def test_simplify_keeps_a_sum_it_cannot_see_into() -> None:
     simplified = simplify(t * (n + total))
     assert free_symbols(simplified) == {t, n}
     assert evaluate(simplified, {t: 2, n: 4}) == 30
+
+
+def test_a_sum_has_its_value_numerically() -> None:
+    """1 + 1/8 + ... + 1/8^4 = (8^5 - 1)/(7*8^4) = 32767/28672; SymPy's evalf sums to the limit it is shown."""
+    total = summation(k := counter("k"), 5, apply("max", power(number(8), -k), n * 0))
+    view = to_sympy(total)
+    assert view.has(sympy.Sum)
+    assert float(view.subs({N: 1}).evalf()) == pytest.approx(32767 / 28672, rel=1e-12)

@@ -4,7 +4,7 @@ import pytest
 
 import aspenpy
 from aspenpy import AspenError
-from tests.tiny import codes, machine, runtime
+from tests.tiny import application, codes, machine, runtime
 
 CLUSTER = """
 param per_node = 2
@@ -27,7 +27,7 @@ def counts(socket: str | None) -> list[tuple[str, float]]:
     model = machine(CLUSTER)
     places = list(model.places(socket))
     prediction = aspenpy.predict(
-        aspenpy.parse("model m { kernel main { execute { flops [1] } } }"),  # type: ignore[arg-type]
+        application("execute { flops [1] }"),
         model,
         socket="cpu",
     )
@@ -85,7 +85,7 @@ def test_of_two_definitions_the_later_holds_and_a_warning_says_so() -> None:
         node box { resource flops(n) [5*n] resource flops(n) [n / rate] }
     """)
     assert [(item.severity, item.code) for item in model.warnings] == [("warning", "redefined")] * 4
-    assert aspenpy.predict(aspenpy.parse("model m { kernel main { execute { flops [6] } } }"), model).runtime == 3  # type: ignore[arg-type]
+    assert aspenpy.predict(application("execute { flops [6] }"), model).runtime == 3
 
 
 PROPERTIES = """

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 import aspenpy
 from tests.oracle import Oracle
 from tests.random_models import applications, machines
+from tests.tiny import both
 
 
 @settings(max_examples=100, deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate])
@@ -14,7 +15,7 @@ from tests.random_models import applications, machines
 def test_a_prediction_is_what_running_the_model_by_hand_gives(
     app_text: str, machine_text: str, socket: str, overlap: bool
 ) -> None:
-    app, machine = aspenpy.parse(app_text), aspenpy.parse(machine_text)
+    app, machine = both(app_text, machine_text)
     spent = Oracle(app.node, machine.node, socket, overlap).run()
     prediction = aspenpy.predict(app, machine, socket=socket, overlap=overlap)
     assert prediction.runtime == pytest.approx(float(spent.time), rel=1e-11, abs=1e-12)

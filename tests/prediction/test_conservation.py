@@ -9,20 +9,14 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 import aspenpy
-from aspenpy import Application, Machine, Prediction
+from aspenpy import Prediction
 from tests.random_models import applications, machines
+from tests.tiny import both
 
 SOCKETS = st.sampled_from(["S", "T"])
 FEW = settings(max_examples=25, deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate])
 """Not shrunk: texts of this size would shrink for minutes."""
 SETTINGS = st.fixed_dictionaries({"n": st.integers(0, 6), "r": st.sampled_from([0, 0.5, 3])})
-
-
-def models(app_text: str, machine_text: str) -> tuple[Application, Machine]:
-    app, machine = aspenpy.parse(app_text), aspenpy.parse(machine_text)
-    assert isinstance(app, Application)
-    assert isinstance(machine, Machine)
-    return app, machine
 
 
 def close(expected: float) -> Any:
@@ -31,7 +25,7 @@ def close(expected: float) -> Any:
 
 @st.composite
 def predictions(draw: Any) -> Prediction:
-    app, machine = models(draw(applications()), draw(machines()))
+    app, machine = both(draw(applications()), draw(machines()))
     return aspenpy.predict(app, machine, socket=draw(SOCKETS), overlap=draw(st.booleans()), set=draw(SETTINGS))
 
 
@@ -53,7 +47,7 @@ def test_times_add_up_to_the_runtime(prediction: Prediction) -> None:
 @FEW
 @given(applications(), SETTINGS)
 def test_amounts_are_those_counted_without_the_machine(app_text: str, changes: dict[str, float]) -> None:
-    app, machine = models(app_text.replace("{", "{ param clock = 2", 1), OTHER_MACHINE)
+    app, machine = both(app_text.replace("{", "{ param clock = 2", 1), OTHER_MACHINE)
     for name, use in aspenpy.predict(app, machine, set=changes).resources.items():
         assert aspenpy.count(app, name, set=changes) == close(use.amount)
 
@@ -72,8 +66,8 @@ def test_a_setting_is_as_if_it_were_written_in_the_model(
     written = app_text
     for name, value in changes.items():
         written = re.sub(rf"\n  param {name} = .*", f"\n  param {name} = {value}", written)
-    app, machine = models(app_text, machine_text)
-    rewritten, _ = models(written, machine_text)
+    app, machine = both(app_text, machine_text)
+    rewritten, _ = both(written, machine_text)
     assert rewritten == app or written != app_text
     expected = aspenpy.predict(rewritten, machine, socket=socket).runtime
     assert aspenpy.predict(app, machine, socket=socket, set=changes).runtime == close(expected)
@@ -84,7 +78,7 @@ def test_a_setting_is_as_if_it_were_written_in_the_model(
 def test_a_prepared_function_is_the_prediction(
     app_text: str, machine_text: str, socket: str, values: dict[str, float]
 ) -> None:
-    app, machine = models(app_text, machine_text)
+    app, machine = both(app_text, machine_text)
     prepared = aspenpy.prepare(app, machine, ["n", "r"], socket=socket)
     expected = aspenpy.predict(app, machine, socket=socket, set=values).runtime
     assert prepared(values["n"], values["r"]) == pytest.approx(expected, rel=1e-12)

@@ -26,7 +26,7 @@ def test_what_differs_from_call_to_call_has_no_value() -> None:
     json.dumps(step)
 
 
-def test_without_values_it_shows_formulas() -> None:
+def test_as_text_shows_the_values() -> None:
     explanation = predict("execute { flops [2*n] }", "param n = 5").explain()
-    assert "one instance asks for  2*n, in flop\n" in as_text(explanation) + "\n"
+    assert "one instance asks for  2*n = 10 flop\n" in as_text(explanation) + "\n"
     assert str(explanation) == as_text(explanation)

@@ -2,8 +2,9 @@
 
 import pytest
 
+from aspenpy.analysis.peaks import Peak, peaks
 from aspenpy.machine.model import Machine
-from aspenpy.present.peaks import Peak, peaks
+from aspenpy.scope import Value
 from tests.tiny import machine
 
 TEXT = """
@@ -24,7 +25,7 @@ def found() -> list[Peak]:
     return peaks(machine(TEXT))
 
 
-def rates(found: list[Peak], resource: str, component: str) -> dict[tuple[str, ...], float | None]:
+def rates(found: list[Peak], resource: str, component: str) -> dict[tuple[str, ...], Value | None]:
     return {peak.traits: peak.rate for peak in found if peak.resource == resource and peak.path[-1] == component}
 
 

@@ -1,0 +1,116 @@
+"""`aspenpy compare`: one application on several machines, and where which of them is the fastest."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+
+from aspenpy.cli.entry import only_entry
+from aspenpy.cli.failure import CommandError
+from aspenpy.cli.output import emit, emit_json, report, show
+from aspenpy.cli.parser import Examples, add_model, add_outside, add_values, settings_of
+from aspenpy.explore.comparison import Comparison, Sweep
+from aspenpy.library import load_application, load_machine
+from aspenpy.machine.model import Machine
+from aspenpy.prediction import predict
+from aspenpy.scope import DEFAULT_SEED
+
+EXAMPLES: Examples = (
+    ("two machines side by side", "aspenpy compare comd --machine simple,haswell"),
+    (
+        "all sockets of one machine, the data first moved to the second",
+        "aspenpy compare matmul --machine keeneland --transfer",
+    ),
+    ("where the faster one changes", "aspenpy compare stream --machine haswell,cori_haswell --over n=1..1e6 --integer"),
+)
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    add_model(parser)
+    parser.add_argument("--machine", metavar="A,B,...", required=True, help="the machines, files or names, by commas")
+    parser.add_argument(
+        "--socket", metavar="S,...", help="their sockets: one for each machine, or several for a single machine"
+    )
+    add_values(parser)
+    parser.add_argument("--over", metavar="NAME=LOW..HIGH", help="finds all crossovers of this parameter's interval")
+    parser.add_argument("--integer", action="store_true", help="with --over: whole values only, found exactly")
+    parser.add_argument(
+        "--transfer",
+        action="store_true",
+        help="the kernel's data lie at the first: the others also move them over their link",
+    )
+    parser.add_argument("--picture", metavar="FILE", help="with --over: draws the runtimes, as .svg, .png or .pdf")
+    add_outside(parser)
+    parser.add_argument("--format", choices=("table", "json", "csv"), default="table", help="default: table")
+    parser.add_argument(
+        "--seed", metavar="N", type=int, default=DEFAULT_SEED, help=f"of random draws (default: {DEFAULT_SEED})"
+    )
+
+
+def run(arguments: Namespace) -> int:
+    from aspenpy.present.comparison import as_json, page, picture, records
+
+    if arguments.over is None and (arguments.integer or arguments.picture):
+        raise CommandError("--integer and --picture belong to --over NAME=LOW..HIGH")
+    application = load_application(arguments.model, allow_outside=arguments.allow_outside)
+    comparison = Comparison(
+        application,
+        _machines(arguments),
+        kernel=only_entry(application, arguments.kernel),
+        set=settings_of(arguments),
+        transfer=arguments.transfer,
+        seed=arguments.seed,
+    )
+    sweep = None if arguments.over is None else _sweep(comparison, arguments)
+    if arguments.picture and sweep is not None:
+        from aspenpy.cli.pictures import save
+
+        save(arguments.picture, lambda: picture(sweep))
+    if arguments.format == "json":
+        emit_json(as_json(comparison, sweep))
+        return 0
+    report(application.warnings)
+    if arguments.format == "csv":
+        from aspenpy.present.delimited import as_csv
+
+        emit(as_csv(records(comparison, sweep)), end="")
+    else:
+        show(page(comparison, sweep))
+    return 0
+
+
+def _machines(arguments: Namespace) -> list[tuple[Machine, str | None]]:
+    """Machines with their sockets, paired in order; a single machine takes all the sockets."""
+    machines = [load_machine(name, allow_outside=arguments.allow_outside) for name in _split(arguments.machine)]
+    sockets: list[str | None] = list(_split(arguments.socket)) if arguments.socket else [None]
+    if len(machines) == 1 and sockets == [None]:
+        sockets = list(machines[0].sockets)
+    if len(machines) == 1:
+        machines *= len(sockets)
+    if len(sockets) == 1:
+        sockets *= len(machines)
+    if len(machines) != len(sockets):
+        raise CommandError(f"{len(machines)} machines and {len(sockets)} sockets: give one socket for each machine")
+    return list(zip(machines, sockets, strict=True))
+
+
+def _split(text: str) -> list[str]:
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def _sweep(comparison: Comparison, arguments: Namespace) -> Sweep:
+    name, equals, interval = arguments.over.partition("=")
+    low, dots, high = interval.partition("..")
+    if not (name.strip() and equals and low.strip() and dots and high.strip()):
+        raise CommandError(f"--over: expected NAME=LOW..HIGH, such as n=10..1e6, not `{arguments.over}`")
+    first = comparison.contenders[0].prediction
+    ends = []
+    for text in (low, high):
+        probe = predict(
+            comparison.application,
+            first.machine,
+            socket=first.socket,
+            kernel=comparison.kernel,
+            set={**comparison.set, name.strip(): text.strip()},
+        )
+        ends.append(probe.scope.values([probe.scope.symbol(name.strip())])[0])
+    return comparison.over(name.strip(), ends[0], ends[1], whole=arguments.integer)

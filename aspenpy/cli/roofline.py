@@ -1,0 +1,89 @@
+"""`aspenpy roofline`: what a machine can do at most, and how far below that applications stay."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+
+from aspenpy.analysis.roofline import Roofline
+from aspenpy.cli.entry import only_entry
+from aspenpy.cli.failure import CommandError
+from aspenpy.cli.output import emit, emit_json, report, show
+from aspenpy.cli.parser import Examples, add_settings, settings_of
+from aspenpy.library import load_application, load_machine
+from aspenpy.scope import DEFAULT_SEED
+
+EXAMPLES: Examples = (
+    ("the ceilings of a machine, and from which intensity on they hold", "aspenpy roofline haswell"),
+    ("of one of its sockets", "aspenpy roofline keeneland --socket nvidia_m2090"),
+    ("applications, and their kernels, below them", "aspenpy roofline haswell --app comd lulesh"),
+    ("for a program", "aspenpy roofline haswell --app spmv --format json"),
+)
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("machine", metavar="MACHINE", help="a machine: a file, or a name of `aspenpy list machines`")
+    parser.add_argument(
+        "--app",
+        metavar="MODEL",
+        nargs="+",
+        action="extend",
+        default=[],
+        dest="applications",
+        help="applications to place below the roof: files, or names of `aspenpy list apps`",
+    )
+    add_settings(parser)
+    parser.add_argument("--format", choices=("table", "json", "csv"), default="table", help="default: table")
+    parser.add_argument("--picture", metavar="FILE", help="also draws the roofline: an .svg, .png or .pdf file")
+    parser.add_argument("--gnuplot", metavar="FILE", help="also writes it as a script for gnuplot")
+    parser.add_argument(
+        "--seed", metavar="N", type=int, default=DEFAULT_SEED, help=f"of random draws (default: {DEFAULT_SEED})"
+    )
+
+
+def run(arguments: Namespace) -> int:
+    outside = arguments.allow_outside
+    machine = load_machine(arguments.machine, allow_outside=outside)
+    applications = [load_application(name, allow_outside=outside) for name in arguments.applications]
+    found = Roofline(
+        machine,
+        [(application, only_entry(application, arguments.kernel)) for application in applications],
+        socket=arguments.socket,
+        set=settings_of(arguments),
+        seed=arguments.seed,
+        overlap=arguments.par == "overlap",
+    )
+    if arguments.format != "json":
+        warnings = [warning for prediction in found.predictions for warning in prediction.diagnostics]
+        report(dict.fromkeys(warnings or machine.warnings))
+    _write(found, arguments)
+    if arguments.picture:
+        from aspenpy.cli.pictures import save
+        from aspenpy.present.roofline_picture import draw
+
+        save(arguments.picture, lambda: draw(found))
+    if arguments.gnuplot:
+        from aspenpy.present.roofline_gnuplot import script
+
+        _save(arguments.gnuplot, script(found, arguments.gnuplot))
+    return 0
+
+
+def _write(found: Roofline, arguments: Namespace) -> None:
+    from aspenpy.present.roofline import as_json, page, records
+
+    if arguments.format == "json":
+        emit_json(as_json(found))
+    elif arguments.format == "csv":
+        from aspenpy.present.delimited import as_csv
+
+        emit(as_csv(records(found)), end="")
+    else:
+        show(page(found))
+
+
+def _save(path: str, text: str) -> None:
+    try:
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+    except OSError as error:
+        raise CommandError(f"cannot write `{path}`: {error.strerror}") from None

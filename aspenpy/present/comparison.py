@@ -1,0 +1,156 @@
+"""Comparisons as a page, as JSON, as rows of CSV, and as a picture."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from aspenpy.present.numbers import plain, seconds
+from aspenpy.present.page import Page, Title
+from aspenpy.present.table import Column, Table
+
+if TYPE_CHECKING:
+    from aspenpy.explore.comparison import Comparison, Sweep
+
+POINTS_DRAWN = 400
+"""Points of a curve in a picture."""
+
+
+def page(comparison: Comparison, sweep: Sweep | None = None) -> Page:
+    """The times side by side, and with a parameter the places where the order changes."""
+    fastest = comparison.fastest
+    title = Title(f"{comparison.application.name}: {comparison.kernel} is fastest on {fastest}")
+    if sweep is None:
+        return title, _times(comparison)
+    return title, _times(comparison), _stretches(sweep), *((_crossovers(sweep),) if sweep.crossovers else ())
+
+
+def _times(comparison: Comparison) -> Table:
+    best = comparison.times[comparison.fastest]
+    moved = any(comparison.transfers.values())
+    columns = [Column("machine"), Column("runtime", seconds, "unit")]
+    columns += [Column("of it transfer", seconds, "unit")] if moved else []
+    columns += [Column("times the fastest", lambda ratio: f"{ratio:.3g}", "right"), Column("waits for")]
+    rows = []
+    for item in comparison.contenders:
+        time = comparison.times[item.label]
+        waits = item.prediction.bottleneck
+        row: list[Any] = [item.label, time, *([comparison.transfers[item.label]] if moved else [])]
+        rows.append((*row, time / best if best else None, waits and f"{waits.resource} on {_last(waits.component)}"))
+    places = frozenset(place for place, row in enumerate(rows) if row[0] == comparison.fastest)
+    return Table(tuple(columns), tuple(rows), places)
+
+
+def _last(component: str | None) -> str:
+    return (component or "nothing").rpartition("/")[2]
+
+
+def _stretches(sweep: Sweep) -> Table:
+    columns = (Column(f"{sweep.parameter} from", _number, "right"), Column("to", _number, "right"), Column("fastest"))
+    rows = tuple((item.low, item.high, " = ".join((item.fastest, *item.tied))) for item in sweep.stretches)
+    return Table(columns, rows, title=f"where which is the fastest, {sweep.parameter} = {_range(sweep)}")
+
+
+def _crossovers(sweep: Sweep) -> Table:
+    columns = (
+        Column(f"at {sweep.parameter}"),
+        Column("from"),
+        Column("to"),
+        Column("both take", seconds, "unit"),
+    )
+    rows = tuple(
+        (_place(item.before, item.behind), item.first, item.second, float(sweep.time(item.first, item.before)))
+        for item in sweep.crossovers
+    )
+    return Table(columns, rows, title="crossovers")
+
+
+def _place(before: Any, behind: Any) -> str:
+    """Two neighbours that read the same are one place: a step at a real number lies just behind it."""
+    first, second = _number(before), _number(behind)
+    return first if first == second else f"{first} .. {second}"
+
+
+def _number(value: Any) -> str:
+    return f"{value:,}" if isinstance(value, int) else f"{float(value):.9g}"
+
+
+def _range(sweep: Sweep) -> str:
+    return f"{_number(sweep.low)} .. {_number(sweep.high)}{', whole numbers' if sweep.whole else ''}"
+
+
+def as_json(comparison: Comparison, sweep: Sweep | None = None) -> dict[str, Any]:
+    """One object, times in seconds."""
+    found: dict[str, Any] = {
+        "application": comparison.application.name,
+        "kernel": comparison.kernel,
+        "fastest": comparison.fastest,
+        "machines": [
+            {
+                "name": item.label,
+                "machine": item.prediction.machine.name,
+                "socket": item.prediction.socket,
+                "runtime": {"value": comparison.times[item.label], "unit": "s"},
+                "transfer": {"value": comparison.transfers[item.label], "unit": "s"},
+            }
+            for item in comparison.contenders
+        ],
+    }
+    if sweep is not None:
+        found["over"] = {"parameter": sweep.parameter, "low": plain(sweep.low), "high": plain(sweep.high)}
+        found["fastest_where"] = [
+            {"low": plain(item.low), "high": plain(item.high), "name": item.fastest, "tied": list(item.tied)}
+            for item in sweep.stretches
+        ]
+        found["crossovers"] = [
+            {"from": item.first, "to": item.second, "before": plain(item.before), "behind": plain(item.behind)}
+            for item in sweep.crossovers
+        ]
+    found["diagnostics"] = [item.to_json() for item in comparison.application.warnings]
+    return found
+
+
+def records(comparison: Comparison, sweep: Sweep | None = None) -> Table:
+    """Of the CSV form: a row for each machine, or for each stretch of the parameter."""
+    if sweep is None:
+        rows = tuple((label, time, comparison.transfers[label]) for label, time in comparison.times.items())
+        return Table((Column("machine"), Column("runtime_s"), Column("transfer_s")), rows)
+    stretches = tuple((float(item.low), float(item.high), item.fastest) for item in sweep.stretches)
+    return Table((Column("low"), Column("high"), Column("fastest")), stretches)
+
+
+def picture(sweep: Sweep) -> Any:
+    """Runtimes over the parameter on logarithmic axes, crossovers marked: a matplotlib figure."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(7, 4.4), layout="constrained")
+    axes = figure.add_subplot()
+    xs = _grid(float(sweep.low), float(sweep.high), sweep.whole)
+    for label, style in zip(sweep.formulas, STYLES * len(sweep.formulas), strict=False):
+        axes.plot(xs, [float(sweep.time(label, x)) for x in xs], label=label, linewidth=1.8, **style)
+    for item in sweep.crossovers:
+        x, y = float(item.behind), float(sweep.time(item.second, item.behind))
+        axes.plot([x], [y], "o", color="black", markersize=5)
+        axes.annotate(_place(item.before, item.behind), (x, y), textcoords="offset points", xytext=(6, -12), fontsize=9)
+    axes.set_xscale("log" if sweep.low > 0 else "linear")
+    axes.set_yscale("log")
+    axes.set_xlabel(sweep.parameter)
+    axes.set_ylabel("runtime (s)")
+    axes.set_title(f"{sweep.comparison.application.name}: {sweep.comparison.kernel}", loc="left", fontsize=11)
+    axes.grid(visible=True, which="major", linewidth=0.5, alpha=0.4)
+    axes.legend(frameon=False)
+    return figure
+
+
+STYLES: list[dict[str, Any]] = [
+    {"color": "#0072B2", "linestyle": "-"},
+    {"color": "#D55E00", "linestyle": "--"},
+    {"color": "#009E73", "linestyle": "-."},
+    {"color": "#CC79A7", "linestyle": ":"},
+]
+"""Colours that colour-blind readers tell apart (Okabe and Ito), each with a line of its own."""
+
+
+def _grid(low: float, high: float, whole: bool) -> list[Any]:
+    steps = [place / (POINTS_DRAWN - 1) for place in range(POINTS_DRAWN)]
+    points = [low * (high / low) ** step if low > 0 else low + (high - low) * step for step in steps]
+    return sorted({max(int(low), min(int(high), round(point))) for point in points}) if whole else points

@@ -1,0 +1,72 @@
+"""A Roofline as a script for gnuplot (5 or later), data included."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from aspenpy.present.roofline import heading, label
+from aspenpy.present.roofline_picture import COLOURS, levels, shown_points, window
+
+if TYPE_CHECKING:
+    from aspenpy.analysis.roofline import Roofline
+
+HEAD = """\
+# {heading}. Draw it: gnuplot {script}
+set terminal svg size 1000,620 noenhanced font "sans,12"
+set output {picture}
+set title {title}
+set logscale xy
+set xrange [{seen.left:.6g}:{seen.right:.6g}]
+set yrange [{seen.bottom:.6g}:{seen.top:.6g}]
+set xlabel "operational intensity (flop/B)"
+set ylabel "flop/s"
+set format y "%.0s %cflop/s"
+set key outside right top
+set grid
+least(a, b) = a < b ? a : b
+"""
+
+
+def script(roofline: Roofline, path: str) -> str:
+    """The text of the file `path`; it draws an SVG beside the folder it is run in, under the same name."""
+    points = shown_points(roofline)
+    seen = window(roofline, points)
+    found = levels(roofline.compute)
+    fastest = max((memory.rate for memory in roofline.memory), default=None)
+    picture = quoted(Path(path).with_suffix(".svg").name)
+    title = heading(roofline)
+    parts = [HEAD.format(heading=title, script=Path(path).name, picture=picture, title=quoted(title), seen=seen)]
+    if points:
+        parts.append("# flop/B, predicted flop/s, attainable flop/s, number, name\n$points << END\n")
+        parts += [
+            f'{point.intensity:.10g} {point.predicted:.10g} {point.attainable:.10g} {number} "{point.name}"\n'
+            for number, point in enumerate(points, 1)
+        ]
+        parts.append("END\n")
+    curves = [
+        f"{_roof(level.rate, fastest)} title {quoted(level.text)} linecolor rgb {quoted(COLOURS[level.precision])}"
+        for level in reversed(found)
+    ]
+    highest = found[-1].rate
+    curves += [
+        f"{_roof(highest, memory.rate)} title {quoted(label(memory, roofline))} linecolor rgb 'black' linewidth 2"
+        for memory in roofline.memory
+    ]
+    if points:
+        curves += [
+            "$points using 1:3 with points pointtype 6 linecolor rgb 'black' title 'attainable'",
+            "$points using 1:2 with points pointtype 7 linecolor rgb 'black' title 'predicted'",
+            "$points using 1:2:4 with labels offset 0,-0.8 font ',9' notitle",
+            *(f"NaN with dots title {quoted(f'{number}  {point.name}')}" for number, point in enumerate(points, 1)),
+        ]
+    return "".join(parts) + "plot " + ", \\\n     ".join(curves) + "\n"
+
+
+def _roof(rate: float, bandwidth: float | None) -> str:
+    return f"{rate:.10g}" if bandwidth is None else f"least({rate:.10g}, {bandwidth:.10g}*x)"
+
+
+def quoted(text: str) -> str:
+    """Between single quotes, in which gnuplot knows no escape but the quote twice."""
+    return "'" + text.replace("'", "''") + "'"

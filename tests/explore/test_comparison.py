@@ -1,0 +1,124 @@
+"""Comparisons: crossovers against closed forms and against trying every value."""
+
+from fractions import Fraction
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import aspenpy
+from aspenpy.diagnostics import AspenError
+from aspenpy.explore.comparison import Comparison
+
+APPLICATION = """
+model work {
+  param n = 100 in 1 .. 1000
+  data a as Array(n, 8)
+  kernel main { execute [n] { flops [1] loads [8] from a } }
+  kernel square { execute { flops [n^2] } }
+}
+"""
+
+
+def machine(name: str, time: str, cores: int = 1) -> aspenpy.Machine:
+    found = aspenpy.parse(
+        f"""machine {name} {{ socket [1] S_{name} }}
+socket S_{name} {{ core [{cores}] C link L }}
+core C {{ resource flops(x) [{time}] resource loads(x) [0*x] }}
+link L {{ resource intracomm(b) [b/4] }}"""
+    )
+    assert isinstance(found, aspenpy.Machine)
+    return found
+
+
+def compared(*times: str, kernel: str = "square", transfer: bool = False) -> Comparison:
+    app = aspenpy.parse(APPLICATION)
+    assert isinstance(app, aspenpy.Application)
+    machines = [(machine(f"M{place}", time), None) for place, time in enumerate(times)]
+    return Comparison(app, machines, kernel=kernel, transfer=transfer)
+
+
+def test_times_side_by_side() -> None:
+    found = compared("x/10", "3 + x/1000")
+    assert found.times == {"M0": 1000.0, "M1": 13.0}
+    assert found.fastest == "M1"
+
+
+def test_a_crossover_is_the_root() -> None:
+    """n^2/10 = 3 + n^2/1000 at n = sqrt(3000/99)."""
+    sweep = compared("x/10", "3 + x/1000").over("n", 1, 1000)
+    (crossover,) = sweep.crossovers
+    assert (crossover.first, crossover.second) == ("M0", "M1")
+    assert float(crossover.before) == pytest.approx((3000 / 99) ** 0.5, rel=1e-12)
+    assert [stretch.fastest for stretch in sweep.stretches] == ["M0", "M1"]
+
+
+def test_two_crossovers_and_a_touch() -> None:
+    """With x = n^2, x^2 + 900 = 109 x where (x - 9)(x - 100) = 0, that is at n = 3 and n = 10."""
+    sweep = compared("x^2 + 900", "109*x").over("n", 1, 100)
+    assert [(item.first, item.second) for item in sweep.crossovers] == [("M1", "M0"), ("M0", "M1")]
+    places = [float(item.before) for item in sweep.crossovers]
+    assert places == pytest.approx([3, 10], rel=1e-11)
+    touching = compared("x^2 + 81", "18*x").over("n", 1, 100)  # (x - 9)^2 = 0: they tie and do not change places
+    assert touching.crossovers == ()
+
+
+def test_a_step_lies_between_two_neighbours() -> None:
+    """ceil(n/4) against n/10 + 1.05: one core at 1 s a flop, four in parallel; at n = 5 a second round begins."""
+    app = aspenpy.parse(APPLICATION)
+    assert isinstance(app, aspenpy.Application)
+    found = Comparison(app, [(machine("A", "x", cores=4), None), (machine("B", "x*11/10/4*0 + 3/2", cores=1000), None)])
+    sweep = found.over("n", 1, 100, whole=True)
+    (crossover,) = sweep.crossovers
+    assert (crossover.first, crossover.before, crossover.second, crossover.behind) == ("A", 4, "B", 5)
+
+
+def test_data_are_moved_over_the_link() -> None:
+    """8 n bytes at 4 bytes a second: 200 s for n = 100, added to the second machine only."""
+    found = compared("x", "x/2", kernel="main", transfer=True)
+    assert found.transfers == {"M0": 0.0, "M1": 200.0}
+    assert found.times == {"M0": 100.0, "M1": 250.0}
+
+
+@given(st.integers(1, 9), st.integers(0, 60), st.integers(1, 9), st.integers(0, 60), st.integers(1, 4))
+def test_whole_numbers_against_trying_all(a: int, b: int, c: int, d: int, step: int) -> None:
+    """Every n below 40 is on the side that the stretches say, and neighbours of different sides have a crossover."""
+    first, second = f"{a}*x + {b}", f"{c}*ceil(x/{step})*{step} + {d}"
+    if a == c and b == d and step == 1:
+        return
+    app = aspenpy.parse(APPLICATION.replace("flops [n^2]", "flops [n]"))
+    assert isinstance(app, aspenpy.Application)
+    machines = [(machine("A", first), None), (machine("B", second), None)]
+    sweep = Comparison(app, machines, kernel="square").over("n", 1, 40, whole=True)
+
+    def side(n: int) -> int:
+        mine, theirs = a * n + b, c * -(-n // step) * step + d
+        return (mine > theirs) - (mine < theirs)
+
+    sides = [side(n) for n in range(1, 41) if side(n)]
+    changes = sum(before != behind for before, behind in pairwise(sides))
+    assert len(sweep.crossovers) == changes
+    for crossover in sweep.crossovers:
+        assert side(int(crossover.before)) * side(int(crossover.behind)) <= 0
+
+
+@pytest.mark.parametrize(
+    ("times", "message"),
+    [(("x",), "needs two machines"), (("x", "x"), None)],
+)
+def test_what_cannot_be_compared(times: tuple[str, ...], message: str | None) -> None:
+    if message is None:
+        assert compared(*times).over("n", 1, 10).crossovers == ()
+    else:
+        with pytest.raises(AspenError, match=message):
+            compared(*times)
+
+
+def test_bad_intervals_and_parameters() -> None:
+    found = compared("x", "2*x")
+    with pytest.raises(AspenError, match="has no values from 10 to 1"):
+        found.over("n", 10, 1)
+    with pytest.raises(AspenError, match="unknown parameter `m`"):
+        found.over("m", 1, 10)
+    assert found.over("n", Fraction(1, 2), 10).stretches[0].fastest == "M0"

@@ -1,0 +1,83 @@
+"""Numbers that can hardly be meant, each put into a machine that has none of them."""
+
+from fractions import Fraction
+
+import pytest
+
+import aspenpy
+from aspenpy.checks.plausibility import RANGES, implausible
+from aspenpy.library import names
+from aspenpy.machine.skeleton import skeleton
+from tests.tiny import machine
+
+SOUND = skeleton("box", "cluster")
+
+SLIPS = [
+    ("clock = 2.5 GHz in 1 GHz", "clock = 2.5 in 1 GHz", "implausibly-small", "property clock [box_clock]"),
+    ("clock = 2.5 GHz in 1 GHz", "clock = 25 GHz in 1 GHz", "implausibly-large", "property clock [box_clock]"),
+    ("[number/(clock*issue)]", "[number/(clock*issue*4)]", "above-peak", "flops"),
+    ("fmad [base/fma_gain]", "fmad [base/8]", "above-peak", "flops"),
+    ("simd [base/simd_width]", "simd [base*simd_width]", "slower-trait", "flops"),
+    ("dynamic power [150 W - 20 W]", "dynamic power [15 W - 20 W]", "negative-dynamic-power", None),
+    ("static power [1 W]", "static power [0 W - 1 W]", "negative-static-power", None),
+    ("property capacity [128 GiB]", "property capacity [0]", "not-positive", None),
+    ("property capacity [128 GiB]", "property capacity [128]", "implausibly-small", None),
+    ("property capacity [32 MiB]", "property capacity [30 MB]", "uneven-sets", None),
+    ("property cacheline [64 B]  // assumed\n  property sharing [1]",
+     "property cacheline [48 B]  property sharing [1]", "no-power-of-two", "property cacheline [48 B]"),
+    ("resource loads(volume) [volume/bandwidth]", "resource loads(volume) [volume/bandwidth/2]", "above-bandwidth",
+     "loads"),
+    ("property bandwidth [box_bandwidth]",
+     "property bandwidth [box_bandwidth] property channels [4] property channel_bandwidth [20 GB/s]",
+     "above-channels", "property bandwidth [box_bandwidth]"),
+    ("socket [2] box_socket", "socket [0] box_socket", "none-of-it", None),
+    ("property fma_gain [2]", "property fma_gain [0.5]", "implausibly-small", None),
+]  # fmt: skip
+"""What is written instead of what, the code that is told first, and the text it points at (the slip itself if None)."""
+
+
+def test_the_sound_one_is_sound() -> None:
+    assert implausible(machine(SOUND)) == []
+
+
+@pytest.mark.parametrize(("right", "wrong", "code", "place"), SLIPS)
+def test_slip(right: str, wrong: str, code: str, place: str | None) -> None:
+    assert SOUND.count(right) >= 1
+    found = implausible(machine(SOUND.replace(right, wrong, 1)))
+    (warning,) = (item for item in found if item.code == code)
+    assert warning.severity == "warning"
+    assert warning.span is not None
+    assert warning.span.text().split("  //")[0] == (wrong if place is None else place)
+
+
+def test_numbers_are_told() -> None:
+    """4 cores would need: 2.5 GHz x 2 x 8 x 2 = 80 Gflop/s; written are four times that."""
+    (warning,) = implausible(machine(SOUND.replace("[number/(clock*issue)]", "[number/(clock*issue*4)]")))
+    assert warning.message == (
+        "core `box_core` does 320 Gflop/s as sp, simd, fmad, and clock x issue x simd_width x fma_gain allow 80 Gflop/s"
+    )
+
+
+def test_design_power_below_idle() -> None:
+    text = "machine M { socket S } socket S { property idle [20 W]  property tdp [10 W] }"
+    (warning,) = implausible(machine(text))
+    assert (warning.code, warning.span and warning.span.text()) == ("design-below-idle", "property tdp [10 W]")
+
+
+@pytest.mark.parametrize(("kind", "name"), RANGES)
+def test_both_ends_of_each_range(kind: str, name: str) -> None:
+    low, high = RANGES[kind, name].low, RANGES[kind, name].high
+
+    def told(value: Fraction) -> list[str]:
+        text = f"machine M {{ {kind} C }} {kind} C {{ property {name} [{value.numerator}/{value.denominator}] }}"
+        outside = ("implausibly-small", "implausibly-large", "not-positive")
+        return [item.code for item in implausible(machine(text)) if item.code in outside]
+
+    assert told(low) == told(high) == []
+    assert told(high * 2) == ["implausibly-large"]
+    assert len(told(low / 2 if low else Fraction(-1))) == 1
+
+
+@pytest.mark.parametrize("name", names("machines"))
+def test_the_library_is_plausible(name: str) -> None:
+    assert [str(item) for item in implausible(aspenpy.load_machine(name))] == []

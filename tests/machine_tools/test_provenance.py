@@ -1,0 +1,74 @@
+"""Where the numbers of a machine are from."""
+
+import json
+from pathlib import Path
+
+from aspenpy.machine.provenance import provenance
+from tests.cli.conftest import Runner, models, run
+from tests.tiny import machine
+
+__all__ = ["models", "run"]
+
+TEXT = """\
+// m: a machine.
+param a = 1  // the data sheet
+
+// A book,
+// page 3.
+param b = 2
+
+param c = 3
+machine M {
+  node [4] N  // counted
+}
+
+// Of the component.
+node N {
+  property bulk [a + b]
+  property line [64 B]  // measured
+  static power [2 W]
+}
+"""
+
+
+def test_comments_behind_above_and_of_the_component() -> None:
+    found = [(item.name, item.written, item.comment, item.span.position().line) for item in provenance(machine(TEXT))]
+    assert found == [
+        ("a", "1", "the data sheet", 2),
+        ("b", "2", "A book, page 3.", 6),
+        ("M.N", "4", "counted", 10),
+        ("N.bulk", "a + b", "Of the component.", 15),
+        ("N.line", "64 B", "measured", 16),
+        ("N.static power", "2 W", "Of the component.", 17),
+    ]
+
+
+def test_what_a_file_begins_with_is_about_the_file() -> None:
+    assert provenance(machine("// m: a machine.\nparam a = 1\nmachine M { node N }\nnode N { static power [a] }")) == []
+
+
+def test_show(run: Runner, models: Path) -> None:
+    (models / "about.aspen").write_text(TEXT)
+    shown = run("show", "about.aspen").out
+    rows = [line.split() for line in shown[shown.index("\nsources\n") :].splitlines()[4:]]
+    assert rows[1] == ["b", "2", "about.aspen:6", "A", "book,", "page", "3."]
+    assert rows[3] == ["N.bulk", "a", "+", "b", "about.aspen:15", "Of", "the", "component."]
+    found = json.loads(run("show", "about.aspen", "--format", "json").out)["sources"]
+    assert found[0] == {"name": "a", "written": "1", "file": "about.aspen", "line": 2, "comment": "the data sheet"}
+
+
+def test_a_comment_is_said_once(run: Runner, models: Path) -> None:
+    numbers = "  property capacity [1 GB]\n  property latency [1 us]\n"
+    text = f"machine M {{ memory D }}\n// Both: a book.\nmemory D {{\n{numbers}}}\n"
+    (models / "once.aspen").write_text(text)
+    *_, first, second = run("show", "once.aspen").out.splitlines()
+    assert first.split()[-3:] == ["Both:", "a", "book."]
+    assert second.split()[-2:] == ["as", "above"]
+
+
+def test_included_files_are_named(run: Runner) -> None:
+    found = json.loads(run("show", "haswell", "--format", "json").out)["sources"]
+    (clock,) = (item for item in found if item["name"] == "haswell_clock")
+    path = Path(clock["file"])
+    assert path.name == "intel_xeon_haswell.aspen"
+    assert "haswell_clock = 3.5 GHz" in path.read_text().splitlines()[clock["line"] - 1]

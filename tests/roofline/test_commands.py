@@ -1,0 +1,115 @@
+"""`aspenpy roofline`: its page, object, rows, script and picture."""
+
+import csv
+import io
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from aspenpy.present.roofline_picture import LEAST_GAP, depths, spread
+from tests.cli.conftest import Runner, models, run
+
+__all__ = ["models", "run"]
+
+PAGE = """\
+roofline of Cluster, socket Processor
+
+ceilings (ridge: the flop/B from which on they hold)
+  flops as       of one     of all  ridge with Memory  component
+  ────────  ───────────  ─────────  ─────────────────  ─────────
+  plain       1 Gflop/s  8 Gflop/s                0.4  Core
+  dp        500 Mflop/s  4 Gflop/s                0.2  Core
+
+bandwidths
+  memory  resource       as   of one   of all
+  ──────  ─────────────  ──  ───────  ───────
+  Memory  loads, stores      10 GB/s  20 GB/s
+
+below them
+  kernel   time  flop/B    attainable  bound by           predicted    of it  waits for
+  ──────  ─────  ──────  ────────────  ──────────────  ────────────  ───────  ─────────
+  axpy    15 us  0.0833  1.67 Gflop/s  loads + stores  1.33 Gflop/s   80.0 %  loads
+    axpy  12 us  0.0833  1.67 Gflop/s  loads + stores  1.67 Gflop/s  100.0 %  loads
+"""
+"""20 kflop and 240 kB: 12 us at 20 GB/s, 15 us with the message."""
+
+ON = ("roofline", "cluster.aspen", "--app", "axpy.aspen")
+
+
+def test_page(run: Runner) -> None:
+    assert run(*ON) == (0, PAGE, "")
+    assert run("roofline", "cluster.aspen").out == PAGE[: PAGE.index("\nbelow them")]
+
+
+def test_json(run: Runner) -> None:
+    found = json.loads(run(*ON, "--format", "json").out)
+    assert (found["machine"], found["socket"]) == ("Cluster", "Processor")
+    plain, double = found["compute"]
+    assert (double["traits"], double["rate"], double["count"]) == (["dp"], pytest.approx(4e9), 8)
+    assert plain["ridges"] == {"Memory": pytest.approx(0.4)}
+    assert [item["rate"] for item in found["memory"]] == [pytest.approx(2e10)]
+    whole, kernel = found["points"]
+    assert (whole["kernel"], kernel["kernel"]) == (None, "axpy")
+    assert (whole["flops"], whole["bytes"], whole["predicted"]) == (20000, 240000, pytest.approx(20e3 / 15e-6))
+
+
+def test_csv(run: Runner) -> None:
+    rows = list(csv.DictReader(io.StringIO(run(*ON, "--format", "csv").out)))
+    assert [row["kind"] for row in rows] == ["compute", "compute", "memory", "application", "kernel"]
+    assert float(rows[-1]["attainable"]) == pytest.approx(20e3 / 12e-6)
+
+
+@pytest.fixture
+def script(run: Runner, models: Path) -> str:
+    assert run(*ON, "--gnuplot", "roof.gp").status == 0
+    return (models / "roof.gp").read_text()
+
+
+def test_gnuplot_script(script: str) -> None:
+    assert "least(8000000000, 2e+10*x) title 'plain'" in script
+    assert "least(4000000000, 2e+10*x) title 'dp'" in script
+    (point,) = (line for line in script.splitlines() if line.endswith('"axpy.axpy"'))
+    assert [float(cell) for cell in point.split()[:4]] == pytest.approx([1 / 12, 20e3 / 12e-6, 20e3 / 12e-6, 2])
+
+
+def test_gnuplot_draws_it(script: str, models: Path) -> None:
+    gnuplot = shutil.which("gnuplot")
+    if gnuplot is None:
+        pytest.skip("gnuplot is not installed")
+    ran = subprocess.run([gnuplot, "roof.gp"], cwd=models, capture_output=True, text=True, check=False)
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert "axpy.axpy" in (models / "roof.svg").read_text()
+
+
+@pytest.mark.parametrize(("suffix", "begins"), [(".svg", b"<?xml"), (".png", b"\x89PNG")])
+def test_picture(run: Runner, models: Path, suffix: str, begins: bytes) -> None:
+    pytest.importorskip("matplotlib", reason="the extra `plot` is not installed")
+    assert run(*ON, "--picture", f"roof{suffix}").status == 0
+    drawn = (models / f"roof{suffix}").read_bytes()
+    assert drawn.startswith(begins)
+    if suffix == ".svg":
+        assert all(text in drawn for text in (b"dp: 4 Gflop/s", b"Memory: 20 GB/s", b"axpy.axpy"))
+
+
+def test_labels_keep_apart() -> None:
+    assert spread([0.1, 0.11, 0.5]) == pytest.approx([0.1, 0.1 + LEAST_GAP, 0.5])
+    assert depths([(0.5, 0.5), (0.51, 0.5), (0.52, 0.5), (0.9, 0.5), (0.51, 0.9)]) == [0, 1, 2, 0, 0]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--socket", "Procesor"), "did you mean `Processor`?"),
+        (("--set", "clok=1"), "did you mean `clock`?"),
+        (("--gnuplot", "none/roof.gp"), "cannot write `none/roof.gp`: No such file or directory"),
+        (("--picture", "roof.bmp"), "cannot draw `roof.bmp`"),
+        (("--app", "axpi"), "there is no file and no application in the library called `axpi`"),
+    ],
+)
+def test_refused(run: Runner, arguments: tuple[str, ...], said: str) -> None:
+    outcome = run("roofline", "cluster.aspen", *arguments)
+    assert outcome.status == 2
+    assert said in outcome.err
