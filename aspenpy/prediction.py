@@ -294,6 +294,10 @@ _trees: dict[tuple[int, int, str | None, str, bool], CostTree] = {}
 def _mapped(application: Application, machine: Machine, socket: str | None, kernel: str, overlap: bool) -> CostTree:
     """The cost tree, mapped once. Models are told apart by identity: comparing two takes longer than a prediction,
     and a tree keeps its models alive, so their identities are not given away."""
+    for model, kind, loader in ((application, Application, "load_application"), (machine, Machine, "load_machine")):
+        if not isinstance(model, kind):
+            hint = f"load it first: aspenpy.{loader}({model!r})"
+            fail("not-a-model", f"{model!r} is no {kind.__name__.lower()} model", hint=hint)
     key = id(application), id(machine), socket, kernel, overlap
     if key not in _trees:
         if len(_trees) >= MOST_MAPPED:

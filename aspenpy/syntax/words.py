@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 TERMINALS = {
-    "$END": "the end of the file",
+    "$END": "the end of the text",
     "NAME": "a name",
     "NUMBER": "a number",
     "QUANTITY": "a number with a unit",

@@ -68,3 +68,9 @@ def test_a_free_parameter_that_is_unknown_is_refused(prediction: Prediction) -> 
         prediction.prepare(["nn"])
     assert codes(refusal.value) == ["unknown-parameter"]
     assert "did you mean `n`?" in str(refusal.value)
+
+
+def test_a_name_is_no_model() -> None:
+    app = aspenpy.parse("model t { param n = 1 kernel main { execute { flops [n] } } }")
+    with pytest.raises(aspenpy.AspenError, match=r"aspenpy\.load_machine\('simple'\)"):
+        aspenpy.predict(app, "simple")  # type: ignore[arg-type]

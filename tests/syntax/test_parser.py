@@ -299,6 +299,6 @@ def test_the_corpus_is_there() -> None:
 
 def test_an_error_names_the_text_it_is_in() -> None:
     with pytest.raises(
-        AspenError, match=r"^error: expected a value behind `\+`, found the end of the file\n --> n:1:4"
+        AspenError, match=r"^error: expected a value behind `\+`, found the end of the text\n --> n:1:4"
     ):
         parse_expression("1 +", "n")
