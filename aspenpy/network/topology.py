@@ -1,0 +1,154 @@
+"""Topology: the figures of a network, whatever its shape.
+
+Conventions, which hold for every topology:
+
+* A *node* computes, a *router* forwards. In a direct network (hypercube, mesh, torus, fully connected) each node is its
+  own router; elsewhere it hangs on one by a *terminal link*.
+* A *link* joins two routers and carries data both ways at once. Terminal links are counted apart.
+* A *distance* is the links between routers on a shortest route, so that two nodes of one router are at 0 hops;
+  `terminal_hops` is what the way onto the first router and off the last one adds.
+* The *average distance* is that between two nodes that are not the same, each pair as likely as any other.
+* The *bisection* is the fewest links, terminal links among them, that part the nodes into two halves, equal to one
+  node. Where nobody has a closed form it is a bound, and `bound` says which.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Literal
+
+from aspenpy.expr import graph
+from aspenpy.expr.arithmetic import Number
+from aspenpy.expr.evaluate import evaluate
+from aspenpy.expr.graph import Expr
+from aspenpy.record import Record
+
+Size = Expr | Number
+Bound = Literal["upper", "lower"]
+
+FIGURES = (
+    "nodes", "routers", "links", "terminal_links", "terminal_hops", "radix", "diameter", "average_distance", "bisection"
+)  # fmt: skip
+
+
+class NetworkError(ValueError):
+    """What a network cannot be. `parameter` names what is to be changed; whoever read the value knows its place."""
+
+    def __init__(self, message: str, parameter: str, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.parameter = parameter
+        self.hint = hint
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return NetworkError, (self.message, self.parameter, self.hint)
+
+
+class Topology(Record):
+    """The figures of one network, as expressions; numbers where its parameters are numbers.
+
+    `parameters` are what `topologies.topology` takes to make it again. `radix` is the number of ports of the largest
+    router, those of its nodes included where they hang on it. `bounds` names the figures that are no more than bounds.
+    """
+
+    kind: str
+    parameters: tuple[tuple[str, Any], ...]
+    nodes: Expr
+    routers: Expr
+    links: Expr
+    terminal_links: Expr
+    terminal_hops: Expr
+    radix: Expr
+    diameter: Expr
+    average_distance: Expr
+    bisection: Expr
+    bounds: tuple[tuple[str, Bound], ...] = ()
+
+    @property
+    def links_per_node(self) -> Expr:
+        """All links, terminal ones included, over the nodes: what the wiring costs."""
+        return (self.links + self.terminal_links) / self.nodes
+
+    def bound(self, figure: str) -> Bound | None:
+        """Which kind of bound a figure is; None for one that is exact."""
+        return dict(self.bounds).get(figure)
+
+    def bisection_bandwidth(self, link_bandwidth: Size) -> Expr:
+        """Bytes a second from one half to the other, and as many back, over links of so many bytes a second."""
+        return self.bisection * link_bandwidth
+
+    def crossing_time(self, volume: Size, link_bandwidth: Size) -> Expr:
+        """Seconds in which so many bytes get from one half to the other: Table 3.5 of the dissertation."""
+        return graph.coerced(volume) / self.bisection_bandwidth(link_bandwidth)
+
+    def latency(self, per_hop: Size, start: Size = 0, *, farthest: bool = False) -> Expr:
+        """Seconds until the first byte arrives: `start`, and `per_hop` for every link on the way to an average node,
+        or to the farthest."""
+        distance = self.diameter if farthest else self.average_distance
+        return graph.add(start, (distance + self.terminal_hops) * per_hop)
+
+    def figures(self, values: Mapping[Expr, Number] | None = None) -> dict[str, Number]:
+        """The figures as exact numbers, where all symbols have values."""
+        return {name: evaluate(getattr(self, name), values) for name in FIGURES}
+
+
+# -- what the constructors of all topologies use ---------------------------------------------------
+
+
+def whole(value: Size, parameter: str, words: str, least: int = 1) -> Expr:
+    """The size as an expression. Raises NetworkError where it is a number, and not a whole one from `least` on."""
+    expr = graph.coerced(value)
+    if expr.kind != "number":
+        return expr
+    number = expr.payload
+    if number != int(number) or number < least:
+        raise NetworkError(f"{words} must be a whole number from {least} on, not {expr}", parameter)
+    return graph.number(int(number))
+
+
+def constant(expr: Expr) -> int | None:
+    """The whole number that an expression is; None where it is none yet."""
+    return expr.payload if expr.kind == "number" and type(expr.payload) is int else None
+
+
+def constants(exprs: Iterable[Expr]) -> list[int] | None:
+    """All of them as whole numbers; None where one of them is none yet."""
+    found = [constant(expr) for expr in exprs]
+    return None if None in found else [number for number in found if number is not None]
+
+
+def floor(value: Size) -> Expr:
+    return graph.apply("floor", value)
+
+
+def is_odd(value: Expr) -> Expr:
+    """1 for an odd number, 0 for an even one."""
+    return graph.apply("mod", value, 2)
+
+
+def average(total: Expr, nodes: Expr) -> Expr:
+    """The average over ordered pairs of distinct nodes, from the sum over all; 0 where there is one node."""
+    return graph.if_else(graph.compare("==", nodes, 1), 0, total / (nodes * (nodes - 1)))
+
+
+def check_nodes(topology: Topology, nodes: int) -> None:
+    """Raises NetworkError unless the topology has exactly so many nodes."""
+    has = constant(topology.nodes)
+    if has is not None and has != nodes:
+        raise NetworkError(
+            f"{described(topology)} has {has:,} nodes, not {nodes:,}",
+            topology.parameters[0][0],
+            "the parameters of a topology decide how many nodes it has",
+        )
+
+
+def described(topology: Topology) -> str:
+    """`torus (dimensions 8 x 8 x 8)`."""
+    return f"{topology.kind.replace('_', ' ')} ({', '.join(_described(*pair) for pair in topology.parameters)})"
+
+
+def _described(name: str, value: Any) -> str:
+    if name == "edges":
+        return f"{len(value)} edges"
+    text = " x ".join(map(str, value)) if isinstance(value, tuple) else str(value)
+    return f"{name.replace('_', ' ')} {text}"
