@@ -254,7 +254,7 @@ MISTAKES = [
     (lambda: torus(()), "dimensions", "a grid has from 1 to 32 dimensions, not 0"),
     (lambda: hypercube_of(100), "nodes", "a hypercube has a power of two of nodes, not 100"),
     (lambda: check_nodes(torus((4, 4, 4)), 100), "dimensions", "torus (dimensions 4 x 4 x 4) has 64 nodes, not 100"),
-    (lambda: fat_tree(4, 3, Fraction(1, 2)), "taper", "a fat tree is tapered by 1 or more, not 1/2"),
+    (lambda: fat_tree(4, 3, Fraction(1, 2)), "taper", "a fat tree is tapered by 1 or more, not 0.5"),
     (lambda: fat_tree(4, 3, Fraction(4, 3)), "taper",
      "taper * arity, the nodes on a switch, must be a whole number from 1 on, not 16/3"),
     (lambda: fat_tree(1, 3), "arity", "the links up of a switch must be a whole number from 2 on, not 1"),
