@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from aspenpy.network.graphs import graph_of
 from aspenpy.network.grids import mesh, torus
-from aspenpy.network.placement import Placement, expected_random_distance, neighbour_distance, place
+from aspenpy.network.neighbours import expected_random_distance, neighbour_distance
+from aspenpy.network.placement import Placement, place
 from aspenpy.network.topologies import topology
 from aspenpy.network.topology import NetworkError
 
@@ -96,7 +97,7 @@ def test_random_placements_tend_to_what_is_expected(nodes: Any, each: int) -> No
 
 
 MISTAKES = [
-    (lambda: place(torus((4, 4)), (4, 8)), "grid", "4 x 8 are 32 ranks, and 16 nodes of 1 ranks have 16"),
+    (lambda: place(torus((4, 4)), (4, 8)), "grid", "4 x 8 are 32 ranks, and 16 nodes take 16, 1 each"),
     (lambda: place(torus((4, 4)), (2, 8), "aligned"), "grid", "ranks of 2 x 8 do not align with nodes of 4 x 4"),
     (lambda: place(topology("star", nodes=4), (4,)), "topology",
      "ranks have coordinates on a mesh or a torus, not on star (nodes 4)"),

@@ -1,6 +1,7 @@
 """One message by Hockney, LogP and LogGP, and LogP's broadcast, with the textbook's numbers and a simulation."""
 
 from collections import defaultdict
+from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
@@ -62,7 +63,7 @@ def test_broadcasts_keep_to_the_model(latency: int, overhead: int, gap: int, pro
         starts[arrival.sender].append(arrival.time - latency - 2 * overhead)
     for sender, times in starts.items():
         assert min(times) >= arrivals[sender].time
-        assert all(later - time >= max(gap, overhead) for time, later in zip(times, times[1:], strict=False))
+        assert all(later - time >= max(gap, overhead) for time, later in pairwise(times))
     assert [arrival.time for arrival in arrivals] == sorted(arrival.time for arrival in arrivals)
 
 
