@@ -39,7 +39,8 @@ class Cost(Record):
 
     def time(self, alpha: Size, beta: Size, gamma: Size = 0) -> Expr:
         """Seconds, with alpha a message, beta a byte sent (the inverse of the bandwidth) and gamma a byte combined."""
-        return self.rounds * alpha + self.volume * beta + self.combined * gamma
+        sent = self.rounds * alpha + self.volume * beta
+        return sent if graph.coerced(gamma) is graph.ZERO else sent + self.combined * gamma
 
 
 class Algorithm(Record):

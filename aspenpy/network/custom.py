@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import combinations
+from typing import Any
 
 from aspenpy.expr import graph
 from aspenpy.network.topology import NetworkError, Size, Topology, whole
 
 MOST_NODES = 2048
-"""Counting the distances of all pairs takes a second at this many nodes and a few links for each."""
+"""Of which counting the distances of all pairs takes a second or two."""
 
 MOST_HALVED = 16
 """Up to so many nodes every division into halves is tried; beyond it one that is hard to improve is the bound."""
@@ -103,14 +104,23 @@ def _cut(pairs: Sequence[tuple[int, int]], half: set[int]) -> int:
 
 
 def _good_cut(pairs: Sequence[tuple[int, int]], count: int) -> int:
-    """The halves that Kernighan and Lin's exchanges end with."""
+    """What Kernighan and Lin's exchanges end with, from the half that is nearer to a node that is far out."""
     import networkx
     from networkx.algorithms.community import kernighan_lin_bisection
 
     joined = networkx.Graph()
-    joined.add_nodes_from(range(count))
     for first, second in pairs:
         more = joined.get_edge_data(first, second, {"weight": 0})["weight"] + 1
         joined.add_edge(first, second, weight=more)
-    half, _ = kernighan_lin_bisection(joined, weight="weight", seed=HALVING_SEED)
+    *_, outermost = _outwards(joined, 0)
+    by_distance = _outwards(joined, outermost)
+    halves = set(by_distance[: count // 2]), set(by_distance[count // 2 :])
+    half, _ = kernighan_lin_bisection(joined, halves, weight="weight", seed=HALVING_SEED)
     return _cut(pairs, half)
+
+
+def _outwards(joined: Any, start: int) -> list[int]:
+    """All nodes, the nearest first."""
+    import networkx
+
+    return [start, *(node for _, node in networkx.bfs_edges(joined, start))]

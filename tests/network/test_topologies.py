@@ -321,3 +321,8 @@ def test_a_large_custom_network_is_bounded() -> None:
     figures, expected = topology("custom", edges=edges).figures(), torus((6, 6)).figures()
     assert expected.pop("bisection") <= figures.pop("bisection") <= 18
     assert figures == expected
+
+
+def test_a_long_custom_path_is_cut_once() -> None:
+    figures = topology("custom", edges=[(node, node + 1) for node in range(99)]).figures()
+    assert figures == mesh((100,)).figures()
