@@ -9,8 +9,8 @@ from typing import Any
 from aspenpy.expr import graph
 from aspenpy.network.topology import NetworkError, Size, Topology, whole
 
-MOST_NODES = 2048
-"""Of which counting the distances of all pairs takes a second or two."""
+MOST_NODES = 1024
+"""Of which counting the distances of all pairs and halving the worst of them takes two seconds."""
 
 MOST_HALVED = 16
 """Up to so many nodes every division into halves is tried; beyond it one that is hard to improve is the bound."""

@@ -272,7 +272,7 @@ MISTAKES = [
     (lambda: topology("custom", edges=[(0, 1), (2, 3)]), "edges",
      "only 2 of the 4 nodes can be reached from node 0"),
     (lambda: topology("custom", edges=[(0, 5000)]), "edges",
-     "a network given link by link has nodes 0 to 2047, and 5000 is beyond"),
+     "a network given link by link has nodes 0 to 1023, and 5000 is beyond"),
     (lambda: graph_of(torus((1000, 1000))), "dimensions",
      "torus (dimensions 1000 x 1000) has 1,000,000 routers, and 100,000 can be drawn"),
 ]  # fmt: skip
