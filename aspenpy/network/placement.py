@@ -18,7 +18,7 @@ Order = Literal["block", "cyclic", "random", "aligned"]
 ORDERS: tuple[Order, ...] = ("block", "cyclic", "random", "aligned")
 
 MOST_COUNTED = 200_000
-"""Ranks whose neighbours are looked at one by one, in about a second."""
+"""Ranks whose neighbours are looked at one by one, in some three seconds."""
 
 Coordinates = tuple[int, ...]
 
