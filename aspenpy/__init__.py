@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from aspenpy.analysis.profile import Profile, profile
     from aspenpy.analysis.roofline import Roofline, roofline
     from aspenpy.analysis.trace import Trace, trace
+    from aspenpy.analysis.traffic import Traffic, traffic
     from aspenpy.application.model import Application
     from aspenpy.diagnostics import AspenError, Diagnostic
     from aspenpy.library import load_application, load_machine, parse
@@ -47,6 +48,7 @@ __all__ = [
     "Profile",
     "Roofline",
     "Trace",
+    "Traffic",
     "count",
     "load_application",
     "load_machine",
@@ -59,6 +61,7 @@ __all__ = [
     "profile",
     "roofline",
     "trace",
+    "traffic",
 ]
 
 _HOME = {
@@ -75,6 +78,7 @@ _HOME = {
     "Profile": "aspenpy.analysis.profile",
     "Roofline": "aspenpy.analysis.roofline",
     "Trace": "aspenpy.analysis.trace",
+    "Traffic": "aspenpy.analysis.traffic",
     "count": "aspenpy.prediction",
     "load_application": "aspenpy.library",
     "load_machine": "aspenpy.library",
@@ -87,6 +91,7 @@ _HOME = {
     "profile": "aspenpy.analysis.profile",
     "roofline": "aspenpy.analysis.roofline",
     "trace": "aspenpy.analysis.trace",
+    "traffic": "aspenpy.analysis.traffic",
 }
 
 

@@ -30,7 +30,8 @@ class Step(Record):
 
     `demand` is the amount that one parallel instance asks for, as written, in `unit`; `amount` what the whole run
     asks for. `rate` is the machine's formula for the seconds of an amount, on one of `count` components; `traits`
-    change it in turn; `time` is what the whole run spends on it, `share` its part of the runtime (other
+    change it in turn; `left_by_caches` are the bytes of an instance that reach memory, where it says how it touches
+    its data; `time` is what the whole run spends on it, `share` its part of the runtime (other
     requirements of the block may hide it, so shares need not add up to 1).
     """
 
@@ -45,6 +46,7 @@ class Step(Record):
     rate: Expr
     traits: tuple[TraitStep, ...]
     ignored_traits: tuple[str, ...]
+    left_by_caches: Expr | None
     serial: Expr
     time: float
     share: float
@@ -143,6 +145,7 @@ def _step(
         offer.resource.time if offer else cost.base,
         tuple(TraitStep(trait.name, trait.formula) for trait in cost.traits),
         cost.ignored,
+        None if cost.traffic is None else graph.add(cost.traffic.read_bytes, cost.traffic.written_bytes),
         cost.serial,
         time,
         time / runtime if runtime else 0.0,

@@ -150,7 +150,7 @@ class Prediction:
     def resources(self) -> dict[str, ResourceUse]:
         """The resources that were asked for, by name."""
         return {
-            name: ResourceUse(name, amount, self.totals.get(("busy", name), 0.0), self._component(name))
+            name: ResourceUse(name, amount, self.totals.get(("busy", name), 0.0), self.component_of(name))
             for (kind, name), amount in ((key, value) for key, value in self.totals.items() if key[0] == "amount")
             if kind == "amount"
         }
@@ -165,9 +165,14 @@ class Prediction:
         if not waits or self.runtime <= 0:
             return None
         name = max(waits, key=waits.__getitem__)
-        return Bottleneck(name, self._component(name), waits[name], waits[name] / self.runtime)
+        return Bottleneck(name, self.component_of(name), waits[name], waits[name] / self.runtime)
 
-    def _component(self, resource: str) -> str | None:
+    def component_of(self, resource: str) -> str | None:
+        """The component that serves a resource, as a path; a cache that is waited for is its own."""
+        levels = (level for block in self.tree.blocks.values() for level in block.levels)
+        cache = next((level.place for level in levels if level.name == resource), None)
+        if cache is not None:
+            return "/".join(cache.path)
         costs = (cost for block in self.tree.blocks.values() for cost in block.requirements)
         return next((cost.offer.where for cost in costs if cost.requirement.resource == resource and cost.offer), None)
 

@@ -18,6 +18,9 @@ from aspenpy.syntax.lower import Lowering, carry_origin, failing, guarded
 
 Key = tuple[Application, str]
 
+IMPLIED_ARGUMENTS = {"rdd": (nodes.Name("rddCDF"), nodes.Name("rddVals"))}
+"""What a trait without arguments takes from around it: the kernel's or the model's."""
+
 
 def build_kernel(application: Application, name: str) -> flow.Kernel:
     """The kernel and, first, all that it calls: each kernel is built once, however often it is called."""
@@ -272,7 +275,7 @@ class _KernelBuilder:
                 trait.name,
                 tuple(
                     argument.value if isinstance(argument, nodes.Text) else lower(argument)
-                    for argument in trait.arguments
+                    for argument in trait.arguments or IMPLIED_ARGUMENTS.get(trait.name, ())
                 ),
                 trait.span,
             )

@@ -19,6 +19,7 @@ COMMANDS = {
     "compare": "one application on several machines, and where which is the fastest",
     "count": "how much an application asks for, by kernel, and which size asks for so much",
     "memory": "the data that kernels touch, and whether it fits",
+    "traffic": "what moves between the caches and memory, and which accesses hit where",
     "parallelism": "how many instances of each block could run at once, by call path",
     "trace": "what runs in which order",
     "roofline": "what a machine can do at most, and how far below that applications stay",

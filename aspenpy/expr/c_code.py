@@ -43,7 +43,9 @@ def to_c(expr: Expr, free: Sequence[Expr], name: str = "runtime") -> str:
     lines = [f"double {identifier(name, set())}({parameters})", "{", *("    " + line for line in body)]
     lines += [f"    const double result = {result};", "    return isfinite(result) ? result : NAN;", "}"]
     function = "\n".join(lines)
-    return "\n\n".join([HEADERS, *_helpers(function), function]) + "\n"
+    helpers = _helpers(function)
+    headers = [header for header, call in HEADERS.items() if call in "".join(helpers)]
+    return "\n\n".join(["\n".join(headers), *helpers, function]) + "\n"
 
 
 def identifier(name: str, taken: set[str]) -> str:

@@ -5,7 +5,10 @@ A condition is an int: 1, 0, or -1 where it could not be decided.
 
 from __future__ import annotations
 
-HEADERS = "#include <math.h>"
+from aspenpy.expr.c_cache_helpers import CACHE_HELPERS
+
+HEADERS = {"#include <math.h>": "", "#include <stdlib.h>": "calloc("}
+"""Each with the call that it is needed for; always, where that is empty."""
 
 _UNARY = """static double aspen_{name}(double x)
 {{
@@ -71,6 +74,7 @@ aspen_lookup(const double *values, const double *sizes, int count, int other, do
         left++;
     return values[left] + (values[left + 1] - values[left]) * (x - sizes[left]) / (sizes[left + 1] - sizes[left]);
 }""",
+    **CACHE_HELPERS,
     "aspen_equal": _COMPARISON.format(name="equal", sign="=="),
     "aspen_unequal": _COMPARISON.format(name="unequal", sign="!="),
     "aspen_less": _COMPARISON.format(name="less", sign="<"),

@@ -12,7 +12,7 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
-from aspenpy.expr import traits
+from aspenpy.expr import cache_laws, traits
 from aspenpy.expr.arithmetic import DomainError, Number, divide, plus, raised, remainder, settle, shown, times, to_float
 from aspenpy.record import Record
 
@@ -199,6 +199,13 @@ def _flat(graph: Any, *args: Any) -> Any:
     return tuple(graph.ZERO for _ in args)
 
 
+def _lru_slopes(graph: Any, distance: Any, ways: Any, lines: Any) -> Any:
+    """By the distance: d/dD of I_(1-p)(D-A+1, A) has no elementary form; the step of one line stands for it. By the
+    cache's size and ways there is none here (None: not differentiable)."""
+    step = graph.apply("lru_hits", distance + 1, ways, lines) - graph.apply("lru_hits", distance, ways, lines)
+    return step, None, None
+
+
 FUNCTIONS: dict[str, Function] = {
     function.name: function
     for function in (
@@ -335,6 +342,46 @@ FUNCTIONS: dict[str, Function] = {
             c="aspen_lookup({joined})",
             latex=r"\operatorname{{lookup}}\left({joined}\right)",
             derivative=_lookup_slopes,
+        ),
+        Function(
+            "gcd", 2, 2, "same",
+            exact=cache_laws.greatest_divisor,
+            numpy=cache_laws.numpy_by_point(cache_laws.greatest_divisor),
+            sympy=lambda sympy, x, y: sympy.Function("gcd")(x, y),
+            c="aspen_gcd({joined})",
+            latex=r"\gcd\left({joined}\right)",
+            derivative=_flat,
+            traits=traits.count,
+        ),
+        Function(
+            "lru_hits", 3, 3, "unknown",
+            exact=cache_laws.lru_hits,
+            numpy=cache_laws.numpy_lru_hits,
+            sympy=lambda sympy, *args: sympy.Function("lru_hits")(*args),
+            c="aspen_lru_hits({joined})",
+            latex=r"\operatorname{{lru\_hits}}\left({joined}\right)",
+            derivative=_lru_slopes,
+            traits=traits.positive_result,
+        ),
+        Function(
+            "random_misses", 3, None, "unknown",
+            exact=cache_laws.random_misses,
+            numpy=cache_laws.numpy_by_point(cache_laws.random_misses),
+            sympy=lambda sympy, *args: sympy.Function("random_misses")(*args),
+            c="aspen_random_misses((const double[]){{{joined}}}, {count})",
+            latex=r"\operatorname{{random\_misses}}\left({joined}\right)",
+            derivative=lambda graph, *args: (None,) * len(args),
+            traits=traits.positive_result,
+        ),
+        Function(
+            "sets_touched", 5, None, "unknown",
+            exact=cache_laws.sets_touched,
+            numpy=cache_laws.numpy_by_point(cache_laws.sets_touched),
+            sympy=lambda sympy, *args: sympy.Function("sets_touched")(*args),
+            c="aspen_sets_touched((const double[]){{{joined}}}, {count})",
+            latex=r"\operatorname{{sets\_touched}}\left({joined}\right)",
+            derivative=_flat,
+            traits=traits.count,
         ),
         Function("uniform", 2, 2, "same", latex=r"\operatorname{{uniform}}\left({joined}\right)", random=True),
         Function("normal", 2, 2, "same", latex=r"\operatorname{{normal}}\left({joined}\right)", random=True),

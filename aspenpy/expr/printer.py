@@ -131,13 +131,16 @@ def _junction(node: Expr, dialect: Dialect) -> tuple[int, Pieces]:
 
 
 def called(template: str, args: tuple[Expr, ...]) -> Pieces:
-    """A template with arguments put in: `{0}`, `{1}`, and `{joined}` for all of them with commas between."""
+    """A template with arguments put in: `{0}`, `{1}`, `{joined}` for all of them with commas between, and `{count}`
+    for how many there are."""
     pieces: Pieces = []
     for text, field, _, _ in Formatter().parse(template):
         pieces.append(text)
         if field == "joined":
             for position, arg in enumerate(args):
                 pieces += [", ", (arg, JUNCTION)] if position else [(arg, JUNCTION)]
+        elif field == "count":
+            pieces.append(str(len(args)))
         elif field is not None:
             pieces.append((args[int(field)], JUNCTION))
     return pieces

@@ -24,8 +24,11 @@ _COMPARISONS: dict[str, Any] = {
     "<=": sympy.Le,
     ">=": sympy.Ge,
 }
+FUNCTIONS_WITHOUT_SYMPY = ("gcd", "lru_hits", "random_misses", "sets_touched")
+
 _KEPT: dict[str, Any] = {
-    name: sympy.Function(name) for name in ("element", "lookup", "uniform", "normal", "cdf", "stream")
+    name: sympy.Function(name)
+    for name in ("element", "lookup", "uniform", "normal", "cdf", "stream", *FUNCTIONS_WITHOUT_SYMPY)
 }
 """What SymPy has no notion of, as functions it knows nothing about."""
 
@@ -182,7 +185,9 @@ def _kept(name: str, args: list[Expr]) -> Expr:
         return graph.index(*args)
     if name == "stream":
         return graph.stream(*args)
-    return graph.apply(name, *args) if name == "lookup" else graph.draw(name, args[1:], args[0])
+    if name == "lookup" or name in FUNCTIONS_WITHOUT_SYMPY:
+        return graph.apply(name, *args)
+    return graph.draw(name, args[1:], args[0])
 
 
 def _from_mul(item: Any, known: dict[Any, Expr]) -> Expr:

@@ -54,6 +54,11 @@ def positive_result(traits: tuple[int, ...]) -> int:
     return NONNEGATIVE
 
 
+def count(traits: tuple[int, ...]) -> int:
+    """How many there are: a whole number, not below 0."""
+    return INTEGER | NONNEGATIVE
+
+
 def remainder(traits: tuple[int, ...]) -> int:
     """The remainder has the sign of the divisor; a divisor of 0 makes it fail."""
     return every(traits) & INTEGER | traits[1] & NONNEGATIVE

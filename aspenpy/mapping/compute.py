@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import pairwise
 
 from aspenpy.application import flow
 from aspenpy.application.total import summed
+from aspenpy.caches.access import CACHE_TRAITS, Scattered
+from aspenpy.caches.traffic import Traffic
 from aspenpy.diagnostics import Diagnostic, Related, fail, nearest
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
-from aspenpy.machine.model import BASE, Machine
+from aspenpy.machine.model import BASE, Machine, Place
 from aspenpy.mapping.cost import AppliedTrait, BlockCost, Offer, RequirementCost, conflict_groups, slowest
+from aspenpy.mapping.memory import Hierarchy, level_costs, waiting_for_memory
 from aspenpy.record import Record
 from aspenpy.syntax.lower import Origins, carry_origin
 
@@ -42,7 +46,8 @@ def choose_socket(machine: Machine, socket: str | None) -> str | None:
 
 def target(machine: Machine, socket: str | None) -> Target:
     """The machine as an application on that socket sees it. The first component that offers a resource
-    takes it, depth first; a conflict counts wherever it is declared."""
+    takes it, depth first; a conflict counts wherever it is declared. Levels of memory that the machine calls
+    `serial` conflict: their times add (as in the execution-cache-memory model), else the slowest hides the others."""
     chosen = choose_socket(machine, socket)
     offers: dict[str, Offer] = {}
     conflicts: set[tuple[str, str]] = set()
@@ -50,17 +55,55 @@ def target(machine: Machine, socket: str | None) -> Target:
         for name, resource in place.component.resources.items():
             offers.setdefault(name, Offer(resource, place))
         conflicts.update(place.component.conflicts)
+    places = list(machine.first_places(chosen))
+    if any("serial" in place.component.properties for place in places):
+        caches = [place.component.name for place in places if place.component.type == "cache"]
+        conflicts.update(pairwise(["loads", "stores", *caches]))
     return Target(machine, chosen, offers, frozenset(conflicts))
 
 
-def price_block(block: flow.Block, where: Target, origins: Origins) -> BlockCost:
+def price_block(block: flow.Block, where: Target, hierarchy: Hierarchy, origins: Origins) -> BlockCost:
     """Each requirement on the component that serves it; the block takes the slowest group's time."""
-    costs = tuple(price(requirement, block.parallelism, where, origins) for requirement in block.requirements)
+    traffic = hierarchy.traffic(block, where.offers)
+    costs = tuple(
+        price_traffic(traffic[requirement], block.parallelism, where, hierarchy.core, origins)
+        if requirement in traffic
+        else price(requirement, block.parallelism, where, origins)
+        for requirement in block.requirements
+    )
+    levels = level_costs(traffic.values(), block.parallelism)
     times: dict[str, list[Expr]] = {}
     for cost in costs:
         times.setdefault(cost.requirement.resource, []).append(cost.time)
+    for level in levels:
+        times.setdefault(level.name, []).append(level.time)
     groups = conflict_groups({name: summed(parts) for name, parts in times.items()}, where.conflicts)
-    return BlockCost(block, costs, groups, slowest(groups))
+    return BlockCost(block, costs, groups, slowest(groups), levels)
+
+
+def price_traffic(
+    traffic: Traffic, parallelism: Expr, where: Target, core: Place | None, origins: Origins
+) -> RequirementCost:
+    """A requirement whose data go through caches: memory sends what the last of them fetches, and takes what it writes
+    back. What a store fetches before it writes is a load to memory."""
+    requirement = traffic.access.requirement
+    own = traffic.written_bytes if traffic.access.writes else traffic.read_bytes
+    cost = price(requirement.replace(amount=own), parallelism, where, origins)
+    other = traffic.read_bytes if traffic.access.writes else traffic.written_bytes
+    other_name = "loads" if traffic.access.writes else "stores"
+    if other is not graph.ZERO and other_name in where.offers:
+        beside = price(requirement.replace(amount=other, resource=other_name), parallelism, where, origins)
+        serial = graph.add(cost.serial, beside.serial)
+        cost = cost.replace(serial=serial, time=graph.mul(cost.rounds, serial))
+    waiting = None
+    if isinstance(traffic.access.pattern, Scattered) and cost.offer is not None:
+        waiting = waiting_for_memory(traffic, cost.offer.place, core)
+    if waiting is not None:
+        serial = graph.apply("max", cost.serial, waiting)
+        cost = cost.replace(serial=serial, time=graph.mul(cost.rounds, serial))
+    ignored = tuple(name for name in cost.ignored if name not in CACHE_TRAITS)
+    found: RequirementCost = cost.replace(requirement=requirement, traffic=traffic, ignored=ignored)
+    return found
 
 
 def price(requirement: flow.Requirement, parallelism: Expr, where: Target, origins: Origins) -> RequirementCost:

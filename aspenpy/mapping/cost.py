@@ -12,6 +12,7 @@ from functools import cached_property
 from aspenpy.application import flow
 from aspenpy.application.model import Application
 from aspenpy.application.total import Amounts, Leaf, Totaller, Totals, added, callees_first, scaled, summed
+from aspenpy.caches.traffic import Traffic
 from aspenpy.diagnostics import fail
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
@@ -46,7 +47,9 @@ class RequirementCost(flow.Node):
     """A requirement on the component that serves it.
 
     `base` is the serial time before traits, `serial` behind them, `rounds` how many times the
-    components must be filled (ceil(P / Q)), `time` their product; all in seconds.
+    components must be filled (ceil(P / Q)), `time` their product; all in seconds. Where it says how it
+    touches its data, `traffic` is what that moves between the caches, and the times are memory's with
+    what they leave for it.
     """
 
     requirement: flow.Requirement
@@ -56,6 +59,15 @@ class RequirementCost(flow.Node):
     ignored: tuple[str, ...]
     serial: Expr
     rounds: Expr
+    time: Expr
+    traffic: Traffic | None = None
+
+
+class LevelCost(Record):
+    """Seconds in which a cache is busy with what a block moves through it."""
+
+    name: str
+    place: Place
     time: Expr
 
 
@@ -73,6 +85,7 @@ class BlockCost(flow.Node):
     requirements: tuple[RequirementCost, ...]
     groups: tuple[Together, ...]
     time: Expr
+    levels: tuple[LevelCost, ...] = ()
 
 
 class CostTree:
@@ -209,7 +222,8 @@ MOST_KERNEL_TOTALS = 10_000_000
 
 
 def _busy(cost: BlockCost) -> Totals:
-    return added({("busy", item.requirement.resource): item.time} for item in cost.requirements)
+    own: list[Totals] = [{("busy", item.requirement.resource): item.time} for item in cost.requirements]
+    return added([*own, *({("busy", level.name): level.time} for level in cost.levels)])
 
 
 def _bound(kernel: flow.Kernel, groups: tuple[Together, ...], busy: Totals, time: Expr) -> Totals:

@@ -11,6 +11,7 @@ from aspenpy.garbage import collection_paused
 from aspenpy.machine.model import OWNER, Machine
 from aspenpy.mapping.compute import price_block, target
 from aspenpy.mapping.cost import CostTree
+from aspenpy.mapping.memory import hierarchy_of
 from aspenpy.syntax.lower import Origins
 
 
@@ -25,11 +26,14 @@ def map_application(
     """The cost tree of a kernel on a machine. With `overlap`, the branches of every `par` run at once."""
     with collection_paused():
         entry = application.flow(kernel)
-        where = target(machine, socket)
         definitions = all_definitions(application, machine, entry)
+        where = target(machine, socket)
+        hierarchy = hierarchy_of(machine, where.socket, application, definitions)
         origins = all_origins(application, machine)
         blocks = {
-            block: price_block(block, where, origins) for item in callees_first(entry) for block in blocks_in(item.body)
+            block: price_block(block, where, hierarchy, origins)
+            for item in callees_first(entry)
+            for block in blocks_in(item.body)
         }
     return CostTree(application, machine, where.socket, entry, blocks, where.conflicts, overlap, definitions, origins)
 

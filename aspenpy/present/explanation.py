@@ -67,12 +67,22 @@ def _step(step: Step, value: Valuer) -> Table:
         ("written at", _place(step.machine_span)),
         *((f"as {trait.name}", _formula(trait.formula)) for trait in step.traits),
         *((f"as {name}", "not known to this machine, changes nothing") for name in step.ignored_traits),
-        ("one instance takes", _worked_out(step.serial, "s", value)),
+        *_serial(step, value),
         ("all of them take", f"ceil(instances/{count(step.count)}) times as long"),
         ("the run takes", f"{seconds(step.time)}, {share(step.share)} of the runtime{_waits(step)}"),
     ]
     columns = (Column(""), Column("", wrapped=True))
     return Table(columns, tuple(facts), title=_heading(step))
+
+
+def _serial(step: Step, value: Valuer) -> list[tuple[str, str]]:
+    """What one instance takes; behind caches the formula is long, and `aspenpy traffic` has its parts."""
+    if step.left_by_caches is None:
+        return [("one instance takes", _worked_out(step.serial, "s", value))]
+    left, taken = value(step.left_by_caches), value(step.serial)
+    if left is None or taken is None:
+        return [("one instance takes", _formula(step.serial))]
+    return [("caches leave for memory", amount(Amount(left, "B"))), ("one instance takes", seconds(taken))]
 
 
 def _waits(step: Step) -> str:
@@ -135,6 +145,9 @@ def _object(step: Step, value: Valuer) -> dict[str, Any]:
         "rate": {"formula": _formula(step.rate), "source": _location(step.machine_span)},
         "traits": [{"name": trait.name, "formula": _formula(trait.formula)} for trait in step.traits],
         "ignored_traits": list(step.ignored_traits),
+        "left_by_caches": None
+        if step.left_by_caches is None
+        else {"value": plain(value(step.left_by_caches)), "unit": "B"},
         "serial": _formula_object(step.serial, "s", value),
         "time": {"value": step.time, "unit": "s"},
         "share": step.share,

@@ -112,7 +112,8 @@ def _spread(samples: Samples) -> dict[str, str]:
 
 
 def _served(resource: str, component: str | None) -> str:
-    return f"{resource} on {component.rpartition('/')[2]}" if component else resource
+    name = component.rpartition("/")[2] if component else resource
+    return resource if name == resource else f"{resource} on {name}"
 
 
 def _kernels(prediction: Prediction) -> Table:
@@ -128,7 +129,7 @@ def _kernels(prediction: Prediction) -> Table:
 def _waits_for(prediction: Prediction, kernel: KernelUse) -> str | None:
     if kernel.bound_by is None:
         return None
-    return _served(kernel.bound_by, prediction.resources[kernel.bound_by].component)
+    return _served(kernel.bound_by, prediction.component_of(kernel.bound_by))
 
 
 def _resources(prediction: Prediction) -> Table:

@@ -137,6 +137,7 @@ _FUNCTION_RULES: dict[str, Callable[[nodes.Apply, Lookup], Dimension | None]] = 
     "root": _root,
     "power": lambda node, lookup: _power(*node.arguments, lookup) if len(node.arguments) == 2 else None,
     "lookup": _lookup_function,
+    "unknown": _unknown,
 }
 
 _RULES: dict[type, Callable[[Any, Lookup], Dimension | None]] = {

@@ -14,7 +14,8 @@ from aspenpy.expr.arithmetic import DomainError
 from aspenpy.expr.functions import FUNCTIONS
 
 COMPUTED = [row for row in FUNCTIONS.values() if not row.random]
-NUMBERS = [row for row in COMPUTED if row.name != "lookup"]
+OF_CACHES = {"lru_hits", "random_misses", "sets_touched"}  # tests/caches has theirs
+NUMBERS = [row for row in COMPUTED if row.name not in {"lookup", "gcd", *OF_CACHES}]
 
 INDEPENDENT = {
     "log": math.log,
@@ -55,6 +56,15 @@ def test_every_column_agrees_with_the_standard_library(row):
         assert row.exact(*args) == pytest.approx(expected, rel=1e-15)
         assert row.numpy(numpy, *[numpy.array([x]) for x in args])[0] == pytest.approx(expected, rel=1e-14)
         assert float(in_sympy(row, args)) == pytest.approx(expected, rel=1e-14)
+
+
+def test_the_greatest_common_divisor():
+    row = FUNCTIONS["gcd"]
+    for args in WHOLE:
+        assert row.exact(*args) == math.gcd(*args)
+        assert row.numpy(numpy, *[numpy.array([x]) for x in args])[0] == math.gcd(*args)
+    with pytest.raises(DomainError, match="whole number"):
+        row.exact(1.5, 2)
 
 
 def test_max_and_min_of_many():
@@ -133,13 +143,17 @@ def test_outside_of_the_domain(name, args):
         FUNCTIONS[name].exact(*args)
 
 
+WHOLE = [(1, 1), (12, 18), (7, 0), (0, 0)]
+CACHES = {"lru_hits": [(0, 1, 1), (9, 2, 8)], "random_misses": [(8, 3, 0.5)], "sets_touched": [(4, 64, 8, 128, 3)]}
+
+
 @pytest.mark.parametrize("row", [row for row in COMPUTED if row.name != "pow"], ids=lambda row: row.name)
 def test_what_is_claimed_to_be_known_of_a_result_is_true(row):
     """Traits on constants: an integer result is one, a result not below 0 is none."""
     if row.name == "lookup":
         assert row.traits((7, 7, 7)) == 0
         return
-    for args in operands(row):
+    for args in WHOLE if row.name == "gcd" else CACHES.get(row.name) or operands(row):
         known = row.traits(tuple(graph.number(x).traits for x in args))
         value = row.exact(*args)
         assert value >= 0 or not known & graph.NONNEGATIVE

@@ -1,0 +1,303 @@
+"""Access: one requirement as caches see it, by the traits that say in which pattern it touches its data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from aspenpy.application import flow
+from aspenpy.caches.nest import Loop, Nest
+from aspenpy.diagnostics import Diagnostic, fail, nearest
+from aspenpy.expr import graph
+from aspenpy.expr.graph import Expr
+from aspenpy.record import Record
+
+DEFAULT_WORD = 8
+"""Bytes of a word where a requirement gives its amount in bytes alone."""
+
+UNITS = ("line", "word", "byte")
+"""What a reuse distance may be counted in; the first where nothing is said (decision: SDCM counts lines)."""
+
+
+class Affine(Record):
+    """Words at the strides of a nest; `own` where the model wrote the loops itself."""
+
+    nest: Nest
+    own: bool
+
+
+class Stencil(Record):
+    """Sweeps over `extents` points of a grid, the fastest index first, each point with its neighbours up to `radius`
+    away, along the axes (`star`) or in a box. The grid has a rim of `radius` points around those."""
+
+    extents: tuple[Expr, ...]
+    radius: int
+    star: bool
+    word: Expr
+
+    @property
+    def points(self) -> int:
+        return self.streams(len(self.extents))
+
+    def streams(self, axes: int) -> int:
+        """Points, rows or layers that the stencil touches at once, across so many of its axes."""
+        return 2 * axes * self.radius + 1 if self.star else int((2 * self.radius + 1) ** axes)
+
+    @property
+    def nest(self) -> Nest:
+        """One sweep over the grid, rim included."""
+        loops, stride = [], self.word
+        for extent in self.extents:
+            trips = graph.add(extent, graph.number(2 * self.radius))
+            loops.append(Loop(stride, trips))
+            stride = graph.mul(stride, trips)
+        return Nest(self.word, tuple(loops))
+
+
+class Scattered(Record):
+    """Accesses anywhere in a table of so many bytes, each place as likely."""
+
+    table: Expr
+
+
+class Distances(Record):
+    """The reuse distances of all accesses, in `unit`, each with its share of them."""
+
+    distances: tuple[Expr, ...]
+    shares: tuple[Expr, ...]
+    unit: str
+
+
+class Access(Record):
+    """A requirement with its pattern. `word` in bytes, `accesses` words, per parallel instance of the block."""
+
+    requirement: flow.Requirement
+    word: Expr
+    accesses: Expr
+    pattern: Affine | Stencil | Scattered | Distances
+    warm: bool
+
+    @property
+    def nest(self) -> Nest | None:
+        """The loops of its pattern, where it is one of loops."""
+        return self.pattern.nest if isinstance(self.pattern, Affine | Stencil) else None
+
+    @property
+    def writes(self) -> bool:
+        return self.requirement.resource == "stores"
+
+
+class Reader(Record):
+    """What reading a trait needs to know: the sizes of data structures in bytes, the arrays behind names, and how to
+    read the histogram in a file."""
+
+    sizes: Mapping[str, Expr]
+    definitions: Mapping[Expr, Expr]
+    histogram: Callable[[str, flow.Trait], tuple[tuple[float, ...], tuple[float, ...]]]
+
+
+def read_access(requirement: flow.Requirement, reader: Reader, passed_over: frozenset[str]) -> Access | None:
+    """The pattern of a requirement; None without one. Traits in `passed_over` are the machine's own."""
+    if requirement.resource not in ("loads", "stores"):
+        return None
+    traits = {trait.name: trait for trait in requirement.traits if trait.name not in passed_over}
+    patterns = [trait for name, trait in traits.items() if name in PATTERNS]
+    if not patterns:
+        _refuse_alone(traits)
+        return None
+    if len(patterns) > 1:
+        message = f"an access has one pattern, and this is `{patterns[0].name}` and `{patterns[1].name}`"
+        fail("two-patterns", message, patterns[1].span, hint="keep the one that says more")
+    word = graph.number(DEFAULT_WORD) if requirement.size is None else requirement.size
+    accesses = graph.div(requirement.amount, word) if requirement.size is None else requirement.quantity
+    request = _Request(requirement, word, accesses, patterns[0], traits.get("reuse"), reader)
+    return Access(requirement, word, accesses, PATTERNS[patterns[0].name](request), "warm" in traits)
+
+
+def _refuse_alone(traits: Mapping[str, flow.Trait]) -> None:
+    for name in ("warm", "reuse"):
+        if name in traits:
+            known = ", ".join(f"`{pattern}`" for pattern in PATTERNS)
+            message = f"`{name}` adds to a pattern of access, and there is none here"
+            fail("no-pattern", message, traits[name].span, hint=f"name one before it: {known}")
+
+
+class _Request(Record):
+    """What a pattern is read from."""
+
+    requirement: flow.Requirement
+    word: Expr
+    accesses: Expr
+    trait: flow.Trait
+    reuse: flow.Trait | None
+    reader: Reader
+
+    def arguments(self, least: int, most: int, form: str) -> list[Expr]:
+        given = [argument for argument in self.trait.arguments if isinstance(argument, Expr)]
+        if len(given) != len(self.trait.arguments) or not least <= len(given) <= most:
+            fail("wrong-arguments", f"`{self.trait.name}` is written `{form}`", self.trait.span)
+        return given
+
+    @property
+    def times(self) -> Expr:
+        """How often the same data are swept."""
+        if self.reuse is None:
+            return graph.ONE
+        if len(self.reuse.arguments) != 1 or not isinstance(self.reuse.arguments[0], Expr):
+            fail("wrong-arguments", "`reuse` is written `reuse(times)`", self.reuse.span)
+        return graph.checked("quantity", self.reuse.arguments[0])
+
+
+def _stream(request: _Request) -> Affine:
+    """One word after the other."""
+    request.arguments(0, 0, "stream")
+    return _swept(request, request.word, request.accesses)
+
+
+def _stride(request: _Request) -> Affine:
+    """A word every so many bytes."""
+    (stride,) = request.arguments(1, 1, "stride(bytes)")
+    return _swept(request, stride, request.accesses)
+
+
+def _swept(request: _Request, stride: Expr, accesses: Expr) -> Affine:
+    """`reuse(times)`: the sweep is one of so many over the same data."""
+    if request.reuse is None:
+        return Affine(Nest(request.word, (Loop(stride, accesses),)), own=False)
+    sweep = Loop(stride, graph.div(accesses, request.times))
+    return Affine(Nest(request.word, (sweep, Loop(graph.ZERO, request.times))), own=False)
+
+
+def _blocked(request: _Request) -> Affine:
+    """Blocks of so many bytes, each swept `reuse` times before the next."""
+    (size,) = request.arguments(1, 1, "blocked(bytes)")
+    words = graph.div(size, request.word)
+    blocks = graph.div(request.accesses, graph.mul(words, request.times))
+    loops = (Loop(request.word, words), Loop(graph.ZERO, request.times), Loop(size, blocks))
+    return Affine(Nest(request.word, loops), own=False)
+
+
+def _nest(request: _Request) -> Affine:
+    given = request.arguments(2, 64, "nest(stride, trips, stride, trips, ...)")
+    if len(given) % 2:
+        message = "`nest` takes pairs, the stride in bytes and the trips of each loop, and the last has no trips"
+        fail("wrong-arguments", message, request.trait.span)
+    loops = tuple(Loop(given[k], graph.checked("count", given[k + 1])) for k in range(0, len(given), 2))
+    if request.reuse is not None:
+        loops = (*loops, Loop(graph.ZERO, request.times))
+    nest = Nest(request.word, loops)
+    return Affine(_made_as_often(nest, request), own=True)
+
+
+def _made_as_often(nest: Nest, request: _Request) -> Nest:
+    """A nest whose trips make more accesses than the requirement asks for is a mistake, told when it has a value."""
+    slack = graph.mul(request.accesses, graph.number(1 + 1e-9))
+    message = "the nest makes more accesses than the requirement asks for"
+    hint = "the product of the trips is at most the number of words"
+    wrong = graph.failure(Diagnostic("nest-too-large", message, request.trait.span, hint=hint))
+    first, *rest = nest.loops
+    trips = graph.if_else(graph.compare("<=", nest.accesses, slack), first.trips, wrong)
+    return nest.replace(loops=(first.replace(trips=trips), *rest)) if first.trips is not graph.ONE else nest
+
+
+def _stencil(request: _Request) -> Stencil:
+    points, *extents = request.arguments(3, 4, "stencil(points, nx, ny) or stencil(points, nx, ny, nz)")
+    known = {
+        (2 * len(extents) * radius + 1 if star else (2 * radius + 1) ** len(extents)): (radius, star)
+        for radius in range(1, 9)
+        for star in (False, True)
+    }
+    size = points.payload if points.kind == "number" else None
+    if size not in known:
+        shapes = ", ".join(str(count) for count in sorted(known)[:6])
+        fail("unknown-stencil", f"no stencil in {len(extents)} dimensions has {points} points", request.trait.span,
+             hint=f"stars and boxes have {shapes}, ... points")  # fmt: skip
+    radius, star = known[size]
+    return Stencil(tuple(extents), radius, star, request.word)
+
+
+def _random(request: _Request) -> Scattered:
+    request.arguments(0, 0, "random")
+    name = request.requirement.target
+    size = None if name is None else request.reader.sizes.get(name)
+    if size is None:
+        verb = "to" if request.requirement.resource == "stores" else "from"
+        message = "`random` needs the data structure that is accessed, to know its size"
+        fail(
+            "no-data",
+            message,
+            request.trait.span,
+            hint=f"write `{verb} NAME` before `as`, and declare `data NAME [bytes]`",
+        )
+    return Scattered(size)
+
+
+def _gather(request: _Request) -> Scattered:
+    (table,) = request.arguments(1, 1, "gather(table)")
+    if table.kind == "symbol" and table.payload[0] in request.reader.sizes:
+        return Scattered(request.reader.sizes[table.payload[0]])
+    return Scattered(table)
+
+
+def _rd(request: _Request) -> Distances:
+    given = request.arguments(1, 2, "rd(distance) or rd(distance, line|word|byte)")
+    return Distances((given[0],), (graph.ONE,), _unit(given[1:], request.trait))
+
+
+def _rdd(request: _Request) -> Distances:
+    """A cumulative distribution and its distances: arrays, or the histogram in a file."""
+    arguments = request.trait.arguments
+    if len(arguments) == 1 and isinstance(arguments[0], str):
+        distances, cumulative = request.reader.histogram(arguments[0], request.trait)
+        steps = [high - low for low, high in zip((0.0, *cumulative), cumulative, strict=False)]
+        return Distances(tuple(map(graph.number, distances)), tuple(map(graph.number, steps)), "line")
+    given = request.arguments(2, 3, 'rdd, rdd(cdf, values), rdd(cdf, values, line|word|byte) or rdd("file.csv")')
+    cdf, values = (_array(part, request) for part in given[:2])
+    if len(cdf) != len(values):
+        message = f"the distribution has {len(cdf)} steps and {len(values)} distances"
+        fail("wrong-distribution", message, request.trait.span, hint="give one distance a step")
+    ends = graph.apply("abs", graph.sub(cdf[-1], graph.ONE))
+    last = _unless(graph.compare(">", ends, graph.number(1e-6)), cdf[-1], "does not end at 1", request.trait)
+    rises = [graph.sub(high, low) for low, high in zip((graph.ZERO, *cdf[:-1]), (*cdf[:-1], last), strict=True)]
+    shares = [_unless(graph.compare("<", rise, graph.ZERO), rise, "is not increasing", request.trait) for rise in rises]
+    return Distances(tuple(values), tuple(shares), _unit(given[2:], request.trait))
+
+
+def _unless(wrong: Expr, value: Expr, words: str, trait: flow.Trait) -> Expr:
+    diagnostic = Diagnostic("wrong-distribution", f"the cumulative distribution {words}", trait.span)
+    return graph.if_else(wrong, graph.failure(diagnostic), value)
+
+
+def _array(part: Expr, request: _Request) -> tuple[Expr, ...]:
+    known = request.reader.definitions.get(part, part)
+    if known.kind != "array" or not known.args:
+        message = f"`rdd` takes arrays, and `{part}` is none"
+        fail(
+            "wrong-distribution", message, request.trait.span, hint="write `param NAME[] = {0.5, 1.0}` and name it here"
+        )
+    return known.args
+
+
+def _unit(given: list[Expr], trait: flow.Trait) -> str:
+    if not given:
+        return UNITS[0]
+    written = given[0].payload[0] if given[0].kind == "symbol" else str(given[0])
+    if written not in UNITS:
+        hint = nearest(written, UNITS) or "it is counted in `line`, `word` or `byte`"
+        fail("unknown-unit", f"a reuse distance is not counted in `{written}`", trait.span, hint=hint)
+    return written
+
+
+PATTERNS: dict[str, Callable[[_Request], Affine | Stencil | Scattered | Distances]] = {
+    "stream": _stream,
+    "stride": _stride,
+    "blocked": _blocked,
+    "nest": _nest,
+    "stencil": _stencil,
+    "random": _random,
+    "gather": _gather,
+    "rd": _rd,
+    "rdd": _rdd,
+}
+"""The traits that are patterns. `reuse` and `warm` add to one."""
+
+CACHE_TRAITS = frozenset({*PATTERNS, "reuse", "warm"})

@@ -1,0 +1,155 @@
+"""How many lines each access has to fetch at one level, and which of its touches of lines find them there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from aspenpy.caches.access import Access, Affine, Distances, Scattered, Stencil
+from aspenpy.caches.interference import Window, hits, kept, reuse
+from aspenpy.caches.level import Level
+from aspenpy.caches.nest import Nest, product
+from aspenpy.caches.warm import missing_share
+from aspenpy.expr import graph
+from aspenpy.expr.graph import Expr
+from aspenpy.record import Record
+
+
+class Touches(Record):
+    """So many touches of lines, of which the share `hits` finds its line; `distance` lines were touched since."""
+
+    count: Expr
+    hits: Expr
+    distance: Expr
+
+
+class Around(Record):
+    """What else happens in a block: the nests of its other arrays, and the bytes of all data structures."""
+
+    others: tuple[Nest, ...]
+    all_bytes: Expr
+
+
+def touches(access: Access, around: Around, level: Level) -> list[Touches]:
+    """All touches of lines of one access, first touches included (their distance is what `warm` says)."""
+    found = _RULES[type(access.pattern)](access, around, level)
+    return _randomly_replaced(found, access, level) if level.policy == "random" else found
+
+
+def _affine(access: Access, around: Around, level: Level) -> list[Touches]:
+    """What each loop repeats, from the innermost outwards: T times the lines within, less the lines of all."""
+    assert isinstance(access.pattern, Affine)
+    nest = access.pattern.nest
+    others = around.others
+    found = []
+    for depth, loop in enumerate(nest.loops, 1):
+        if loop.trips is graph.ONE:
+            continue
+        inner, all_lines = nest.lines(depth - 1, level.line), nest.lines(depth, level.line)
+        passes = product(outer.trips for outer in nest.loops[depth:])
+        if nest.crosses(depth):
+            moving = product(outer.trips for outer in nest.loops[depth:] if outer.moves)
+            seams = graph.sub(nest.lines_by_rows(depth, level.line), all_lines)
+            share, distance = hits(nest, others, Window(depth, depth, 0), level)
+            found.append(Touches(graph.mul(_at_least_none(seams), moving), share, distance))
+        share, distance = reuse(nest, others, depth, level)
+        again = _at_least_none(graph.sub(graph.mul(loop.trips, inner), all_lines))
+        found.append(Touches(graph.mul(again, passes), share, distance))
+    return [*found, _first(access, nest, around, level)]
+
+
+def _first(access: Access, nest: Nest, around: Around, level: Level) -> Touches:
+    lines = nest.lines(len(nest.loops), level.line)
+    if not access.warm:
+        return Touches(lines, graph.ZERO, graph.ZERO)
+    arrays = [(other, other.lines(len(other.loops), level.line)) for other in (nest, *around.others)]
+    everything = graph.div(around.all_bytes, level.line)
+    gone = missing_share(nest, arrays, everything, level)
+    return Touches(lines, graph.sub(graph.ONE, gone), everything)
+
+
+def _at_least_none(count: Expr) -> Expr:
+    return graph.apply("max", graph.ZERO, count)
+
+
+def _stencil(access: Access, around: Around, level: Level) -> list[Touches]:
+    """Layer conditions (Stengel, Treibig, Hager and Wellein, ICS 2015): a line is fetched once in a sweep if as many
+    layers as the stencil is thick stay in the cache, else once for each layer; within a layer, the same of its rows.
+    """
+    pattern = access.pattern
+    assert isinstance(pattern, Stencil)
+    nest = pattern.nest
+    others = [other.lines(len(other.loops), level.line) for other in around.others]
+    sweep_lines = nest.lines(len(nest.loops), level.line)
+    sweeps = graph.div(access.accesses, graph.mul(graph.number(pattern.points), *pattern.extents))
+    found, known = [], 1
+    for axis in range(len(pattern.extents) - 1, 0, -1):
+        layers = graph.mul(sweeps, *pattern.extents[axis:])
+        streams = pattern.streams(len(pattern.extents) - axis)
+        distance = graph.add(
+            graph.mul(graph.number(streams), nest.lines(axis, level.line)), graph.div(graph.add(*others), layers)
+        )
+        repeated = graph.mul(graph.number(streams - known), sweep_lines, sweeps)
+        found.append(Touches(repeated, kept(graph.div(distance, level.sets), level), distance))
+        known = streams
+    words = graph.sub(access.accesses, graph.mul(graph.number(known), sweep_lines, sweeps))
+    found.append(Touches(_at_least_none(words), graph.ONE, graph.ZERO))
+    everything = graph.add(sweep_lines, *others)
+    again = graph.mul(sweep_lines, _at_least_none(graph.sub(sweeps, graph.ONE)))
+    found.append(Touches(again, kept(graph.div(everything, level.sets), level), everything))
+    return [*found, _first(access, nest, around, level)]
+
+
+def _scattered(access: Access, around: Around, level: Level) -> list[Touches]:
+    """Each line as likely as any other: under any policy that does not look ahead the cache holds its share of them,
+    and k accesses touch N (1 - (1 - 1/N)^k) different lines of N."""
+    pattern = access.pattern
+    assert isinstance(pattern, Scattered)
+    lines = graph.apply("max", graph.ONE, graph.div(pattern.table, level.line))
+    untouched = graph.power(graph.sub(graph.ONE, graph.div(graph.ONE, lines)), access.accesses)
+    different = graph.mul(lines, graph.sub(graph.ONE, untouched))
+    held = graph.apply("min", graph.ONE, graph.div(level.lines, lines))
+    again = _at_least_none(graph.sub(access.accesses, different))
+    return [Touches(again, held, lines), Touches(different, graph.ZERO, graph.ZERO)]
+
+
+def _distances(access: Access, around: Around, level: Level) -> list[Touches]:
+    """SDCM for each distance; the distances are those of all accesses, so that none is a first touch."""
+    pattern = access.pattern
+    assert isinstance(pattern, Distances)
+    found = []
+    for distance, share in zip(pattern.distances, pattern.shares, strict=True):
+        lines = graph.mul(distance, _lines_a_unit(pattern.unit, access, level))
+        count = graph.mul(access.accesses, share)
+        found.append(Touches(count, graph.apply("lru_hits", lines, level.ways, level.lines), lines))
+    return found
+
+
+def _lines_a_unit(unit: str, access: Access, level: Level) -> Expr:
+    """Lines that a distance of one covers: of words and bytes side by side, a line holds many (decision D12)."""
+    if unit == "line":
+        return graph.ONE
+    return graph.div(access.word if unit == "word" else graph.ONE, level.line)
+
+
+def _randomly_replaced(found: list[Touches], access: Access, level: Level) -> list[Touches]:
+    """The hits where a random line is replaced: (1 - m/B)^d, with the misses m of all the access's touches."""
+    pairs = []
+    for part in found:
+        share = graph.div(part.count, access.accesses)
+        pairs += [part.distance, graph.mul(share, _has_distance(part))]
+    misses = graph.apply("random_misses", level.lines, *pairs)
+    stays = graph.sub(graph.ONE, graph.div(misses, level.lines))
+    return [part.replace(hits=graph.mul(graph.power(stays, part.distance), _has_distance(part))) for part in found]
+
+
+def _has_distance(part: Touches) -> Expr:
+    """0 for first touches, which nothing came before."""
+    return graph.ZERO if part.hits is graph.ZERO else graph.ONE
+
+
+_RULES: dict[type, Callable[[Access, Around, Level], list[Touches]]] = {
+    Affine: _affine,
+    Stencil: _stencil,
+    Scattered: _scattered,
+    Distances: _distances,
+}

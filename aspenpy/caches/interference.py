@@ -1,0 +1,184 @@
+"""What comes between two touches of a line: which lines, in which of the cache's sets."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from aspenpy.caches.level import Level
+from aspenpy.caches.nest import Nest, all_multiples
+from aspenpy.expr import graph
+from aspenpy.expr.graph import Expr
+from aspenpy.record import Record
+
+MOST_TOLD_APART = 4
+"""Arrays whose sets are followed one by one; each doubles the cases."""
+
+
+class Load(Record):
+    """Lines of one array between two touches: `lines` in all, `each` in every set that they use, and the `share` of
+    the cache's sets that they use."""
+
+    lines: Expr
+    each: Expr
+    share: Expr
+
+
+class Window(Record):
+    """Between the touches of a line in two passes of the loop `carried` (1 is the innermost).
+
+    Everything touched by the innermost `depth` loops comes between. The access itself is at some place of the loop
+    `place`; what lies within is touched both behind that place in the one pass and before it in the next, and where
+    the arrays move on between the passes these are different lines.
+    """
+
+    carried: int
+    depth: int
+    place: int
+
+
+def window(nest: Nest, carried: int) -> Window:
+    """Loops in which the access stands still touch the line to the end, so that they do not part the touches."""
+    depth = carried - 1
+    while depth and nest.loops[depth - 1].repeats:
+        depth -= 1
+    place = max((k for k in range(1, depth + 1) if nest.loops[k - 1].moves), default=0)
+    return Window(carried, depth, place)
+
+
+def load(nest: Nest, between: Window, level: Level) -> Load:
+    """What one array brings into the window."""
+    lines = nest.lines(between.depth, level.line)
+    loops = [part for loop in nest.moving(between.depth) for part in (loop.stride, loop.trips)]
+    moved = [loop for loop in nest.loops[between.depth : between.carried] if loop.moves]
+    if between.place > 1 and moved:
+        again = nest.lines(between.place - 1, level.line)
+        lines = graph.add(lines, graph.apply("min", again, _moved_on(nest, between, level)))
+        loops += [part for loop in moved for part in (loop.stride, graph.number(2))]
+    if not loops:
+        return Load(lines, lines, graph.div(graph.ONE, level.sets))
+    covered = graph.apply("sets_touched", nest.word, level.line, level.sets, *loops)
+    covered = graph.apply("min", covered, lines)  # a footprint that is estimated lower than it is
+    return Load(lines, graph.div(lines, covered), graph.div(covered, level.sets))
+
+
+def _moved_on(nest: Nest, between: Window, level: Level) -> Expr:
+    """Lines of the next pass that the one before did not touch."""
+    inner = nest.lines(between.depth, level.line)
+    if between.depth < between.carried - 1:
+        return inner
+    loop = nest.loops[between.carried - 1]
+    grown = graph.sub(nest.lines(between.carried, level.line), inner)
+    others = graph.apply("max", graph.ONE, graph.sub(loop.trips, graph.ONE))
+    return graph.apply("max", graph.ZERO, graph.div(grown, others))
+
+
+def overlap(own: Nest, other: Nest, between: Window, level: Level) -> Expr:
+    """The share of one array's sets that another uses, too, where the two move in step; 0 where they do not.
+
+    They are in step when the difference of their addresses stays, taken around the sets, within what the other touches
+    in the window: loops outside it move both alike, or by less than a line and so only along. Arrays begin at equal
+    places of the cache, as those on pages of their own do.
+    """
+    period = other.period(between.depth, level.line, level.sets)
+    extent = own.run(between.depth, level.line)
+    differences = []
+    for mine, theirs in zip(own.loops[between.depth :], other.loops[between.depth :], strict=True):
+        if mine.stride is theirs.stride:
+            continue
+        drift = graph.apply("abs", graph.sub(mine.stride, theirs.stride))
+        trips = graph.apply("max", mine.trips, theirs.trips)
+        along = graph.compare("<", drift, level.line)
+        way = graph.mul(drift, graph.sub(trips, graph.ONE))
+        extent = graph.add(extent, graph.if_else(along, way, graph.ZERO))
+        differences.append(graph.if_else(along, graph.ZERO, drift))
+    differences += [
+        graph.if_else(graph.compare("<", loop.stride, level.line), graph.ZERO, loop.stride)
+        for loop in own.moving(between.depth)
+    ]
+    reach = graph.apply("max", level.line, other.run(between.depth, level.line))
+    together = graph.apply("min", graph.ONE, graph.div(reach, graph.apply("max", level.line, extent)))
+    return graph.if_else(all_multiples(differences, period), together, graph.ZERO)
+
+
+def reuse(own: Nest, others: Sequence[Nest], carried: int, level: Level) -> tuple[Expr, Expr]:
+    """The share of the touches that the loop `carried` repeats and that find their line, and the lines in between.
+
+    Where the loop goes on where the loops inside have ended, its passes share the line at the seam, which is touched
+    twice in a row.
+    """
+    between = window(own, carried)
+    found, lines = hits(own, others, between, level)
+    inner = own.moving(carried - 1)
+    loop = own.loops[carried - 1]
+    if not inner or not loop.moves or own.moving(carried)[-1] is not loop:
+        return found, lines
+    gap = graph.apply("abs", graph.sub(loop.stride, own.span(inner)))
+    seam, few = hits(own, others, Window(carried, 0, 0), level)
+    goes_on = graph.compare("<", gap, level.line)
+    return graph.if_else(goes_on, seam, found), graph.if_else(goes_on, few, lines)
+
+
+def hits(own: Nest, others: Sequence[Nest], between: Window, level: Level) -> tuple[Expr, Expr]:
+    """The share of the reuses in the window that find their line, and the lines touched in between.
+
+    A set keeps its lines while no more of them are in use than it has ways; loads of sets are whole numbers, so that a
+    load of 8.3 on average is 9 in three sets of ten.
+    """
+    mine = load(own, between, level)
+    loads = [load(other, between, level) for other in others]
+    met = [
+        graph.apply(
+            "max", part.share, overlap(own, other, between, level), _shared_by(own, other, mine, part, between, level)
+        )
+        for part, other in zip(loads, others, strict=True)
+    ]
+    even = zip(loads[MOST_TOLD_APART:], met[MOST_TOLD_APART:], strict=True)
+    in_set = graph.add(mine.each, *(graph.mul(part.each, chance) for part, chance in even))
+    apart = list(zip(others, loads, met, strict=True))[:MOST_TOLD_APART]
+    found = _cases(apart, [], in_set, between, level)
+    return found, graph.add(mine.lines, *(part.lines for part in loads))
+
+
+def _shared_by(own: Nest, other: Nest, mine: Load, part: Load, between: Window, level: Level) -> Expr:
+    """The share of one array's sets that another uses, from the share of the other's sets that lie among them."""
+    return graph.mul(overlap(other, own, between, level), graph.div(part.share, mine.share))
+
+
+def _cases(
+    arrays: list[tuple[Nest, Load, Expr]],
+    seen: list[tuple[Nest, Expr, bool]],
+    in_set: Expr,
+    between: Window,
+    level: Level,
+) -> Expr:
+    """The share of sets that keep their lines, by which of the arrays use them. `seen` are the arrays decided so far,
+    each with its chance: one that moves in step with another uses the sets that the other uses."""
+    if not arrays:
+        return kept(in_set, level)
+    (nest, load_there, alone), *rest = arrays
+    chance = alone
+    for other, other_chance, there in seen:
+        common = overlap(nest, other, between, level)
+        both = graph.apply("min", graph.mul(common, alone), other_chance)
+        given = (
+            graph.div(both, graph.apply("max", other_chance, RARE))
+            if there
+            else graph.div(graph.sub(alone, both), graph.apply("max", graph.sub(graph.ONE, other_chance), RARE))
+        )
+        in_step = graph.compare(">", common, graph.ZERO)
+        chance = graph.if_else(in_step, graph.apply("min", graph.ONE, given), chance)
+    total = graph.ZERO
+    for there, weight in ((True, chance), (False, graph.sub(graph.ONE, chance))):
+        held = graph.add(in_set, load_there.each) if there else in_set
+        total = graph.add(total, graph.mul(weight, _cases(rest, [*seen, (nest, alone, there)], held, between, level)))
+    return total
+
+
+RARE = graph.number(1e-9)
+"""A chance below which what follows from it is not asked."""
+
+
+def kept(in_set: Expr, level: Level) -> Expr:
+    """The share of sets with no more lines in use than ways, where they have `in_set` on average."""
+    room = graph.sub(graph.add(level.ways, graph.ONE), in_set)
+    return graph.apply("max", graph.ZERO, graph.apply("min", graph.ONE, room))

@@ -1,0 +1,155 @@
+"""Nest: an affine access, by its strides in bytes and its trip counts, from the innermost loop outwards."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fractions import Fraction
+
+from aspenpy.expr import graph
+from aspenpy.expr.graph import Expr
+from aspenpy.record import Record
+
+
+class Loop(Record):
+    """A loop as one array sees it: `trips` times, `stride` bytes further each time."""
+
+    stride: Expr
+    trips: Expr
+
+    @property
+    def moves(self) -> bool:
+        """Whether it takes the access anywhere."""
+        return self.stride is not graph.ZERO and self.trips is not graph.ONE
+
+    @property
+    def repeats(self) -> bool:
+        """Whether it touches again what the loops inside have touched."""
+        return self.stride is graph.ZERO and self.trips is not graph.ONE
+
+
+class Nest(Record):
+    """Words of `word` bytes, accessed by loops; the i-th loop is the i-th of every nest in the block. The first word
+    stands where a line begins."""
+
+    word: Expr
+    loops: tuple[Loop, ...]
+
+    @property
+    def accesses(self) -> Expr:
+        return product(loop.trips for loop in self.loops)
+
+    @property
+    def outermost(self) -> int:
+        """How many loops there are up to the outermost that moves the access."""
+        return max((depth for depth, loop in enumerate(self.loops, 1) if loop.moves), default=0)
+
+    def moving(self, depth: int) -> list[Loop]:
+        """Those of the innermost `depth` loops that move, the shortest stride first."""
+        found: list[Loop] = []
+        for loop in self.loops[:depth]:
+            if loop.moves:
+                place = next((k for k, other in enumerate(found) if shorter(loop.stride, other.stride)), len(found))
+                found.insert(place, loop)
+        return found
+
+    def lines(self, depth: int, line: Expr) -> Expr:
+        """Distinct lines that the innermost `depth` loops touch.
+
+        The loops with the k shortest strides make runs, the others repeat them; a run is no longer than its span, and a
+        dense one as long, so that the smallest product over k is the footprint.
+        """
+        loops = self.moving(depth)
+        outer = [loop for loop in self.loops[depth:] if loop.moves]
+        candidates = []
+        for inner in range(len(loops) + 1):
+            apart = loops[inner:]
+            run = self.run_lines(loops[:inner], [*apart, *outer], line)
+            candidates.append(graph.mul(product(loop.trips for loop in apart), run))
+        return graph.apply("min", *candidates) if len(candidates) > 1 else candidates[0]
+
+    def lines_by_rows(self, depth: int, line: Expr) -> Expr:
+        """As `lines`, where the loop `depth` walks across rows that loops inside step through: a line that holds the
+        end of one row and the begin of the next counts for both."""
+        loops = self.moving(depth)
+        walked = loops.index(self.loops[depth - 1]) + 1
+        rows = product(loop.trips for loop in loops[walked:])
+        return graph.mul(rows, self.run_lines(loops[:walked], loops[walked:], line))
+
+    def crosses(self, depth: int) -> bool:
+        """Whether the loop `depth` walks across rows."""
+        loops = self.moving(depth)
+        return self.loops[depth - 1].moves and loops[-1] is not self.loops[depth - 1]
+
+    def run_lines(self, loops: list[Loop], others: list[Loop], line: Expr) -> Expr:
+        """Lines of one run that begins anywhere the other loops take it: at each multiple of `step` bytes in a line
+        alike, so that it has on average one more than its length, less a step."""
+        if not loops:
+            return graph.ONE
+        step = line
+        for loop in others:
+            step = graph.apply("gcd", step, loop.stride)
+        steps = graph.apply("ceil", graph.div(self.span(loops), step))
+        return graph.add(graph.div(graph.mul(graph.sub(steps, graph.ONE), step), line), graph.ONE)
+
+    def span(self, loops: Iterable[Loop]) -> Expr:
+        """Bytes from the first to behind the last of what some loops touch."""
+        return graph.add(self.word, *(graph.mul(loop.stride, graph.sub(loop.trips, graph.ONE)) for loop in loops))
+
+    def run(self, depth: int, line: Expr) -> Expr:
+        """Bytes that lie without a gap: the loops whose stride is below a line."""
+        parts = [
+            graph.if_else(
+                graph.compare("<", loop.stride, line),
+                graph.mul(loop.stride, graph.sub(loop.trips, graph.ONE)),
+                graph.ZERO,
+            )
+            for loop in self.moving(depth)
+        ]
+        return graph.add(self.word, *parts)
+
+    def period(self, depth: int, line: Expr, sets: Expr) -> Expr:
+        """The runs begin at multiples of so many bytes, taken around the cache's sets."""
+        found = graph.mul(line, sets)
+        for loop in self.moving(depth):
+            long = graph.if_else(graph.compare("<", loop.stride, line), graph.ZERO, loop.stride)
+            found = graph.apply("gcd", found, long)
+        return found
+
+
+def product(factors: Iterable[Expr]) -> Expr:
+    return graph.mul(*factors)
+
+
+def all_multiples(values: Iterable[Expr], divisor: Expr) -> Expr:
+    """The condition that each is a multiple of the divisor."""
+    found = graph.TRUE
+    for value in values:
+        if value is not graph.ZERO:
+            rest = graph.apply("mod", value, divisor)
+            found = graph.junction("and", found, graph.compare("==", rest, graph.ZERO))
+    return found
+
+
+def shorter(first: Expr, second: Expr) -> bool:
+    """Whether a stride is certainly the shorter one: the other is a multiple of it for sizes of at least 1."""
+    ratio, over, under = Fraction(1), list[Expr](), list[Expr]()
+    for factors, sign, names in ((_factors(second), 1, over), (_factors(first), -1, under)):
+        for factor in factors:
+            if factor.kind == "number":
+                ratio *= Fraction(abs(factor.payload) or 1) ** sign
+            else:
+                names.append(factor)
+    for name in under:
+        if name not in over:
+            return False
+        over.remove(name)
+    return ratio > 1 or (ratio == 1 and bool(over))
+
+
+def _factors(value: Expr) -> list[Expr]:
+    """What a stride is the product of, powers written out."""
+    if value.kind == "mul":
+        return [part for factor in value.args for part in _factors(factor)]
+    if value.kind == "power" and value.args[1].kind == "number" and value.args[1].payload in (2, 3):
+        return _factors(value.args[0]) * int(value.args[1].payload)
+    return [value]

@@ -1,0 +1,172 @@
+"""Traffic: what the requirements of a block move between the levels of the memory hierarchy."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from aspenpy.application import flow
+from aspenpy.caches.access import Access, Affine
+from aspenpy.caches.hits import Around, touches
+from aspenpy.caches.level import Level
+from aspenpy.caches.nest import Loop, Nest, product
+from aspenpy.diagnostics import Related, fail
+from aspenpy.expr import graph
+from aspenpy.expr.graph import Expr
+from aspenpy.record import Record
+
+
+class LevelUse(Record):
+    """One requirement at one level, per parallel instance: `accesses` that reach the level, of which `misses` do not
+    find their line; lines `fetched` from the next level and `written_back` to it."""
+
+    level: Level
+    accesses: Expr
+    misses: Expr
+    fetched: Expr
+    written_back: Expr
+
+    @property
+    def bytes(self) -> Expr:
+        """Moved between this level and the next one."""
+        return graph.mul(graph.add(self.fetched, self.written_back), self.level.line)
+
+
+class Traffic(Record):
+    """A requirement at each level, the nearest to the core first."""
+
+    access: Access
+    levels: tuple[LevelUse, ...]
+
+    @property
+    def read_bytes(self) -> Expr:
+        """What memory sends."""
+        last = self.levels[-1]
+        return graph.mul(last.fetched, last.level.line)
+
+    @property
+    def written_bytes(self) -> Expr:
+        """What memory takes."""
+        last = self.levels[-1]
+        return graph.mul(last.written_back, last.level.line)
+
+
+def block_traffic(
+    accesses: Sequence[Access], levels: Sequence[Level], all_bytes: Expr
+) -> dict[flow.Requirement, Traffic]:
+    """The traffic of the requirements of a block that have a pattern of access.
+
+    Requirements on the same data with the same loops touch the same lines: the first of them meets the misses.
+    """
+    accesses = _in_the_same_loops(accesses)
+    leaders = _leaders(accesses)
+    misses = {}
+    for leader in leaders:
+        others = tuple(other.nest for other in leaders if other is not leader and other.nest is not None)
+        misses[leader] = _misses(leader, Around(others, all_bytes), levels)
+    stored = {leader: any(member.writes for member in members) for leader, members in leaders.items()}
+    found = {}
+    for leader, members in leaders.items():
+        for access in members:
+            own = misses[leader] if access is leader else [graph.ZERO] * len(levels)
+            found[access.requirement] = Traffic(access, _uses(access, own, levels, stored[leader]))
+    return found
+
+
+def _leaders(accesses: Sequence[Access]) -> dict[Access, list[Access]]:
+    """The accesses that touch the same lines, by the first of them."""
+    groups: dict[object, list[Access]] = {}
+    for access in accesses:
+        same: object = access.requirement
+        if access.nest is not None and access.requirement.target is not None:
+            same = access.requirement.target, access.nest
+        groups.setdefault(same, []).append(access)
+    return {members[0]: members for members in groups.values()}
+
+
+def _misses(access: Access, around: Around, levels: Sequence[Level]) -> list[Expr]:
+    """Lines not found at each level. What a level does not find, those before it did not find either."""
+    found, missing_before = [], list[Expr]()
+    for level in levels:
+        parts = touches(access, around, level)
+        missing = [graph.sub(graph.ONE, part.hits) for part in parts]
+        if missing_before:
+            missing = [graph.apply("min", *pair) for pair in zip(missing, missing_before, strict=True)]
+        missing_before = missing
+        found.append(graph.add(*(graph.mul(part.count, share) for part, share in zip(parts, missing, strict=True))))
+    return found
+
+
+def _uses(access: Access, misses: Sequence[Expr], levels: Sequence[Level], dirty: bool) -> tuple[LevelUse, ...]:
+    """Each level's part: it is asked for what the level before it has missed."""
+    found = []
+    asked = access.accesses
+    for level, missed in zip(levels, misses, strict=True):
+        fetched, written_back = missed, missed if dirty else graph.ZERO
+        if access.writes and level.writes != "allocate":
+            fetched = graph.ZERO
+            if level.writes == "no_allocate":  # each word that misses goes on by itself
+                written_back = graph.div(graph.mul(missed, access.word), level.line)
+        found.append(LevelUse(level, asked, missed, fetched, written_back))
+        asked = missed
+    return tuple(found)
+
+
+def _in_the_same_loops(accesses: Sequence[Access]) -> list[Access]:
+    """Every nest of the block brought to the loops of the block."""
+    nests = [access.pattern for access in accesses if isinstance(access.pattern, Affine)]
+    stencils = [
+        access.nest for access in accesses if access.nest is not None and not isinstance(access.pattern, Affine)
+    ]
+    own = [pattern.nest for pattern in nests if pattern.own] + stencils
+    _same_depth(accesses)
+    models = own or [pattern.nest for pattern in nests]
+    depth = max((len(nest.loops) for nest in models), default=0)
+    trips = [_longest([nest.loops[at].trips for nest in models if at < len(nest.loops)]) for at in range(depth)]
+    return [_brought(access, trips) for access in accesses]
+
+
+def _longest(trips: list[Expr]) -> Expr:
+    """The trips of a loop, which arrays outside of it give as 1."""
+    different = list(dict.fromkeys(count for count in trips if count is not graph.ONE)) or [graph.ONE]
+    return graph.apply("max", *different) if len(different) > 1 else different[0]
+
+
+def _same_depth(accesses: Sequence[Access]) -> None:
+    written = [access for access in accesses if access.nest is not None and getattr(access.pattern, "own", True)]
+    for access in written[1:]:
+        first, here = written[0], access.requirement
+        assert access.nest is not None
+        assert first.nest is not None
+        if len(access.nest.loops) != len(first.nest.loops):
+            counts = len(first.nest.loops), len(access.nest.loops)
+            message = f"the patterns of one block have the same loops, and these have {counts[0]} and {counts[1]}"
+            related = (Related(first.requirement.span, "the first"),)
+            fail(
+                "different-loops",
+                message,
+                here.span,
+                related=related,
+                hint="give a loop outside of an access as `0, 1`",
+            )
+
+
+def _brought(access: Access, trips: list[Expr]) -> Access:
+    """A stream goes on through all the loops of the block."""
+    pattern = access.pattern
+    if not isinstance(pattern, Affine) or pattern.own or len(pattern.nest.loops) == len(trips):
+        return access
+    sweep, *repeats = pattern.nest.loops
+    if repeats:
+        loops = (*pattern.nest.loops, *[Loop(graph.ZERO, graph.ONE)] * (len(trips) - 1 - len(repeats)))
+        return _with_nest(access, Nest(access.word, loops))
+    stride = graph.div(graph.mul(sweep.stride, access.accesses), product(trips))
+    found = []
+    for count in trips:
+        found.append(Loop(stride, count))
+        stride = graph.mul(stride, count)
+    return _with_nest(access, Nest(access.word, tuple(found)))
+
+
+def _with_nest(access: Access, nest: Nest) -> Access:
+    changed: Access = access.replace(pattern=Affine(nest, own=False))
+    return changed

@@ -1,0 +1,193 @@
+"""What decides whether a cache still holds a line: laws over numbers, which the table of functions offers."""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+from typing import Any
+
+from aspenpy.expr.arithmetic import DomainError, Number, settle, shown, to_float
+
+MOST_WAYS = 1_000_000
+"""The sum of `lru_hits` has a term a way."""
+
+MOST_UNITS = 1 << 27
+"""Places that `sets_touched` tells apart: a bit each."""
+
+
+def lru_hits(distance: Number, ways: Number, lines: Number) -> Number:
+    """The probability that a line is still held when `distance` other lines have been touched since: `lines` lines
+    in sets of `ways`, the least recently used one replaced, lines spread over the sets at random.
+
+    SDCM (Hill and Smith 1989; Brehob and Enbody 1999), the chance that fewer than A of D lines fell into the set,
+    P = sum over a < A of C(D, a) (A/B)^a (1 - A/B)^(D-a). It is summed as the negative binomial
+    (1 - p)^(D-A+1) * sum over i < A of C(D-A+i, i) p^i with p = A/B: all terms are positive, and D need not be whole.
+    """
+    count = _ways(ways, lines)
+    if distance < 0:
+        raise DomainError(f"a reuse distance cannot be negative, it is {shown(distance)}")
+    beyond = to_float(distance) - count + 1
+    if beyond <= 0:
+        return 1
+    if count == lines:
+        return 0
+    chance = count / to_float(lines)
+    logarithm, term, total = beyond * math.log1p(-chance), 1.0, 1.0
+    for way in range(count - 1):
+        term *= (beyond + way) / (way + 1) * chance
+        total += term
+        if total > 1e250:
+            term, total, logarithm = term / 1e250, total / 1e250, logarithm + 250 * math.log(10)
+    return settle(min(1.0, math.exp(logarithm + math.log(total))))
+
+
+def _ways(ways: Number, lines: Number) -> int:
+    if ways < 1 or int(ways) != ways or ways > MOST_WAYS:
+        raise DomainError(f"a cache has a whole number of ways, from 1 to {MOST_WAYS:,}, not {shown(ways)}")
+    if lines < ways:
+        raise DomainError(f"a cache of {shown(lines)} lines cannot have {shown(ways)} ways")
+    return int(ways)
+
+
+def random_misses(lines: Number, *reuses: Number) -> Number:
+    """The share of accesses that miss where a random line of the set is replaced. `reuses` are pairs: a distance, in
+    accesses between, and the share of the accesses that have it; shares below 1 in all leave the rest to first
+    touches, which miss.
+
+    The fixed point m = 1 - sum of P(d) (1 - m/B)^d (after Beckmann and Sanchez, HPCA 2016): each miss in between
+    takes the line with probability 1/B. The right side minus m is concave, so Newton's steps from 1 fall on the
+    largest root from above.
+    """
+    if len(reuses) % 2:
+        raise DomainError("random_misses takes pairs: a distance and its share")
+    if lines < 1:
+        raise DomainError(f"a cache has at least one line, not {shown(lines)}")
+    pairs = [(to_float(reuses[k]), to_float(reuses[k + 1])) for k in range(0, len(reuses), 2)]
+    if any(distance < 0 or share < 0 for distance, share in pairs):
+        raise DomainError("a reuse distance and its share cannot be negative")
+    if sum(share for _, share in pairs) > 1 + 1e-9:
+        raise DomainError("the shares of the reuse distances add up to more than 1")
+    size, misses = to_float(lines), 1.0
+    for _ in range(200):
+        kept = 1 - misses / size
+        value, slope = 1 - misses, -1.0
+        for distance, share in pairs:
+            value -= share * kept**distance
+            if distance and kept:
+                slope += share * distance / size * kept ** (distance - 1)
+        if slope >= 0 or value >= -1e-15:
+            break
+        misses = max(0.0, misses - value / slope)
+    return settle(misses)
+
+
+@lru_cache(maxsize=10_000)
+def sets_touched(run: Number, line: Number, sets: Number, *loops: Number) -> Number:
+    """How many of a cache's sets some loops touch: runs of `run` bytes, at a stride (bytes) and with a number of trips
+    for each loop. Exact: a bit for each place in the cache, shifted by the strides; a loop of t trips takes log2(t)
+    shifts."""
+    size, wrap = _whole(line, "a cache line"), _whole(line, "a cache line") * _whole(sets, "a number of sets")
+    strides = [_whole(_size(loops[k]), "a stride") % wrap for k in range(0, len(loops), 2)]
+    trips = [max(1, math.ceil(loops[k + 1])) for k in range(0, len(loops), 2)]
+    unit = math.gcd(size, *strides)
+    units = wrap // unit
+    if units > MOST_UNITS:
+        raise DomainError(f"a cache of {shown(sets)} sets is too large for strides of {unit} bytes")
+    touched = _spread(1, units, 1, min(units, -(-max(1, math.ceil(run)) // unit)))
+    for stride, count in zip(strides, trips, strict=True):
+        step = stride // unit
+        touched = _spread(touched, units, step, min(count, units // math.gcd(step, units)))
+    return _lines_hit(touched, units, size // unit)
+
+
+def _size(value: Number) -> Number:
+    return -value if value < 0 else value
+
+
+def _whole(value: Number, role: str) -> int:
+    if value < 0 or int(value) != value:
+        raise DomainError(f"{role} is a whole number, not {shown(value)}")
+    return int(value)
+
+
+def _spread(places: int, units: int, step: int, count: int) -> int:
+    """The places and `count - 1` copies of them, each `step` further round the cache."""
+    found, offset, power = 0, 0, 1
+    doubled, full = places, (1 << units) - 1
+    while count:
+        if count & 1:
+            found |= _turned(doubled, offset * step % units, units, full)
+            offset += power
+        doubled |= _turned(doubled, power * step % units, units, full)
+        power, count = power * 2, count >> 1
+    return found
+
+
+def _turned(places: int, by: int, units: int, full: int) -> int:
+    return ((places << by) | (places >> (units - by))) & full if by else places
+
+
+def _lines_hit(places: int, units: int, per_line: int) -> int:
+    """The lines with a place in them: each line's places are gathered in its first."""
+    width = 1
+    while width < per_line:
+        shift = min(width, per_line - width)
+        places |= places >> shift  # what comes in from the next line lies above the first place and is cut below
+        width += shift
+    firsts = _spread(1, units, per_line, units // per_line)
+    return (places & firsts).bit_count()
+
+
+def greatest_divisor(first: Number, second: Number) -> Number:
+    """The greatest common divisor of two whole numbers."""
+    return math.gcd(_whole(_size(first), "what has a divisor"), _whole(_size(second), "what has a divisor"))
+
+
+# -- for arrays ------------------------------------------------------------------------------------
+
+
+def numpy_lru_hits(numpy: Any, distance: Any, ways: Any, lines: Any) -> Any:
+    """As `lru_hits`; NaN where it refuses."""
+    distance, ways, lines = numpy.broadcast_arrays(
+        *(numpy.asarray(part, dtype=float) for part in (distance, ways, lines))
+    )
+    wrong = (distance < 0) | (ways < 1) | (ways != numpy.floor(ways)) | (lines < ways) | (ways > MOST_WAYS)
+    wrong |= numpy.isnan(distance) | numpy.isnan(lines)
+    beyond = numpy.where(wrong, 1.0, distance - ways + 1)
+    whole = (ways == lines) & (beyond > 0)
+    chance = numpy.where(wrong | whole, 0.5, ways / numpy.where(lines == 0, 1.0, lines))
+    safe = numpy.maximum(beyond, 0.0)
+    logarithm = safe * numpy.log1p(-chance)
+    term, total = numpy.ones_like(safe), numpy.ones_like(safe)
+    for way in range(int(numpy.nanmax(numpy.where(wrong | whole, 1.0, ways), initial=1.0)) - 1):
+        term = numpy.where(way < ways - 1, term * ((safe + way) / (way + 1)) * chance, 0.0)
+        total = total + term
+        large = total > 1e250
+        if large.any():
+            term, total = numpy.where(large, term / 1e250, term), numpy.where(large, total / 1e250, total)
+            logarithm = numpy.where(large, logarithm + 250 * math.log(10), logarithm)
+    hits = numpy.minimum(1.0, numpy.exp(logarithm + numpy.log(total)))
+    hits = numpy.where(beyond <= 0, 1.0, numpy.where(whole, 0.0, hits))
+    return numpy.where(wrong, numpy.nan, hits)
+
+
+def numpy_by_point(rule: Any) -> Any:
+    """A rule for numbers, taken point by point, once for each that is different; NaN where it refuses."""
+
+    def applied(numpy: Any, *parts: Any) -> Any:
+        columns = numpy.broadcast_arrays(*(numpy.asarray(part, dtype=float) for part in parts))
+        points = numpy.stack([column.ravel() for column in columns], axis=1)
+        different, where = numpy.unique(points, axis=0, return_inverse=True)
+        values = numpy.array([_or_nan(rule, point) for point in different.tolist()])
+        return values[where.ravel()].reshape(columns[0].shape)
+
+    return applied
+
+
+def _or_nan(rule: Any, point: list[float]) -> float:
+    if not all(math.isfinite(value) for value in point):
+        return math.nan
+    try:
+        return float(rule(*point))
+    except DomainError:
+        return math.nan
