@@ -21,6 +21,7 @@ COMMANDS = {
     "memory": "the data that kernels touch, and whether it fits",
     "parallelism": "how many instances of each block could run at once, by call path",
     "trace": "what runs in which order",
+    "mpi": "the messages of an application as a program in C, which sends and counts them",
     "roofline": "what a machine can do at most, and how far below that applications stay",
     "check": "everything that is wrong with models, or probably a mistake",
     "fmt": "lays models out in one way",
