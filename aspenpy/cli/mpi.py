@@ -62,5 +62,6 @@ def run(arguments: Namespace) -> int:
         return 0
     replace(Path(arguments.output), code)
     messages, volume = skeleton.totals
-    emit(f"{arguments.output} is written; in the model it sends {count(messages)} messages, {count(volume)} bytes")
+    sent = f"{count(messages)} message{'' if messages == 1 else 's'}"
+    emit(f"{arguments.output} is written; in the model it sends {sent}, {count(volume)} bytes")
     return 0
