@@ -72,7 +72,11 @@ def ran(code: str, folder: Path, *arguments: str, processes: int = 0) -> Ran:
     counted = re.search(r"counted: (\d+) messages, (\d+) bytes, (\d+) barriers", run.stderr)
     seconds = re.search(r"seconds +(\S+)", run.stdout)
     number = re.search(r"processes +(\d+)", run.stdout)
-    assert messages and volume and counted and seconds and number
+    assert messages is not None
+    assert volume is not None
+    assert counted is not None
+    assert seconds is not None
+    assert number is not None
     return Ran(
         Sent(int(messages[1]), int(volume[1])),
         Sent(int(counted[1]), int(counted[2])),

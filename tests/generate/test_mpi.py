@@ -262,8 +262,8 @@ def test_waiting_takes_as_long_as_the_model_says(tmp_path: Path) -> None:
     """0.05 s of flops before the message of a block, 4 times 0.01 s in a loop, 0.02 s in a kernel, 0.04 s of it
     twice: 0.15 s. The message of one byte waits for nobody."""
     kernels = "kernel quiet(param s) { execute { flops [s/100] } }"
-    body = "execute { flops [0.05] messages [1] } iterate [4] { call quiet(1) } call quiet(2) iterate [2] { call quiet(2) }"
-    model = application(body, kernels=kernels)
+    loops = "iterate [4] { call quiet(1) } call quiet(2) iterate [2] { call quiet(2) }"
+    model = application(f"execute {{ flops [0.05] messages [1] }} {loops}", kernels=kernels)
     code = Skeleton(model, machine=machine(), spin=True).code
     run = ran(code, tmp_path)
     assert run.own == Sent(1, 1)
