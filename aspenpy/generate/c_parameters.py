@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import cached_property
 
 from aspenpy.application.model import Application, Parameter
 from aspenpy.diagnostics import fail
+from aspenpy.expr import graph
 from aspenpy.expr.c_code import NotInC, identifier, to_c_fragment
 from aspenpy.expr.definitions import reached
+from aspenpy.expr.evaluate import EvaluationError
 from aspenpy.expr.graph import Expr
 from aspenpy.generate.c_text import string
 from aspenpy.generate.described import formula
@@ -17,14 +20,6 @@ from aspenpy.source import Span
 
 RESERVED = frozenset("param EOF I INFINITY NAN NULL errno stderr stdin stdout".split())
 """Names that parameters, arguments and counters must not take besides the words of C."""
-
-
-def translated(expr: Expr, names: dict[Expr, str], taken: set[str], span: Span | None) -> tuple[list[str], str]:
-    """The C statements and the C expression for an expression in symbols that have names."""
-    try:
-        return to_c_fragment(expr, names, taken)
-    except NotInC as error:
-        fail("not-in-c", f"no C program can be written: {error}", span)
 
 
 class CParameters:
@@ -50,6 +45,19 @@ class CParameters:
     def resolved(self, expr: Expr) -> Expr:
         """The expression in parameters, arguments and counters alone."""
         return self.scope.formulas([expr], self._free)[0]
+
+    def translated(
+        self, expr: Expr, names: Mapping[Expr, str], taken: set[str], span: Span | None
+    ) -> tuple[list[str], str]:
+        """The C statements and the C expression for an expression that is resolved. Raises AspenError for a name that
+        nobody defines, and for what has no form in C."""
+        try:
+            return to_c_fragment(expr, names, taken)
+        except NotInC as error:
+            for symbol in graph.free_symbols(expr) - names.keys():
+                if symbol.payload[1] == "":
+                    raise self.scope.located(EvaluationError(symbol, "it has no value")) from None
+            fail("not-in-c", f"no C program can be written: {error}", span)
 
     def parts(self, text: str) -> list[str]:
         """What a program needs for the parameters that its text uses: their variables, a table of those that the
@@ -97,7 +105,7 @@ class CParameters:
         taken = set(RESERVED)
         for symbol in symbols:
             name, value = self.names[symbol], self.resolved(self.scope.definitions[symbol])
-            statements, text = translated(value, self.names, taken, self.items[symbol].span)
+            statements, text = self.translated(value, self.names, taken, self.items[symbol].span)
             lines += [*statements, f"if (isnan({name}))", f"    {name} = {text};"]
         body = "".join(f"    {line}\n" for line in lines)
         return f"static void define_parameters(void)\n{{\n{body}}}"

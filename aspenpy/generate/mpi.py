@@ -14,9 +14,8 @@ from aspenpy.diagnostics import Diagnostic, fail
 from aspenpy.expr import graph
 from aspenpy.expr.c_code import identifier, used_helpers
 from aspenpy.expr.c_helpers import HELPERS as ARITHMETIC
-from aspenpy.expr.evaluate import EvaluationError
 from aspenpy.expr.graph import Expr
-from aspenpy.generate.c_parameters import RESERVED, CParameters, translated
+from aspenpy.generate.c_parameters import RESERVED, CParameters
 from aspenpy.generate.c_text import comment
 from aspenpy.generate.exchanges import MESSAGES, doubts, exchange_of
 from aspenpy.generate.mpi_helpers import HEADERS, HELPERS
@@ -54,24 +53,12 @@ class Skeleton:
         self._speaking = speaking_kernels(self._kernels)
         if self.entry not in self._speaking:
             self._refuse_silence()
-        self._refuse_undefined()
         self._seconds = _seconds(application, machine, kernel, socket) if spin and machine is not None else None
 
     def _refuse_silence(self) -> None:
         message = f"kernel `{self.entry.name}` of `{self.application.name}` sends no messages"
         hint = "nothing that it runs has a requirement `messages [...]`"
         fail("no-messages", message, self.entry.name_span, hint=hint)
-
-    def _refuse_undefined(self) -> None:
-        """Names without a value. Those that only some trait uses are found later, where C has no word for them."""
-        for symbol in self._run.scope.undefined():
-            if not graph.is_counter(symbol) and symbol not in self._bound:
-                raise self._run.scope.located(EvaluationError(symbol, "it has no value"))
-
-    @cached_property
-    def _bound(self) -> frozenset[Expr]:
-        """Symbols that calls give values to."""
-        return frozenset(symbol for kernel in self._kernels for symbol in (*kernel.formals, kernel.context))
 
     # -- totals ----------------------------------------------------------------------------------
 
@@ -132,7 +119,7 @@ class Skeleton:
         texts = []
         for name, total in zip(("messages", "bytes"), self._totals, strict=True):
             resolved = parameters.resolved(total)
-            statements, text = translated(resolved, parameters.names, set(RESERVED), self.entry.name_span)
+            statements, text = parameters.translated(resolved, parameters.names, set(RESERVED), self.entry.name_span)
             lines = "".join(f"    {line}\n" for line in statements)
             texts.append(f"static double model_{name}(void)\n{{\n{lines}    return {text};\n}}")
         return texts

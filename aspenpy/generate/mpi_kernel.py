@@ -12,7 +12,7 @@ from aspenpy.application.total import blocks_in, calls_in
 from aspenpy.expr import graph
 from aspenpy.expr.c_code import identifier
 from aspenpy.expr.graph import Expr
-from aspenpy.generate.c_parameters import RESERVED, CParameters, translated
+from aspenpy.generate.c_parameters import RESERVED, CParameters
 from aspenpy.generate.c_text import comment, string
 from aspenpy.generate.described import demand, described, formula, heading
 from aspenpy.generate.exchanges import MESSAGES, exchange_of
@@ -113,7 +113,7 @@ class KernelWriter:
 
     def _translated(self, resolved: Expr, span: Span | None) -> str:
         self.used |= graph.free_symbols(resolved)
-        statements, text = translated(resolved, self.names, self.taken, span)
+        statements, text = self.around.parameters.translated(resolved, self.names, self.taken, span)
         for statement in statements:
             self._line(statement)
         return text

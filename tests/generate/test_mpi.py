@@ -308,7 +308,9 @@ def test_a_trait_that_was_perhaps_meant() -> None:
 
 
 def test_a_machine_gives_names() -> None:
-    model = application("execute { messages [line] }")
+    """Names that nobody needs may be without a value: that of a block that sends nothing."""
+    model = application("execute { messages [line] flops [unknown] }")
     assert isinstance(model, Application)
     lined = machine("param line = 64 " + "machine m { node n } node n { resource messages(x) [x] }")
     assert Skeleton(model, machine=lined).totals == (1, 64)
+    assert "1.0, 64.0, 1.0" in Skeleton(model, machine=lined).code
