@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from aspenpy.analysis.traffic import Traffic, traffic
     from aspenpy.application.model import Application
     from aspenpy.diagnostics import AspenError, Diagnostic
+    from aspenpy.generate.mpi import Skeleton, mpi
     from aspenpy.library import load_application, load_machine, parse
     from aspenpy.machine.model import Machine
     from aspenpy.prediction import Prediction, count, predict, prepare
@@ -47,12 +48,14 @@ __all__ = [
     "Prepared",
     "Profile",
     "Roofline",
+    "Skeleton",
     "Trace",
     "Traffic",
     "count",
     "load_application",
     "load_machine",
     "memory",
+    "mpi",
     "parallelism",
     "parse",
     "peaks",
@@ -77,12 +80,14 @@ _HOME = {
     "Prepared": "aspenpy.prepared",
     "Profile": "aspenpy.analysis.profile",
     "Roofline": "aspenpy.analysis.roofline",
+    "Skeleton": "aspenpy.generate.mpi",
     "Trace": "aspenpy.analysis.trace",
     "Traffic": "aspenpy.analysis.traffic",
     "count": "aspenpy.prediction",
     "load_application": "aspenpy.library",
     "load_machine": "aspenpy.library",
     "memory": "aspenpy.analysis.footprint",
+    "mpi": "aspenpy.generate.mpi",
     "parallelism": "aspenpy.analysis.parallelism",
     "parse": "aspenpy.library",
     "peaks": "aspenpy.analysis.peaks",

@@ -214,14 +214,15 @@ class Scope:
                 return self._circular(circle)
         if node.kind == "symbol":
             return AspenError(self._unknown_name(node))
-        arrays = [arg for arg in node.args if self._is_array(arg)] if node.kind not in TAKING_ARRAYS else []
+        arrays = [arg for arg in node.args if self.is_array(arg)] if node.kind not in TAKING_ARRAYS else []
         if arrays:
             return AspenError(self._not_a_number(arrays[0], node))
         if node.kind == "sum":
             return AspenError(Diagnostic("no-value", error.reason, self.origins.get(node.args[0]), hint=NO_CLOSED_FORM))
         return AspenError(Diagnostic("no-value", error.reason, self.origins.get(node)))
 
-    def _is_array(self, expr: Expr) -> bool:
+    def is_array(self, expr: Expr) -> bool:
+        """Whether it is an array or a table, or a name of one."""
         seen: set[Expr] = set()
         while expr in self.definitions and expr not in seen:
             seen.add(expr)

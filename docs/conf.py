@@ -1,13 +1,12 @@
 """How the documentation is built: `make docs`."""
 
-import sys
-from pathlib import Path
+from sphinx.application import Sphinx
 
-sys.path.insert(0, str(Path(__file__).parent))
+from aspenpy.present.highlight import AspenLexer
 
 project = "aspenpy"
 author = "the aspenpy authors"
-extensions = ["myst_parser", "sphinx.ext.autodoc", "aspen_lexer"]
+extensions = ["myst_parser", "sphinx.ext.autodoc"]
 html_theme = "furo"
 html_title = "aspenpy"
 exclude_patterns = ["_build"]
@@ -16,3 +15,7 @@ default_role = "code"
 autodoc_typehints = "signature"
 autodoc_member_order = "bysource"
 add_module_names = False
+
+
+def setup(app: Sphinx) -> None:
+    app.add_lexer("aspen", AspenLexer)

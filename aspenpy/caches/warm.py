@@ -56,6 +56,6 @@ def in_order(nest: Nest) -> bool:
 
 
 def _clipped(excess: Expr, fall: Expr) -> Expr:
-    """excess / fall, as a share: where nothing falls with u, all are gone if there is an excess (of a line at least)."""
+    """excess / fall, as a share: where nothing falls with u, all are gone if there is an excess of a line."""
     over = graph.apply("max", graph.ZERO, excess)
     return graph.div(over, graph.apply("max", fall, over, graph.ONE))

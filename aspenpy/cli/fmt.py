@@ -93,22 +93,34 @@ def _difference(source: Source, text: str) -> str:
 
 
 def replace(path: Path, text: str) -> None:
-    """Puts a new text in the place of a file: all of it or, if that fails, nothing. Links and the mode stay."""
+    """Puts a new text in the place of a file, or makes it: all of it or, if that fails, nothing. Links and the mode
+    stay."""
     import os
     import tempfile
 
     target = path.resolve()
-    if not os.access(target, os.W_OK):
+    if target.exists() and not os.access(target, os.W_OK):
         raise CommandError(f"cannot write {path}: permission denied")
+    if target.exists() and not target.is_file():
+        raise CommandError(f"cannot write {path}: it is not an ordinary file")
     try:
         descriptor, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
         try:
             with open(descriptor, "w", encoding="utf-8", newline="") as stream:
                 stream.write(text)
-                os.fchmod(stream.fileno(), target.stat().st_mode & 0o7777)
+                os.fchmod(stream.fileno(), target.stat().st_mode & 0o7777 if target.exists() else _usual_mode())
             os.replace(temporary, target)
         except BaseException:
             os.unlink(temporary)
             raise
     except OSError as error:
         raise CommandError(f"cannot write {path}: {error.strerror}") from None
+
+
+def _usual_mode() -> int:
+    """Of a new file."""
+    import os
+
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask

@@ -22,6 +22,7 @@ COMMANDS = {
     "traffic": "what moves between the caches and memory, and which accesses hit where",
     "parallelism": "how many instances of each block could run at once, by call path",
     "trace": "what runs in which order",
+    "mpi": "the messages of an application as a program in C, which sends and counts them",
     "roofline": "what a machine can do at most, and how far below that applications stay",
     "check": "everything that is wrong with models, or probably a mistake",
     "fmt": "lays models out in one way",

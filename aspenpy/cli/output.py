@@ -37,6 +37,16 @@ def show(page: Page) -> None:
         emit(as_text(page))
 
 
+def show_source(text: str) -> None:
+    """Writes the text of a model to standard output, as it is; on a terminal in colour."""
+    if is_terminal(sys.stdout):
+        from aspenpy.present.terminal import highlighted
+
+        emit(highlighted(text, _terminal_width()))
+    else:
+        emit(text, end="" if text.endswith("\n") else "\n")
+
+
 def report(diagnostics: Iterable[Diagnostic]) -> None:
     """Writes diagnostics to standard error."""
     found = list(diagnostics)

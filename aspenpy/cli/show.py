@@ -6,24 +6,28 @@ from argparse import ArgumentParser, Namespace
 from typing import Any
 
 from aspenpy.application.model import Application
+from aspenpy.cli.failure import CommandError
 from aspenpy.cli.models import loaded, path_of
-from aspenpy.cli.output import emit_json, report, show
+from aspenpy.cli.output import emit_json, report, show, show_source
 from aspenpy.cli.parser import Examples, add_outside
 from aspenpy.files import Reader
 from aspenpy.machine.model import Machine
 from aspenpy.present import application, machine
 from aspenpy.present.library import summary
 from aspenpy.present.page import Page
+from aspenpy.source import Source
 
 EXAMPLES: Examples = (
     ("a machine: its tree, peaks, properties, parameters", "aspenpy show simple"),
     ("an application: its calls, data, parameters", "aspenpy show comd"),
+    ("its text, in colour on a terminal", "aspenpy show stream --source"),
     ("for a program", "aspenpy show keeneland --format json"),
 )
 
 
 def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("model", metavar="NAME", help="a model: a file, or a name of `aspenpy list`")
+    parser.add_argument("--source", action="store_true", help="shows the text of the model, in colour on a terminal")
     parser.add_argument("--format", choices=("table", "json"), default="table", help="default: table")
     add_outside(parser)
 
@@ -31,12 +35,22 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(arguments: Namespace) -> int:
     reader = Reader(allow_outside=arguments.allow_outside)
     source = reader.read(path_of(arguments.model))
+    if arguments.source:
+        return _show_source(source, arguments)
     model = loaded(source, reader)
     if arguments.format == "json":
         emit_json(_object(model, summary(source)))
         return 0
     report(model.warnings)
     show(_page(model, summary(source)))
+    return 0
+
+
+def _show_source(source: Source, arguments: Namespace) -> int:
+    """The text as it stands, whether it is a model or not."""
+    if arguments.format == "json":
+        raise CommandError("--source and --format json are two ways to show a model")
+    show_source(source.text)
     return 0
 
 

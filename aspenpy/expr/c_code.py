@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 
 from aspenpy.expr.arithmetic import Number
 from aspenpy.expr.c_helpers import HEADERS, HELPERS
@@ -35,17 +35,29 @@ def to_c(expr: Expr, free: Sequence[Expr], name: str = "runtime") -> str:
     Computes in double precision. The result is NAN where the expression has no value, and where it overflows. Raises
     `NotInC` for random draws, for symbols that are not free, and for arrays that are not written out.
     """
-    _refuse(expr, free)
-    writer = _Writer(expr, free)
-    body = writer.block(None, [expr])
-    result = "".join(written(expr, C, writer.names))
-    parameters = ", ".join(f"double {writer.names[symbol]}" for symbol in free) or "void"
+    taken = {"result"}
+    shown = display_names(expr, *free)
+    names = {symbol: identifier(shown[symbol], taken) for symbol in free}
+    body, result = to_c_fragment(expr, names, taken)
+    parameters = ", ".join(f"double {names[symbol]}" for symbol in free) or "void"
     lines = [f"double {identifier(name, set())}({parameters})", "{", *("    " + line for line in body)]
     lines += [f"    const double result = {result};", "    return isfinite(result) ? result : NAN;", "}"]
     function = "\n".join(lines)
-    helpers = _helpers(function)
+    helpers = used_helpers(function, HELPERS)
     headers = [header for header, call in HEADERS.items() if call in "".join(helpers)]
     return "\n\n".join(["\n".join(headers), *helpers, function]) + "\n"
+
+
+def to_c_fragment(expr: Expr, names: Mapping[Expr, str], taken: set[str]) -> tuple[list[str], str]:
+    """What has to stand before an expression in a block of C, and the expression: a double, or an int if it is a
+    condition.
+
+    `names` has the text for each free symbol; the identifiers in `taken` are avoided, and those declared here added.
+    Raises `NotInC` as `to_c` does.
+    """
+    _refuse(expr, names)
+    writer = _Writer(expr, names, taken)
+    return writer.block(None, [expr]), "".join(written(expr, C, writer.names))
 
 
 def identifier(name: str, taken: set[str]) -> str:
@@ -62,19 +74,20 @@ def identifier(name: str, taken: set[str]) -> str:
     return free
 
 
-def _helpers(text: str) -> list[str]:
-    """The helper functions that the text uses, each after those it uses itself."""
+def used_helpers(text: str, helpers: Mapping[str, str]) -> list[str]:
+    """The helpers, named `aspen_...`, that the text uses, and those that they use themselves, in the order of the
+    table."""
     wanted: dict[str, str] = {}
     waiting = [text]
     while waiting:
         for name in re.findall(r"\baspen_\w+", waiting.pop()):
             if name not in wanted:
-                wanted[name] = HELPERS[name]
-                waiting.append(HELPERS[name])
-    return [source for name, source in HELPERS.items() if name in wanted]
+                wanted[name] = helpers[name]
+                waiting.append(helpers[name])
+    return [source for name, source in helpers.items() if name in wanted]
 
 
-def _refuse(expr: Expr, free: Sequence[Expr]) -> None:
+def _refuse(expr: Expr, free: Container[Expr]) -> None:
     nodes = topological(expr)
     counters = {node.args[0] for node in nodes if node.kind == "sum"}
     for node in nodes:
@@ -103,12 +116,12 @@ class _Writer:
     """Statements for the nodes that need a name: in the function's block, or in that of the innermost loop whose
     counter they depend on."""
 
-    def __init__(self, expr: Expr, free: Sequence[Expr]) -> None:
+    def __init__(self, expr: Expr, free: Mapping[Expr, str], taken: set[str]) -> None:
         self.order = topological(expr)
-        taken: set[str] = {"result"}
-        shown = display_names(expr, *free)
-        self.names: dict[Expr, str] = {symbol: identifier(shown[symbol], taken) for symbol in free}
-        self.names |= {symbol: identifier(name, taken) for symbol, name in shown.items() if symbol not in self.names}
+        self.free = free
+        self.names: dict[Expr, str] = dict(free)
+        shown = display_names(expr)
+        self.names |= {symbol: identifier(name, taken) for symbol, name in shown.items() if symbol not in free}
         self.taken = taken
         self.loop: dict[Expr, Expr | None] = {}
         self._place()
@@ -123,7 +136,7 @@ class _Writer:
         depth: dict[Expr, int] = {}
         for node in self.order:
             inside = frozenset[Expr]().union(*[counters[arg] for arg in node.args])
-            if node.kind == "symbol" and len(node.payload) == 3:
+            if node.kind == "symbol" and len(node.payload) == 3 and node not in self.free:
                 inside = frozenset({node})
             elif node.kind == "sum":
                 inside -= {node.args[0]}

@@ -57,6 +57,20 @@ def colored(diagnostics: Iterable[Diagnostic], columns: int) -> str:
     return captured.get().rstrip("\n")
 
 
+def highlighted(text: str, columns: int) -> str:
+    """The text of a model with its words in colour."""
+    from rich.syntax import Syntax
+
+    from aspenpy.present.highlight import AspenLexer
+
+    lines = "\n".join(map(visible, text.expandtabs().splitlines()))
+    syntax = Syntax("", AspenLexer(stripnl=False), theme="ansi_dark", background_color="default")
+    console = _console(columns)
+    with console.capture() as captured:
+        console.print(syntax.highlight(lines), soft_wrap=True)
+    return captured.get().rstrip("\n")
+
+
 def _console(columns: int) -> Console:
     return Console(force_terminal=True, width=columns, highlight=False, markup=False, emoji=False)
 

@@ -112,3 +112,11 @@ def test_unknown_name(run: Runner) -> None:
     outcome = run("show", "simpel")
     assert outcome.status == 2
     assert outcome.err.endswith("  = hint: did you mean `simple`?\n")
+
+
+def test_source(run: Runner, models: Path) -> None:
+    assert run("show", "axpy.aspen", "--source") == (0, (models / "axpy.aspen").read_text(), "")
+    (models / "odd.aspen").write_text("model $")
+    assert run("show", "odd.aspen", "--source") == (0, "model $\n", "")
+    refused = run("show", "axpy.aspen", "--source", "--format", "json")
+    assert refused == (2, "", "aspenpy: --source and --format json are two ways to show a model\n")

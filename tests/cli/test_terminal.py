@@ -72,3 +72,11 @@ def test_reports(watch: Callable[..., str], models: Path) -> None:
         "error: unknown kernel `nothing`\n --> wrong.aspen:3:10\n3 |     call nothing\n  |          ^^^^^^^\n"
         "  = hint: the kernels are main\n\n1 error, no warnings\n"
     )
+
+
+def test_source(watch: Callable[..., str], models: Path) -> None:
+    """Its words in colour, and nothing but its words."""
+    shown = watch("show", "axpy.aspen", "--source")
+    assert "\x1b[94;49mkernel\x1b[0m" in shown
+    assert ESCAPE.sub("", shown) == (models / "axpy.aspen").read_text()
+    assert not COLOR.search(watch("show", "axpy.aspen", "--source", NO_COLOR="1"))

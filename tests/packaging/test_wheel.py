@@ -50,3 +50,8 @@ def test_contents(installed: Path) -> None:
     library = {path.relative_to(ROOT / "models") for path in (ROOT / "models").rglob("*.aspen")}
     assert {path.relative_to(package / "models") for path in (package / "models").rglob("*.aspen")} == library
     assert (package / "py.typed").is_file()
+
+
+def test_pygments_finds_the_lexer(installed: Path, tmp_path: Path) -> None:
+    program = "from pygments.lexers import get_lexer_for_filename as find; print(find('comd.aspen').name)"
+    assert run(installed, tmp_path, "-c", program) == "Aspen\n"

@@ -1,0 +1,104 @@
+"""Statements that send nothing, told in comments: what is computed, how often, and by which formula."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from aspenpy.application import flow
+from aspenpy.expr.graph import Expr
+from aspenpy.expr.printer import excerpt
+
+LONGEST_FORMULA = 300
+"""Characters of a formula in a comment."""
+
+Line = tuple[int, str]
+"""How deep inside of other statements, and the text."""
+
+
+def described(node: flow.Flow) -> Iterator[Line]:
+    """A line for each statement inside the node, and one for the node itself."""
+    rule: Callable[[Any], Iterator[Line]] = _RULES[type(node)]
+    return rule(node)
+
+
+def heading(node: flow.Repeat | flow.Block | flow.Parallel, words: str) -> str:
+    """What a statement is, with its label."""
+    return words if node.label is None else f'{words} "{node.label}"'
+
+
+def demand(requirement: flow.Requirement) -> str:
+    """A requirement in the language."""
+    text = f"{requirement.resource} [{formula(requirement.quantity)}]"
+    if requirement.size is not None:
+        text += f" of size [{formula(requirement.size)}]"
+    if requirement.target is not None:
+        text += f" {requirement.direction} {requirement.target}"
+    return text + (" as " + ", ".join(map(_trait, requirement.traits)) if requirement.traits else "")
+
+
+def formula(expr: Expr) -> str:
+    """The beginning of an expression in the language."""
+    return excerpt(expr, LONGEST_FORMULA)
+
+
+def _trait(trait: flow.Trait) -> str:
+    arguments = [argument if isinstance(argument, str) else formula(argument) for argument in trait.arguments]
+    return f"{trait.name}({', '.join(arguments)})" if arguments else trait.name
+
+
+def _deeper(node: flow.Flow) -> Iterator[Line]:
+    return ((depth + 1, text) for depth, text in described(node))
+
+
+def _block(node: flow.Block) -> Iterator[Line]:
+    asked = ", ".join(demand(requirement) for requirement in node.requirements)
+    yield 0, f"{heading(node, f'execute [{formula(node.parallelism)}]')}: {asked}"
+
+
+def _sequence(node: flow.Sequence) -> Iterator[Line]:
+    for step in node.steps:
+        yield from described(step)
+
+
+def _repeat(node: flow.Repeat) -> Iterator[Line]:
+    counter = f" {node.counter.payload[0]}" if node.named else ""
+    yield 0, heading(node, f"{node.mode}{counter} [{formula(node.count)}]")
+    yield from _deeper(node.body)
+
+
+def _choice(node: flow.Choice) -> Iterator[Line]:
+    for condition, branch in node.branches:
+        yield 0, f"if ({formula(condition)})"
+        yield from _deeper(branch)
+    if node.otherwise is not flow.NOTHING:
+        yield 0, "else"
+        yield from _deeper(node.otherwise)
+
+
+def _expectation(node: flow.Expectation) -> Iterator[Line]:
+    for chance, case in node.cases:
+        yield 0, f"with probability {formula(chance)}"
+        yield from _deeper(case)
+
+
+def _parallel(node: flow.Parallel) -> Iterator[Line]:
+    yield 0, heading(node, "par")
+    for branch in node.branches:
+        yield from _deeper(branch)
+
+
+def _call(node: flow.Call) -> Iterator[Line]:
+    bound = [formula(value) for formal, value in node.arguments if formal in node.kernel.formals]
+    yield 0, f"call {node.kernel.name}" + (f"({', '.join(bound)})" if bound else "")
+
+
+_RULES: dict[type, Callable[[Any], Iterator[Line]]] = {
+    flow.Block: _block,
+    flow.Sequence: _sequence,
+    flow.Repeat: _repeat,
+    flow.Choice: _choice,
+    flow.Expectation: _expectation,
+    flow.Parallel: _parallel,
+    flow.Call: _call,
+}

@@ -1,0 +1,176 @@
+"""An MPI skeleton: a program in C that sends what an application model sends, and counts it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cached_property
+
+from aspenpy.analysis.models import Run
+from aspenpy.analysis.profile import Timer
+from aspenpy.application import flow
+from aspenpy.application.model import Application
+from aspenpy.application.total import Totaller, Totals, added, blocks_in, callees_first
+from aspenpy.diagnostics import Diagnostic, fail
+from aspenpy.expr import graph
+from aspenpy.expr.c_code import identifier, used_helpers
+from aspenpy.expr.c_helpers import HELPERS as ARITHMETIC
+from aspenpy.expr.graph import Expr
+from aspenpy.generate.c_parameters import RESERVED, CParameters
+from aspenpy.generate.c_text import comment
+from aspenpy.generate.exchanges import MESSAGES, doubts, exchange_of
+from aspenpy.generate.mpi_helpers import HEADERS, HELPERS
+from aspenpy.generate.mpi_kernel import KernelWriter, Surroundings, speaking_kernels
+from aspenpy.machine.model import Machine
+from aspenpy.mapping.compute import price_block, target
+from aspenpy.mapping.mapper import map_application
+from aspenpy.scope import Setting, Value
+
+
+class Skeleton:
+    """The communication of a kernel as a C99 program for MPI 3.
+
+    The control flow is that of the model, each parameter that has a say in it can be set on the program's command line,
+    and an instance of a block is a process; where there are more instances than processes, they take turns. What is
+    computed stands in comments. With `spin`, the program waits as long as it takes on the machine.
+    """
+
+    def __init__(
+        self,
+        application: Application,
+        *,
+        kernel: str = "main",
+        set: Mapping[str, Setting] | None = None,
+        machine: Machine | None = None,
+        socket: str | None = None,
+        spin: bool = False,
+    ) -> None:
+        if spin and machine is None:
+            fail("no-machine", "how long to wait only a machine can say", hint="name one, or leave the waiting out")
+        self._run = Run(application, kernel=kernel, set=set, machine=machine)
+        self.application = application
+        self.entry = self._run.entry
+        self._kernels = callees_first(self.entry)
+        self._speaking = speaking_kernels(self._kernels)
+        if self.entry not in self._speaking:
+            self._refuse_silence()
+        self._seconds = _seconds(application, machine, kernel, socket) if spin and machine is not None else None
+
+    def _refuse_silence(self) -> None:
+        message = f"kernel `{self.entry.name}` of `{self.application.name}` sends no messages"
+        hint = "nothing that it runs has a requirement `messages [...]`"
+        fail("no-messages", message, self.entry.name_span, hint=hint)
+
+    # -- totals ----------------------------------------------------------------------------------
+
+    @cached_property
+    def totals(self) -> tuple[Value, Value]:
+        """How many messages the run sends, and how many bytes, as the model says; neither has to be whole."""
+        messages, volume = self._run.scope.values(self._totals)
+        return messages, volume
+
+    @cached_property
+    def _totals(self) -> list[Expr]:
+        found = Totaller(_Sent()).kernel(self.entry)
+        sums = [found.get("messages", graph.ZERO), found.get("bytes", graph.ZERO)]
+        return graph.substitute(sums, {self.entry.context: graph.ZERO})
+
+    @property
+    def diagnostics(self) -> list[Diagnostic]:
+        """The model's warnings, and traits that look like MPI calls and are none."""
+        blocks = [block for kernel in self._kernels for block in blocks_in(kernel.body)]
+        sent = [item for block in blocks for item in block.requirements if item.resource == MESSAGES]
+        return [*self.application.warnings, *(doubt for item in sent for doubt in doubts(item))]
+
+    # -- the program -----------------------------------------------------------------------------
+
+    @cached_property
+    def code(self) -> str:
+        """The text of the program."""
+        computed = frozenset(symbol for kernel in self._kernels for symbol, _ in kernel.computed)
+        parameters = CParameters(self.application, self._run.scope, computed)
+        body = [*self._functions(parameters), *self._total_functions(parameters)]
+        body = [*parameters.parts("\n".join(body)), *body, MAIN.format(entry=self._function_names[self.entry])]
+        helpers = used_helpers("\n".join(body), ARITHMETIC | HELPERS)
+        return "\n\n".join([self._title(), HEADERS, *helpers, *body]) + "\n"
+
+    def _title(self) -> str:
+        shown = f"{self.application.name}: the messages of kernel {self.entry.name}, as a program for MPI."
+        build = "Made by aspenpy. Build: mpicc -std=c99 -O2 FILE.c -o PROGRAM -lm. Run: mpirun -n 4 ./PROGRAM --help."
+        return "\n".join([*comment(shown), *comment(build)])
+
+    @cached_property
+    def _function_names(self) -> dict[flow.Kernel, str]:
+        taken: set[str] = set()
+        return {kernel: identifier(f"kernel_{kernel.name}", taken) for kernel in self._kernels}
+
+    def _functions(self, parameters: CParameters) -> list[str]:
+        """Those of the entry kernel and of all that are called, callees first."""
+        around = Surroundings(parameters, self._function_names, self._speaking, self._seconds)
+        called, texts = {self.entry}, []
+        for kernel in reversed(self._kernels):
+            if kernel in called:
+                writer = KernelWriter(kernel, around, entry=kernel is self.entry)
+                texts.append(writer.function())
+                called.update(writer.called)
+        return texts[::-1]
+
+    def _total_functions(self, parameters: CParameters) -> list[str]:
+        """The model's totals as closed forms in the parameters, to be compared with what was sent."""
+        texts = []
+        for name, total in zip(("messages", "bytes"), self._totals, strict=True):
+            resolved = parameters.resolved(total)
+            statements, text = parameters.translated(resolved, parameters.names, set(RESERVED), self.entry.name_span)
+            lines = "".join(f"    {line}\n" for line in statements)
+            texts.append(f"static double model_{name}(void)\n{{\n{lines}    return {text};\n}}")
+        return texts
+
+
+MAIN = """int main(int argc, char **argv)
+{{
+    double start;
+    aspen_start(&argc, &argv);
+    aspen_read(argc, argv, settings);
+    define_parameters();
+    aspen_check(MPI_Barrier(MPI_COMM_WORLD), "main");
+    start = MPI_Wtime();
+    {entry}();
+    aspen_finish(MPI_Wtime() - start, model_messages(), model_bytes());
+    return EXIT_SUCCESS;
+}}"""
+
+
+class _Sent:
+    """The leaf that counts what is sent: `messages`, and `bytes`."""
+
+    def block(self, block: flow.Block, kernel: flow.Kernel) -> Totals:
+        sent = [exchange_of(item) for item in block.requirements if item.resource == MESSAGES]
+        return added(
+            {
+                "messages": graph.mul(block.parallelism, exchange.messages),
+                "bytes": graph.mul(block.parallelism, exchange.requirement.amount),
+            }
+            for exchange in sent
+        )
+
+    def parallel(self, node: flow.Parallel, kernel: flow.Kernel, branches: list[Totals]) -> Totals:
+        return added(branches)
+
+    def call(self, call: flow.Call, callee: Totals) -> Totals:
+        return callee
+
+
+def _seconds(
+    application: Application, machine: Machine, kernel: str, socket: str | None
+) -> Callable[[flow.Flow], Expr]:
+    """How long a part of a kernel takes on a machine. A block may lack some of its requirements."""
+    tree = map_application(application, machine, socket=socket, kernel=kernel)
+    timer, where = Timer(tree), target(machine, socket)
+
+    def seconds(node: flow.Flow) -> Expr:
+        return price_block(node, where, tree.origins).time if isinstance(node, flow.Block) else timer.time(node)
+
+    return seconds
+
+
+mpi = Skeleton
+"""What `aspenpy mpi` writes, under the command's name; the text of the program is its `code`."""
