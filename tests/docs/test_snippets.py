@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.docs.pictures import SHOWN, compare
 from tests.docs.snippets import refreshed
 
 ROOT = Path(__file__).parents[2]
@@ -31,10 +32,32 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 def test_page(page: Path, tmp_path: Path, environment: dict[str, str], update_pictures: bool) -> None:
     text = page.read_text()
     fresh = refreshed(text, tmp_path, environment)
+    pictures = [(page.parent / shown, tmp_path / Path(shown).name) for shown in SHOWN.findall(text)]
     if update_pictures:
         page.write_text(fresh)
+        for kept, drawn in pictures:
+            kept.write_bytes(drawn.read_bytes())
     else:
         assert fresh == text
+        for kept, drawn in pictures:
+            compare(kept, drawn)
+
+
+def test_every_picture_is_shown() -> None:
+    shown = {page.parent / name for page in PAGES for name in SHOWN.findall(page.read_text())}
+    assert shown == set((ROOT / "docs" / "pictures").iterdir())
+
+
+def test_a_picture_that_changed_is_seen(tmp_path: Path) -> None:
+    picture = '<svg xmlns="http://www.w3.org/2000/svg"><path d="M 1 {y} L 9 2"/><text>n = {n}</text></svg>'
+    kept, drawn = tmp_path / "kept.svg", tmp_path / "drawn.svg"
+    kept.write_text(picture.format(y="2.50", n=1))
+    drawn.write_text(picture.format(y="2.51", n=1))
+    compare(kept, drawn)
+    for y, n in (("3.0", 1), ("2.5", 2)):
+        drawn.write_text(picture.format(y=y, n=n))
+        with pytest.raises(AssertionError):
+            compare(kept, drawn)
 
 
 def test_stale_output_is_seen(tmp_path: Path) -> None:
