@@ -1,6 +1,7 @@
 """Every snippet of the documentation shows what it prints."""
 
 import os
+import re
 import sys
 from pathlib import Path
 
@@ -58,6 +59,12 @@ def test_a_picture_that_changed_is_seen(tmp_path: Path) -> None:
         drawn.write_text(picture.format(y=y, n=n))
         with pytest.raises(AssertionError):
             compare(kept, drawn)
+
+
+def test_no_block_is_passed_over() -> None:
+    """Only blocks at the edge of the page are run: one inside a list would not be."""
+    for page in PAGES:
+        assert not re.search(r"^ +```(aspen|console|python)$", page.read_text(), re.MULTILINE), page
 
 
 def test_stale_output_is_seen(tmp_path: Path) -> None:
