@@ -104,6 +104,18 @@ def nearest(name: str, candidates: Iterable[str], spelled: Callable[[str], str] 
     return "did you mean " + " or ".join(f"`{candidate}`" for candidate in map(spelled, close)) + "?"
 
 
+def distinct(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
+    """Each once, in order. Spans are left out of equality, so the same words about two places are told apart here."""
+    return list({(item, _whereabouts(item.span)): item for item in diagnostics}.values())
+
+
+def _whereabouts(span: Span | None) -> tuple[str, int] | None:
+    if span is None:
+        return None
+    found = span.resolve()
+    return found.source.name, found.start
+
+
 def chain(names: Sequence[str]) -> str:
     """`a -> b -> c`, the middle of a long one left out."""
     if len(names) > LONGEST_CHAIN_SHOWN:
