@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.docs.pictures import SHOWN, compare
+from tests.docs.pictures import DRAWN, SHOWN, compare
 from tests.docs.snippets import refreshed
 
 ROOT = Path(__file__).parents[2]
@@ -33,7 +33,7 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 def test_page(page: Path, tmp_path: Path, environment: dict[str, str], update_pictures: bool) -> None:
     text = page.read_text()
     fresh = refreshed(text, tmp_path, environment)
-    pictures = [(page.parent / shown, tmp_path / Path(shown).name) for shown in SHOWN.findall(text)]
+    pictures = [(ROOT / "docs" / "pictures" / name, tmp_path / name) for name in DRAWN.findall(text)]
     if update_pictures:
         page.write_text(fresh)
         for kept, drawn in pictures:
@@ -44,9 +44,11 @@ def test_page(page: Path, tmp_path: Path, environment: dict[str, str], update_pi
             compare(kept, drawn)
 
 
-def test_every_picture_is_shown() -> None:
-    shown = {page.parent / name for page in PAGES for name in SHOWN.findall(page.read_text())}
-    assert shown == set((ROOT / "docs" / "pictures").iterdir())
+def test_every_picture_is_drawn_by_a_page_and_shown() -> None:
+    texts = [page.read_text() for page in PAGES if page.parent.name == "docs"]
+    drawn = sorted(name for text in texts for name in DRAWN.findall(text))
+    assert drawn == sorted(path.name for path in (ROOT / "docs" / "pictures").iterdir())
+    assert set(drawn) == {name for text in texts for name in SHOWN.findall(text)}
 
 
 def test_a_picture_that_changed_is_seen(tmp_path: Path) -> None:
