@@ -32,6 +32,8 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_page(page: Path, tmp_path: Path, environment: dict[str, str], update_pictures: bool) -> None:
     text = page.read_text()
+    if DRAWN.search(text):
+        pytest.importorskip("matplotlib", reason="the extra `plot` is not installed")
     fresh = refreshed(text, tmp_path, environment)
     pictures = [(ROOT / "docs" / "pictures" / name, tmp_path / name) for name in DRAWN.findall(text)]
     if update_pictures:
