@@ -12,7 +12,7 @@ from aspenpy.record import Record
 from aspenpy.source import Span
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
 Severity = Literal["error", "warning", "note"]
 
@@ -91,8 +91,9 @@ def fail(
     raise AspenError(Diagnostic(code, message, span, related, hint, parents))
 
 
-def nearest(name: str, candidates: Iterable[str]) -> str | None:
-    """A "did you mean" hint with the closest candidates, or None when nothing comes close."""
+def nearest(name: str, candidates: Iterable[str], spelled: Callable[[str], str] = str) -> str | None:
+    """A "did you mean" hint with the closest candidates, each as it is to be spelled, or None when nothing comes
+    close."""
     from difflib import get_close_matches
 
     known = sorted(set(candidates))
@@ -100,7 +101,19 @@ def nearest(name: str, candidates: Iterable[str]) -> str | None:
     close = [lowered[match] for match in get_close_matches(name.lower(), lowered, n=3, cutoff=0.6)]
     if not close:
         return None
-    return "did you mean " + " or ".join(f"`{candidate}`" for candidate in close) + "?"
+    return "did you mean " + " or ".join(f"`{candidate}`" for candidate in map(spelled, close)) + "?"
+
+
+def distinct(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
+    """Each once, in order. Spans are left out of equality, so the same words about two places are told apart here."""
+    return list({(item, _whereabouts(item.span)): item for item in diagnostics}.values())
+
+
+def _whereabouts(span: Span | None) -> tuple[str, int] | None:
+    if span is None:
+        return None
+    found = span.resolve()
+    return found.source.name, found.start
 
 
 def chain(names: Sequence[str]) -> str:

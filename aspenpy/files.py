@@ -127,7 +127,7 @@ def _text_of(file: Path, name: str, span: Span | None) -> str:
             fail("too-large", f"`{name}` is too large: a model has at most {MAXIMUM_SIZE // 2**20} MiB", span)
         content = file.read_bytes()
     except FileNotFoundError:
-        hint = nearest(file.stem, _models_in(file.parent))
+        hint = nearest(file.stem, _models_in(file.parent), lambda stem: str(Path(name).with_name(f"{stem}.aspen")))
         fail("file-not-found", f"there is no file `{name}`", span, hint=hint)
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)

@@ -208,7 +208,7 @@ class Prediction:
     def outside_ranges(self) -> list[Diagnostic]:
         """A warning for each parameter that the runtime depends on and whose value is outside its range."""
         found = []
-        for parameter, exprs in ranged(self.application):
+        for parameter, exprs in ranged([*self.application.parameters.values(), *self.machine.parameters]):
             if parameter.symbol not in self._used:
                 continue
             try:

@@ -89,7 +89,7 @@ def test_what_is_no_text_is_refused(tmp_path: Path, content: bytes, code: str, m
 def test_a_missing_file_is_told_with_a_likely_one(tmp_path: Path) -> None:
     write(tmp_path, haswell="")
     diagnostic = refusal(tmp_path / "hasswell.aspen")
-    assert (diagnostic.code, diagnostic.hint) == ("file-not-found", "did you mean `haswell`?")
+    assert (diagnostic.code, diagnostic.hint) == ("file-not-found", f"did you mean `{tmp_path / 'haswell.aspen'}`?")
 
 
 def test_what_is_no_file_is_refused(tmp_path: Path) -> None:

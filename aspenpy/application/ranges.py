@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
-from aspenpy.application.model import Application, Parameter
+from aspenpy.application.model import Parameter
 from aspenpy.diagnostics import Diagnostic
 from aspenpy.expr.arithmetic import shown
 from aspenpy.expr.graph import Expr
 
 
-def ranged(application: Application) -> Iterator[tuple[Parameter, tuple[Expr, Expr, Expr]]]:
+def ranged(parameters: Iterable[Parameter]) -> Iterator[tuple[Parameter, tuple[Expr, Expr, Expr]]]:
     """Each parameter with a range, and what stands for its value and for the ends of the range."""
-    for parameter in application.parameters.values():
+    for parameter in parameters:
         if parameter.low is not None and parameter.high is not None:
             yield parameter, (parameter.symbol, parameter.low, parameter.high)
 

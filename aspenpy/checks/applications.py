@@ -173,7 +173,7 @@ def _ranges(application: Application) -> list[Diagnostic]:
     """Defaults outside the range that their parameter declares, and ranges upside down."""
     run = Evaluation({}, DEFAULT_SEED, all_definitions(application, None, None))
     found = []
-    for parameter, exprs in ranged(application):
+    for parameter, exprs in ranged(application.parameters.values()):
         try:
             run.compute(exprs)
         except EvaluationError:

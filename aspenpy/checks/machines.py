@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from aspenpy.application.ranges import range_warning, ranged
 from aspenpy.checks.values import circles, failures, start_of
 from aspenpy.diagnostics import Diagnostic, nearest
 from aspenpy.expr import graph
+from aspenpy.expr.evaluate import EvaluationError, evaluate_many
 from aspenpy.expr.graph import Expr
 from aspenpy.machine.model import OWNER, Component, Machine
-from aspenpy.scope import circular
+from aspenpy.scope import DEFAULT_SEED, circular
 from aspenpy.syntax import nodes
 from aspenpy.syntax.lower import Origins
 
@@ -21,6 +23,7 @@ def check_machine(machine: Machine) -> list[Diagnostic]:
         *_broken_machine_values(machine),
         *(circular(found, None, machine) for found in circles(list(machine.definitions), machine.definitions)),
         *_unknown_machine_names(machine),
+        *_ranges(machine),
         *_unused_machine_parameters(machine),
         *_unreachable_components(machine),
         *_idle_conflicts(machine),
@@ -52,6 +55,18 @@ def _broken_machine_values(machine: Machine) -> list[Diagnostic]:
     }
     broken = [found for expr in dict.fromkeys(exprs) for found in failures(expr, machine.origins)]
     return broken + [found for expr in dict.fromkeys(quantities) for found in failures(expr, spans)]
+
+
+def _ranges(machine: Machine) -> list[Diagnostic]:
+    """Defaults outside the range that their parameter declares, and ranges upside down."""
+    found = []
+    for parameter, exprs in ranged(machine.parameters):
+        try:
+            values = evaluate_many(exprs, None, DEFAULT_SEED, machine.definitions)
+        except EvaluationError:
+            continue  # told where the value is broken
+        found.append(range_warning(parameter, *values))
+    return [warning for warning in found if warning is not None]
 
 
 def _unknown_machine_names(machine: Machine) -> list[Diagnostic]:

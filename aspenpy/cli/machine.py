@@ -11,7 +11,7 @@ from aspenpy.cli.failure import CommandError
 from aspenpy.cli.models import files_in, path_of
 from aspenpy.cli.output import emit
 from aspenpy.cli.parser import Examples, add_outside
-from aspenpy.diagnostics import AspenError, Diagnostic
+from aspenpy.diagnostics import AspenError, Diagnostic, distinct
 from aspenpy.machine.skeleton import KINDS, Kind, skeleton
 
 EXAMPLES: Examples = (
@@ -40,7 +40,7 @@ def run(arguments: Namespace) -> int:
         return _new(arguments)
     if arguments.kind or arguments.output:
         raise CommandError("--kind and --output belong to `aspenpy machine new`")
-    return conclude(list(dict.fromkeys(_diagnostics(arguments))), arguments.format == "json", arguments.strict)
+    return conclude(distinct(_diagnostics(arguments)), arguments.format == "json", arguments.strict)
 
 
 # -- new -------------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ from aspenpy.cli.entry import only_entry
 from aspenpy.cli.failure import CommandError
 from aspenpy.cli.output import emit, emit_json, report, show
 from aspenpy.cli.parser import Examples, add_settings, settings_of
+from aspenpy.diagnostics import distinct
 from aspenpy.library import load_application, load_machine
 from aspenpy.scope import DEFAULT_SEED
 
@@ -54,7 +55,7 @@ def run(arguments: Namespace) -> int:
     )
     if arguments.format != "json":
         warnings = [warning for prediction in found.predictions for warning in prediction.diagnostics]
-        report(dict.fromkeys(warnings or machine.warnings))
+        report(distinct(warnings or machine.warnings))
     _write(found, arguments)
     if arguments.picture:
         from aspenpy.cli.pictures import save

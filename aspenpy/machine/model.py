@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
 
+from aspenpy.application.model import Parameter
 from aspenpy.diagnostics import Diagnostic, fail
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
@@ -130,6 +131,23 @@ class Machine:
         return {node.name: node for node in self.node.declarations if isinstance(node, nodes.Parameter)}
 
     @cached_property
+    def parameters(self) -> tuple[Parameter, ...]:
+        """The same with what stands for their values and for the ends of their ranges."""
+        lower = Lowering(self._resolve_parameter, self.origins)
+        return tuple(
+            Parameter(
+                name,
+                graph.symbol(name, OWNER),
+                guarded(lower, node.value),
+                None if node.low is None else guarded(lower, node.low),
+                None if node.high is None else guarded(lower, node.high),
+                node,
+                node.span,
+            )
+            for name, node in self.declared.items()
+        )
+
+    @cached_property
     def constants(self) -> dict[str, int]:
         """The members of its enums with their values."""
         enums = [node for node in self.node.declarations if isinstance(node, nodes.Enum)]
@@ -146,8 +164,7 @@ class Machine:
     @cached_property
     def definitions(self) -> dict[Expr, Expr]:
         """What each of its symbols stands for: parameters, and properties as `component.property`."""
-        lower = Lowering(self._resolve_parameter, self.origins)
-        found = {graph.symbol(name, OWNER): guarded(lower, node.value) for name, node in self.declared.items()}
+        found = {parameter.symbol: parameter.value for parameter in self.parameters}
         for component in self.components.values():
             for item in component.properties.values():
                 if item.value is not None:

@@ -223,3 +223,9 @@ def test_models_that_cannot_be_read(run: Runner, models: Path, model: str, messa
     assert outcome.status == 2
     assert outcome.err.startswith("error: ")
     assert message in outcome.err.replace("./", "")
+
+
+def test_a_missing_file_is_told_with_the_whole_name_of_the_one_that_was_meant(run: Runner) -> None:
+    outcome = run("eval", "axpi.aspen", "--machine", "cluster.aspen")
+    assert (outcome.status, outcome.out) == (2, "")
+    assert outcome.err == "error: there is no file `axpi.aspen`\n  = hint: did you mean `axpy.aspen`?\n"

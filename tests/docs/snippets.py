@@ -6,6 +6,9 @@ Fenced blocks run from the top of a page to its end, in one folder of their own:
 * `console` blocks run each line after `$ ` in a shell, and show what it printed,
 * `python` blocks with `>>>` share one namespace.
 
+A picture `![...](pictures/NAME.svg)` is the file that a command with `--picture NAME.svg` draws, on
+this page or on another.
+
 Blocks of other kinds (`sh`, `text`, `toml`, ...) are for reading only.
 """
 

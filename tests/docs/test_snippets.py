@@ -1,11 +1,13 @@
 """Every snippet of the documentation shows what it prints."""
 
 import os
+import re
 import sys
 from pathlib import Path
 
 import pytest
 
+from tests.docs.pictures import DRAWN, SHOWN, compare
 from tests.docs.snippets import refreshed
 
 ROOT = Path(__file__).parents[2]
@@ -30,11 +32,43 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_page(page: Path, tmp_path: Path, environment: dict[str, str], update_pictures: bool) -> None:
     text = page.read_text()
+    if DRAWN.search(text):
+        pytest.importorskip("matplotlib", reason="the extra `plot` is not installed")
     fresh = refreshed(text, tmp_path, environment)
+    pictures = [(ROOT / "docs" / "pictures" / name, tmp_path / name) for name in DRAWN.findall(text)]
     if update_pictures:
         page.write_text(fresh)
+        for kept, drawn in pictures:
+            kept.write_bytes(drawn.read_bytes())
     else:
         assert fresh == text
+        for kept, drawn in pictures:
+            compare(kept, drawn)
+
+
+def test_every_picture_is_drawn_by_a_page_and_shown() -> None:
+    texts = [page.read_text() for page in PAGES if page.parent.name == "docs"]
+    drawn = sorted(name for text in texts for name in DRAWN.findall(text))
+    assert drawn == sorted(path.name for path in (ROOT / "docs" / "pictures").iterdir())
+    assert set(drawn) == {name for text in texts for name in SHOWN.findall(text)}
+
+
+def test_a_picture_that_changed_is_seen(tmp_path: Path) -> None:
+    picture = '<svg xmlns="http://www.w3.org/2000/svg"><path d="M 1 {y} L 9 2"/><text>n = {n}</text></svg>'
+    kept, drawn = tmp_path / "kept.svg", tmp_path / "drawn.svg"
+    kept.write_text(picture.format(y="2.50", n=1))
+    drawn.write_text(picture.format(y="2.51", n=1))
+    compare(kept, drawn)
+    for y, n in (("3.0", 1), ("2.5", 2)):
+        drawn.write_text(picture.format(y=y, n=n))
+        with pytest.raises(AssertionError):
+            compare(kept, drawn)
+
+
+def test_no_block_is_passed_over() -> None:
+    """Only blocks at the edge of the page are run: one inside a list would not be."""
+    for page in PAGES:
+        assert not re.search(r"^ +```(aspen|console|python)$", page.read_text(), re.MULTILINE), page
 
 
 def test_stale_output_is_seen(tmp_path: Path) -> None:

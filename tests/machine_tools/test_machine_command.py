@@ -83,3 +83,15 @@ def test_what_is_no_machine(run: Runner) -> None:
     assert outcome.status == 2
     assert outcome.out.startswith("error: `axpy.aspen` is an application model, not a machine model\n")
     assert run("machine", "check", "haswel").out.startswith("error: there is no file and no model in the library")
+
+
+def test_the_same_slip_in_two_places_is_told_twice_and_in_a_shared_part_once(run: Runner, models: Path) -> None:
+    core = "core {0} {{ property w [8] resource flops(n) [n/1e9] with simd [base*w] }}\n"
+    (models / "two.aspen").write_text("machine M { core a core b }\n" + core.format("a") + core.format("b"))
+    found = json.loads(run("machine", "check", "two.aspen", "--format", "json").out)
+    assert [item["line"] for item in found if item["code"] == "slower-trait"] == [2, 3]
+    (models / "part.aspen").write_text(core.format("a"))
+    for name in ("first", "second"):
+        (models / f"{name}.aspen").write_text(f"machine {name} {{ core a }}\ninclude part.aspen\n")
+    found = json.loads(run("machine", "check", "first.aspen", "second.aspen", "--format", "json").out)
+    assert [(item["file"], item["code"]) for item in found] == [("part.aspen", "slower-trait")]

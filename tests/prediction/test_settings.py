@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+import aspenpy
 from aspenpy import AspenError
 from tests.tiny import codes, predict
 
@@ -157,3 +158,17 @@ def test_a_value_outside_its_range_is_a_warning() -> None:
     warnings = predict("execute { flops [n] }", declarations, set={"n": 11}).diagnostics
     assert [(item.severity, item.code) for item in warnings] == [("warning", "outside-range")]
     assert predict("execute { flops [n] }", declarations, set={"n": 10}).diagnostics == ()
+
+
+def test_so_is_one_of_the_machine() -> None:
+    application = aspenpy.parse("model m { kernel main { execute { flops [1] } } }")
+    machine = aspenpy.parse(
+        "param clock = 1 GHz in 1 GHz .. 4 GHz param idle = 9 in 1 .. 4 "
+        "machine M { core c } core c { resource flops(k) [k/(clock*1 flop)] }"
+    )
+    assert aspenpy.predict(application, machine, set={"clock": "4 GHz"}).diagnostics == ()
+    (warning,) = aspenpy.predict(application, machine, set={"clock": 3}).diagnostics
+    assert (warning.code, warning.message) == (
+        "outside-range",
+        "`clock` is 3, outside its range 1000000000 .. 4000000000",
+    )
