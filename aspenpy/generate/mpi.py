@@ -23,6 +23,7 @@ from aspenpy.generate.mpi_kernel import KernelWriter, Surroundings, speaking_ker
 from aspenpy.machine.model import Machine
 from aspenpy.mapping.compute import price_block, target
 from aspenpy.mapping.mapper import map_application
+from aspenpy.mapping.memory import hierarchy_of
 from aspenpy.scope import Setting, Value
 
 
@@ -165,9 +166,12 @@ def _seconds(
     """How long a part of a kernel takes on a machine. A block may lack some of its requirements."""
     tree = map_application(application, machine, socket=socket, kernel=kernel)
     timer, where = Timer(tree), target(machine, socket)
+    hierarchy = hierarchy_of(machine, where.socket, application, tree.definitions)
 
     def seconds(node: flow.Flow) -> Expr:
-        return price_block(node, where, tree.origins).time if isinstance(node, flow.Block) else timer.time(node)
+        if isinstance(node, flow.Block):
+            return price_block(node, where, hierarchy, tree.origins).time
+        return timer.time(node)
 
     return seconds
 
