@@ -12,7 +12,7 @@ from aspenpy.diagnostics import fail, nearest
 from aspenpy.reuse.distances import AddressRange, ReuseDistances
 from aspenpy.reuse.references import KINDS, References
 from aspenpy.reuse.sample import group_of, hashes, is_sampled
-from aspenpy.reuse.stack import LEAST_CHUNK, LruStack
+from aspenpy.reuse.stack import LruStack
 from aspenpy.reuse.tally import Tally
 from aspenpy.reuse.trace_file import BINARY, FORMATS, TraceFile
 
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 LINE = 64
 """Bytes of a line if nothing is said."""
+
+PIECE = 1 << 16
+"""References that are looked at together before they come to the stack."""
 
 LAST_ADDRESS = (1 << 64) - 1
 
@@ -96,9 +99,9 @@ class _Measure:
     def take_all(self, references: Iterable[References], told: Callable[[], object]) -> None:
         """Counts all references of a trace; `told` is called now and then."""
         waiting: list[_Piece] = []
-        for part in (part for whole in references for part in whole.split(self.shift, LEAST_CHUNK)):
+        for part in (part for whole in references for part in whole.split(self.shift, PIECE)):
             waiting.append(self._piece(part))
-            if sum(len(one.lines) for one in waiting) >= self._stack.chunk:
+            if sum(len(one.lines) for one in waiting) > self._stack.chunk - PIECE:
                 self._put(waiting)
                 waiting = []
             told()

@@ -16,13 +16,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from aspenpy.reuse.inversions import MOST, earlier_and_greater
+from aspenpy.reuse.inversions import DIGIT, MOST, earlier_and_greater
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-LEAST_CHUNK, MOST_CHUNK = 1 << 18, MOST // 2
-"""References. A chunk grows with the number of lines, whose order is renewed after each."""
+LEAST_CHUNK, MOST_CHUNK = 1 << 3 * DIGIT, MOST // 2
+"""References. A chunk grows with the number of lines, whose order is renewed after each. Three digits of the counting
+tell the references of the smallest apart."""
 
 COLD = -1
 """The distance of a first reference."""

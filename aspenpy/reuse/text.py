@@ -18,7 +18,7 @@ from aspenpy.reuse.references import References
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-BLOCK = 1 << 21
+BLOCK = 1 << 20
 """Bytes that are read at once."""
 
 LONGEST_SHOWN = 60
