@@ -38,6 +38,9 @@ OCTAVES = (
     Column("misses", share, "right"),
 )
 
+ERROR = Column("standard error", share, "right")
+"""Of the misses, where they are estimated."""
+
 WHOLE = "all"
 
 
@@ -55,8 +58,7 @@ def page(found: ReuseDistances) -> Page:
 def _sample(found: ReuseDistances) -> tuple[Paragraph, ...]:
     if found.rate is None:
         return ()
-    text = f"estimated from {100 * found.rate:g} % of the lines; standard error of a share: at most"
-    return (Paragraph(f"{text} {100 * (found.error or 0):.2g} %"),)
+    return (Paragraph(f"estimated from {100 * found.rate:g} % of the lines; {found.error_told()}"),)
 
 
 def _summary(part: ReuseDistances) -> tuple[object, ...]:
@@ -68,9 +70,9 @@ def _median(part: ReuseDistances) -> str | None:
     """The least distance that half the references do not exceed; first references exceed all."""
     if not part.references:
         return None
-    shares = 1 - part.miss_ratio(part.distances + 1)
-    place = int((shares < 0.5).sum())
-    return count(int(part.distances[place])) if place < len(shares) else "inf"
+    beyond = 2 * part.counts.cumsum() < part.references
+    place = int(beyond.sum())
+    return count(int(part.distances[place])) if place < len(beyond) else "inf"
 
 
 def _octaves(part: ReuseDistances) -> Table:
@@ -83,7 +85,13 @@ def _octaves(part: ReuseDistances) -> Table:
         first, last = lines // 2, lines - 1
         inside = (part.distances >= first) & (part.distances <= last)
         text = count(first) if first == last else f"{count(first)} - {count(last)}"
-        rows.append((text, round(part.counts[inside].sum().item()), hits - before, hits, lines * part.line, 1 - hits))
+        row = (text, round(part.counts[inside].sum().item()), hits - before, hits, lines * part.line, 1 - hits)
+        rows.append((*row, part.miss_ratio_error(lines)))
         lines, before = lines * 2, hits
-    rows.append(("first", round(part.cold), part.cold / part.references, 1.0, None, None))
-    return Table(OCTAVES, tuple(rows), title=f"{part.name or WHOLE} (misses: of a fully associative LRU cache)")
+    rows.append(("first", round(part.cold), part.cold / part.references, 1.0, None, None, None))
+    columns = OCTAVES if part.rate is None else (*OCTAVES, ERROR)
+    return Table(
+        columns,
+        tuple(row[: len(columns)] for row in rows),
+        title=f"{part.name or WHOLE} (misses: of a fully associative LRU cache)",
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import sqrt
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -35,8 +36,8 @@ class ReuseDistances:
     `distances` are ascending, those that occur; `counts` are the references at each, and `cold` those that are the
     first to their line; all of them together are `references`, a reference counting once for each line it touches.
     `name` is None for the whole trace and the name of a range for its part, whose distances are those in the whole
-    trace; `ranges` are these parts. Of a sample, `rate` is its rate and `error` the standard error of the miss ratio at
-    the size of the cache where it is largest; counts are estimates then.
+    trace; `ranges` are these parts. Of a sample, `rate` is its rate, and counts are estimates; `errors` are the
+    standard errors of the part of the references beyond each distance, and `distance_error` is that of a distance.
     """
 
     def __init__(
@@ -44,12 +45,12 @@ class ReuseDistances:
         distances: NDArray[np.int64],
         counts: NDArray[Any],
         cold: float,
+        errors: NDArray[np.float64] | None = None,
         *,
         line: int,
         source: str,
         part: AddressRange | None = None,
         rate: float | None = None,
-        error: float | None = None,
         ranges: Mapping[str, ReuseDistances] | None = None,
     ) -> None:
         self.distances = distances
@@ -59,7 +60,7 @@ class ReuseDistances:
         self.source = source
         self.part = part
         self.rate = rate
-        self.error = error
+        self.errors = errors
         self.ranges = dict(ranges or {})
         self._hits = np.concatenate(([0], np.cumsum(counts)))
         total = self._hits[-1].item() + cold
@@ -77,6 +78,21 @@ class ReuseDistances:
         hits = self._hits[np.searchsorted(self.distances, lines, side="left")]
         ratio = 1 - hits / (self._hits[-1] + self.cold)
         return ratio[()] if np.ndim(lines) else float(ratio)
+
+    def miss_ratio_error(self, lines: int) -> float:
+        """The standard error of a miss ratio, at the size that the sample takes for so many lines (`distance_error`).
+        0 without sampling."""
+        place = int(np.searchsorted(self.distances, lines, side="left"))
+        return 0.0 if self.errors is None or not place else float(self.errors[place - 1])
+
+    def distance_error(self, distance: float) -> float:
+        """The standard error of a distance, in lines: of n lines in between, a sample of rate r has a binomial number,
+        with the variance n r (1 - r), and that number over r is the estimate. 0 without sampling."""
+        return 0.0 if self.rate is None else sqrt(distance * (1 - self.rate) / self.rate)
+
+    def error_told(self) -> str:
+        """Of a sample, the standard error of a distance in words."""
+        return f"standard error of a distance d: sqrt({self.distance_error(1) ** 2:.3g} d) lines"
 
     def binned(self, bins: Bins = "exact") -> tuple[NDArray[np.int64], NDArray[Any]]:
         """Distances and counts; with `log`, at most `BINS_AN_OCTAVE` of each octave. A bin stands at its longest
@@ -98,7 +114,7 @@ class ReuseDistances:
         if self.part:
             remarks.append(("addresses", f"{self.part.name}, from {self.part.low:#x} up to {self.part.high:#x}"))
         if self.rate is not None:
-            remarks.append(("sample", f"{self.rate:g} of the lines, standard error of a miss ratio {self.error:.2g}"))
+            remarks.append(("sample", f"{self.rate:g} of the lines; {self.error_told()}"))
         distances, counts = self.binned(bins)
         return histogram_text(remarks, distances.tolist(), counts.tolist(), self.cold)
 
@@ -117,9 +133,9 @@ class ReuseDistances:
             "references": self.references,
             "cold": self.cold,
             "rate": self.rate,
-            "error": self.error,
             "distances": self.distances.tolist(),
             "counts": self.counts.tolist(),
+            "errors": None if self.errors is None else self.errors.tolist(),
             "ranges": [part.to_json() for part in self.ranges.values()],
         }
 

@@ -148,23 +148,12 @@ class _Measure:
                 tally.add(distances[member], None if groups is None else groups[member])
 
     def result(self, line: int, source: str) -> ReuseDistances:
-        def found(tally: Tally, part: AddressRange | None, ranges: Mapping[str, ReuseDistances]) -> ReuseDistances:
-            distances, counts, cold = tally.totals()
-            return ReuseDistances(
-                distances,
-                counts,
-                cold,
-                line=line,
-                source=source,
-                part=part,
-                rate=self.rate,
-                error=tally.error(),
-                ranges=ranges,
-            )
-
-        whole, *others = self._tallies
-        ranges = {part.name: found(tally, part, {}) for part, tally in zip(self.parts, others, strict=True)}
-        return found(whole, None, ranges)
+        whole, *others = (tally.totals() for tally in self._tallies)
+        ranges = {
+            part.name: ReuseDistances(*totals, line=line, source=source, part=part, rate=self.rate)
+            for part, totals in zip(self.parts, others, strict=True)
+        }
+        return ReuseDistances(*whole, line=line, source=source, rate=self.rate, ranges=ranges)
 
 
 def _joined(parts: list[NDArray[Any] | None]) -> NDArray[Any] | None:

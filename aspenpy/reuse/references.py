@@ -28,11 +28,13 @@ class References(NamedTuple):
 
     def split(self, shift: int, most: int) -> Iterator[References]:
         """The same in parts, of about so many lines at most."""
+        if not len(self.addresses):
+            return
         if self.sizes is None:
             cuts = np.arange(0, len(self.addresses), most)
         else:
             touched = np.cumsum(_lines_of_each(self.addresses, self.sizes, shift))
-            cuts = np.searchsorted(touched, np.arange(0, touched[-1], most)) if len(touched) else touched
+            cuts = np.searchsorted(touched, np.arange(0, touched[-1], most))
         for start, end in zip(cuts, [*cuts[1:], len(self.addresses)], strict=True):
             part = slice(start, end)
             sizes = None if self.sizes is None else self.sizes[part]

@@ -6,7 +6,6 @@ between them, counted in lines of the sample, are those of the trace times the r
 
 from __future__ import annotations
 
-from math import sqrt
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -37,12 +36,13 @@ def group_of(hashed: NDArray[np.uint64]) -> NDArray[np.int64]:
     return (hashed & np.uint64(GROUPS - 1)).astype(np.int64)
 
 
-def standard_error(misses: NDArray[Any], expected: float) -> float:
-    """Of the miss ratio, the largest for any size of the cache.
+def standard_errors(misses: NDArray[Any], expected: float) -> NDArray[np.float64]:
+    """Of miss ratios, for several sizes of the cache.
 
-    `misses` has a row for each group and a column for each size, in references of the sample; `expected` is how many
+    `misses` has a row for each size and a column for each group, in references of the sample; `expected` is how many
     references the sample has on average. The error of a sum of independent groups: sqrt(G/(G - 1) sum (x - mean)^2).
     """
-    deviations = misses - misses.mean(axis=0)
-    largest = float((deviations**2).sum(axis=0).max(initial=0.0))
-    return sqrt(len(misses) / (len(misses) - 1) * largest) / expected
+    groups = misses.shape[1]
+    deviations = misses - misses.mean(axis=1, keepdims=True)
+    found: NDArray[np.float64] = np.sqrt(groups / (groups - 1) * (deviations**2).sum(axis=1)) / expected
+    return found

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from aspenpy.reuse.sample import GROUPS, standard_error
+from aspenpy.reuse.sample import GROUPS, standard_errors
 from aspenpy.reuse.stack import COLD
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+
+class Totals(NamedTuple):
+    """Distances that occur, ascending; how many references have each; how many are cold; and, of a sample, the
+    standard error of the share of references that are beyond each distance."""
+
+    distances: NDArray[np.int64]
+    counts: NDArray[Any]
+    cold: float
+    errors: NDArray[np.float64] | None
 
 
 class Tally:
@@ -40,13 +50,12 @@ class Tally:
             self._counts = np.pad(self._counts, ((0, len(found) - len(self._counts)), (0, 0)))
         self._counts[: len(found)] += found
 
-    def totals(self) -> tuple[NDArray[np.int64], NDArray[Any], float]:
-        """Distances that occur, how many references have each, and how many are cold: whole numbers without sampling,
-        estimates with it."""
+    def totals(self) -> Totals:
+        """What there is at each distance that occurs: whole numbers without sampling, estimates with it."""
         counts = self._counts.sum(axis=1)
         found = np.flatnonzero(counts)
         if self.rate is None:
-            return found, counts[found], int(self._cold[0])
+            return Totals(found, counts[found], int(self._cold[0]), None)
         # What the sample has too much or too little of is the share of its most frequent lines. These have short
         # distances, so that it belongs to distance 0 (Waldspurger et al. 2015, section 4.2: SHARDS-adj).
         found = found[found > 0]
@@ -54,18 +63,15 @@ class Tally:
         rest = self.references - float(estimates.sum()) - cold
         if rest < 0:
             scale = self.references / (self.references - rest)
-            return self._scaled(found), estimates * scale, cold * scale
-        return np.concatenate(([0], self._scaled(found))), np.concatenate(([rest], estimates)), cold
+            estimates, cold, rest = estimates * scale, cold * scale, 0.0
+        distances = np.rint(found / self.rate).astype(np.int64)
+        errors = self._errors(np.concatenate(([0], found)))
+        return Totals(np.concatenate(([0], distances)), np.concatenate(([rest], estimates)), cold, errors)
 
-    def _scaled(self, distances: NDArray[np.int64]) -> NDArray[np.int64]:
-        """In lines of the trace."""
-        return np.rint(distances / (self.rate or 1)).astype(np.int64)
-
-    def error(self) -> float | None:
-        """The standard error of the miss ratio at the size where it is largest; None without sampling."""
-        if self.rate is None or not self.references:
-            return None
-        # Misses of a cache of d + 1 lines: references at longer distances, and cold ones.
-        hits = self._counts.cumsum(axis=0)
-        misses = (self._counts.sum(axis=0) + self._cold)[None, :] - hits
-        return standard_error(misses.T, self.rate * self.references)
+    def _errors(self, distances: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Standard errors of the shares of references beyond some distances of the sample."""
+        if not len(self._counts):
+            beyond = np.tile(self._cold, (len(distances), 1))
+        else:
+            beyond = (self._counts.sum(axis=0) + self._cold - self._counts.cumsum(axis=0))[distances]
+        return standard_errors(beyond, (self.rate or 1) * max(self.references, 1))

@@ -113,11 +113,11 @@ class _Counted:
         self.is_packed = self._first == GZIP
         self.position = len(self._first)
 
-    def read(self, size: int = -1, /) -> bytes:
-        first, self._first = self._first, b""
-        found = first + self._file.read(size)
-        self.position += len(found) - len(first)
-        return found
+    def read(self, size: int, /) -> bytes:
+        first, self._first = self._first[:size], self._first[size:]
+        found = self._file.read(size - len(first))
+        self.position += len(found)
+        return first + found
 
 
 def _opened(path: Path | str, name: str) -> BinaryIO:
