@@ -1,5 +1,6 @@
 """Reuse distances of a trace: what can be asked of them, in parts, by kind and from a sample."""
 
+import tracemalloc
 from itertools import pairwise
 from math import isnan, sqrt
 from pathlib import Path
@@ -207,3 +208,19 @@ def test_sample_of_nothing() -> None:
         found for line in range(100) if not (found := aspenpy.reuse_distances([line] * 5, line=1, sample=0.5)).cold
     )
     assert (found.references, found.distances.tolist(), found.counts.tolist()) == (5, [0], [5])
+
+
+def peak_mebibytes(path: Path) -> float:
+    tracemalloc.start()
+    aspenpy.reuse_distances(path)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    return peak / 2**20
+
+
+def test_memory_is_that_of_the_lines(tmp_path: Path) -> None:
+    """A trace four times as long, of 8 and 32 MiB, takes no more."""
+    lines = np.random.default_rng(5).integers(0, 64 * 5000, 1_000_000, dtype="<u8")
+    lines.tofile(tmp_path / "short")
+    np.tile(lines, 4).tofile(tmp_path / "long")
+    assert peak_mebibytes(tmp_path / "long") < 1.1 * peak_mebibytes(tmp_path / "short") + 1
