@@ -99,11 +99,13 @@ class _Measure:
     def take_all(self, references: Iterable[References], told: Callable[[], object]) -> None:
         """Counts all references of a trace; `told` is called now and then."""
         waiting: list[_Piece] = []
+        count = 0
         for part in (part for whole in references for part in whole.split(self.shift, PIECE)):
             waiting.append(self._piece(part))
-            if sum(len(one.lines) for one in waiting) > self._stack.chunk - PIECE:
+            count += len(waiting[-1].lines)
+            if count > self._stack.chunk - PIECE:
                 self._put(waiting)
-                waiting = []
+                waiting, count = [], 0
             told()
         self._put(waiting)
 

@@ -53,6 +53,9 @@ class TraceFile:
                 self._file = gzip.GzipFile(fileobj=cast(BinaryIO, self._counted))  # it calls `read` alone
             self._beginning = self._read(GUESSED_FROM)
             self.layout = layout or guessed(self._beginning, self.name)
+        except OSError as error:
+            self.close()
+            _refuse(self.name, error)
         except BaseException:
             self.close()
             raise

@@ -229,6 +229,16 @@ def test_line_is_counted_over_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyP
         aspenpy.reuse_distances(path)
 
 
+def test_unreadable(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", None)
+    with pytest.raises(AspenError, match="standard input cannot be read: it is closed"):
+        aspenpy.reuse_distances("-")
+    memory = Path("/proc/self/mem")
+    if memory.exists():  # it opens, and its first byte cannot be read
+        with pytest.raises(AspenError, match="`/proc/self/mem` cannot be read: input/output error"):
+            aspenpy.reuse_distances(memory)
+
+
 def test_text_without_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(text, "BLOCK", 20)
     with pytest.raises(AspenError, match="has a line of more than"):
