@@ -24,7 +24,7 @@ EXAMPLES: Examples = (
     ("of one data structure", r"printf ' L 10,8\n S 80,8\n L 18,8\n' | aspenpy rdd - --range A=0x0-0x40"),
 )
 
-ADDRESS = r"0[xX][0-9a-fA-F]+|\d+"
+ADDRESS = r"0[xX][0-9a-fA-F]+|\d{1,20}"
 RANGE = re.compile(rf"([A-Za-z_]\w*)=({ADDRESS})-({ADDRESS})", re.ASCII)
 
 

@@ -27,7 +27,8 @@ def draw(found: ReuseDistances) -> Any:
 
     parts = [part for part in (found, *found.ranges.values()) if part.references]
     figure = Figure(figsize=(11, 4.6), layout="constrained")
-    figure.suptitle(f"reuse distances of {found.source}", fontsize=11, fontweight="bold")
+    title = figure.suptitle(f"reuse distances of {found.source}", fontsize=11, fontweight="bold")
+    title.set_parse_math(False)  # the name of a file may have dollars in it
     left, right = figure.subplots(1, 2)
     octaves = 1 + max((int(part.distances[-1]).bit_length() for part in parts if len(part.distances)), default=0)
     _histogram(left, parts, octaves)

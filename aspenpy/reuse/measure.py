@@ -10,7 +10,7 @@ import numpy as np
 
 from aspenpy.diagnostics import fail, nearest
 from aspenpy.reuse.distances import AddressRange, ReuseDistances
-from aspenpy.reuse.references import KINDS, References
+from aspenpy.reuse.references import DATA, KINDS, References
 from aspenpy.reuse.sample import group_of, hashes, is_sampled
 from aspenpy.reuse.stack import LruStack
 from aspenpy.reuse.tally import Tally
@@ -64,6 +64,7 @@ def reuse_distances(
     for options that cannot be.
     """
     wanted, counted = _kinds("kinds", kinds), _kinds("count", count)
+    _require_part(counted, wanted)
     parts = _ranges(ranges or {})
     measure = _Measure(_shift(line), counted, parts, _rate(sample))
     if not isinstance(trace, (str, Path)):
@@ -192,6 +193,13 @@ def _kinds(option: str, names: Collection[str] | None) -> frozenset[int] | None:
             hint = nearest(name, KINDS) or f"there are {', '.join(KINDS)}"
             fail("unknown-kind", f"{option}: there are no references called `{name}`", hint=hint)
     return frozenset(KINDS[name] for name in names)
+
+
+def _require_part(counted: frozenset[int] | None, wanted: frozenset[int] | None) -> None:
+    """Only what takes part can be counted."""
+    for name, kind in KINDS.items():
+        if counted is not None and kind in counted and kind not in (DATA if wanted is None else wanted):
+            fail("no-kinds", f"count: {name} do not take part", hint="--kinds names what takes part")
 
 
 def _ranges(ranges: Mapping[str, tuple[int, int]]) -> list[AddressRange]:

@@ -116,10 +116,12 @@ def test_picture(run: Runner, models: Path, suffix: str, begins: bytes) -> None:
         assert all(text in drawn for text in (b"reuse distances of a.trace", b"2-3", b"first", b"256 B", b">x<"))
 
 
-def test_picture_of_a_trace_without_reuse(run: Runner, trace: Path, models: Path) -> None:
+def test_picture_of_a_trace_without_reuse(run: Runner, models: Path) -> None:
+    """In a file whose name is no formula."""
     pytest.importorskip("matplotlib", reason="the extra `plot` is not installed")
-    trace.write_text(" L 1000,8\n")
-    assert run("rdd", "a.trace", "--picture", "out.svg").status == 0
+    (models / "$a_$b$").write_text(" L 1000,8\n")
+    assert run("rdd", "$a_$b$", "--picture", "out.svg").status == 0
+    assert "reuse distances of $a_$b$" in (models / "out.svg").read_text()
 
 
 @pytest.mark.parametrize(
@@ -149,6 +151,7 @@ def test_picture_of_a_trace_without_reuse(run: Runner, trace: Path, models: Path
         (("a.trace", *X, *X), "aspenpy: --range: there are two ranges `x`\n"),
         (("a.trace", "--range", "x=9-5"), "error: the range `x` holds no 64-bit address\n"),
         (("a.trace", "--kinds", "lods"), "error: kinds: there are no references called `lods`\n  = hint: did you mean"),
+        (("a.trace", "--count", "instructions"), "error: count: instructions do not take part\n"),
         (("a.trace", "--sample", "2"), "error: a sample cannot be 2 of the lines\n"),
         (("a.trace", "--kinds", "instructions"), "error: `a.trace` holds no instructions\n"),
     ],
