@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from aspenpy.machine.model import Machine
     from aspenpy.prediction import Prediction, count, predict, prepare
     from aspenpy.prepared import Prepared
+    from aspenpy.reuse.distances import ReuseDistances
+    from aspenpy.reuse.measure import reuse_distances
 
 __version__ = "0.1.0"
 
@@ -47,6 +49,7 @@ __all__ = [
     "Prediction",
     "Prepared",
     "Profile",
+    "ReuseDistances",
     "Roofline",
     "Skeleton",
     "Trace",
@@ -62,6 +65,7 @@ __all__ = [
     "predict",
     "prepare",
     "profile",
+    "reuse_distances",
     "roofline",
     "trace",
     "traffic",
@@ -79,6 +83,7 @@ _HOME = {
     "Prediction": "aspenpy.prediction",
     "Prepared": "aspenpy.prepared",
     "Profile": "aspenpy.analysis.profile",
+    "ReuseDistances": "aspenpy.reuse.distances",
     "Roofline": "aspenpy.analysis.roofline",
     "Skeleton": "aspenpy.generate.mpi",
     "Trace": "aspenpy.analysis.trace",
@@ -94,6 +99,7 @@ _HOME = {
     "predict": "aspenpy.prediction",
     "prepare": "aspenpy.prediction",
     "profile": "aspenpy.analysis.profile",
+    "reuse_distances": "aspenpy.reuse.measure",
     "roofline": "aspenpy.analysis.roofline",
     "trace": "aspenpy.analysis.trace",
     "traffic": "aspenpy.analysis.traffic",

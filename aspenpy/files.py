@@ -161,3 +161,57 @@ def _models_in(folder: Path) -> list[str]:
         return [file.stem for file in folder.glob("*.aspen")]
     except (OSError, ValueError):
         return []
+
+
+def write_whole(path: Path | str, text: str) -> None:
+    """Puts a text into a file, new or old: all of it or, if that fails, nothing."""
+    import os
+    import tempfile
+
+    target = _real(Path(path))
+    try:
+        if target.exists() and not target.is_file():  # such as /dev/stdout, which nothing can take the place of
+            target.write_text(text, encoding="utf-8")
+            return
+        descriptor, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+        try:
+            with open(descriptor, "w", encoding="utf-8", newline="") as stream:
+                stream.write(text)
+                mode = target.stat().st_mode & 0o7777 if target.exists() else 0o666 & ~_umask()
+                os.fchmod(stream.fileno(), mode)
+            os.replace(temporary, target)
+        except BaseException:
+            os.unlink(temporary)
+            raise
+    except (OSError, ValueError) as error:
+        _refuse_to_write(path, error)
+
+
+def require_writable(path: Path | str) -> None:
+    """Refuses, before the work is done, a file that could not be written after it."""
+    import errno
+    import os
+
+    target = _real(Path(path))
+    for problem, number in (
+        (target.is_dir(), errno.EISDIR),
+        (not target.parent.exists(), errno.ENOENT),
+        (not target.parent.is_dir(), errno.ENOTDIR),
+        (not os.access(target if target.exists() else target.parent, os.W_OK), errno.EACCES),
+    ):
+        if problem:
+            _refuse_to_write(path, OSError(number, os.strerror(number)))
+
+
+def _refuse_to_write(path: Path | str, error: OSError | ValueError) -> NoReturn:
+    reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    fail("not-writable", f"cannot write `{path}`: {reason.lower()}")
+
+
+def _umask() -> int:
+    """The bits that this process leaves out of the modes of new files; it can be told only by setting it."""
+    import os
+
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask

@@ -16,21 +16,26 @@ from benchmarks import (
     parse_time,
     predict_warm,
     prepared_point,
+    reuse,
 )
 from benchmarks.measure import Benchmark, measured
 
-BENCHMARKS = tuple(
-    module.BENCHMARK
-    for module in (
-        eval_cold,
-        expr_cold,
-        predict_warm,
-        prepared_point,
-        expr_large,
-        many_calls,
-        parse_time,
-        parse_memory,
-    )
+BENCHMARKS = (
+    *(
+        module.BENCHMARK
+        for module in (
+            eval_cold,
+            expr_cold,
+            predict_warm,
+            prepared_point,
+            expr_large,
+            many_calls,
+            parse_time,
+            parse_memory,
+        )
+    ),
+    reuse.BINARY,
+    reuse.TEXT,
 )
 
 ROW = "{:<46} {:>12}   {:<16} {:>12} {:>8} {:>8}"

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
 from aspenpy import files
 from aspenpy.diagnostics import AspenError, Diagnostic
-from aspenpy.files import Reader, grammar_path, models_folder
+from aspenpy.files import Reader, grammar_path, models_folder, require_writable, write_whole
 from aspenpy.source import Source, Span
 from aspenpy.syntax.nodes import Application, Chain, Name, Number, Parameter
 from aspenpy.syntax.parser import parse_file
@@ -253,3 +254,49 @@ def test_imports_are_looked_up_beside_the_importing_file_then_beside_the_model_t
     with pytest.raises(AspenError) as error:
         reader.import_("f.aspen", middle, top, Span(middle, 0, 6))
     assert str(error.value).startswith("error: there is no file `f.aspen`\n")
+
+
+# -- writing ---------------------------------------------------------------------------------------
+
+
+def test_new_file_has_the_usual_mode(tmp_path: Path) -> None:
+    write_whole(tmp_path / "new", "text\n")
+    (tmp_path / "usual").write_text("text\n")
+    assert (tmp_path / "new").read_text() == "text\n"
+    assert (tmp_path / "new").stat().st_mode == (tmp_path / "usual").stat().st_mode
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["new", "usual"]
+
+
+def test_old_file_keeps_its_mode_and_its_links(tmp_path: Path) -> None:
+    (tmp_path / "old").write_text("old")
+    (tmp_path / "old").chmod(0o640)
+    (tmp_path / "link").symlink_to("old")
+    write_whole(tmp_path / "link", "new")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "old").read_text() == "new"
+    assert (tmp_path / "old").stat().st_mode & 0o7777 == 0o640
+
+
+def test_what_fails_leaves_the_old_file(tmp_path: Path) -> None:
+    (tmp_path / "old").write_text("old")
+    with pytest.raises(AspenError, match="surrogates not allowed"):
+        write_whole(tmp_path / "old", "\ud800")
+    assert [path.read_text() for path in tmp_path.iterdir()] == ["old"]
+
+
+def test_device_is_written_to() -> None:
+    write_whole("/dev/null", "text")
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [(".", "is a directory"), ("none/file", "no such file or directory"), ("old/file", "not a directory")],
+)
+def test_unwritable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, reason: str) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "old").write_text("old")
+    said = f"cannot write `{re.escape(name)}`: {reason}"
+    with pytest.raises(AspenError, match=said):
+        require_writable(name)
+    with pytest.raises(AspenError, match=said):
+        write_whole(name, "text")

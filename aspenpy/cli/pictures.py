@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -11,15 +12,20 @@ from aspenpy.cli.failure import CommandError
 SUFFIXES = (".svg", ".png", ".pdf")
 
 
+def require_drawable(path: str) -> None:
+    """Refuses a picture that could not be drawn, before what it shows is worked out."""
+    if Path(path).suffix.lower() not in SUFFIXES:
+        raise CommandError(f"cannot draw `{path}`: the name of a picture ends with {', '.join(SUFFIXES)}")
+    if find_spec("matplotlib") is None:
+        raise CommandError("a picture needs matplotlib: pip install 'aspenpy[plot]'")
+
+
 def save(path: str, draw: Callable[[], Any]) -> None:
     """Writes the figure that `draw` makes into a file, in the format that its name ends with."""
     suffix = Path(path).suffix.lower()
-    if suffix not in SUFFIXES:
-        raise CommandError(f"cannot draw `{path}`: the name of a picture ends with {', '.join(SUFFIXES)}")
-    try:
-        import matplotlib
-    except ImportError:
-        raise CommandError("a picture needs matplotlib: pip install 'aspenpy[plot]'") from None
+    require_drawable(path)
+    import matplotlib
+
     # Text stays text, and the same picture is the same file: no date, no random names of its parts.
     with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "aspenpy", "font.family": "sans-serif"}):
         try:

@@ -21,7 +21,7 @@ def help_of(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
 
 
 def examples(text: str) -> list[str]:
-    return re.findall(r"^  ((?:aspenpy|echo) .*)$", text.partition("examples:\n")[2], re.M)
+    return re.findall(r"^  ((?:aspenpy|echo|printf) .*)$", text.partition("examples:\n")[2], re.M)
 
 
 @pytest.mark.parametrize("command", ["", *COMMANDS])
