@@ -5,7 +5,7 @@ from __future__ import annotations
 import pickle
 import tracemalloc
 from collections.abc import Callable
-from time import perf_counter, process_time
+from time import process_time, process_time
 
 import pytest
 from hypothesis import given, settings
@@ -143,11 +143,11 @@ LONG = {
 
 @pytest.mark.parametrize("text", LONG.values(), ids=LONG)
 def test_long_nonsense_is_reported_in_short_time(text: str) -> None:
-    start = perf_counter()
+    start = process_time()
     errors = [refusal(read, text) for read in (parse_expression, read_file, lay_out)]
     assert errors != [None, None, None]
     assert all(len(str(error)) < 3_000 for error in errors)
-    assert perf_counter() - start < 6
+    assert process_time() - start < 6
 
 
 def model(size: int) -> str:
