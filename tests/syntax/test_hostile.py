@@ -5,7 +5,7 @@ from __future__ import annotations
 import pickle
 import tracemalloc
 from collections.abc import Callable
-from time import process_time, process_time
+from time import process_time
 
 import pytest
 from hypothesis import given, settings
