@@ -272,9 +272,19 @@ class Prediction:
         return as_latex(self)
 
 
+ENERGY_UNITS = {"energy": "J", "power": "W", "edp": "J*s", "ed2p": "J*s^2"}
+"""What may be asked for of the energy (`aspenpy.energy.metrics`), and what it is in. A resource of such a name hides
+it."""
+
+
 def metric_of(tree: CostTree, metric: str) -> Expr:
-    """The total a metric's name stands for: the runtime, the amount of a resource, or `bytes`."""
+    """The total a metric's name stands for: the runtime, the amount of a resource, `bytes`, or an energy."""
     amounts = {key[1]: worth for key, worth in tree.totals.items() if key[0] == "amount"}
+    if metric in ENERGY_UNITS and metric not in amounts:
+        from aspenpy.energy.metrics import METRICS
+        from aspenpy.energy.options import LITERAL
+
+        return METRICS[metric](tree, LITERAL)
     return tree.runtime if metric == "runtime" else amount_of(amounts, metric)
 
 

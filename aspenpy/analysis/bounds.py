@@ -211,6 +211,8 @@ def _apply(node: Expr, parts: list[Range]) -> Range:
         return Range(*ends, _extreme([*parts], ends, name))
     if name == "abs":
         return _absolute(parts[0])
+    if name == "lookup":
+        return _looked_up(node, rule, parts[-1])
     if name in RISING_FUNCTIONS:
         ends = (_through(rule, parts[0].low), _through(rule, parts[0].high))
         return Range(*ends, parts[0].direction)
@@ -218,6 +220,22 @@ def _apply(node: Expr, parts: list[Range]) -> Range:
         value = rule(*(part.low for part in parts))
         return Range(value, value, FLAT)
     return ANYWHERE
+
+
+def _looked_up(node: Expr, rule: Callable[..., Any], x: Range) -> Range:
+    """Straight lines between the points: the extremes are at points, or at the ends."""
+    arrays = [array.args for array in node.args[:2]]
+    if any(element.kind != "number" for array in arrays for element in array) or math.inf in (-x.low, x.high):
+        return ANYWHERE
+    values, sizes = (tuple(element.payload for element in array) for array in arrays)
+    places = [x.low, *(place for place in sizes if x.low < place < x.high), x.high]
+    heights = [rule(values, sizes, place) for place in places]
+    direction = None
+    if heights == sorted(heights):
+        direction = x.direction
+    elif heights == sorted(heights, reverse=True):
+        direction = _turned(x.direction)
+    return Range(min(heights), max(heights), direction)
 
 
 RISING_FUNCTIONS = frozenset({"sqrt", "log", "log2", "log10", "exp", "ceil", "floor", "round"})

@@ -34,7 +34,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         metavar="NAME,...",
         type=lambda text: text.split(","),
         default=[],
-        help="shows only these: runtime, or the amount of a resource (flops, loads, ..., bytes)",
+        help="shows only these: runtime, energy, power, edp, ed2p, or the amount of a resource (flops, ..., bytes)",
     )
     parser.add_argument("--format", choices=("table", "json", "csv"), default="table", help="default: table")
     parser.add_argument(

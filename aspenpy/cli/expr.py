@@ -38,7 +38,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         default="",
         help="the parameters that stay in the formula; for all others their values are put in",
     )
-    parser.add_argument("--metric", metavar="NAME", help="runtime (the default), or the amount of a resource")
+    parser.add_argument("--metric", metavar="NAME", help="runtime (the default), energy, edp, ..., or an amount")
     parser.add_argument("--resource", metavar="NAME", dest="metric", help="the same, said of a resource")
     parser.add_argument("--simplify", action="store_true", help="lets SymPy simplify it; slow for a large formula")
     forms = parser.add_mutually_exclusive_group()

@@ -25,6 +25,7 @@ COMMANDS = {
     "mpi": "the messages of an application as a program in C, which sends and counts them",
     "roofline": "what a machine can do at most, and how far below that applications stay",
     "rdd": "how far apart a program's references to the same cache line are, from its address trace",
+    "energy": "what a run draws, by kernel and by component, and whether that is within limits",
     "check": "everything that is wrong with models, or probably a mistake",
     "fmt": "lays models out in one way",
     "list": "the applications and machines of the library",

@@ -37,6 +37,15 @@ LAWS: dict[str, Law] = {
         from_zero=True,
     ),
     "quantity": Law(lambda value: value > 0, "a component cannot be there {} times: the quantity must be positive"),
+    "power": Law(
+        lambda value: value >= 0, "a component cannot draw {} W: a power must not be negative", from_zero=True
+    ),
+    "design_power": Law(
+        lambda value: value >= 0,
+        "full load cannot draw {} W more than idling: the design power must not be below the idle power",
+        from_zero=True,
+    ),
+    "efficiency": Law(lambda value: (value > 0) & (value <= 1), "an efficiency of {} is not above 0 and at most 1"),
     "probability": Law(
         lambda value: (value >= 0) & (value <= 1 + PROBABILITY_SLACK), "a probability of {} is not between 0 and 1"
     ),

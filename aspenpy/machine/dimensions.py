@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from aspenpy.application.dimensions import RESOURCE_DIMENSIONS, Contradictions, Inference, may_carry_units
 from aspenpy.diagnostics import Diagnostic
-from aspenpy.dimensions import BYTES, DIMENSIONLESS, HERTZ, SECONDS, WATTS
+from aspenpy.dimensions import BYTES, DIMENSIONLESS, FLOPS, HERTZ, JOULES, SECONDS, WATTS
 from aspenpy.syntax import nodes
 
 PROPERTY_DIMENSIONS = {
@@ -15,6 +15,16 @@ PROPERTY_DIMENSIONS = {
     "clock": HERTZ,
     "idle": WATTS,
     "tdp": WATTS,
+    "power_cap": WATTS,
+    "active_core_power": WATTS,
+    "uncore_power": WATTS,
+    "uncore_clock": HERTZ,
+    "uncore_reference": HERTZ,
+    "efficiency": DIMENSIONLESS,
+    "constant_power": WATTS,
+    "energy_per_flop": JOULES / FLOPS,
+    "energy_per_flop_dp": JOULES / FLOPS,
+    "energy_per_byte": JOULES / BYTES,
 }
 """What the conventional properties are in; a bare number means that unit, too."""
 

@@ -168,12 +168,13 @@ def _value(prediction: Prediction, use: ParameterUse) -> str:
 
 
 def metric_values(prediction: Prediction, metrics: Sequence[str]) -> dict[str, Amount]:
-    """The metrics asked for: `runtime`, or the amounts of resources."""
-    from aspenpy.prediction import metric_of
+    """The metrics asked for: `runtime`, energies, or the amounts of resources."""
+    from aspenpy.prediction import ENERGY_UNITS, metric_of
 
     exprs = [metric_of(prediction.tree, metric) for metric in metrics]
     values = prediction.scope.values(exprs, prediction.seed)
-    units = ["s" if metric == "runtime" else unit_of_resource(metric) for metric in metrics]
+    known = {"runtime": "s"} | {name: unit for name, unit in ENERGY_UNITS.items() if name not in prediction.resources}
+    units = [known[metric] if metric in known else unit_of_resource(metric) for metric in metrics]
     return {name: Amount(value, unit) for name, value, unit in zip(metrics, values, units, strict=True)}
 
 

@@ -1,0 +1,183 @@
+"""`aspenpy energy`: what a run draws, by kernel and by component, and whether that is within limits."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from typing import Any
+
+from aspenpy.cli.entry import only_entry
+from aspenpy.cli.failure import CommandError
+from aspenpy.cli.output import emit, emit_json, report, show
+from aspenpy.cli.parser import Examples, add_machine, add_model, add_settings, settings_of
+from aspenpy.cli.quantity import quantity_of
+from aspenpy.dimensions import JOULES, WATTS
+from aspenpy.energy.account import Energy
+from aspenpy.energy.options import CHOICES, EnergyOptions
+from aspenpy.library import load_application, load_machine
+from aspenpy.prediction import Prediction, predict
+from aspenpy.scope import DEFAULT_SEED
+
+EXAMPLES: Examples = (
+    ("the energy, the hardware at its peak, the kernels, the components", "aspenpy energy comd --machine haswell"),
+    ("one of several kinds of sockets", "aspenpy energy matmul --machine keeneland --socket nvidia_m2090"),
+    ("all of them: which is the most efficient", "aspenpy energy matmul --machine keeneland --transfer"),
+    ("idle power of everything, and limits", "aspenpy energy comd --machine haswell --charged machine --budget 1kJ"),
+    ("the clock that takes least", "aspenpy energy matmul --machine pentium_m --least pentium_m_clock=6e8..1.4e9"),
+    ("for a program", "aspenpy energy comd --machine haswell --format json"),
+)
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    add_model(parser)
+    add_machine(parser, required=True)
+    add_settings(parser)
+    add_energy_options(parser)
+    parser.add_argument("--budget", metavar="J", help="an energy, such as 1000J: does the run stay within it?")
+    parser.add_argument("--power-cap", metavar="W", help="a power, such as 20MW: does every kernel stay below it?")
+    parser.add_argument("--throttle", action="store_true", help="lowers the clock until the machine's own cap holds")
+    parser.add_argument(
+        "--least", metavar="NAME=LOW..HIGH", help="the value of a parameter at which the energy is least"
+    )
+    parser.add_argument(
+        "--transfer",
+        action="store_true",
+        help="with several kinds of sockets: the kernel's data lie at the first, the others move them over their link",
+    )
+    parser.add_argument("--picture", metavar="FILE", help="also draws power over time: an .svg, .png or .pdf file")
+    parser.add_argument("--format", choices=("table", "json", "csv"), default="table", help="default: table")
+    parser.add_argument(
+        "--seed", metavar="N", type=int, default=DEFAULT_SEED, help=f"of random draws (default: {DEFAULT_SEED})"
+    )
+
+
+def add_energy_options(parser: ArgumentParser) -> None:
+    """How energy is counted."""
+    parser.add_argument("--law", choices=CHOICES["law"], default="aeem", help="default: aeem, equations 3.2 to 3.9")
+    parser.add_argument(
+        "--charged", choices=CHOICES["charged"], default="socket", help="whose power is charged (default: socket)"
+    )
+    parser.add_argument(
+        "--nic", choices=CHOICES["nic"], default="eq3.8", help="how messages are charged (default: eq3.8)"
+    )
+    parser.add_argument("--active-cores", action="store_true", help="adds the machine's power of each core at work")
+    parser.add_argument("--uncore", action="store_true", help="adds the machine's power that goes with uncore clock^2")
+
+
+def energy_options_of(arguments: Namespace) -> EnergyOptions:
+    return EnergyOptions(arguments.law, arguments.charged, arguments.nic, arguments.active_cores, arguments.uncore)
+
+
+def run(arguments: Namespace) -> int:
+    machine = load_machine(arguments.machine, allow_outside=arguments.allow_outside)
+    if arguments.socket is None and len(machine.sockets) > 1:
+        return _devices(arguments)
+    if arguments.transfer:
+        raise CommandError("--transfer compares sockets: leave --socket out, on a machine with several kinds")
+    energy, cap = _energy(_predict(arguments), arguments)
+    more = _more(energy, arguments) | {"cap": cap}
+    if arguments.format != "json":
+        report(energy.prediction.diagnostics)
+    _write(energy, more, arguments.format)
+    if arguments.picture:
+        from aspenpy.cli.pictures import save
+        from aspenpy.present.energy_picture import draw
+
+        save(arguments.picture, lambda: draw(energy))
+    return 0
+
+
+def _predict(arguments: Namespace) -> Prediction:
+    application = load_application(arguments.model, allow_outside=arguments.allow_outside)
+    return predict(
+        application,
+        load_machine(arguments.machine, allow_outside=arguments.allow_outside),
+        socket=arguments.socket,
+        kernel=only_entry(application, arguments.kernel),
+        set=settings_of(arguments),
+        seed=arguments.seed,
+        overlap=arguments.par == "overlap",
+    )
+
+
+def _energy(prediction: Prediction, arguments: Namespace) -> tuple[Energy, Any]:
+    """With --throttle, at the clock that the machine's power cap leaves."""
+    options = energy_options_of(arguments)
+    if not arguments.throttle:
+        return Energy(prediction, options), None
+    from aspenpy.energy.cap import capped
+
+    found = capped(prediction, options)
+    return Energy(found.prediction, options), found
+
+
+def _more(energy: Energy, arguments: Namespace) -> dict[str, Any]:
+    """What is asked besides the energy."""
+    from aspenpy.energy.hardware import hardware_peaks
+    from aspenpy.energy.limits import below_cap, within_budget
+
+    verdicts = []
+    if arguments.budget:
+        verdicts.append(within_budget(energy, quantity_of(arguments.budget, JOULES, "--budget")))
+    if arguments.power_cap:
+        verdicts.append(below_cap(energy, quantity_of(arguments.power_cap, WATTS, "--power-cap")))
+    hardware = hardware_peaks(energy.prediction) if energy.options.law == "aeem" else ()
+    return {"hardware": hardware, "verdicts": verdicts, "best": _least(energy, arguments.least)}
+
+
+def _least(energy: Energy, asked: str | None) -> Any:
+    if asked is None:
+        return None
+    from aspenpy.energy.optimum import optimum
+
+    name, equals, interval = asked.partition("=")
+    low, dots, high = interval.partition("..")
+    if not (name.strip() and equals and low.strip() and dots and high.strip()):
+        raise CommandError(f"--least: expected NAME=LOW..HIGH, such as clock=1e9..3e9, not `{asked}`")
+    ends = [quantity_of(end, None, "--least") for end in (low, high)]
+    return optimum(energy.prediction, name.strip(), ends[0], ends[1], options=energy.options)
+
+
+def _write(energy: Energy, more: dict[str, Any], form: str) -> None:
+    from aspenpy.present.energy import as_json, page, records
+
+    if form == "json":
+        emit_json(as_json(energy, **more))
+    elif form == "csv":
+        from aspenpy.present.delimited import as_csv
+
+        emit(as_csv(records(energy)), end="")
+    else:
+        show(page(energy, **more))
+
+
+def _devices(arguments: Namespace) -> int:
+    """Every kind of socket, and which draws least."""
+    from aspenpy.explore.efficiency import Efficiency
+    from aspenpy.present.efficiency import as_json, page, records
+
+    for option in ("budget", "power_cap", "least", "picture", "throttle"):
+        if getattr(arguments, option):
+            said = option.replace("_", "-")
+            raise CommandError(f"--{said} is asked of one kind of socket: choose one with --socket")
+    application = load_application(arguments.model, allow_outside=arguments.allow_outside)
+    found = Efficiency(
+        application,
+        load_machine(arguments.machine, allow_outside=arguments.allow_outside),
+        kernel=only_entry(application, arguments.kernel),
+        set=settings_of(arguments),
+        options=energy_options_of(arguments),
+        transfer=arguments.transfer,
+        seed=arguments.seed,
+        overlap=arguments.par == "overlap",
+    )
+    if arguments.format == "json":
+        emit_json(as_json(found))
+        return 0
+    report(application.warnings)
+    if arguments.format == "csv":
+        from aspenpy.present.delimited import as_csv
+
+        emit(as_csv(records(found)), end="")
+    else:
+        show(page(found))
+    return 0

@@ -1,0 +1,118 @@
+"""EnergyTotals: the joules of a cost tree by term, and by kernel and term, in the symbols of the models."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+from aspenpy.application import flow
+from aspenpy.application.total import Totaller, Totals, added, scaled, summed
+from aspenpy.energy.aeem import Aeem
+from aspenpy.energy.conversion import losses
+from aspenpy.energy.options import LITERAL, EnergyOptions, refuse_unknown
+from aspenpy.energy.roofline_law import RooflineLaw
+from aspenpy.energy.term import Key, Law, Term
+from aspenpy.expr import graph
+from aspenpy.expr.graph import Expr
+from aspenpy.mapping.cost import CostTree, slowest
+from aspenpy.syntax.lower import carry_origin
+
+LAWS: dict[str, type[Aeem] | type[RooflineLaw]] = {"aeem": Aeem, "roofline": RooflineLaw}
+"""By the name of the option."""
+
+
+class EnergyTotals:
+    """The energy of one run of the entry kernel. Raises AspenError where the machine declares no power."""
+
+    def __init__(self, tree: CostTree, options: EnergyOptions = LITERAL) -> None:
+        refuse_unknown(options)
+        self.tree = tree
+        self.options = options
+        self.law: Law = LAWS[options.law](tree, options)
+        if not self.law.terms:
+            self._refuse_powerless()
+        self._losses = losses(tree, self.law.terms) if options.charged == "machine" else {}
+
+    @property
+    def terms(self) -> dict[Key, Term]:
+        """By key; those of conversion hold what is lost for each joule."""
+        return dict(self.law.terms)
+
+    @cached_property
+    def amounts(self) -> dict[Key, Expr]:
+        """How much of each term's unit the run needs."""
+        return {key[2]: worth for key, worth in self._run(apart=False).items() if key[0] == "amount"}
+
+    @cached_property
+    def by_term(self) -> dict[Key, Expr]:
+        """Joules of each term; they add up to the energy."""
+        return self._joules(self.amounts)
+
+    @cached_property
+    def by_kernel(self) -> dict[str, dict[Key, Expr]]:
+        """Joules of each kernel's own blocks over the whole run, by term (equation 3.9: calls times E_i)."""
+        apart: dict[str, dict[Key, Expr]] = {kernel.name: {} for kernel in reversed(self.tree.kernels)}
+        for key, worth in self._run(apart=True).items():
+            if key[0] == "amount":
+                apart[key[1]][key[2]] = worth
+        return {name: self._joules(amounts) for name, amounts in apart.items()}
+
+    @cached_property
+    def energy(self) -> Expr:
+        """Joules."""
+        return summed(self.by_term.values())
+
+    def _joules(self, amounts: dict[Key, Expr]) -> dict[Key, Expr]:
+        found = {key: graph.mul(self.law.terms[key].rate, amount) for key, amount in amounts.items()}
+        for key, shares in self._losses.items():
+            lost = [graph.mul(share, found[other]) for other, share in shares.items() if other in found]
+            if lost:
+                found[key] = summed(lost)
+        return found
+
+    def _run(self, *, apart: bool) -> Totals:
+        carry = carry_origin(self.tree.origins)
+        found = Totaller(_Amounts(self, apart), carry).kernel(self.tree.entry)
+        kept = {key: worth for key, worth in found.items() if key[0] == "amount"}
+        values = graph.substitute(list(kept.values()), {self.tree.entry.context: graph.ZERO}, carry)
+        return dict(zip(kept, values, strict=True))
+
+    def _refuse_powerless(self) -> None:
+        from aspenpy.diagnostics import fail
+        from aspenpy.energy.power import HOW
+
+        root = self.tree.machine.root
+        message = f"machine `{root.name}` declares no power, so the energy is unknown"
+        fail("no-power", message, root.name_span, hint=HOW)
+
+
+class _Amounts:
+    """What the terms need, in keys `("amount", kernel, term)`; kernels are told apart only with `apart`. Branches that
+    overlap take the time of the slowest group of resources: what is drawn all the time is scaled to that."""
+
+    def __init__(self, totals: EnergyTotals, apart: bool) -> None:
+        self.tree = totals.tree
+        self.law = totals.law
+        self.apart = apart
+
+    def block(self, block: flow.Block, kernel: flow.Kernel) -> Totals:
+        cost = self.tree.blocks[block]
+        busy = added({("busy", item.requirement.resource): item.time} for item in cost.requirements)
+        name = kernel.name if self.apart else ""
+        amounts: Totals = {("amount", name, key): worth for key, worth in self.law.amounts(cost).items()}
+        return {**busy, ("runtime",): cost.time, **amounts}
+
+    def parallel(self, node: flow.Parallel, kernel: flow.Kernel, branches: list[Totals]) -> Totals:
+        together = added(branches)
+        if not self.tree.overlaps(node) or ("runtime",) not in together:
+            return together
+        time, in_turn = slowest(self.tree.groups(together)), together[("runtime",)]
+        share = graph.if_else(graph.compare("==", in_turn, graph.ZERO), graph.ONE, graph.div(time, in_turn))
+        elapsed = {key: worth for key, worth in together.items() if self._elapsed(key)}
+        return {**together, **scaled(share, elapsed), ("runtime",): time}
+
+    def _elapsed(self, key: Any) -> bool:
+        return key[0] == "amount" and self.law.terms[key[2]].elapsed
+
+    def call(self, call: flow.Call, callee: Totals) -> Totals:
+        return callee

@@ -1,0 +1,85 @@
+"""PowerTree: where the components of a machine stand, how many there are, and who draws power for whom."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from typing import NoReturn
+
+from aspenpy.diagnostics import Related, fail
+from aspenpy.energy.power import HOW, Power, powers
+from aspenpy.expr import graph
+from aspenpy.expr.graph import Expr
+from aspenpy.machine.model import Component, Machine, Place
+from aspenpy.mapping.compute import target
+from aspenpy.mapping.cost import Offer
+from aspenpy.syntax.lower import Origins
+
+MEMORY, LINK, INTERCONNECT = "memory", "link", "interconnect"
+"""Types of components whose power the law tells apart."""
+
+
+class PowerTree:
+    """A machine as its energy sees it. Who serves what and how many there are is as for the time; `origins` learns
+    where the watts are written."""
+
+    def __init__(self, machine: Machine, socket: str | None, origins: Origins) -> None:
+        self.machine = machine
+        self.powers: dict[str, Power] = powers(machine, origins)
+        self.offers = dict(target(machine, socket).offers)
+        self.places = {place.path: place for place in machine.first_places(socket)}
+        self.socket = next((item for item in self.places.values() if item.component.name == socket), None)
+
+    def power(self, place: Place) -> Power:
+        return self.powers[place.component.name]
+
+    def in_socket(self, place: Place) -> bool:
+        """Whether it is the socket or a part of it."""
+        return self.socket is not None and place.path[: len(self.socket.path)] == self.socket.path
+
+    def in_one_socket(self, place: Place) -> Expr:
+        """How many of it one socket has; of what stands beside the sockets, one."""
+        return graph.div(place.count, self.socket.count) if self.socket and self.in_socket(place) else graph.ONE
+
+    @cached_property
+    def cores(self) -> Place:
+        """What does the flops; raises AspenError where nothing does."""
+        offer = self.offers.get("flops")
+        if offer is None:
+            self._refuse("no core: nothing on it offers `flops`")
+        return offer.place
+
+    def drawing(self, offer: Offer) -> Place | None:
+        """The component whose power at load goes into serving a resource: itself, or the nearest around it that
+        declares what load adds, within the socket if it is in one. A memory without power of its own draws from its
+        socket, as those on the boards of accelerators do. A link draws no more than what it declares."""
+        place = offer.place
+        half = self.power(place)
+        if place.component.type == MEMORY and half.declared and (half.static is None or half.dynamic is None):
+            self.refuse_missing(place.component, "dynamic" if half.dynamic is None else "static", offer)
+        around = [place] if place.component.type in (LINK, INTERCONNECT) else list(self._upwards(place))
+        found = next((item for item in around if self.power(item).dynamic is not None), None)
+        if found is None and place.component.type != LINK:
+            self.refuse_missing(around[-1].component, "dynamic", offer)
+        return found
+
+    def _upwards(self, place: Place) -> Iterator[Place]:
+        """The component, and those around it as far as its socket."""
+        for length in range(len(place.path), 0, -1):
+            around = self.places[place.path[:length]]
+            yield around
+            if self.socket is not None and around.path == self.socket.path:
+                return
+
+    def refuse_missing(self, component: Component, kind: str, offer: Offer | None = None) -> NoReturn:
+        """Says whose power is missing, and for what."""
+        message = f"{component.type} `{component.name}` declares no {kind} power, so the energy is unknown"
+        related: tuple[Related, ...] = ()
+        if offer is not None and offer.resource.name_span is not None:
+            server = offer.place.component
+            text = f"which `{server.name}` needs to serve `{offer.resource.name}`"
+            related = (Related(offer.resource.name_span, text),)
+        fail("no-power", message, component.name_span, related=related, hint=HOW)
+
+    def _refuse(self, what: str) -> NoReturn:
+        fail("no-power", f"machine `{self.machine.name}` has {what}", self.machine.root.name_span)
