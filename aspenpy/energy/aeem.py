@@ -53,9 +53,21 @@ class Aeem:
             for place in where.places.values():
                 if where.in_socket(place) or self._serves_memory(place):
                     self._add_idle(place, where.in_one_socket(place))
-        inside = [place for place in where.places.values() if where.in_socket(place)]
-        if where.socket is not None and not any(where.power(place).static is not None for place in inside):
+        self._refuse_without_idle()
+
+    def _refuse_without_idle(self) -> None:
+        """What computes draws power when it does not; memories, which have their own, do not count."""
+        where = self.where
+        computes = [
+            place for place in where.places.values() if where.in_socket(place) and place.component.type != MEMORY
+        ]
+        if any(where.power(place).static is not None for place in computes):
+            return
+        asked = [offer for name, offer in where.offers.items() if self._asked(name) and where.in_socket(offer.place)]
+        if where.socket is not None:
             where.refuse_missing(where.socket.component, "static")
+        elif asked:
+            where.refuse_missing(asked[0].place.component, "static", asked[0])
 
     def _serves_memory(self, place: Place) -> bool:
         """Whether it is a memory that stands beside the sockets and serves them."""

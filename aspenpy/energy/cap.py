@@ -7,6 +7,7 @@ clock is lowered until none does, and the run is predicted anew at that clock. P
 from __future__ import annotations
 
 from aspenpy.diagnostics import fail
+from aspenpy.dimensions import readable
 from aspenpy.energy.aeem import socket_property
 from aspenpy.energy.options import LITERAL, EnergyOptions
 from aspenpy.energy.totals import EnergyTotals
@@ -14,12 +15,14 @@ from aspenpy.energy.tree import PowerTree
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import EvaluationError, evaluate
 from aspenpy.expr.graph import Expr
-from aspenpy.machine.model import Place
+from aspenpy.machine.model import OWNER, Place
 from aspenpy.prediction import Prediction
 from aspenpy.record import Record
+from aspenpy.syntax import nodes
+from aspenpy.syntax.lower import Lowering
 
 LOWEST = 1000
-"""A clock is not lowered below this part of what it was, unless its range ends before."""
+"""A clock that has no range is not lowered below this part of what it is."""
 
 PRECISION = 1e-12
 """Of the clock that is found, relative to it."""
@@ -47,7 +50,8 @@ def capped(prediction: Prediction, options: EnergyOptions = LITERAL) -> Capped:
     cap, declared = (float(value) for value in prediction.scope.values([expr, prediction.scope.symbol(parameter)]))
     powers = _Powers(prediction, options, socket, parameter)
     uncapped = powers.at(declared)
-    clock = declared if uncapped <= cap else _highest(powers, cap, declared, socket)
+    lowest = _lowest(prediction, parameter, declared)
+    clock = declared if uncapped <= cap else _highest(powers, cap, lowest, declared, socket)
     if clock == declared:
         return Capped(prediction, cap, parameter, declared, declared, uncapped, uncapped)
     slower = Prediction(prediction.tree, {**prediction.settings, parameter: clock}, prediction.seed)
@@ -92,14 +96,14 @@ class _Powers:
         return max((energy / time for energy, time in found if time > 0), default=0.0)
 
 
-def _highest(powers: _Powers, cap: float, declared: float, socket: Place) -> float:
+def _highest(powers: _Powers, cap: float, low: float, declared: float, socket: Place) -> float:
     """By halving, between a clock at which the cap holds and one at which it does not."""
-    low, high = declared / LOWEST, declared
-    if powers.at(low) > cap:
+    high = declared
+    if low >= high or powers.at(low) > cap:
         component = socket.component
         message = f"the power cap of socket `{component.name}` does not hold at any clock"
-        span = component.properties["power_cap"].span
-        fail("no-clock", message, span, hint=f"even at a {LOWEST}th of the clock a kernel draws more")
+        hint = f"at {readable(low, 'Hz')}, the lowest, a kernel draws {readable(powers.at(low), 'W')}"
+        fail("no-clock", message, component.properties["power_cap"].span, hint=hint)
     while high - low > PRECISION * declared:
         middle = (low + high) / 2
         if powers.at(middle) <= cap:
@@ -107,3 +111,16 @@ def _highest(powers: _Powers, cap: float, declared: float, socket: Place) -> flo
         else:
             high = middle
     return low
+
+
+def _lowest(prediction: Prediction, parameter: str, declared: float) -> float:
+    """The lower end of the parameter's range, if it has one."""
+    machine = prediction.machine
+    node = machine.declared.get(parameter.removeprefix("machine:"))
+    if node is None or node.low is None:
+        return declared / LOWEST
+
+    def resolve(name: nodes.Name) -> Expr:
+        return machine.lookup(name.name) or graph.symbol(name.name, OWNER)
+
+    return float(prediction.scope.values([Lowering(resolve, machine.origins)(node.low)], prediction.seed)[0])

@@ -19,7 +19,7 @@ from aspenpy.syntax.lower import Origins
 
 Kind = Literal["static", "dynamic"]
 
-HOW = "write `static power [10 W]` and `dynamic power [120 W]`, or `property idle [10 W]` and `property tdp [130 W]`"
+HOW = "write `static power [10 W]` and `dynamic power [120 W]`, or the properties `idle` and `tdp`"
 
 
 class Power(Record):

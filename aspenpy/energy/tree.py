@@ -34,12 +34,16 @@ class PowerTree:
         return self.powers[place.component.name]
 
     def in_socket(self, place: Place) -> bool:
-        """Whether it is the socket or a part of it."""
-        return self.socket is not None and place.path[: len(self.socket.path)] == self.socket.path
+        """Whether it is the socket or a part of it. A machine without sockets is one itself, but for its network."""
+        if self.socket is None:
+            return place.component.type != INTERCONNECT
+        return place.path[: len(self.socket.path)] == self.socket.path
 
     def in_one_socket(self, place: Place) -> Expr:
         """How many of it one socket has; of what stands beside the sockets, one."""
-        return graph.div(place.count, self.socket.count) if self.socket and self.in_socket(place) else graph.ONE
+        if not self.in_socket(place):
+            return graph.ONE
+        return place.count if self.socket is None else graph.div(place.count, self.socket.count)
 
     @cached_property
     def cores(self) -> Place:
@@ -60,7 +64,8 @@ class PowerTree:
         around = [place] if place.component.type in (LINK, INTERCONNECT) else list(self._upwards(place))
         found = next((item for item in around if self.power(item).dynamic is not None), None)
         if found is None and place.component.type != LINK:
-            self.refuse_missing(around[-1].component, "dynamic", offer)
+            culprit = place if self.socket is None or not self.in_socket(place) else self.socket
+            self.refuse_missing(culprit.component, "dynamic", offer)
         return found
 
     def _upwards(self, place: Place) -> Iterator[Place]:

@@ -1,0 +1,145 @@
+"""Energy as a function of the clock: its slope, where it is least, and the clock that a power cap leaves."""
+
+import pytest
+
+import aspenpy
+from aspenpy import AspenError
+from aspenpy.energy.cap import capped
+from aspenpy.energy.metrics import ed2p, edp, energy, power
+from aspenpy.energy.optimum import optimum
+from aspenpy.energy.options import EnergyOptions
+from aspenpy.expr.derivative import derivative
+from aspenpy.expr.evaluate import evaluate
+from tests.tiny import both
+
+CUBIC = """
+param speed = 2 * giga in giga/2 .. 4*giga
+machine m { node box }
+node box { socket s }
+socket s { core c  memory d  static power [16]  dynamic power [2*(speed/giga)^3]  property power_cap [32] }
+core c { property clock [speed]  resource flops(x) [x/clock] }
+memory d { resource loads(x) [x/giga] }
+"""
+FLOPS = "model a { kernel main { execute { flops [giga] } } }"
+LOW, HIGH = 10**9 // 2, 4 * 10**9
+
+
+def prediction(body: str = FLOPS, machine: str = CUBIC) -> aspenpy.Prediction:
+    return aspenpy.predict(*both(body, machine))
+
+
+def test_slope_by_the_clock() -> None:
+    # E = (16 + 2 f^3)/f with f in GHz: dE/df = -16/f^2 + 4 f.
+    found = prediction()
+    formula, symbol = found.formula("energy", ["speed"]), found.scope.symbol("speed")
+    slope = derivative(formula, symbol)
+    for clock in (1, 2, 3):
+        assert float(evaluate(formula, {symbol: clock * 10**9})) == pytest.approx(16 / clock + 2 * clock**2)
+        assert float(evaluate(slope, {symbol: clock * 10**9})) == pytest.approx((-16 / clock**2 + 4 * clock) / 1e9)
+
+
+def test_metrics_are_functions_of_a_prediction() -> None:
+    found = prediction()
+    values = found.scope.values([metric(found) for metric in (energy, power, edp, ed2p)])
+    assert [float(value) for value in values] == pytest.approx([16, 32, 8, 4])  # half a second at 2 GHz
+    assert found.prepare(["speed"], "energy")(1e9) == pytest.approx(18)
+
+
+@pytest.mark.parametrize(
+    ("metric", "clock"),
+    [
+        ("energy", 4 ** (1 / 3)),  # -16/f^2 + 4 f = 0
+        ("edp", 16 ** (1 / 3)),  # (16 + 2 f^3)/f^2: -32/f^3 + 2 = 0
+        ("ed2p", 4),  # 16/f^3 + 2 only falls
+    ],
+)
+def test_least(metric: str, clock: float) -> None:
+    found = optimum(prediction(), "speed", LOW, HIGH, metric=metric)
+    assert found.at == pytest.approx(clock * 1e9, rel=1e-9)
+    assert found.value <= min(found.value_low, found.value_high)
+
+
+def test_least_at_a_corner() -> None:
+    # From 1 GHz on the memory takes a second, and a faster clock only draws more: E = 16 + 2 f^2.
+    found = optimum(prediction("model a { kernel main { execute { flops [giga] loads [giga] } } }"), "speed", LOW, HIGH)
+    assert found.at == pytest.approx(1e9, rel=1e-9)
+    assert found.value == pytest.approx(18)
+
+
+def test_least_by_a_table_of_voltages() -> None:
+    """The Pentium M: power by V^2 f with voltages interpolated, checked on a fine grid."""
+    app, machine = aspenpy.load_application("matmul"), aspenpy.load_machine("pentium_m")
+    found = aspenpy.predict(app, machine)
+    for metric in ("energy", "edp", "ed2p"):
+        best = optimum(found, "pentium_m_clock", 600 * 10**6, 1400 * 10**6, metric=metric)
+        at = found.prepare(["pentium_m_clock"], metric)
+        grid = [at(600e6 + 1e6 * step) for step in range(801)]
+        assert best.value == pytest.approx(min(grid), rel=1e-4)
+        assert best.value <= min(grid) * (1 + 1e-9)
+
+
+def test_no_least() -> None:
+    with pytest.raises(AspenError, match="the energy does not depend on `n`"):
+        optimum(prediction("model a { param n = 1 kernel main { execute { flops [giga] } } }"), "n", 1, 2)
+    with pytest.raises(AspenError, match="has no values from 2 to 1"):
+        optimum(prediction(), "speed", 2, 1)
+    with pytest.raises(AspenError, match="there is no least `runtime`"):
+        optimum(prediction(), "speed", 1, 2, metric="runtime")
+
+
+# -- the power cap ---------------------------------------------------------------------------------
+
+
+def test_a_cap_that_holds_changes_nothing() -> None:
+    found = capped(prediction())  # 16 + 2*2^3 = 32 W
+    assert (found.clock, found.declared, found.power) == (2e9, 2e9, pytest.approx(32))
+
+
+def test_a_cap_lowers_the_clock() -> None:
+    # 16 + 2 f^3 = 20 W at f = 2^(1/3).
+    found = capped(prediction(machine=CUBIC.replace("power_cap [32]", "power_cap [20]")))
+    assert found.clock == pytest.approx(2 ** (1 / 3) * 1e9, rel=1e-11)
+    assert (found.uncapped, found.power) == (pytest.approx(32), pytest.approx(20))
+    assert found.prediction.runtime == pytest.approx(2 ** (-1 / 3))
+
+
+def test_the_kernel_that_draws_most_decides() -> None:
+    body = """model a {
+      kernel hot { execute { flops [giga] } }
+      kernel cold { execute { loads [8*giga] flops [giga] } }
+      kernel main { iterate [3] { call cold } call hot }
+    }"""
+    found = capped(prediction(body, CUBIC.replace("power_cap [32]", "power_cap [20]")))
+    assert found.clock == pytest.approx(2 ** (1 / 3) * 1e9, rel=1e-11)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "message"),
+    [
+        ("power_cap [32]", "power_cap [16.2]", "the power cap of socket `s` does not hold at any clock"),
+        ("  property power_cap [32]", "", "socket `s` declares no `power_cap`"),
+        (
+            "property clock [speed]  resource flops(x) [x/clock]",
+            "resource flops(x) [x/speed]",
+            "core `c` declares no clock that a power cap could lower",
+        ),
+    ],
+)
+def test_no_clock(before: str, after: str, message: str) -> None:
+    with pytest.raises(AspenError) as caught:
+        capped(prediction(machine=CUBIC.replace(before, after)))
+    assert message in caught.value.diagnostics[0].message
+    assert caught.value.diagnostics[0].span is not None
+
+
+def test_mi300x_is_capped() -> None:
+    """Streams of fused single-precision operations were seen at 0.91 to 1.49 GHz; without the cap the peak is 2.3 times
+    as high."""
+    body = "model a { kernel main { execute [304000] { flops [128e9] as sp, simd, fmad  loads [1e9] } } }"
+    app = aspenpy.parse(body)
+    assert isinstance(app, aspenpy.Application)
+    slow = aspenpy.predict(app, aspenpy.load_machine("mi300x"), set={"hbm3_mi300x_bandwidth": 3866e9})
+    found = capped(slow, EnergyOptions(law="roofline"))
+    assert found.power == pytest.approx(750)
+    assert found.clock == pytest.approx(0.91e9, rel=5e-3)
+    assert found.prediction.runtime / slow.runtime == pytest.approx(2.3, rel=0.01)

@@ -1,0 +1,210 @@
+"""`aspenpy energy`: its page, object, rows and picture, limits, devices; and what other commands say of energy."""
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Runner, models, run
+
+__all__ = ["models", "run"]
+
+MACHINE = """\
+machine box {
+  node rack
+}
+
+node rack {
+  socket [2] fast
+  socket slow
+}
+
+socket fast {
+  core [4] fast_core
+  memory ram
+  static power [10 W]
+  dynamic power [40 W]
+}
+
+socket slow {
+  core [4] slow_core
+  memory ram
+  link wire
+  static power [2 W]
+  dynamic power [4 W]
+}
+
+core fast_core {
+  resource flops(number) [number/(2 Gflop/s)]
+}
+
+core slow_core {
+  resource flops(number) [number/(1 Gflop/s)]
+}
+
+memory ram {
+  resource loads(volume) [volume/(1 GB/s)]
+  static power [1 W]
+  dynamic power [3 W]
+}
+
+link wire {
+  resource intracomm(volume) [volume/(0.5 GB/s)]
+}
+"""
+
+WORK = """\
+model work {
+  data x as Array(1000, 1000000)
+
+  kernel crunch {
+    execute [4] {
+      flops [2e9]
+      loads [0.25e9] from x
+    }
+  }
+
+  kernel main {
+    iterate [3] {
+      call crunch
+    }
+  }
+}
+"""
+
+
+@pytest.fixture
+def box(models: Path) -> tuple[str, ...]:
+    (models / "box.aspen").write_text(MACHINE)
+    (models / "work.aspen").write_text(WORK)
+    return ("energy", "work.aspen", "--machine", "box.aspen")
+
+
+ALONE = ("--socket", "fast")
+
+
+def test_page(run: Runner, box: tuple[str, ...], request: pytest.FixtureRequest) -> None:
+    """Three calls of one second, at 10 + 40 W and 1 + 3 W * 0.5 s on each of two memories."""
+    picture = Path(__file__).parent / "page.txt"
+    found = run(*box, *ALONE, "--budget", "100J", "--power-cap", "60 W")
+    assert (found.status, found.err) == (0, "")
+    if request.config.getoption("--update-pictures"):
+        picture.write_text(found.out)
+    assert found.out == picture.read_text()
+
+
+def test_json(run: Runner, box: tuple[str, ...]) -> None:
+    found = json.loads(run(*box, *ALONE, "--format", "json").out)
+    assert found["application"]["energy"] == {"value": pytest.approx(157.5), "unit": "J"}
+    assert found["application"]["edp"] == {"value": pytest.approx(472.5), "unit": "J*s"}
+    main, crunch = found["kernels"]
+    assert (main["name"], main["calls"], crunch["name"], crunch["calls"]) == ("main", 1, "crunch", 3)
+    assert crunch["energy"] == {"value": pytest.approx(52.5), "unit": "J"}
+    assert sum(part["value"] for part in crunch["components"].values()) == pytest.approx(157.5)
+    assert {term["equation"] for term in found["terms"]} == {"3.4", "3.5"}
+    active = next(term for term in found["terms"] if (term["component"], term["for"]) == ("fast", "active"))
+    assert (active["rate"], active["amount"]) == ({"value": 40, "unit": "W"}, {"value": 3, "unit": "s"})
+    assert (Path(active["file"]).name, active["line"]) == ("box.aspen", 14)
+    assert active["formula"] == "120"
+    peak = found["hardware"][0]
+    assert peak["per_joule"] == {"value": pytest.approx(8e9 / 50), "unit": "flop/J"}
+
+
+def test_csv(run: Runner, box: tuple[str, ...]) -> None:
+    rows = list(csv.DictReader(io.StringIO(run(*box, *ALONE, "--format", "csv").out)))
+    whole = {row["metric"]: float(row["value"]) for row in rows if not row["kernel"]}
+    assert whole == pytest.approx({"energy": 157.5, "runtime": 3, "power": 52.5, "edp": 472.5, "ed2p": 1417.5})
+    parts = [float(row["value"]) for row in rows if row["component"]]
+    assert sum(parts) == pytest.approx(157.5)
+
+
+def test_listing_as_the_paper_asks_for_it(run: Runner) -> None:
+    options = ("--socket", "intel_xeon_e5_2637", "--set", "n=8192", "--set", "nTimes=5", "--format", "json")
+    found = json.loads(run("energy", "matmul_listing32", "--machine", "vt_e5_2637", *options).out)
+    assert f"{found['application']['energy']['value']:.6g}" == "25623.3"
+    matmul = next(kernel for kernel in found["kernels"] if kernel["name"] == "matmul")
+    assert (matmul["calls"], f"{matmul['energy']['value']:.6g}") == (5, "5124.65")
+
+
+@pytest.mark.parametrize(("transfer", "best"), [((), "slow"), (("--transfer",), "slow")])
+def test_devices(run: Runner, box: tuple[str, ...], transfer: tuple[str, ...], best: str) -> None:
+    """`slow` takes 3 * 2 s at 2 + 1 + 4 W and 3 W while it loads; its data need 1e9 B / 0.5e9 B/s at 2 + 1 W."""
+    found = json.loads(run(*box, *transfer, "--format", "json").out)
+    fast, slow = found["devices"]
+    moved = 2 * 3 if transfer else 0
+    assert found["most_efficient"] == best
+    assert fast["energy"]["value"] == pytest.approx(157.5)
+    assert slow["energy"]["value"] == pytest.approx(6 * 3 + 6 * 4 + 3 * 1 * 3 + moved)
+    assert slow["transfer_energy"]["value"] == pytest.approx(moved)
+    assert fast["best_saves"] == pytest.approx(1 - (51 + moved) / 157.5)
+
+
+def test_devices_page(run: Runner, box: tuple[str, ...]) -> None:
+    assert run(*box, "--transfer").out == (
+        "work on box: slow draws least, 57 J\n"
+        "\n"
+        "socket  runtime  transfer  energy  with transfer   power  the best saves\n"
+        "──────  ───────  ────────  ──────  ─────────────  ──────  ──────────────\n"
+        "fast        3 s       0 s   158 J          158 J  52.5 W          63.8 %\n"
+        "slow        6 s       2 s    51 J           57 J   8.5 W\n"
+        "\n"
+        "counted: aeem, charging socket, messages by eq3.8\n"
+    )
+    rows = list(csv.DictReader(io.StringIO(run(*box, "--transfer", "--format", "csv").out)))
+    assert [row["socket"] for row in rows] == ["fast", "slow"]
+    assert float(rows[1]["transfer energy"]) == pytest.approx(6)
+
+
+@pytest.mark.parametrize("suffix", [".svg", ".png"])
+def test_picture(run: Runner, box: tuple[str, ...], models: Path, suffix: str) -> None:
+    pytest.importorskip("matplotlib", reason="the extra `plot` is not installed")
+    assert run(*box, *ALONE, "--picture", f"power{suffix}").status == 0
+    drawn = (models / f"power{suffix}").read_bytes()
+    assert drawn.startswith(b"<?xml" if suffix == ".svg" else b"\x89PNG")
+    if suffix == ".svg":
+        assert all(text in drawn for text in (b"fast, active: 120 J", b"on average: 52.5 W", b"crunch: 52.5 W"))
+
+
+def test_least(run: Runner) -> None:
+    found = json.loads(
+        run(
+            "energy", "matmul", "--machine", "pentium_m", "--least", "pentium_m_clock=6e8..1.4 GHz", "--format", "json"
+        ).out
+    )
+    assert (found["optimum"]["parameter"], found["optimum"]["at"]) == ("pentium_m_clock", 6e8)
+
+
+def test_metrics_of_other_commands(run: Runner, box: tuple[str, ...]) -> None:
+    asked = ("work.aspen", "--machine", "box.aspen", *ALONE)
+    found = json.loads(run("eval", *asked, "--metric", "energy,power,edp,ed2p", "--format", "json").out)["metrics"]
+    assert found == {
+        "energy": {"value": pytest.approx(157.5), "unit": "J"},
+        "power": {"value": pytest.approx(52.5), "unit": "W"},
+        "edp": {"value": pytest.approx(472.5), "unit": "J*s"},
+        "ed2p": {"value": pytest.approx(1417.5), "unit": "J*s^2"},
+    }
+    assert run("expr", *asked, "--metric", "energy").out == "157.5\n"
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ((*ALONE, "--budget", "5 W"), "--budget: expected joules, not watts: `5 W`"),
+        ((*ALONE, "--power-cap", "lots"), "--power-cap: expected a quantity, such as 1000J or 20MW, not `lots`"),
+        ((*ALONE, "--budget", "0"), "--budget: expected more than nothing, not `0`"),
+        ((*ALONE, "--least", "clock"), "--least: expected NAME=LOW..HIGH"),
+        ((*ALONE, "--transfer"), "--transfer compares sockets"),
+        ((*ALONE, "--throttle"), "socket `fast` declares no `power_cap`"),
+        ((*ALONE, "--active-cores"), "socket `fast` declares no `active_core_power`"),
+        ((*ALONE, "--law", "roofline"), "socket `fast` declares no `constant_power`"),
+        (("--budget", "1 J"), "--budget is asked of one kind of socket: choose one with --socket"),
+        (("--socket", "fats"), "did you mean `fast`?"),
+        ((*ALONE, "--nic", "all"), "invalid choice: 'all'"),
+    ],
+)
+def test_refused(run: Runner, box: tuple[str, ...], options: tuple[str, ...], said: str) -> None:
+    outcome = run(*box, *options)
+    assert outcome.status == 2
+    assert said in outcome.err
