@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from aspenpy.analysis.traffic import Traffic, traffic
     from aspenpy.application.model import Application
     from aspenpy.diagnostics import AspenError, Diagnostic
+    from aspenpy.energy.account import Energy, predict_energy
+    from aspenpy.energy.options import EnergyOptions
     from aspenpy.generate.mpi import Skeleton, mpi
     from aspenpy.library import load_application, load_machine, parse
     from aspenpy.machine.model import Machine
@@ -42,6 +44,8 @@ __all__ = [
     "AspenError",
     "Counts",
     "Diagnostic",
+    "Energy",
+    "EnergyOptions",
     "Footprint",
     "Machine",
     "Parallelism",
@@ -63,6 +67,7 @@ __all__ = [
     "parse",
     "peaks",
     "predict",
+    "predict_energy",
     "prepare",
     "profile",
     "reuse_distances",
@@ -76,6 +81,8 @@ _HOME = {
     "AspenError": "aspenpy.diagnostics",
     "Counts": "aspenpy.analysis.counting",
     "Diagnostic": "aspenpy.diagnostics",
+    "Energy": "aspenpy.energy.account",
+    "EnergyOptions": "aspenpy.energy.options",
     "Footprint": "aspenpy.analysis.footprint",
     "Machine": "aspenpy.machine.model",
     "Parallelism": "aspenpy.analysis.parallelism",
@@ -97,6 +104,7 @@ _HOME = {
     "parse": "aspenpy.library",
     "peaks": "aspenpy.analysis.peaks",
     "predict": "aspenpy.prediction",
+    "predict_energy": "aspenpy.energy.account",
     "prepare": "aspenpy.prediction",
     "profile": "aspenpy.analysis.profile",
     "reuse_distances": "aspenpy.reuse.measure",

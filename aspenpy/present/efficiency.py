@@ -56,7 +56,7 @@ def page(found: Efficiency) -> Page:
 def as_json(found: Efficiency) -> dict[str, Any]:
     """One object; joules, watts, seconds."""
     return {
-        "application": found.comparison.application.name,
+        "application": {"name": found.comparison.application.name},
         "machine": found.machine.name,
         "kernel": found.comparison.kernel,
         "options": {name: getattr(found.options, name) for name in type(found.options)._fields},
