@@ -10,6 +10,7 @@ from aspenpy.application.model import Application
 from aspenpy.energy.options import LITERAL, EnergyOptions
 from aspenpy.energy.term import Key, Term
 from aspenpy.energy.totals import EnergyTotals
+from aspenpy.energy.tree import PowerTree
 from aspenpy.expr.graph import Expr
 from aspenpy.machine.model import Machine
 from aspenpy.prediction import Prediction, predict
@@ -115,6 +116,21 @@ class Energy:
         for use in self.terms:
             found[use.key.component] = found.get(use.key.component, 0.0) + use.energy
         return found
+
+    @cached_property
+    def left_out(self) -> tuple[str, ...]:
+        """Components that declare power which the embedded model does not charge: idle power beyond what the options
+        say, and dynamic power where nothing is served."""
+        if self.options.law != "aeem":
+            return ()
+        tree = self.prediction.tree
+        where = PowerTree(tree.machine, tree.socket, tree.origins)
+        idle = [
+            place.component.name
+            for place in where.places.values()
+            if where.power(place).static is not None and Key("idle", place.component.name) not in self.totals.terms
+        ]
+        return tuple(dict.fromkeys([*idle, *(place.component.name for place in where.never_drawn)]))
 
     def formula(self, free: Sequence[str] = ()) -> Expr:
         """The energy as a node of the expression graph in the free parameters; the rest is put in."""

@@ -25,6 +25,9 @@ from aspenpy.machine.model import Place
 from aspenpy.mapping.cost import BlockCost, CostTree, Offer, RequirementCost, conflict_groups, slowest
 from aspenpy.source import Span
 
+BEYOND = "3.5, more"
+"""What terms that equation 3.5 does not have are told by."""
+
 
 class Aeem:
     """The terms of the model on one machine. Raises AspenError where power is not declared, or cannot be."""
@@ -36,7 +39,7 @@ class Aeem:
         self.terms: dict[Key, Term] = {}
         self._idle()
         if options.active_cores:
-            self._per_socket("active cores", "active_core_power", "D31")
+            self._active_cores()
         if options.uncore:
             self._uncore()
         self._loads = {name: self._load(offer) for name, offer in self.where.offers.items() if self._asked(name)}
@@ -58,10 +61,8 @@ class Aeem:
     def _refuse_without_idle(self) -> None:
         """What computes draws power when it does not; memories, which have their own, do not count."""
         where = self.where
-        computes = [
-            place for place in where.places.values() if where.in_socket(place) and place.component.type != MEMORY
-        ]
-        if any(where.power(place).static is not None for place in computes):
+        inside = [place for place in where.places.values() if where.in_socket(place)]
+        if any(where.power(place).static is not None for place in inside if place.component.type != MEMORY):
             return
         asked = [offer for name, offer in where.offers.items() if self._asked(name) and where.in_socket(offer.place)]
         if where.socket is not None:
@@ -104,24 +105,18 @@ class Aeem:
     def _asked(self, resource: str) -> bool:
         return any(resource == need.resource for block in self.tree.blocks for need in block.requirements)
 
-    def _per_socket(self, cause: Cause, name: str, equation: str) -> None:
-        """A term whose watts are a property of the socket."""
-        socket, watts = self._property(name)
-        assert watts is not None, name
-        rate = graph.checked("power", watts)
-        self._add(cause, socket, rate, equation, True, socket.component.properties[name].span)
+    def _active_cores(self) -> None:
+        """Power of each core at work, a property of its socket."""
+        socket, watts = self.where.declared_property("active_core_power")
+        self._add("active cores", socket, watts, BEYOND, True, socket.component.properties["active_core_power"].span)
 
     def _uncore(self) -> None:
         """Power that goes with the square of the clock outside of the cores."""
-        socket, watts = self._property("uncore_power")
-        _, clock = self._property("uncore_clock")
-        _, reference = self._property("uncore_reference")
-        rate = graph.mul(graph.checked("power", watts), graph.power(graph.div(clock, reference), 2))
-        span = socket.component.properties["uncore_power"].span
-        self._add("uncore", socket, rate, "D31", True, span)
-
-    def _property(self, name: str) -> tuple[Place, Expr]:
-        return socket_property(self.where, name)
+        socket, watts = self.where.declared_property("uncore_power")
+        _, clock = self.where.declared_property("uncore_clock", "clock")
+        _, reference = self.where.declared_property("uncore_reference", "clock")
+        rate = graph.mul(watts, graph.power(graph.div(clock, reference), 2))
+        self._add("uncore", socket, rate, BEYOND, True, socket.component.properties["uncore_power"].span)
 
     # -- amounts ---------------------------------------------------------------------------------
 
@@ -167,15 +162,3 @@ class Aeem:
             return graph.mul(graph.apply("max", graph.apply("min", instances, graph.ONE), share), serial)
         drawing = self.where.places[self.terms[key].path]
         return graph.mul(graph.div(graph.mul(instances, drawing.count), offer.place.count), serial)
-
-
-def socket_property(where: PowerTree, name: str) -> tuple[Place, Expr]:
-    """A property that the socket, or the machine if it has none, has to declare; with the component that does."""
-    from aspenpy.diagnostics import fail
-
-    place = where.socket or where.places[(where.machine.root.name,)]
-    found = place.component.properties.get(name)
-    if found is None or found.value is None:
-        message = f"{place.component.type} `{place.component.name}` declares no `{name}`"
-        fail("no-power", message, place.component.name_span, hint=f"write `property {name} [..]` in it, with its unit")
-    return place, found.symbol

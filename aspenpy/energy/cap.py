@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from aspenpy.diagnostics import fail
 from aspenpy.dimensions import readable
-from aspenpy.energy.aeem import socket_property
 from aspenpy.energy.options import LITERAL, EnergyOptions
 from aspenpy.energy.totals import EnergyTotals
 from aspenpy.energy.tree import PowerTree
@@ -45,7 +44,7 @@ def capped(prediction: Prediction, options: EnergyOptions = LITERAL) -> Capped:
     """The prediction at the highest clock at which the socket's declared power cap holds. Raises AspenError where the
     socket declares no cap or its cores no clock, and where no clock is low enough."""
     where = PowerTree(prediction.machine, prediction.socket, prediction.tree.origins)
-    socket, expr = socket_property(where, "power_cap")
+    socket, expr = where.declared_property("power_cap")
     parameter = _clock(where)
     cap, declared = (float(value) for value in prediction.scope.values([expr, prediction.scope.symbol(parameter)]))
     powers = _Powers(prediction, options, socket, parameter)

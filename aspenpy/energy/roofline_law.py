@@ -12,7 +12,6 @@ from __future__ import annotations
 from typing import Literal
 
 from aspenpy.application.total import Totals, added
-from aspenpy.energy.aeem import socket_property
 from aspenpy.energy.messages import adapter_seconds
 from aspenpy.energy.options import EnergyOptions
 from aspenpy.energy.term import Cause, Key, Term
@@ -42,9 +41,8 @@ class RooflineLaw:
         self._ports = self._messages(tree)
 
     def _declared(self, cause: Cause, name: str, unit: Literal["W", "J/flop", "J/B"]) -> Key:
-        place, value = socket_property(self.where, name)
-        found = graph.checked("power", value) if unit == "W" else value
-        return self._add(cause, place, found, unit, place.component.properties[name].span)
+        place, value = self.where.declared_property(name, "power" if unit == "W" else "energy")
+        return self._add(cause, place, value, unit, place.component.properties[name].span)
 
     def _add(
         self, cause: Cause, place: Place, rate: Expr, unit: Literal["W", "J/flop", "J/B"], span: Span | None
@@ -56,8 +54,9 @@ class RooflineLaw:
     def _double_precision(self) -> Expr | None:
         """How many times the energy of a flop one in double precision takes, if the machine says."""
         place = self.where.places[self.terms[self._flops].path]
-        found = place.component.properties.get(DOUBLE_FLOPS)
-        return None if found is None else graph.div(found.symbol, self.terms[self._flops].rate)
+        if DOUBLE_FLOPS not in place.component.properties:
+            return None
+        return graph.div(self.where.declared_property(DOUBLE_FLOPS, "energy")[1], self.terms[self._flops].rate)
 
     def _messages(self, tree: CostTree) -> dict[str, Key]:
         found = {}

@@ -7,9 +7,11 @@ from typing import Any
 
 from aspenpy.application import flow
 from aspenpy.application.total import Totaller, Totals, added, scaled, summed
+from aspenpy.diagnostics import fail
 from aspenpy.energy.aeem import Aeem
 from aspenpy.energy.conversion import losses
 from aspenpy.energy.options import LITERAL, EnergyOptions, refuse_unknown
+from aspenpy.energy.power import HOW
 from aspenpy.energy.roofline_law import RooflineLaw
 from aspenpy.energy.term import Key, Law, Term
 from aspenpy.expr import graph
@@ -78,9 +80,6 @@ class EnergyTotals:
         return dict(zip(kept, values, strict=True))
 
     def _refuse_powerless(self) -> None:
-        from aspenpy.diagnostics import fail
-        from aspenpy.energy.power import HOW
-
         root = self.tree.machine.root
         message = f"machine `{root.name}` declares no power, so the energy is unknown"
         fail("no-power", message, root.name_span, hint=HOW)

@@ -25,6 +25,7 @@ class PowerTree:
 
     def __init__(self, machine: Machine, socket: str | None, origins: Origins) -> None:
         self.machine = machine
+        self.origins = origins
         self.powers: dict[str, Power] = powers(machine, origins)
         self.offers = dict(target(machine, socket).offers)
         self.places = {place.path: place for place in machine.first_places(socket)}
@@ -61,12 +62,38 @@ class PowerTree:
         half = self.power(place)
         if place.component.type == MEMORY and half.declared and (half.static is None or half.dynamic is None):
             self.refuse_missing(place.component, "dynamic" if half.dynamic is None else "static", offer)
-        around = [place] if place.component.type in (LINK, INTERCONNECT) else list(self._upwards(place))
-        found = next((item for item in around if self.power(item).dynamic is not None), None)
+        found = self._nearest(offer)
         if found is None and place.component.type != LINK:
             culprit = place if self.socket is None or not self.in_socket(place) else self.socket
             self.refuse_missing(culprit.component, "dynamic", offer)
         return found
+
+    def _nearest(self, offer: Offer) -> Place | None:
+        place = offer.place
+        around = [place] if place.component.type in (LINK, INTERCONNECT) else list(self._upwards(place))
+        return next((item for item in around if self.power(item).dynamic is not None), None)
+
+    @cached_property
+    def never_drawn(self) -> list[Place]:
+        """Components that declare what load adds, where no load can be: whatever is served, others are nearer."""
+        drawing = {found.path for offer in self.offers.values() if (found := self._nearest(offer)) is not None}
+        return [
+            item for item in self.places.values() if self.power(item).dynamic is not None and item.path not in drawing
+        ]
+
+    def declared_property(self, name: str, law: str = "power") -> tuple[Place, Expr]:
+        """A property that the socket, or the machine if it has none, has to declare, refused where it breaks the law;
+        with the component that declares it."""
+        place = self.socket or self.places[(self.machine.root.name,)]
+        found = place.component.properties.get(name)
+        if found is None or found.value is None:
+            message = f"{place.component.type} `{place.component.name}` declares no `{name}`"
+            hint = f"write `property {name} [..]` in it, with its unit"
+            fail("no-power", message, place.component.name_span, hint=hint)
+        value = graph.checked(law, found.symbol)
+        if found.span is not None:
+            self.origins[value] = found.span
+        return place, value
 
     def _upwards(self, place: Place) -> Iterator[Place]:
         """The component, and those around it as far as its socket."""

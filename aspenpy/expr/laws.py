@@ -45,6 +45,8 @@ LAWS: dict[str, Law] = {
         "full load cannot draw {} W more than idling: the design power must not be below the idle power",
         from_zero=True,
     ),
+    "energy": Law(lambda value: value >= 0, "nothing takes {} J: an energy must not be negative", from_zero=True),
+    "clock": Law(lambda value: value > 0, "a clock of {} Hz does not run: it must be positive"),
     "efficiency": Law(lambda value: (value > 0) & (value <= 1), "an efficiency of {} is not above 0 and at most 1"),
     "probability": Law(
         lambda value: (value >= 0) & (value <= 1 + PROBABILITY_SLACK), "a probability of {} is not between 0 and 1"

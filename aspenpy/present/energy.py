@@ -85,6 +85,8 @@ def _facts(energy: Energy, verdicts: Sequence[Verdict], best: Optimum | None, ca
         "energy x time^2": f"{energy.ed2p:.6g} J s^2",
         "counted": counted(energy),
     }
+    if energy.left_out:
+        facts["left out"] = f"power of {', '.join(energy.left_out)}"
     if cap is not None:
         facts["capped"] = _capped(cap)
     facts |= {verdict.limit: _verdict(verdict) for verdict in verdicts}
@@ -199,6 +201,7 @@ def as_json(
         "kernels": [_kernel_object(energy, kernel) for kernel in energy.kernels],
         "components": {name: _quantity(worth, "J") for name, worth in energy.components.items()},
         "terms": [_term_object(energy, use) for use in energy.terms],
+        "left_out": list(energy.left_out),
         "limits": [_verdict_object(verdict) for verdict in verdicts],
         "optimum": None if best is None else {name: getattr(best, name) for name in type(best)._fields},
         "cap": None if cap is None else _cap_object(cap),

@@ -104,3 +104,27 @@ def test_unknown_option() -> None:
     app, machine = both("model a { kernel main { execute { flops [1] } } }", MACHINE)
     with pytest.raises(AspenError, match="`charged` cannot be `sockets`"):
         predict_energy(app, machine, options=EnergyOptions(charged="sockets"))  # type: ignore[arg-type]
+
+
+EXTRA = """dynamic power [40 W]  property active_core_power [{}]
+  property constant_power [1 W]  property energy_per_flop [{}]  property energy_per_byte [0 J/B]"""
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (EnergyOptions(active_cores=True), "a component cannot draw -1 W"),
+        (EnergyOptions(law="roofline"), "nothing takes -2 J: an energy must not be negative"),
+    ],
+)
+def test_negative_properties(options: EnergyOptions, message: str) -> None:
+    extra = EXTRA.format("0 W - 1 W", "0 J/flop - 2 J/flop")
+    app, machine = both(
+        "model a { kernel main { execute { flops [1] } } }", MACHINE.replace("dynamic power [40 W]", extra)
+    )
+    with pytest.raises(AspenError) as caught:
+        predict_energy(app, machine, options=options)
+    found = caught.value.diagnostics[0]
+    assert message in found.message
+    assert found.span is not None
+    assert found.span.text().startswith("property")

@@ -150,3 +150,10 @@ def test_products_with_time() -> None:
 def test_a_resource_hides_a_metric() -> None:
     app, machine = both("model a { kernel main { execute { edp [3] } } }", BOARD.replace("flops", "edp"))
     assert float(aspenpy.predict(app, machine).formula("edp").payload) == 3
+
+
+def test_what_is_left_out_is_named() -> None:
+    body = "execute { flops [1] messages [1] }"
+    assert energy(body).left_out == ("box", "pool", "port")
+    assert energy(body, charged="machine").left_out == ("pool",)  # nothing is served by it
+    assert energy("execute { flops [1] }", BOARD).left_out == ()
