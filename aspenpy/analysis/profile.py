@@ -18,7 +18,7 @@ from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.expr.printer import excerpt
 from aspenpy.machine.model import Machine
-from aspenpy.mapping.cost import CostTree, slowest
+from aspenpy.mapping.cost import CostTree, busy_times, slowest
 from aspenpy.prediction import KernelUse, Prediction, predict
 from aspenpy.record import Record
 from aspenpy.scope import DEFAULT_SEED, Setting
@@ -175,8 +175,7 @@ class _Leaf:
 
     def block(self, block: flow.Block, kernel: flow.Kernel) -> Totals:
         cost = self.tree.blocks[block]
-        busy = added({("busy", item.requirement.resource): item.time} for item in cost.requirements)
-        return {**busy, _RUNTIME: cost.time, **self.spending.block(cost.time)}
+        return {**busy_times(cost), _RUNTIME: cost.time, **self.spending.block(cost.time)}
 
     def parallel(self, node: flow.Parallel, kernel: flow.Kernel, branches: list[Totals]) -> Totals:
         together = added(branches)

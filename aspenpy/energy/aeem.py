@@ -156,7 +156,7 @@ class Aeem:
         """For how long the work needs the drawing component at its maximum rate (equation 3.7, times T_i)."""
         if key.cause == "messages":
             return adapter_seconds(item, offer, instances, self.options.nic)
-        serial = item.base if offer.place.component.type == MEMORY else item.serial
+        serial = self.where.memory_seconds(item) if offer.place.component.type == MEMORY else item.serial
         if self.options.charged == "socket":
             share = graph.div(instances, offer.place.count)
             return graph.mul(graph.apply("max", graph.apply("min", instances, graph.ONE), share), serial)

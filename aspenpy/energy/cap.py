@@ -14,11 +14,9 @@ from aspenpy.energy.tree import PowerTree
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import EvaluationError, evaluate
 from aspenpy.expr.graph import Expr
-from aspenpy.machine.model import OWNER, Place
+from aspenpy.machine.model import Place
 from aspenpy.prediction import Prediction
 from aspenpy.record import Record
-from aspenpy.syntax import nodes
-from aspenpy.syntax.lower import Lowering
 
 LOWEST = 1000
 """A clock that has no range is not lowered below this part of what it is."""
@@ -114,12 +112,8 @@ def _highest(powers: _Powers, cap: float, low: float, declared: float, socket: P
 
 def _lowest(prediction: Prediction, parameter: str, declared: float) -> float:
     """The lower end of the parameter's range, if it has one."""
-    machine = prediction.machine
-    node = machine.declared.get(parameter.removeprefix("machine:"))
-    if node is None or node.low is None:
+    name = parameter.removeprefix("machine:")
+    low = next((item.low for item in prediction.machine.parameters if item.name == name), None)
+    if low is None:
         return declared / LOWEST
-
-    def resolve(name: nodes.Name) -> Expr:
-        return machine.lookup(name.name) or graph.symbol(name.name, OWNER)
-
-    return float(prediction.scope.values([Lowering(resolve, machine.origins)(node.low)], prediction.seed)[0])
+    return float(prediction.scope.values([low], prediction.seed)[0])

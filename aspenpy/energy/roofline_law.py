@@ -82,6 +82,8 @@ class RooflineLaw:
             double = any(trait.name == "dp" for trait in item.requirement.traits)
             return {self._flops: graph.mul(amount, self._double) if double and self._double is not None else amount}
         if name in MEMORY_RESOURCES:
+            if item.traffic is not None:  # of what goes through caches, memory's share
+                amount = graph.mul(instances, graph.add(item.traffic.read_bytes, item.traffic.written_bytes))
             return {self._bytes: amount}
         if name in self._ports and item.offer is not None:
             return {self._ports[name]: adapter_seconds(item, item.offer, instances, self.options.nic)}

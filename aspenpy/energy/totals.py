@@ -16,7 +16,7 @@ from aspenpy.energy.roofline_law import RooflineLaw
 from aspenpy.energy.term import Key, Law, Term
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
-from aspenpy.mapping.cost import CostTree, slowest
+from aspenpy.mapping.cost import CostTree, busy_times, slowest
 from aspenpy.syntax.lower import carry_origin
 
 LAWS: dict[str, type[Aeem] | type[RooflineLaw]] = {"aeem": Aeem, "roofline": RooflineLaw}
@@ -96,10 +96,9 @@ class _Amounts:
 
     def block(self, block: flow.Block, kernel: flow.Kernel) -> Totals:
         cost = self.tree.blocks[block]
-        busy = added({("busy", item.requirement.resource): item.time} for item in cost.requirements)
         name = kernel.name if self.apart else ""
         amounts: Totals = {("amount", name, key): worth for key, worth in self.law.amounts(cost).items()}
-        return {**busy, ("runtime",): cost.time, **amounts}
+        return {**busy_times(cost), ("runtime",): cost.time, **amounts}
 
     def parallel(self, node: flow.Parallel, kernel: flow.Kernel, branches: list[Totals]) -> Totals:
         together = added(branches)

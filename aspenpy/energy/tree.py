@@ -12,7 +12,7 @@ from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.machine.model import Component, Machine, Place
 from aspenpy.mapping.compute import target
-from aspenpy.mapping.cost import Offer
+from aspenpy.mapping.cost import Offer, RequirementCost
 from aspenpy.syntax.lower import Origins
 
 MEMORY, LINK, INTERCONNECT = "memory", "link", "interconnect"
@@ -94,6 +94,15 @@ class PowerTree:
         if found.span is not None:
             self.origins[value] = found.span
         return place, value
+
+    def memory_seconds(self, item: RequirementCost) -> Expr:
+        """How long a requirement of one instance keeps its memory busy at the memory's own rate, whatever traits say.
+        Where its data go through caches, that is what they fetch and write back."""
+        if item.traffic is None:
+            return item.base
+        parts = (("loads", item.traffic.read_bytes), ("stores", item.traffic.written_bytes))
+        served = [(self.offers[name].resource, amount) for name, amount in parts if name in self.offers]
+        return graph.add(*(graph.substitute([by.time], {by.argument: amount})[0] for by, amount in served))
 
     def _upwards(self, place: Place) -> Iterator[Place]:
         """The component, and those around it as far as its socket."""

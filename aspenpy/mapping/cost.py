@@ -167,7 +167,7 @@ class _Prices:
     def block(self, block: flow.Block, kernel: flow.Kernel) -> Totals:
         cost = self.tree.blocks[block]
         amounts = {("amount", name): amount for name, amount in self.amounts.block(block, kernel).items()}
-        return {("runtime",): cost.time, **amounts, **_busy(cost)}
+        return {("runtime",): cost.time, **amounts, **busy_times(cost)}
 
     def parallel(self, node: flow.Parallel, kernel: flow.Kernel, branches: list[Totals]) -> Totals:
         """Branches add; overlapped ones become one block, in which their resources overlap."""
@@ -185,7 +185,7 @@ class _KernelPrices(_Prices):
 
     def block(self, block: flow.Block, kernel: flow.Kernel) -> Totals:
         cost = self.tree.blocks[block]
-        busy = _busy(cost)
+        busy = busy_times(cost)
         bound = _bound(kernel, cost.groups, busy, cost.time)
         return {("runtime",): cost.time, ("exclusive", kernel.name): cost.time, **busy, **bound}
 
@@ -221,7 +221,8 @@ MOST_KERNEL_TOTALS = 10_000_000
 """Entries of the totals by kernel: less than half a gigabyte."""
 
 
-def _busy(cost: BlockCost) -> Totals:
+def busy_times(cost: BlockCost) -> Totals:
+    """Seconds in which each resource, and each cache, is in use, in keys `("busy", name)`."""
     own: list[Totals] = [{("busy", item.requirement.resource): item.time} for item in cost.requirements]
     return added([*own, *({("busy", level.name): level.time} for level in cost.levels)])
 
