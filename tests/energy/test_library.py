@@ -7,8 +7,17 @@ from aspenpy.energy.account import Energy
 from aspenpy.energy.options import CHOICES, EnergyOptions
 from aspenpy.library import names
 
+POWERLESS = {"cachegrind"}
+"""Machines that stand for no hardware and draw nothing."""
 
-@pytest.mark.parametrize("name", names("machines"))
+
+def test_a_simulator_has_no_energy() -> None:
+    found = aspenpy.predict(aspenpy.load_application("matmul"), aspenpy.load_machine("cachegrind"))
+    with pytest.raises(aspenpy.AspenError, match="socket `simulated_socket` declares no static power"):
+        Energy(found)
+
+
+@pytest.mark.parametrize("name", sorted({*names("machines")} - POWERLESS))
 def test_every_socket_has_an_energy(name: str) -> None:
     app, machine = aspenpy.load_application("matmul"), aspenpy.load_machine(name)
     for socket in machine.sockets:

@@ -157,3 +157,29 @@ def test_what_is_left_out_is_named() -> None:
     assert energy(body).left_out == ("box", "pool", "port")
     assert energy(body, charged="machine").left_out == ("pool",)  # nothing is served by it
     assert energy("execute { flops [1] }", BOARD).left_out == ()
+
+
+CACHED = """
+machine m { node box }
+node box { socket s }
+socket s { core c  cache l  memory d  static power [0 W]  dynamic power [1 W]
+  property constant_power [0 W]  property energy_per_flop [0 J/flop]  property energy_per_byte [1 J/B] }
+core c { resource flops(x) [x] }
+cache l { property capacity [8 KiB]  property associativity [8]  property cacheline [64 B]  property sharing [1] }
+memory d { resource loads(x) [x/giga]  resource stores(x) [x/giga]  conflict loads, stores
+  static power [0 W]  dynamic power [1000 W] }
+"""
+
+
+@pytest.mark.parametrize(
+    ("access", "moved"),
+    [
+        ("loads [1e6] of size [8] from x as stream", 8e6),
+        ("stores [1e6] of size [8] to x as stream", 16e6),  # each line is fetched before it is written
+        ("loads [1e6] of size [8] from x as stride(128)", 64e6),  # a line for each word
+    ],
+)
+def test_memory_is_charged_with_what_caches_move(access: str, moved: float) -> None:
+    app, machine = both(f"model a {{ data x as Array(1e6, 8) kernel main {{ execute {{ {access} }} }} }}", CACHED)
+    assert predict_energy(app, machine).value == pytest.approx(moved / 1e9 * 1000)
+    assert predict_energy(app, machine, options=EnergyOptions(law="roofline")).value == pytest.approx(moved)
