@@ -151,7 +151,7 @@ def _same_depth(accesses: Sequence[Access]) -> None:
 
 
 def _brought(access: Access, trips: list[Expr]) -> Access:
-    """A stream goes on through all the loops of the block."""
+    """A stream goes on through all the loops of the block, by whole bytes a pass."""
     pattern = access.pattern
     if not isinstance(pattern, Affine) or pattern.own or len(pattern.nest.loops) == len(trips):
         return access
@@ -162,7 +162,7 @@ def _brought(access: Access, trips: list[Expr]) -> Access:
     stride = graph.div(graph.mul(sweep.stride, access.accesses), product(trips))
     found = []
     for count in trips:
-        found.append(Loop(stride, count))
+        found.append(Loop(graph.apply("round", stride), count))
         stride = graph.mul(stride, count)
     return _with_nest(access, Nest(access.word, tuple(found)))
 
