@@ -93,12 +93,16 @@ def fail(
 
 def nearest(name: str, candidates: Iterable[str], spelled: Callable[[str], str] = str) -> str | None:
     """A "did you mean" hint with the closest candidates, each as it is to be spelled, or None when nothing comes
-    close."""
+    close: those all but the same, and those that have the name in theirs (`k20x` is `tesla_k20x`), before others."""
     from difflib import get_close_matches
 
     known = sorted(set(candidates))
     lowered = {candidate.lower(): candidate for candidate in reversed(known)}
-    close = [lowered[match] for match in get_close_matches(name.lower(), lowered, n=3, cutoff=0.6)]
+    word = name.lower()
+    within = sorted((candidate for candidate in lowered if word in candidate), key=len)[:3] if len(word) > 2 else []
+    alike = get_close_matches(word, lowered, n=3, cutoff=0.6)
+    exact = get_close_matches(word, lowered, n=3, cutoff=0.85)
+    close = [lowered[match] for match in dict.fromkeys([*exact, *within] if exact or within else alike)]
     if not close:
         return None
     return "did you mean " + " or ".join(f"`{candidate}`" for candidate in map(spelled, close)) + "?"
