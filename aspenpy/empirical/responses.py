@@ -1,0 +1,191 @@
+"""Responses: what models answer for each measurement, as a function of the parameters that are fitted, with slopes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from aspenpy.analysis.counting import Counts
+from aspenpy.application.model import Application
+from aspenpy.diagnostics import AspenError, fail
+from aspenpy.empirical.axis import Axis
+from aspenpy.empirical.measurements import RUNTIME, Measurement
+from aspenpy.expr import graph
+from aspenpy.expr.compile_python import Prepared
+from aspenpy.expr.derivative import derivative
+from aspenpy.expr.evaluate import EvaluationError
+from aspenpy.expr.graph import Expr
+from aspenpy.mapping.mapper import map_application
+from aspenpy.prediction import Prediction
+from aspenpy.scope import Scope, Setting
+
+STEP = 1e-6
+"""Of a slope by differences, relative to the value: its error is about the square of that."""
+
+STEPS = frozenset({"ceil", "floor", "round"})
+"""Functions whose slope is 0 and which yet rise with their argument."""
+
+
+class Responses:
+    """The formulas of all that was measured, one for each metric and place."""
+
+    def __init__(
+        self,
+        application: Application,
+        measurements: Sequence[Measurement],
+        *,
+        kernel: str,
+        settings: Mapping[str, Setting],
+        overlap: bool,
+        seed: int,
+    ) -> None:
+        self.application, self.kernel, self.settings = application, kernel, dict(settings)
+        self.overlap, self.seed = overlap, seed
+        self.measurements = tuple(measurements)
+        self.inputs = list(dict.fromkeys(name for item in measurements for name, _ in item.settings))
+        self.formulas: dict[tuple[Any, ...], tuple[Scope, Expr]] = {}
+        for item in measurements:
+            if key_of(item) not in self.formulas:
+                self.formulas[key_of(item)] = self._formula(item)
+
+    def _formula(self, item: Measurement) -> tuple[Scope, Expr]:
+        """The metric in the symbols of the models, and what they stand for."""
+        if item.metric == RUNTIME:
+            assert item.machine is not None, item
+            tree = map_application(
+                self.application, item.machine, socket=item.socket, kernel=self.kernel, overlap=self.overlap
+            )
+            return Prediction(tree, self.settings).scope, tree.runtime
+        counts = Counts(self.application, kernel=self.kernel, set=self.settings, machine=item.machine)
+        return counts.scope, counts.expression(item.metric)
+
+    @property
+    def scopes(self) -> list[Scope]:
+        return [scope for scope, _ in self.formulas.values()]
+
+    def depend_on(self, name: str) -> bool:
+        """Whether anything that was measured depends on a parameter."""
+        return any(scope.symbol(name) in scope.used([expr]) for scope, expr in self.formulas.values())
+
+    def errors(self, axes: Sequence[Axis]) -> Errors:
+        """The relative errors as a function of the values on some axes."""
+        names = [axis.name for axis in axes]
+        curves = {key: _Curve(*found, names, self.inputs, self.seed) for key, found in self.formulas.items()}
+        return Errors(axes, [(curves[key_of(item)], item) for item in self.measurements])
+
+
+def key_of(item: Measurement) -> tuple[Any, ...]:
+    """What measurements of one formula have in common."""
+    return item.metric, id(item.machine), item.socket
+
+
+class _Curve:
+    """One formula, compiled: its value and its slopes by the fitted parameters."""
+
+    def __init__(self, scope: Scope, expr: Expr, names: Sequence[str], inputs: Sequence[str], seed: int) -> None:
+        self.scope = scope
+        symbols = [scope.symbol(name) for name in (*names, *inputs)]
+        fitted = symbols[: len(names)]
+        formula = scope.formulas([expr], [*names, *inputs])[0]
+        ramp = without_steps(formula, fitted)
+        slopes = [_slope(ramp, symbol) for symbol in fitted]
+        self.has_steps = ramp is not formula
+        self.linear = not self.has_steps and all(
+            slope is not None and graph.free_symbols(slope).isdisjoint(fitted) for slope in slopes
+        )
+        self.value = Prepared([formula], symbols, seed)
+        self.slopes = [None if slope is None else Prepared([slope], symbols, seed) for slope in slopes]
+
+
+def _slope(expr: Expr, symbol: Expr) -> Expr | None:
+    """None where an expression has no derivative in closed form."""
+    try:
+        return derivative(expr, symbol)
+    except ValueError:
+        return None
+
+
+def without_steps(expr: Expr, symbols: Iterable[Expr]) -> Expr:
+    """The expression with the ramp for each `ceil`, `floor` and `round` that depends on the symbols: a search that
+    looks at slopes would find such a parameter to do nothing."""
+    wanted = set(symbols)
+    changed: dict[Expr, Expr] = {}
+    for node in graph.topological(expr):
+        if node.kind == "apply" and node.payload in STEPS and not graph.free_symbols(node).isdisjoint(wanted):
+            changed[node] = changed.get(node.args[0], node.args[0])
+        elif any(arg in changed for arg in node.args):
+            changed[node] = graph.rebuilt(node, tuple(changed.get(arg, arg) for arg in node.args))
+    return changed.get(expr, expr)
+
+
+class Errors:
+    """Relative errors, (predicted - measured)/measured, and their slopes. `watch`, if set, is called after each
+    evaluation with the root mean square of the errors."""
+
+    def __init__(self, axes: Sequence[Axis], rows: Sequence[tuple[_Curve, Measurement]]) -> None:
+        self.axes = tuple(axes)
+        self.rows = [(curve, [value for _, value in item.settings], item) for curve, item in rows]
+        self.watch: Callable[[float], None] | None = None
+
+    @property
+    def linear(self) -> bool:
+        """Whether all errors are linear in all parameters, so that the sum of their squares has one valley."""
+        return all(curve.linear for curve, _, _ in self.rows)
+
+    @property
+    def has_steps(self) -> bool:
+        """Whether some error jumps at a `ceil`, `floor` or `round` of a parameter."""
+        return any(curve.has_steps for curve, _, _ in self.rows)
+
+    def __call__(self, values: Sequence[float]) -> list[float]:
+        """In the order of the measurements. Raises AspenError where a model has no value."""
+        found = [self._error(row, values) for row in self.rows]
+        if self.watch is not None:
+            self.watch(rms(found))
+        return found
+
+    def _error(self, row: tuple[_Curve, list[Any], Measurement], values: Sequence[float]) -> float:
+        curve, inputs, item = row
+        try:
+            return (curve.value(*values, *inputs)[0] - item.value) / item.value
+        except EvaluationError as error:
+            raise self._circumstances(curve.scope.located(error), values, item) from None
+
+    def _circumstances(self, error: AspenError, values: Sequence[float], item: Measurement) -> AspenError:
+        tried = ", ".join(f"{axis.name} = {float(value):.6g}" for axis, value in zip(self.axes, values, strict=True))
+        where = f"at {item.span}" if item.span is not None else f"in row {item.row}"
+        said = f"with {tried}, for the measurement {where}"
+        return AspenError(*(diagnostic.within(said) for diagnostic in error.diagnostics))
+
+    def slopes(self, values: Sequence[float]) -> list[list[float]]:
+        """The slopes of each error by each parameter: those of the formula where it has some, else by differences.
+        Raises AspenError where a model has no value."""
+        return [[self._slope(row, values, place) for place in range(len(self.axes))] for row in self.rows]
+
+    def _slope(self, row: tuple[_Curve, list[Any], Measurement], values: Sequence[float], place: int) -> float:
+        curve, inputs, item = row
+        prepared = curve.slopes[place]
+        if prepared is not None:
+            try:
+                return prepared(*values, *inputs)[0] / item.value
+            except EvaluationError:
+                pass  # such as the slope of a root at 0: what a small step changes is still to be seen
+        axis, value = self.axes[place], values[place]
+        step = STEP * min(axis.high - axis.low, abs(value) or axis.high - axis.low)
+        ahead, behind = min(value + step, axis.high), max(value - step, axis.low)
+        above, below = (self._error(row, [*values[:place], moved, *values[place + 1 :]]) for moved in (ahead, behind))
+        return (above - below) / (ahead - behind)
+
+
+def rms(errors: Sequence[float]) -> float:
+    """The root of the mean square."""
+    return math.sqrt(math.fsum(error * error for error in errors) / len(errors))
+
+
+def require_enough(errors: Errors) -> None:
+    """Refuses fewer measurements than parameters."""
+    if len(errors.rows) < len(errors.axes):
+        names = ", ".join(axis.name for axis in errors.axes)
+        message = f"{len(errors.rows)} measurements cannot determine {len(errors.axes)} parameters ({names})"
+        fail("too-few-measurements", message, errors.rows[-1][2].span, hint="--vary chooses fewer parameters")
