@@ -131,7 +131,7 @@ def fit(
     `predict`. Raises AspenError.
     """
     if not 0 < confidence < 1:
-        fail("bad-confidence", f"a confidence lies between 0 and 1, not at {confidence:g}")
+        fail("bad-confidence", f"a confidence lies between 0 and 1, not at {confidence:g}", hint="0.95 is usual")
     found = measurements(
         _sheet(data, columns),
         app,
@@ -142,10 +142,11 @@ def fit(
     )
     settings = dict(set or {})
     responses = Responses(app, found, kernel=kernel, settings=settings, overlap=overlap, seed=seed)
-    names = _chosen(responses, [*vary, *(name for name in integer if vary and name not in vary)])
+    names = _chosen(responses, vary)
     for name in integer:
         if name not in names:
-            fail("not-fitted", f"`{name}` is to be whole, and is not among what is fitted", hint=nearest(name, names))
+            hint = nearest(name, names) or "fitted are " + ", ".join(names)
+            fail("not-fitted", f"`{name}` is to be whole, and is not among what is fitted", hint=hint)
     scope = responses.scopes[0]
     given = [*names, *responses.inputs]
     axes = [axis_of(app.parameters[name], scope, given, name in integer) for name in names]

@@ -47,7 +47,10 @@ class Responses:
         self.formulas: dict[tuple[Any, ...], tuple[Scope, Expr]] = {}
         for item in measurements:
             if key_of(item) not in self.formulas:
-                self.formulas[key_of(item)] = self._formula(item)
+                try:
+                    self.formulas[key_of(item)] = self._formula(item)
+                except AspenError as error:
+                    raise AspenError(*(found.within(f"for {place_of(item)}") for found in error.diagnostics)) from None
 
     def _formula(self, item: Measurement) -> tuple[Scope, Expr]:
         """The metric in the symbols of the models, and what they stand for."""
@@ -78,6 +81,11 @@ class Responses:
 def key_of(item: Measurement) -> tuple[Any, ...]:
     """What measurements of one formula have in common."""
     return item.metric, id(item.machine), item.socket
+
+
+def place_of(item: Measurement) -> str:
+    """Where a measurement stands, in words."""
+    return f"the measurement at {item.span}" if item.span is not None else f"row {item.row} of the measurements"
 
 
 class _Curve:
@@ -154,8 +162,7 @@ class Errors:
 
     def _circumstances(self, error: AspenError, values: Sequence[float], item: Measurement) -> AspenError:
         tried = ", ".join(f"{axis.name} = {float(value):.6g}" for axis, value in zip(self.axes, values, strict=True))
-        where = f"at {item.span}" if item.span is not None else f"in row {item.row}"
-        said = f"with {tried}, for the measurement {where}"
+        said = f"with {tried}, for {place_of(item)}"
         return AspenError(*(diagnostic.within(said) for diagnostic in error.diagnostics))
 
     def slopes(self, values: Sequence[float]) -> list[list[float]]:
@@ -187,5 +194,6 @@ def require_enough(errors: Errors) -> None:
     """Refuses fewer measurements than parameters."""
     if len(errors.rows) < len(errors.axes):
         names = ", ".join(axis.name for axis in errors.axes)
-        message = f"{len(errors.rows)} measurements cannot determine {len(errors.axes)} parameters ({names})"
+        measured = f"{len(errors.rows)} measurement{'' if len(errors.rows) == 1 else 's'}"
+        message = f"{measured} cannot determine {len(errors.axes)} parameters ({names})"
         fail("too-few-measurements", message, errors.rows[-1][2].span, hint="--vary chooses fewer parameters")

@@ -11,6 +11,9 @@ from aspenpy.source import Source, Span
 
 EXPECTED = "the first line names the columns, such as `n,machine,runtime [ms]`"
 
+OTHER_SIGNS = ";\t"
+"""What stands between columns in other dialects."""
+
 
 class Cell(NamedTuple):
     """What stands in a row and a column: a text with its place in the file, or a value given in Python; `row` is the
@@ -51,6 +54,8 @@ def sheet_of_text(source: Source, columns: Mapping[str, str] | None = None) -> S
     if not head:
         fail("no-measurements", "there are no measurements in the file", first_line, hint=EXPECTED)
     line = Span(source, _place(head[0]).start, _place(head[-1]).end)
+    if len(head) == 1 and any(sign in head[0].value for sign in OTHER_SIGNS):
+        fail("not-commas", "the columns are not separated by commas", line, hint=EXPECTED)
     taken = (
         _taken(head, line, columns) if columns else [(place, heading(cell.value)) for place, cell in enumerate(head)]
     )

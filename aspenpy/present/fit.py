@@ -69,11 +69,12 @@ def _parameters(fit: Fit) -> Table:
 
 
 def _goodness(fit: Fit) -> Table:
-    worst = fit.worst
+    largest = signed(fit.worst.error)
+    where = "" if largest == signed(0) else f" in row {fit.worst.measurement.row}"
     rows = (
         ("root mean square", f"{percent(fit.rms)}, before the fit {percent(fit.rms_before)}"),
         ("mean", percent(fit.mean_error)),
-        ("largest", f"{signed(worst.error)} in row {worst.measurement.row}"),
+        ("largest", f"{largest}{where}"),
         ("degrees of freedom", count(fit.freedom)),
     )
     return Table((Column("relative error"), Column("")), rows)

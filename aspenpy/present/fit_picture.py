@@ -41,6 +41,8 @@ def draw(fit: Fit) -> Any:
             fontsize=8,
             color="#555555",
         )
+    if len(places) > 1:
+        figure.axes[-1].legend(fontsize=8, frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
     return figure
 
 
@@ -65,8 +67,6 @@ def _errors(axes: Any, metric: str, places: list[str], residuals: list[Residual]
     axes.tick_params(labelsize=8)
     axes.set_axisbelow(True)
     axes.grid(True, which="major", color="#e4e4e4", linewidth=0.6)
-    if len(places) > 1:
-        axes.legend(fontsize=8, frameon=False)
 
 
 def _place(item: Residual) -> str:
