@@ -183,6 +183,8 @@ def _setting(cell: Cell, name: str, size: Fraction, application: Application) ->
     members = application.enums.get(parameter.node.member_of or "") if parameter is not None else None
     if isinstance(cell.value, str) and cell.value in application.constants:
         value: Value = application.constants[cell.value]
+    elif isinstance(cell.value, str) and members is not None and not NUMBER.fullmatch(cell.value):
+        value = -1  # no member either
     else:
         value = _settled(_number(cell, f"a value of `{name}`"), size)
     if members is not None and value not in range(len(members.members)):

@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, NamedTuple
 
 from aspenpy.analysis.counting import Counts
 from aspenpy.application.model import Application
 from aspenpy.diagnostics import AspenError, fail
 from aspenpy.empirical.axis import Axis
+from aspenpy.empirical.hoisting import hoisted
 from aspenpy.empirical.measurements import RUNTIME, Measurement
+from aspenpy.empirical.sheet import counted
 from aspenpy.expr import graph
 from aspenpy.expr.compile_python import Prepared
 from aspenpy.expr.derivative import derivative
-from aspenpy.expr.evaluate import EvaluationError
+from aspenpy.expr.evaluate import EvaluationError, evaluate_many
 from aspenpy.expr.graph import Expr
 from aspenpy.mapping.mapper import map_application
 from aspenpy.prediction import Prediction
-from aspenpy.scope import Scope, Setting
+from aspenpy.scope import Scope, Setting, Value
 
 STEP = 1e-6
 """Of a slope by differences, relative to the value: its error is about the square of that."""
@@ -74,7 +78,7 @@ class Responses:
     def errors(self, axes: Sequence[Axis]) -> Errors:
         """The relative errors as a function of the values on some axes."""
         names = [axis.name for axis in axes]
-        curves = {key: _Curve(*found, names, self.inputs, self.seed) for key, found in self.formulas.items()}
+        curves = {key: Curve(*found, names, self.inputs, self.seed) for key, found in self.formulas.items()}
         return Errors(axes, [(curves[key_of(item)], item) for item in self.measurements])
 
 
@@ -88,22 +92,43 @@ def place_of(item: Measurement) -> str:
     return f"the measurement at {item.span}" if item.span is not None else f"row {item.row} of the measurements"
 
 
-class _Curve:
-    """One formula, compiled: its value and its slopes by the fitted parameters."""
+class Curve:
+    """One formula, compiled: its value and its slopes by the fitted parameters.
+
+    What a row fixes is computed once for it (`constants`); where some of that has no value, as in a branch that is not
+    taken, the whole formula is evaluated each time.
+    """
 
     def __init__(self, scope: Scope, expr: Expr, names: Sequence[str], inputs: Sequence[str], seed: int) -> None:
-        self.scope = scope
-        symbols = [scope.symbol(name) for name in (*names, *inputs)]
-        fitted = symbols[: len(names)]
-        formula = scope.formulas([expr], [*names, *inputs])[0]
-        ramp = without_steps(formula, fitted)
+        self.scope, self.seed = scope, seed
+        self.symbols = [scope.symbol(name) for name in (*names, *inputs)]
+        fitted = self.symbols[: len(names)]
+        self.inputs = self.symbols[len(names) :]
+        self.formula = scope.formulas([expr], [*names, *inputs])[0]
+        self.hoisted = hoisted(self.formula, fitted)
+        ramp = without_steps(self.hoisted.expr, fitted)
+        self.has_steps = ramp is not self.hoisted.expr
         slopes = [_slope(ramp, symbol) for symbol in fitted]
-        self.has_steps = ramp is not formula
         self.linear = not self.has_steps and all(
             slope is not None and graph.free_symbols(slope).isdisjoint(fitted) for slope in slopes
         )
-        self.value = Prepared([formula], symbols, seed)
-        self.slopes = [None if slope is None else Prepared([slope], symbols, seed) for slope in slopes]
+        free = [*self.symbols, *self.hoisted.symbols]
+        self.value = Prepared([self.hoisted.expr], free, seed)
+        self.slopes = [None if slope is None else Prepared([slope], free, seed) for slope in slopes]
+
+    @cached_property
+    def whole(self) -> Prepared:
+        """The formula with nothing taken out of it."""
+        return Prepared([self.formula], self.symbols, self.seed)
+
+    def constants(self, inputs: Sequence[Value]) -> list[Any] | None:
+        """The inputs of a row and what they fix; None where some of it has no value."""
+        try:
+            bindings = dict(zip(self.inputs, inputs, strict=True))
+            parts = evaluate_many(self.hoisted.parts, bindings, self.seed)
+            return [*inputs, *(float(part) if isinstance(part, Fraction) else part for part in parts)]
+        except (EvaluationError, OverflowError):
+            return None
 
 
 def _slope(expr: Expr, symbol: Expr) -> Expr | None:
@@ -127,24 +152,38 @@ def without_steps(expr: Expr, symbols: Iterable[Expr]) -> Expr:
     return changed.get(expr, expr)
 
 
+class Row(NamedTuple):
+    """A measurement with its curve, the values of the parameters that it gives, and what these fix."""
+
+    curve: Curve
+    measurement: Measurement
+    inputs: list[Value]
+    constants: list[Any] | None
+
+
+def _row(curve: Curve, item: Measurement) -> Row:
+    inputs = [value for _, value in item.settings]
+    return Row(curve, item, inputs, curve.constants(inputs))
+
+
 class Errors:
     """Relative errors, (predicted - measured)/measured, and their slopes. `watch`, if set, is called after each
     evaluation with the root mean square of the errors."""
 
-    def __init__(self, axes: Sequence[Axis], rows: Sequence[tuple[_Curve, Measurement]]) -> None:
+    def __init__(self, axes: Sequence[Axis], rows: Sequence[tuple[Curve, Measurement]]) -> None:
         self.axes = tuple(axes)
-        self.rows = [(curve, [value for _, value in item.settings], item) for curve, item in rows]
+        self.rows = [_row(curve, item) for curve, item in rows]
         self.watch: Callable[[float], None] | None = None
 
     @property
     def linear(self) -> bool:
         """Whether all errors are linear in all parameters, so that the sum of their squares has one valley."""
-        return all(curve.linear for curve, _, _ in self.rows)
+        return all(row.curve.linear and row.constants is not None for row in self.rows)
 
     @property
     def has_steps(self) -> bool:
         """Whether some error jumps at a `ceil`, `floor` or `round` of a parameter."""
-        return any(curve.has_steps for curve, _, _ in self.rows)
+        return any(row.curve.has_steps for row in self.rows)
 
     def __call__(self, values: Sequence[float]) -> list[float]:
         """In the order of the measurements. Raises AspenError where a model has no value."""
@@ -153,10 +192,15 @@ class Errors:
             self.watch(rms(found))
         return found
 
-    def _error(self, row: tuple[_Curve, list[Any], Measurement], values: Sequence[float]) -> float:
-        curve, inputs, item = row
+    def _error(self, row: Row, values: Sequence[float]) -> float:
+        curve, item = row.curve, row.measurement
         try:
-            return (curve.value(*values, *inputs)[0] - item.value) / item.value
+            if row.constants is not None:
+                return (curve.value(*values, *row.constants)[0] - item.value) / item.value
+        except EvaluationError:
+            pass  # told by the formula as it was written
+        try:
+            return (curve.whole(*values, *row.inputs)[0] - item.value) / item.value
         except EvaluationError as error:
             raise self._circumstances(curve.scope.located(error), values, item) from None
 
@@ -170,12 +214,11 @@ class Errors:
         Raises AspenError where a model has no value."""
         return [[self._slope(row, values, place) for place in range(len(self.axes))] for row in self.rows]
 
-    def _slope(self, row: tuple[_Curve, list[Any], Measurement], values: Sequence[float], place: int) -> float:
-        curve, inputs, item = row
-        prepared = curve.slopes[place]
-        if prepared is not None:
+    def _slope(self, row: Row, values: Sequence[float], place: int) -> float:
+        prepared = row.curve.slopes[place]
+        if prepared is not None and row.constants is not None:
             try:
-                return prepared(*values, *inputs)[0] / item.value
+                return prepared(*values, *row.constants)[0] / row.measurement.value
             except EvaluationError:
                 pass  # such as the slope of a root at 0: what a small step changes is still to be seen
         axis, value = self.axes[place], values[place]
@@ -194,6 +237,6 @@ def require_enough(errors: Errors) -> None:
     """Refuses fewer measurements than parameters."""
     if len(errors.rows) < len(errors.axes):
         names = ", ".join(axis.name for axis in errors.axes)
-        measured = f"{len(errors.rows)} measurement{'' if len(errors.rows) == 1 else 's'}"
-        message = f"{measured} cannot determine {len(errors.axes)} parameters ({names})"
-        fail("too-few-measurements", message, errors.rows[-1][2].span, hint="--vary chooses fewer parameters")
+        measured, fitted = counted(len(errors.rows), "measurement"), counted(len(errors.axes), "parameter")
+        message = f"{measured} cannot determine {fitted} ({names})"
+        fail("too-few-measurements", message, errors.rows[-1].measurement.span, hint="--vary chooses fewer parameters")

@@ -65,7 +65,8 @@ def sheet_of_text(source: Source, columns: Mapping[str, str] | None = None) -> S
     for cells in lines:
         if len(cells) != len(head):
             place = Span(source, _place(cells[0]).start, _place(cells[-1]).end)
-            wrong = f"line {cells[0].row} has {len(cells)} values for {len(head)} columns"
+            values, names = counted(len(cells), "value"), counted(len(head), "column")
+            wrong = f"line {cells[0].row} has {values} for {names}"
             fail("wrong-columns", wrong, place, hint="values with a comma in them stand in double quotes")
         rows.append({found.name: cells[place] for place, found in headings.items()})
     if not rows:
@@ -86,6 +87,11 @@ def sheet_of_rows(rows: Iterable[Mapping[str, Any]]) -> Sheet:
     _check_headings(list(headings.values()))
     cells = ({headings[name].name: Cell(row[name], number) for name in names} for number, row in enumerate(found, 1))
     return Sheet(tuple(headings.values()), tuple(cells))
+
+
+def counted(number: int, noun: str) -> str:
+    """`1 value`, `3 values`."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def heading(text: str) -> Heading:
@@ -143,8 +149,9 @@ def _cells(line: str, row: int, span: Span) -> Iterator[Cell]:
     line."""
     try:
         texts = next(csv.reader([line], strict=True))
-    except csv.Error as error:
-        fail("bad-line", f"line {row} cannot be taken apart: {error}", span)
+    except csv.Error:
+        hint = "a quotation mark that opens a value closes it, and lines end with a line feed"
+        fail("bad-line", f"line {row} cannot be taken apart into values", span, hint=hint)
     start = span.start
     for text in texts:
         inner = start + len(text) - len(text.lstrip())
