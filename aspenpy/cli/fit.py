@@ -7,7 +7,7 @@ from pathlib import Path
 
 from aspenpy.cli.entry import only_entry
 from aspenpy.cli.failure import CommandError
-from aspenpy.cli.fmt import replace
+from aspenpy.cli.fmt import replace, standard_input
 from aspenpy.cli.output import emit, emit_json, report, show
 from aspenpy.cli.parser import Examples, add_machine, add_model, add_settings, settings_of
 from aspenpy.cli.progress import progress
@@ -18,14 +18,13 @@ from aspenpy.scope import DEFAULT_SEED
 
 EXAMPLES: Examples = (
     (
-        "the words and the repetitions that explain two counts",
-        "printf 'n,loads,flops\\n1e6,1e9,1e8\\n2e6,2e9,2e8\\n' > counts.csv"
-        " && aspenpy fit stream counts.csv --vary repetitions",
+        "how many repetitions explain two counts of bytes",
+        r"printf 'n,bytes [GB]\n1e6,1.55\n2e6,3.25\n' | aspenpy fit stream - --vary repetitions",
     ),
     (
-        "whole values only, and the fitted model written to a file",
-        "printf 'n,runtime [ms]\\n1e6,62\\n4e6,251\\n' > times.csv"
-        " && aspenpy fit stream times.csv --machine simple --vary repetitions --integer repetitions -o fitted.aspen",
+        "the same from runtimes, a whole number of them, and the model with it in a file",
+        r"printf 'n,runtime [ms]\n1e6,62\n4e6,251\n'"
+        " | aspenpy fit stream - --machine simple --vary repetitions --integer repetitions -o fitted.aspen",
     ),
 )
 
@@ -35,8 +34,8 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "data",
         metavar="DATA",
-        help="measurements, a CSV file: columns `runtime`, `runtime [ms]` or a resource (`flops`), `machine`, "
-        "`socket`, and parameters",
+        help="measurements, a CSV file, or - for standard input: columns `runtime`, `runtime [ms]` or a resource "
+        "(`flops`), `machine`, `socket`, and parameters",
     )
     add_machine(parser, required=False, why="; where no column `machine` says which")
     add_settings(parser)
@@ -66,7 +65,7 @@ def run(arguments: Namespace) -> int:
     with progress() as say:
         found = fit(
             application,
-            arguments.data,
+            standard_input() if arguments.data == "-" else arguments.data,
             machine=load_machine(arguments.machine, allow_outside=outside) if arguments.machine else None,
             socket=arguments.socket,
             kernel=only_entry(application, arguments.kernel),
