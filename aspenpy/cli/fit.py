@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
-from pathlib import Path
 
 from aspenpy.cli.entry import only_entry
 from aspenpy.cli.failure import CommandError
-from aspenpy.cli.fmt import replace, standard_input
+from aspenpy.cli.fmt import standard_input
 from aspenpy.cli.output import emit, emit_json, report, show
 from aspenpy.cli.parser import Examples, add_machine, add_model, add_settings, settings_of
-from aspenpy.cli.progress import progress
+from aspenpy.cli.progress import Progress
 from aspenpy.empirical.fit import Fit, fit
+from aspenpy.files import require_writable, write_whole
 from aspenpy.library import load_application, load_machine
 from aspenpy.present.fit import percent
 from aspenpy.scope import DEFAULT_SEED
@@ -62,7 +62,10 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(arguments: Namespace) -> int:
     outside = arguments.allow_outside
     application = load_application(arguments.model, allow_outside=outside)
-    with progress() as say:
+    for path in (arguments.output, arguments.picture):
+        if path:
+            require_writable(path)
+    with Progress() as progress:
         found = fit(
             application,
             standard_input() if arguments.data == "-" else arguments.data,
@@ -77,17 +80,15 @@ def run(arguments: Namespace) -> int:
             overlap=arguments.par == "overlap",
             seed=arguments.seed,
             allow_outside=outside,
-            watch=lambda error: say(f"fitting: root mean square of the errors {percent(error)}"),
+            watch=lambda error: progress.say(f"fitting: root mean square of the errors {percent(error)}"),
         )
     if arguments.output:
-        text = found.to_aspen(arguments.output, allow_outside=outside)
+        write_whole(arguments.output, found.to_aspen(arguments.output, allow_outside=outside))
     if arguments.picture:
         from aspenpy.cli.pictures import save
         from aspenpy.present.fit_picture import draw
 
         save(arguments.picture, lambda: draw(found))
-    if arguments.output:
-        replace(Path(arguments.output), text)
     _write(found, arguments.format)
     return 0
 

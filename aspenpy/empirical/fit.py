@@ -178,7 +178,9 @@ def _chosen(responses: Responses, vary: Sequence[str]) -> list[str]:
     if vary:
         return list(dict.fromkeys(vary))
     taken = {*responses.inputs, *responses.settings}
-    with_range = [parameter.name for parameter, _ in ranged(application) if parameter.name not in taken]
+    with_range = [
+        parameter.name for parameter, _ in ranged(application.parameters.values()) if parameter.name not in taken
+    ]
     found = [name for name in with_range if responses.depend_on(name)]
     if not found:
         message = f"application `{application.name}` has no parameter to fit"
@@ -191,7 +193,7 @@ def _check(name: str, responses: Responses) -> None:
     known = responses.application.parameters
     if name not in known:
         hint = nearest(name, known) or "with a range are " + ", ".join(
-            parameter.name for parameter, _ in ranged(responses.application)
+            parameter.name for parameter, _ in ranged(responses.application.parameters.values())
         )
         fail("unknown-parameter", f"the application has no parameter `{name}`", hint=hint)
     place = known[name].node.name_span
@@ -243,7 +245,7 @@ def _warnings(responses: Responses) -> tuple[Diagnostic, ...]:
     for machine in dict.fromkeys(item.machine for item in responses.measurements):
         found += machine.warnings if machine is not None else ()
     scope = responses.scopes[0]
-    for parameter, (_, low, high) in ranged(responses.application):
+    for parameter, (_, low, high) in ranged(responses.application.parameters.values()):
         values = [value for item in responses.measurements for name, value in item.settings if name == parameter.name]
         used = {*scope.used([low, high])}
         if values and not any(scope.symbol(name) in used for name in responses.inputs):

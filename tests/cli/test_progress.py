@@ -7,7 +7,7 @@ import io
 import pytest
 
 from aspenpy.cli import progress as module
-from aspenpy.cli.progress import progress
+from aspenpy.cli.progress import Progress
 
 
 class Terminal(io.StringIO):
@@ -27,25 +27,25 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 def test_appears_after_a_second_and_goes(clock: list[float], monkeypatch: pytest.MonkeyPatch) -> None:
     terminal = Terminal()
     monkeypatch.setattr("sys.stderr", terminal)
-    with progress() as say:
-        for time, text in ((0.5, "too early"), (1.1, "one"), (1.15, "too soon"), (1.3, "two")):
+    with Progress() as progress:
+        for time, text in ((0.5, "too early"), (1.1, "one"), (1.2, "too soon"), (1.4, "two")):
             clock[0] = time
-            say(text)
-    assert terminal.getvalue() == "\r\x1b[2Kone\r\x1b[2Ktwo\r\x1b[2K"
+            progress.say(text)
+    assert terminal.getvalue() == "\r\x1b[Kone\r\x1b[Ktwo\r\x1b[K"
 
 
 def test_nothing_of_what_is_quick(clock: list[float], monkeypatch: pytest.MonkeyPatch) -> None:
     terminal = Terminal()
     monkeypatch.setattr("sys.stderr", terminal)
-    with progress() as say:
-        say("quick")
+    with Progress() as progress:
+        progress.say("quick")
     assert terminal.getvalue() == ""
 
 
 def test_nothing_into_a_file(clock: list[float], monkeypatch: pytest.MonkeyPatch) -> None:
     file = io.StringIO()
     monkeypatch.setattr("sys.stderr", file)
-    with progress() as say:
+    with Progress() as progress:
         clock[0] = 9.0
-        say("slow")
+        progress.say("slow")
     assert file.getvalue() == ""
