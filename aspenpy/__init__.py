@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from aspenpy.analysis.traffic import Traffic, traffic
     from aspenpy.application.model import Application
     from aspenpy.diagnostics import AspenError, Diagnostic
+    from aspenpy.empirical.fit import Fit, fit
     from aspenpy.energy.account import Energy, predict_energy
     from aspenpy.energy.options import EnergyOptions
-    from aspenpy.empirical.fit import Fit, fit
     from aspenpy.generate.mpi import Skeleton, mpi
     from aspenpy.library import load_application, load_machine, parse
     from aspenpy.machine.model import Machine
