@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from aspenpy.analysis.traffic import Traffic, traffic
     from aspenpy.application.model import Application
     from aspenpy.diagnostics import AspenError, Diagnostic
+    from aspenpy.empirical.fit import Fit, fit
     from aspenpy.energy.account import Energy, predict_energy
     from aspenpy.energy.options import EnergyOptions
     from aspenpy.generate.mpi import Skeleton, mpi
@@ -46,6 +47,7 @@ __all__ = [
     "Diagnostic",
     "Energy",
     "EnergyOptions",
+    "Fit",
     "Footprint",
     "Machine",
     "Parallelism",
@@ -59,6 +61,7 @@ __all__ = [
     "Trace",
     "Traffic",
     "count",
+    "fit",
     "load_application",
     "load_machine",
     "memory",
@@ -83,6 +86,7 @@ _HOME = {
     "Diagnostic": "aspenpy.diagnostics",
     "Energy": "aspenpy.energy.account",
     "EnergyOptions": "aspenpy.energy.options",
+    "Fit": "aspenpy.empirical.fit",
     "Footprint": "aspenpy.analysis.footprint",
     "Machine": "aspenpy.machine.model",
     "Parallelism": "aspenpy.analysis.parallelism",
@@ -96,6 +100,7 @@ _HOME = {
     "Trace": "aspenpy.analysis.trace",
     "Traffic": "aspenpy.analysis.traffic",
     "count": "aspenpy.prediction",
+    "fit": "aspenpy.empirical.fit",
     "load_application": "aspenpy.library",
     "load_machine": "aspenpy.library",
     "memory": "aspenpy.analysis.footprint",

@@ -74,7 +74,7 @@ class Reader:
     ) -> Source:
         beside = ((_folder_of(source), Path(source.name).parent) for source in (asking, top))
         for folder, shown in chain(beside, ((folder, folder) for folder in library())):
-            if _is_file(folder / name):
+            if is_file(folder / name):
                 file = _real(folder / name)
                 self._require_inside(file, name, top, span)
                 return self._source(file, str(shown / name), span)
@@ -109,7 +109,8 @@ def _real(path: Path) -> Path:
         return path
 
 
-def _is_file(path: Path) -> bool:
+def is_file(path: Path) -> bool:
+    """Whether there is such a file; no name is so long or so odd that the question itself fails."""
     try:
         return path.is_file()
     except (OSError, ValueError):

@@ -9,7 +9,7 @@ from aspenpy.application.load import link as link_application
 from aspenpy.application.load import load as load_application_source
 from aspenpy.application.model import Application
 from aspenpy.diagnostics import Diagnostic, fail, nearest
-from aspenpy.files import Reader, models_folder
+from aspenpy.files import Reader, is_file, models_folder
 from aspenpy.machine.load import link as link_machine
 from aspenpy.machine.load import load as load_machine_source
 from aspenpy.machine.model import Machine
@@ -31,7 +31,7 @@ def find(kind: Kind, path_or_name: str | Path, reader: Reader | None = None) -> 
     reader = reader or Reader()
     text = str(path_or_name)
     looks_like_path = isinstance(path_or_name, Path) or "/" in text or "\\" in text or text.endswith(".aspen")
-    if looks_like_path or Path(text).is_file():
+    if looks_like_path or is_file(Path(text)):
         return reader.read(Path(path_or_name))
     if text in names(kind):
         return reader.read(models_folder() / kind / f"{text}.aspen")

@@ -10,6 +10,7 @@ import pytest
 from aspenpy import files
 from aspenpy.diagnostics import AspenError, Diagnostic
 from aspenpy.files import Reader, grammar_path, models_folder, require_writable, write_whole
+from aspenpy.library import find
 from aspenpy.source import Source, Span
 from aspenpy.syntax.nodes import Application, Chain, Name, Number, Parameter
 from aspenpy.syntax.parser import parse_file
@@ -300,3 +301,9 @@ def test_unwritable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, 
         require_writable(name)
     with pytest.raises(AspenError, match=said):
         write_whole(name, "text")
+
+
+def test_name_too_long_for_a_file() -> None:
+    with pytest.raises(AspenError) as error:
+        find("machines", "m" * 5000)
+    assert error.value.diagnostics[0].code == "unknown-machine"

@@ -59,7 +59,7 @@ def _names(given: list[str]) -> Iterator[str]:
 def _laid_out(name: str, arguments: Namespace) -> bool:
     """Lays one file out, or says how; returns whether its text is another one."""
     reader = Reader(allow_outside=arguments.allow_outside)
-    source = _standard_input() if name == "-" else reader.read(name)
+    source = standard_input() if name == "-" else reader.read(name)
     text = format_text(source, reader)
     changed = text != source.text
     if arguments.diff:
@@ -76,7 +76,8 @@ def _laid_out(name: str, arguments: Namespace) -> bool:
     return changed
 
 
-def _standard_input() -> Source:
+def standard_input() -> Source:
+    """The text on standard input."""
     if sys.stdin is None:
         raise CommandError("cannot read standard input: it is closed")
     try:

@@ -8,6 +8,9 @@ from types import TracebackType
 
 from aspenpy.cli.output import is_terminal
 
+PATIENCE = 1.0
+"""Seconds after which the first line is shown."""
+
 EVERY = 0.2
 """Seconds between two lines."""
 
@@ -19,18 +22,23 @@ class Progress:
 
     def __init__(self) -> None:
         self._shown = is_terminal(sys.stderr)
-        self._began = self._last = monotonic()
+        self._written = False
+        self._began = monotonic()
+        self._next = self._began + PATIENCE
+
+    def say(self, text: str) -> None:
+        """A line in the place of the last, if it is time for one."""
+        if self._shown and monotonic() >= self._next:
+            self._next = monotonic() + EVERY
+            self._written = True
+            sys.stderr.write(f"{CLEAR}{text}")
+            sys.stderr.flush()
 
     def tell(self, done: int, total: int | None, references: int) -> None:
         """Bytes read, bytes in all where they are known, and references so far."""
-        now = monotonic()
-        if not self._shown or now - self._last < EVERY:
-            return
-        self._last = now
         part = f"{100 * done / total:.0f} %, " if total else ""
-        rate = references / (now - self._began) / 1e6
-        sys.stderr.write(f"{CLEAR}{part}{references / 1e6:.1f} M references, {rate:.1f} M a second")
-        sys.stderr.flush()
+        rate = references / max(monotonic() - self._began, 1e-9) / 1e6
+        self.say(f"{part}{references / 1e6:.1f} M references, {rate:.1f} M a second")
 
     def __enter__(self) -> Progress:
         return self
@@ -38,6 +46,6 @@ class Progress:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._shown:
+        if self._written:
             sys.stderr.write(CLEAR)
             sys.stderr.flush()

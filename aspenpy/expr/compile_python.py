@@ -40,9 +40,10 @@ def compile_python(exprs: Sequence[Expr], free: Sequence[Expr], seed: int = 0) -
     arrays = {arg for node in order if node.kind in ("index", "apply") for arg in _array_arguments(node)}
     lines = [f"def program({', '.join(names.values())}):"]
     lines += [f" {name} = float({name})" for symbol, name in names.items() if symbol not in arrays] or [" pass"]
+    arguments = ", ".join(names.values())
     for number, node in enumerate(apart):
         scope[f"s{number}"] = _apart(node, free, seed)
-        lines.append(f" x{number} = s{number}({', '.join(names.values())})")
+        lines.append(f" x{number} = s{number}({arguments})")
         names[node] = f"x{number}"
     named = temporaries(order, exprs)
     try:

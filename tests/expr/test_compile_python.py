@@ -112,3 +112,10 @@ def test_prepared_can_be_sent_to_another_process():
 def test_names_of_the_user_do_not_reach_the_program():
     hostile = symbol("__import__('os').abort()")
     assert Prepared([hostile + 1], [hostile])(3) == (4.0,)
+
+
+def test_several_sums_without_closed_form_compile():
+    """ceil(k/2) for k below 5 are 0, 1, 1, 2, 2; of thirds 0, 1, 1, 1, 2. The exact rules are not asked."""
+    n, k, j = symbol("n"), counter("k"), counter("j")
+    half, third = (summation(item, n, apply("ceil", item / size)) for item, size in ((k, 2), (j, 3)))
+    assert compile_python([half + 10 * third], [n])(5) == (0 + 1 + 1 + 2 + 2 + 10 * (0 + 1 + 1 + 1 + 2),)

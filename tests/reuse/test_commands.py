@@ -175,9 +175,8 @@ def test_unwritable_folder(run: Runner, models: Path) -> None:
 
 def test_progress_on_a_terminal(models: Path) -> None:
     """It is shown while the command runs, and cleared at its end."""
-    program = (
-        "import aspenpy.cli.progress as p; p.EVERY = 0; from aspenpy.cli.main import main; raise SystemExit(main())"
-    )
+    quick = "import aspenpy.cli.progress as p; p.EVERY = p.PATIENCE = 0"
+    program = f"{quick}; from aspenpy.cli.main import main; raise SystemExit(main())"
     ours, theirs = pty.openpty()
     done = subprocess.run(
         [sys.executable, "-c", program, "rdd", "a.trace"],

@@ -1,0 +1,123 @@
+"""`aspenpy fit`: the values of parameters with which a model comes closest to measurements."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+
+from aspenpy.cli.entry import only_entry
+from aspenpy.cli.failure import CommandError
+from aspenpy.cli.fmt import standard_input
+from aspenpy.cli.output import emit, emit_json, report, show
+from aspenpy.cli.parser import Examples, add_machine, add_model, add_settings, settings_of
+from aspenpy.cli.progress import Progress
+from aspenpy.empirical.fit import Fit, fit
+from aspenpy.files import require_writable, write_whole
+from aspenpy.library import load_application, load_machine
+from aspenpy.present.fit import percent
+from aspenpy.scope import DEFAULT_SEED
+
+EXAMPLES: Examples = (
+    (
+        "how many repetitions explain two counts of bytes",
+        r"printf 'n,bytes [GB]\n1e6,1.55\n2e6,3.25\n' | aspenpy fit stream - --vary repetitions",
+    ),
+    (
+        "the same from runtimes, a whole number of them, and the model with it in a file",
+        r"printf 'n,runtime [ms]\n1e6,62\n4e6,251\n'"
+        " | aspenpy fit stream - --machine simple --vary repetitions --integer repetitions -o fitted.aspen",
+    ),
+)
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    add_model(parser)
+    parser.add_argument(
+        "data",
+        metavar="DATA",
+        help="measurements, a CSV file, or - for standard input: columns `runtime`, `runtime [ms]` or a resource "
+        "(`flops`), `machine`, `socket`, and parameters",
+    )
+    add_machine(parser, required=False, why="; where no column `machine` says which")
+    add_settings(parser)
+    parser.add_argument("--vary", metavar="NAME,...", help="what to fit (default: all that has a range and matters)")
+    parser.add_argument("--integer", metavar="NAME,...", help="which of it takes whole values only")
+    parser.add_argument(
+        "--column",
+        metavar="NAME=HEADER",
+        action="append",
+        default=[],
+        dest="columns",
+        help="takes a column by another name, such as 'runtime [ms]=time/ms', and leaves out all that are not taken; "
+        "may be repeated",
+    )
+    parser.add_argument("--confidence", metavar="C", type=float, default=0.95, help="of intervals (default: 0.95)")
+    parser.add_argument("-o", "--output", metavar="FILE", help="also writes the model with the fitted values in place")
+    parser.add_argument("--picture", metavar="FILE", help="also draws the errors: an .svg, .png or .pdf file")
+    parser.add_argument("--format", choices=("table", "json", "csv"), default="table", help="default: table")
+    parser.add_argument(
+        "--seed", metavar="N", type=int, default=DEFAULT_SEED, help=f"of random draws (default: {DEFAULT_SEED})"
+    )
+
+
+def run(arguments: Namespace) -> int:
+    outside = arguments.allow_outside
+    application = load_application(arguments.model, allow_outside=outside)
+    for path in (arguments.output, arguments.picture):
+        if path:
+            require_writable(path)
+    with Progress() as progress:
+        found = fit(
+            application,
+            standard_input() if arguments.data == "-" else arguments.data,
+            machine=load_machine(arguments.machine, allow_outside=outside) if arguments.machine else None,
+            socket=arguments.socket,
+            kernel=only_entry(application, arguments.kernel),
+            vary=_names(arguments.vary),
+            integer=_names(arguments.integer),
+            set=settings_of(arguments),
+            columns=_columns(arguments.columns),
+            confidence=arguments.confidence,
+            overlap=arguments.par == "overlap",
+            seed=arguments.seed,
+            allow_outside=outside,
+            watch=lambda error: progress.say(f"fitting: root mean square of the errors {percent(error)}"),
+        )
+    if arguments.output:
+        write_whole(arguments.output, found.to_aspen(arguments.output, allow_outside=outside))
+    if arguments.picture:
+        from aspenpy.cli.pictures import save
+        from aspenpy.present.fit_picture import draw
+
+        save(arguments.picture, lambda: draw(found))
+    _write(found, arguments.format)
+    return 0
+
+
+def _write(found: Fit, form: str) -> None:
+    from aspenpy.present.fit import as_json, page, records
+
+    if form == "json":
+        emit_json(as_json(found))
+        return
+    report(found.diagnostics)
+    if form == "csv":
+        from aspenpy.present.delimited import as_csv
+
+        emit(as_csv(records(found)), end="")
+    else:
+        show(page(found))
+
+
+def _names(text: str | None) -> list[str]:
+    return [name.strip() for name in (text or "").split(",") if name.strip()]
+
+
+def _columns(given: list[str]) -> dict[str, str]:
+    """The headers of `--column` by the names they are taken by."""
+    found: dict[str, str] = {}
+    for text in given:
+        name, equals, header = text.partition("=")
+        if not equals or not name.strip() or not header.strip():
+            raise CommandError(f"--column: expected NAME=HEADER, such as n=size, not `{text}`")
+        found[name.strip()] = header.strip()
+    return found

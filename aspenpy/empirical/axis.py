@@ -1,0 +1,69 @@
+"""Axis: a parameter that is fitted, the range in which it may move, and the scale it moves on."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from aspenpy.application.model import Parameter
+from aspenpy.diagnostics import fail
+from aspenpy.expr.arithmetic import shown
+from aspenpy.record import Record
+from aspenpy.scope import Scope
+
+DECADES = 1000.0
+"""A range whose end is so many times its start is searched on a logarithmic scale."""
+
+
+class Axis(Record):
+    """A parameter with its range; `start` is the model's own value, or the nearest in the range. With `whole`, it
+    takes whole values only, and the ends of its range are whole."""
+
+    name: str
+    start: float
+    low: float
+    high: float
+    whole: bool = False
+
+    @property
+    def logarithmic(self) -> bool:
+        return self.low > 0 and self.high >= DECADES * self.low
+
+    def value(self, place: float) -> float:
+        """The value at a place from 0, the lower end, to 1."""
+        if self.logarithmic:
+            return min(max(self.low * math.pow(self.high / self.low, place), self.low), self.high)
+        return self.low + (self.high - self.low) * place
+
+    def place(self, value: float) -> float:
+        """The place of a value."""
+        if self.logarithmic:
+            return math.log(max(value, self.low) / self.low) / math.log(self.high / self.low)
+        return (value - self.low) / (self.high - self.low)
+
+    def pace(self, value: float) -> float:
+        """How fast the value changes with its place."""
+        return value * math.log(self.high / self.low) if self.logarithmic else self.high - self.low
+
+
+def axis_of(parameter: Parameter, scope: Scope, given: Sequence[str], whole: bool = False) -> Axis:
+    """The axis of a parameter whose range, if it depends on other parameters, depends on none of `given`. Raises
+    AspenError."""
+    assert parameter.low is not None, parameter.name
+    assert parameter.high is not None, parameter.name
+    place = parameter.node.name_span
+    moving = [name for name in given if scope.symbol(name) in scope.used([parameter.low, parameter.high])]
+    if moving:
+        message = f"the range of `{parameter.name}` moves with `{moving[0]}`, which is fitted or measured"
+        fail("moving-range", message, place, hint="give it a range of numbers")
+    start, low, high = scope.values([parameter.symbol, parameter.low, parameter.high])
+    if isinstance(start, tuple):
+        fail("not-a-number", f"`{parameter.name}` is an array, and a number is fitted", place)
+    if not low < high:
+        fail("empty-range", f"the range of `{parameter.name}` is empty: {shown(low)} .. {shown(high)}", place)
+    if whole:
+        low, high = math.ceil(low), math.floor(high)
+        if low > high:
+            fail("empty-range", f"there is no whole number in the range of `{parameter.name}`", place)
+    bounds = float(low), float(high)
+    return Axis(parameter.name, min(max(float(start), bounds[0]), bounds[1]), *bounds, whole)

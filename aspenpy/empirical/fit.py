@@ -1,0 +1,255 @@
+"""Fit: the values of parameters with which a model comes closest to measurements.
+
+Least squares of relative errors, (predicted - measured)/measured, so that a run of microseconds counts as much as one
+of hours; bounded by the ranges that the model declares.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from aspenpy.application.model import Application
+from aspenpy.application.ranges import range_warning, ranged
+from aspenpy.diagnostics import Diagnostic, fail, nearest
+from aspenpy.empirical.axis import axis_of
+from aspenpy.empirical.certainty import certainty
+from aspenpy.empirical.measurements import Measurement, measurements
+from aspenpy.empirical.responses import Errors, Responses, require_enough, rms
+from aspenpy.empirical.search import solved
+from aspenpy.empirical.sheet import Sheet, sheet_of_rows, sheet_of_text
+from aspenpy.files import Reader
+from aspenpy.library import load_machine
+from aspenpy.machine.model import Machine
+from aspenpy.record import Record
+from aspenpy.scope import DEFAULT_SEED, Setting
+from aspenpy.source import Source
+
+
+class FittedParameter(Record):
+    """A parameter: where the model had it (or the nearest end of its range), what fits best, its range, and the
+    interval it is in with the confidence of the fit. `remark` says why there is no interval."""
+
+    name: str
+    before: float
+    value: float
+    low: float
+    high: float
+    deviation: float | None
+    interval: tuple[float, float] | None
+    remark: str | None
+
+
+class Residual(Record):
+    """A measurement, what the fitted model gives for it, and the relative error, (predicted - measured)/measured."""
+
+    measurement: Measurement
+    predicted: float
+    error: float
+
+
+class Fit(Record):
+    """A fit. `rms` is the root of the mean square of the relative errors, `rms_before` that of the model as it was;
+    `freedom` the measurements beyond those that determine the parameters; `has_steps` whether the model jumps (at a
+    `ceil`) as a fitted parameter moves, where intervals are those of the ramp below the steps."""
+
+    application: Application
+    kernel: str
+    parameters: tuple[FittedParameter, ...]
+    residuals: tuple[Residual, ...]
+    rms: float
+    rms_before: float
+    freedom: int
+    confidence: float
+    has_steps: bool
+    diagnostics: tuple[Diagnostic, ...]
+
+    @property
+    def values(self) -> dict[str, int | float]:
+        """The fitted values by name, as `predict` takes them in `set`."""
+        return {item.name: int(item.value) if item.value.is_integer() else item.value for item in self.parameters}
+
+    @property
+    def mean_error(self) -> float:
+        """The mean of the relative errors' sizes."""
+        return math.fsum(abs(item.error) for item in self.residuals) / len(self.residuals)
+
+    @property
+    def worst(self) -> Residual:
+        """The measurement with the largest relative error."""
+        return max(self.residuals, key=lambda item: abs(item.error))
+
+    def to_aspen(self, path: str | Path | None = None, *, allow_outside: bool = False) -> str:
+        """The text of the model with the fitted values in place, everything else as it was written; `path` says where
+        it will lie, if elsewhere. Raises AspenError where a value is written in another file."""
+        from aspenpy.empirical.rewriting import rewritten
+
+        return rewritten(self.application, self.values, path, allow_outside=allow_outside)
+
+    def to_json(self) -> dict[str, Any]:
+        """One object with everything, numbers in base units."""
+        from aspenpy.present.fit import as_json
+
+        return as_json(self)
+
+    def __str__(self) -> str:
+        from aspenpy.present.fit import page
+        from aspenpy.present.plain import as_text
+
+        return as_text(page(self))
+
+
+Data = str | Path | Source | Iterable[Mapping[str, Any]]
+"""Measurements: the path of a CSV file, or a row after the other as mappings from columns to values."""
+
+
+def fit(
+    app: Application,
+    data: Data,
+    *,
+    machine: Machine | None = None,
+    socket: str | None = None,
+    kernel: str = "main",
+    vary: Sequence[str] = (),
+    integer: Sequence[str] = (),
+    set: Mapping[str, Setting] | None = None,
+    columns: Mapping[str, str] | None = None,
+    confidence: float = 0.95,
+    overlap: bool = False,
+    seed: int = DEFAULT_SEED,
+    allow_outside: bool = False,
+    watch: Callable[[float], None] | None = None,
+) -> Fit:
+    """Fits parameters of the application to measurements (see `docs/commands.md` for the columns).
+
+    Those in `vary`; if left out, all that have a range, were neither set nor measured at given values, and on which
+    the measured numbers depend. Those in `integer` take whole values only. `machine` and `socket` hold where no column
+    says where a row was measured. `columns` renames columns of a file and leaves out all others. `watch` is called with
+    the root mean square of the relative errors each time they have been computed. The other arguments are those of
+    `predict`. Raises AspenError.
+    """
+    if not 0 < confidence < 1:
+        fail("bad-confidence", f"a confidence lies between 0 and 1, not at {confidence:g}", hint="0.95 is usual")
+    found = measurements(
+        _sheet(data, columns),
+        app,
+        lambda name: load_machine(name, allow_outside=allow_outside),
+        kernel=kernel,
+        machine=machine,
+        socket=socket,
+    )
+    settings = dict(set or {})
+    responses = Responses(app, found, kernel=kernel, settings=settings, overlap=overlap, seed=seed)
+    names = _chosen(responses, vary)
+    for name in integer:
+        if name not in names:
+            hint = nearest(name, names) or "fitted are " + ", ".join(names)
+            fail("not-fitted", f"`{name}` is to be whole, and is not among what is fitted", hint=hint)
+    scope = responses.scopes[0]
+    given = [*names, *responses.inputs]
+    axes = [axis_of(app.parameters[name], scope, given, name in integer) for name in names]
+    errors = responses.errors(axes)
+    require_enough(errors)
+    errors.watch = watch
+    best = solved(errors)
+    return _described(responses, errors, best.values, confidence)
+
+
+def _sheet(data: Data, columns: Mapping[str, str] | None) -> Sheet:
+    if isinstance(data, str | Path):
+        data = Reader().read(data)
+    if isinstance(data, Source):
+        return sheet_of_text(data, columns)
+    if columns:
+        fail("no-file", "columns are renamed in a file; rows from Python name theirs as they want")
+    to_dict = getattr(data, "to_dict", None)
+    return sheet_of_rows(to_dict("records") if callable(to_dict) else data)
+
+
+# -- what is fitted --------------------------------------------------------------------------------
+
+
+def _chosen(responses: Responses, vary: Sequence[str]) -> list[str]:
+    application = responses.application
+    for name in vary:
+        _check(name, responses)
+    if vary:
+        return list(dict.fromkeys(vary))
+    taken = {*responses.inputs, *responses.settings}
+    with_range = [
+        parameter.name for parameter, _ in ranged(application.parameters.values()) if parameter.name not in taken
+    ]
+    found = [name for name in with_range if responses.depend_on(name)]
+    if not found:
+        message = f"application `{application.name}` has no parameter to fit"
+        hint = "what is fitted has a range (`param a = 1 in 0 .. 10`), is no column of the measurements, and matters"
+        fail("nothing-to-fit", message, application.node.name_span, hint=hint)
+    return found
+
+
+def _check(name: str, responses: Responses) -> None:
+    known = responses.application.parameters
+    if name not in known:
+        hint = nearest(name, known) or "with a range are " + ", ".join(
+            parameter.name for parameter, _ in ranged(responses.application.parameters.values())
+        )
+        fail("unknown-parameter", f"the application has no parameter `{name}`", hint=hint)
+    place = known[name].node.name_span
+    if known[name].low is None:
+        hint = f"write `param {name} = ... in low .. high`"
+        fail("no-range", f"`{name}` has no range to look for its value in", place, hint=hint)
+    if name in responses.inputs or name in responses.settings:
+        fail("not-free", f"`{name}` is given, by the measurements or by a setting, and cannot be fitted", place)
+    if not responses.depend_on(name):
+        fail("no-influence", f"nothing that was measured depends on `{name}`", place)
+
+
+# -- what was found --------------------------------------------------------------------------------
+
+
+def _described(responses: Responses, errors: Errors, values: Sequence[float], confidence: float) -> Fit:
+    left = errors(values)
+    residuals = tuple(
+        Residual(item, item.value * (1 + error), error)
+        for item, error in zip(responses.measurements, left, strict=True)
+    )
+    known = certainty(errors, values, confidence)
+    parameters = []
+    for place, (axis, value) in enumerate(zip(errors.axes, values, strict=True)):
+        deviation, half = known.spreads.get(place, (None, None))
+        interval = None if half is None else (value - half, value + half)
+        remark = known.remarks.get(place)
+        parameters.append(
+            FittedParameter(axis.name, axis.start, float(value), axis.low, axis.high, deviation, interval, remark)
+        )
+    before = rms(errors([axis.start for axis in errors.axes]))
+    return Fit(
+        responses.application,
+        responses.kernel,
+        tuple(parameters),
+        residuals,
+        rms(left),
+        before,
+        known.freedom,
+        confidence,
+        errors.has_steps,
+        _warnings(responses),
+    )
+
+
+def _warnings(responses: Responses) -> tuple[Diagnostic, ...]:
+    """What loading found in the models, and parameters measured outside their ranges, each told once."""
+    found = list(responses.application.warnings)
+    for machine in dict.fromkeys(item.machine for item in responses.measurements):
+        found += machine.warnings if machine is not None else ()
+    scope = responses.scopes[0]
+    for parameter, (_, low, high) in ranged(responses.application.parameters.values()):
+        values = [value for item in responses.measurements for name, value in item.settings if name == parameter.name]
+        used = {*scope.used([low, high])}
+        if values and not any(scope.symbol(name) in used for name in responses.inputs):
+            ends = scope.values([low, high], responses.seed)
+            outside = [warning for value in values if (warning := range_warning(parameter, value, *ends))]
+            found += outside[:1]
+    return tuple(found)

@@ -1,0 +1,242 @@
+"""Responses: what models answer for each measurement, as a function of the parameters that are fitted, with slopes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from aspenpy.analysis.counting import Counts
+from aspenpy.application.model import Application
+from aspenpy.diagnostics import AspenError, fail
+from aspenpy.empirical.axis import Axis
+from aspenpy.empirical.hoisting import hoisted
+from aspenpy.empirical.measurements import RUNTIME, Measurement
+from aspenpy.empirical.sheet import counted
+from aspenpy.expr import graph
+from aspenpy.expr.compile_python import Prepared
+from aspenpy.expr.derivative import derivative
+from aspenpy.expr.evaluate import EvaluationError, evaluate_many
+from aspenpy.expr.graph import Expr
+from aspenpy.mapping.mapper import map_application
+from aspenpy.prediction import Prediction
+from aspenpy.scope import Scope, Setting, Value
+
+STEP = 1e-6
+"""Of a slope by differences, relative to the value: its error is about the square of that."""
+
+STEPS = frozenset({"ceil", "floor", "round"})
+"""Functions whose slope is 0 and which yet rise with their argument."""
+
+
+class Responses:
+    """The formulas of all that was measured, one for each metric and place."""
+
+    def __init__(
+        self,
+        application: Application,
+        measurements: Sequence[Measurement],
+        *,
+        kernel: str,
+        settings: Mapping[str, Setting],
+        overlap: bool,
+        seed: int,
+    ) -> None:
+        self.application, self.kernel, self.settings = application, kernel, dict(settings)
+        self.overlap, self.seed = overlap, seed
+        self.measurements = tuple(measurements)
+        self.inputs = list(dict.fromkeys(name for item in measurements for name, _ in item.settings))
+        self.formulas: dict[tuple[Any, ...], tuple[Scope, Expr]] = {}
+        for item in measurements:
+            if key_of(item) not in self.formulas:
+                try:
+                    self.formulas[key_of(item)] = self._formula(item)
+                except AspenError as error:
+                    raise AspenError(*(found.within(f"for {place_of(item)}") for found in error.diagnostics)) from None
+
+    def _formula(self, item: Measurement) -> tuple[Scope, Expr]:
+        """The metric in the symbols of the models, and what they stand for."""
+        if item.metric == RUNTIME:
+            assert item.machine is not None, item
+            tree = map_application(
+                self.application, item.machine, socket=item.socket, kernel=self.kernel, overlap=self.overlap
+            )
+            return Prediction(tree, self.settings).scope, tree.runtime
+        counts = Counts(self.application, kernel=self.kernel, set=self.settings, machine=item.machine)
+        return counts.scope, counts.expression(item.metric)
+
+    @property
+    def scopes(self) -> list[Scope]:
+        return [scope for scope, _ in self.formulas.values()]
+
+    def depend_on(self, name: str) -> bool:
+        """Whether anything that was measured depends on a parameter."""
+        return any(scope.symbol(name) in scope.used([expr]) for scope, expr in self.formulas.values())
+
+    def errors(self, axes: Sequence[Axis]) -> Errors:
+        """The relative errors as a function of the values on some axes."""
+        names = [axis.name for axis in axes]
+        curves = {key: Curve(*found, names, self.inputs, self.seed) for key, found in self.formulas.items()}
+        return Errors(axes, [(curves[key_of(item)], item) for item in self.measurements])
+
+
+def key_of(item: Measurement) -> tuple[Any, ...]:
+    """What measurements of one formula have in common."""
+    return item.metric, id(item.machine), item.socket
+
+
+def place_of(item: Measurement) -> str:
+    """Where a measurement stands, in words."""
+    return f"the measurement at {item.span}" if item.span is not None else f"row {item.row} of the measurements"
+
+
+class Curve:
+    """One formula, compiled: its value and its slopes by the fitted parameters.
+
+    What a row fixes is computed once for it (`constants`); where some of that has no value, as in a branch that is not
+    taken, the whole formula is evaluated each time.
+    """
+
+    def __init__(self, scope: Scope, expr: Expr, names: Sequence[str], inputs: Sequence[str], seed: int) -> None:
+        self.scope, self.seed = scope, seed
+        self.symbols = [scope.symbol(name) for name in (*names, *inputs)]
+        fitted = self.symbols[: len(names)]
+        self.inputs = self.symbols[len(names) :]
+        self.formula = scope.formulas([expr], [*names, *inputs])[0]
+        self.hoisted = hoisted(self.formula, fitted)
+        ramp = without_steps(self.hoisted.expr, fitted)
+        self.has_steps = ramp is not self.hoisted.expr
+        slopes = [_slope(ramp, symbol) for symbol in fitted]
+        self.linear = not self.has_steps and all(
+            slope is not None and graph.free_symbols(slope).isdisjoint(fitted) for slope in slopes
+        )
+        free = [*self.symbols, *self.hoisted.symbols]
+        self.value = Prepared([self.hoisted.expr], free, seed)
+        self.slopes = [None if slope is None else Prepared([slope], free, seed) for slope in slopes]
+
+    @cached_property
+    def whole(self) -> Prepared:
+        """The formula with nothing taken out of it."""
+        return Prepared([self.formula], self.symbols, self.seed)
+
+    def constants(self, inputs: Sequence[Value]) -> list[Any] | None:
+        """The inputs of a row and what they fix; None where some of it has no value."""
+        try:
+            bindings = dict(zip(self.inputs, inputs, strict=True))
+            parts = evaluate_many(self.hoisted.parts, bindings, self.seed)
+            return [*inputs, *(float(part) if isinstance(part, Fraction) else part for part in parts)]
+        except (EvaluationError, OverflowError):
+            return None
+
+
+def _slope(expr: Expr, symbol: Expr) -> Expr | None:
+    """None where an expression has no derivative in closed form."""
+    try:
+        return derivative(expr, symbol)
+    except ValueError:
+        return None
+
+
+def without_steps(expr: Expr, symbols: Iterable[Expr]) -> Expr:
+    """The expression with the ramp for each `ceil`, `floor` and `round` that depends on the symbols: a search that
+    looks at slopes would find such a parameter to do nothing."""
+    wanted = set(symbols)
+    changed: dict[Expr, Expr] = {}
+    for node in graph.topological(expr):
+        if node.kind == "apply" and node.payload in STEPS and not graph.free_symbols(node).isdisjoint(wanted):
+            changed[node] = changed.get(node.args[0], node.args[0])
+        elif any(arg in changed for arg in node.args):
+            changed[node] = graph.rebuilt(node, tuple(changed.get(arg, arg) for arg in node.args))
+    return changed.get(expr, expr)
+
+
+class Row(NamedTuple):
+    """A measurement with its curve, the values of the parameters that it gives, and what these fix."""
+
+    curve: Curve
+    measurement: Measurement
+    inputs: list[Value]
+    constants: list[Any] | None
+
+
+def _row(curve: Curve, item: Measurement) -> Row:
+    inputs = [value for _, value in item.settings]
+    return Row(curve, item, inputs, curve.constants(inputs))
+
+
+class Errors:
+    """Relative errors, (predicted - measured)/measured, and their slopes. `watch`, if set, is called after each
+    evaluation with the root mean square of the errors."""
+
+    def __init__(self, axes: Sequence[Axis], rows: Sequence[tuple[Curve, Measurement]]) -> None:
+        self.axes = tuple(axes)
+        self.rows = [_row(curve, item) for curve, item in rows]
+        self.watch: Callable[[float], None] | None = None
+
+    @property
+    def linear(self) -> bool:
+        """Whether all errors are linear in all parameters, so that the sum of their squares has one valley."""
+        return all(row.curve.linear and row.constants is not None for row in self.rows)
+
+    @property
+    def has_steps(self) -> bool:
+        """Whether some error jumps at a `ceil`, `floor` or `round` of a parameter."""
+        return any(row.curve.has_steps for row in self.rows)
+
+    def __call__(self, values: Sequence[float]) -> list[float]:
+        """In the order of the measurements. Raises AspenError where a model has no value."""
+        found = [self._error(row, values) for row in self.rows]
+        if self.watch is not None:
+            self.watch(rms(found))
+        return found
+
+    def _error(self, row: Row, values: Sequence[float]) -> float:
+        curve, item = row.curve, row.measurement
+        try:
+            if row.constants is not None:
+                return (curve.value(*values, *row.constants)[0] - item.value) / item.value
+        except EvaluationError:
+            pass  # told by the formula as it was written
+        try:
+            return (curve.whole(*values, *row.inputs)[0] - item.value) / item.value
+        except EvaluationError as error:
+            raise self._circumstances(curve.scope.located(error), values, item) from None
+
+    def _circumstances(self, error: AspenError, values: Sequence[float], item: Measurement) -> AspenError:
+        tried = ", ".join(f"{axis.name} = {float(value):.6g}" for axis, value in zip(self.axes, values, strict=True))
+        said = f"with {tried}, for {place_of(item)}"
+        return AspenError(*(diagnostic.within(said) for diagnostic in error.diagnostics))
+
+    def slopes(self, values: Sequence[float]) -> list[list[float]]:
+        """The slopes of each error by each parameter: those of the formula where it has some, else by differences.
+        Raises AspenError where a model has no value."""
+        return [[self._slope(row, values, place) for place in range(len(self.axes))] for row in self.rows]
+
+    def _slope(self, row: Row, values: Sequence[float], place: int) -> float:
+        prepared = row.curve.slopes[place]
+        if prepared is not None and row.constants is not None:
+            try:
+                return prepared(*values, *row.constants)[0] / row.measurement.value
+            except EvaluationError:
+                pass  # such as the slope of a root at 0: what a small step changes is still to be seen
+        axis, value = self.axes[place], values[place]
+        step = STEP * min(axis.high - axis.low, abs(value) or axis.high - axis.low)
+        ahead, behind = min(value + step, axis.high), max(value - step, axis.low)
+        above, below = (self._error(row, [*values[:place], moved, *values[place + 1 :]]) for moved in (ahead, behind))
+        return (above - below) / (ahead - behind)
+
+
+def rms(errors: Sequence[float]) -> float:
+    """The root of the mean square."""
+    return math.sqrt(math.fsum(error * error for error in errors) / len(errors))
+
+
+def require_enough(errors: Errors) -> None:
+    """Refuses fewer measurements than parameters."""
+    if len(errors.rows) < len(errors.axes):
+        names = ", ".join(axis.name for axis in errors.axes)
+        measured, fitted = counted(len(errors.rows), "measurement"), counted(len(errors.axes), "parameter")
+        message = f"{measured} cannot determine {fitted} ({names})"
+        fail("too-few-measurements", message, errors.rows[-1].measurement.span, hint="--vary chooses fewer parameters")

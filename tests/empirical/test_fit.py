@@ -1,0 +1,336 @@
+"""Fits, held to closed forms, to a search by brute force, and to what the measurements were made with."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Sequence
+from fractions import Fraction
+
+import numpy
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import aspenpy
+from aspenpy import AspenError, Fit
+from aspenpy.empirical import certainty
+from aspenpy.empirical.axis import axis_of
+from aspenpy.empirical.measurements import measurements
+from aspenpy.empirical.responses import Errors, Responses
+from aspenpy.empirical.sheet import sheet_of_rows
+from tests.tiny import application, codes, machine
+
+pytest.importorskip("scipy", reason="the extra `fit` is not installed")
+
+SIZES = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
+DECLARED = """
+param n = 10 in 1 .. 1e9
+param a = 1 in -100 .. 100
+param b = 1 in -100 .. 100
+"""
+LINE = application("execute { flops [a + b*n] }", DECLARED)
+POWER = application(
+    "execute { flops [a*n^p + c] }",
+    "param n = 10 param a = 1 in 1e-9 .. 1e3 param p = 1 in 0 .. 4 param c = 0 in 0 .. 100",
+)
+
+
+def fitted(app: aspenpy.Application, rows: Sequence[dict[str, object]], **asked: object) -> Fit:
+    return aspenpy.fit(app, rows, machine=machine(), **asked)  # type: ignore[arg-type]
+
+
+def noisy(seed: int, deviation: float) -> list[dict[str, object]]:
+    """Runtimes 3 + n/2 with relative noise."""
+    luck = random.Random(seed)
+    return [{"n": n, "runtime": (3 + n / 2) / (1 + luck.gauss(0, deviation))} for n in SIZES]
+
+
+# -- values ----------------------------------------------------------------------------------------
+
+
+def test_one_parameter_by_hand() -> None:
+    """min sum (b n/t - 1)^2 is at b = sum x / sum x^2 with x = n/t."""
+    app = application("execute { flops [b*n] }", DECLARED)
+    found = fitted(app, [{"n": 1, "runtime": 2}, {"n": 2, "runtime": 5}], vary=["b"])
+    assert found.values["b"] == pytest.approx((1 / 2 + 2 / 5) / (1 / 4 + 4 / 25), rel=1e-14)
+
+
+def test_line_against_the_normal_equations() -> None:
+    """Rows (1/t, n/t), all equal to 1; Student's t(0.975; 8) is 2.306004135 (tables)."""
+    rows = noisy(1, 0.05)
+    found = fitted(LINE, rows)
+    design = numpy.array([[1 / row["runtime"], row["n"] / row["runtime"]] for row in rows])  # type: ignore[operator]
+    inverse = numpy.linalg.inv(design.T @ design)
+    values = inverse @ design.sum(axis=0)
+    left = design @ values - 1
+    deviations = numpy.sqrt(numpy.diag(inverse) * (left @ left) / 8)
+    assert [item.value for item in found.parameters] == pytest.approx(values.tolist(), rel=1e-10)
+    assert [item.deviation for item in found.parameters] == pytest.approx(deviations.tolist(), rel=1e-9)
+    for item, value, deviation in zip(found.parameters, values, deviations, strict=True):
+        half = 2.306004135204166 * deviation
+        assert item.interval == pytest.approx((value - half, value + half), rel=1e-9)
+    assert found.freedom == 8
+    assert [item.error for item in found.residuals] == pytest.approx(left.tolist(), abs=1e-12)
+    assert found.rms == pytest.approx(math.sqrt(left @ left / 10), rel=1e-12)
+    assert found.mean_error == pytest.approx(abs(left).mean(), rel=1e-12)
+    assert abs(found.worst.error) == pytest.approx(abs(left).max(), rel=1e-12)
+
+
+@given(a=st.floats(-50, 50), b=st.floats(0.01, 50))
+@settings(max_examples=25, deadline=None)
+def test_line_is_recovered(a: float, b: float) -> None:
+    rows = [{"n": n, "runtime": 60 + a + b * n} for n in SIZES]
+    app = application("execute { flops [60 + a + b*n] }", DECLARED)
+    found = fitted(app, rows)  # type: ignore[arg-type]
+    assert found.values == pytest.approx({"a": a, "b": b}, rel=1e-8, abs=1e-8)
+
+
+@given(a=st.floats(1e-6, 10), p=st.floats(0.3, 3), c=st.floats(0.1, 90))
+@settings(max_examples=25, deadline=None)
+def test_power_law_is_recovered(a: float, p: float, c: float) -> None:
+    """The ranges span twelve decades; the sizes are such that a*n^p matters beside c."""
+    scale = (c / a) ** (1 / p)
+    rows = [{"n": size * scale / 20, "runtime": a * (size * scale / 20) ** p + c} for size in SIZES]
+    found = fitted(POWER, rows, vary=["a", "p", "c"])  # type: ignore[arg-type]
+    assert found.values == pytest.approx({"a": a, "p": p, "c": c}, rel=1e-8)
+
+
+def test_several_machines_at_once() -> None:
+    """One has twice the speed; the amount is the application's."""
+    app = application("execute { flops [a*n] loads [b] }", DECLARED.replace("-100", "0"))
+    twice = machine("machine twice { resource flops(n) [n/2] resource loads(n) [n/2] conflict flops, loads }")
+    once = machine("machine once { resource flops(n) [n] resource loads(n) [n] conflict flops, loads }")
+    rows = [
+        {"machine": where, "n": n, "runtime": (7 * n + 11) / speed}
+        for where, speed in ((once, 1), (twice, 2))
+        for n in SIZES
+    ]
+    found = aspenpy.fit(app, rows)
+    assert found.values == pytest.approx({"a": 7, "b": 11}, rel=1e-10)
+    assert {item.measurement.machine for item in found.residuals} == {once, twice}
+
+
+def test_counts_and_runtimes_together() -> None:
+    """Counts need no machine: a from the flops alone, b from the runtimes."""
+    app = application("execute { flops [a*n] } execute { loads [b*n] }", DECLARED)
+    rows = [{"n": n, "flops": 3 * n, "runtime": 3 * n + 4 * n} for n in SIZES]
+    assert fitted(app, rows).values == pytest.approx({"a": 3, "b": 4}, rel=1e-10)
+    only = aspenpy.fit(app, [{"n": n, "flops": 3 * n} for n in SIZES])
+    assert only.values == pytest.approx({"a": 3}, rel=1e-10)
+
+
+def test_the_right_valley_is_found() -> None:
+    """p^3 - 6 p^2 + 9 p + 1 has a top at 1 and a bottom at 3: from 0.5, downhill ends at the top for a target above."""
+    app = application("execute { flops [n*(p^3 - 6*p^2 + 9*p + 1)] }", "param n = 1 in 1 .. 9 param p = 0.5 in 0 .. 5")
+    target = 4.5**3 - 6 * 4.5**2 + 9 * 4.5 + 1
+    found = fitted(app, [{"n": n, "runtime": n * target} for n in (1, 2, 3)])
+    assert found.values["p"] == pytest.approx(4.5, rel=1e-10)
+
+
+@given(point=st.tuples(st.floats(-100, 100), st.floats(-100, 100)))
+@settings(max_examples=50, deadline=None)
+def test_no_point_is_better(point: tuple[float, float]) -> None:
+    found = NOISY
+    there = [(point[0] + point[1] * n - t) / t for n, t in NOISY_ROWS]
+    assert math.sqrt(sum(error * error for error in there) / len(there)) >= found.rms
+
+
+NOISY_ROWS = [(row["n"], row["runtime"]) for row in noisy(2, 0.1)]
+NOISY = fitted(LINE, noisy(2, 0.1))
+
+
+def test_model_without_value_on_the_way() -> None:
+    """sqrt(p - 2) has no value in the lower part of the range, where the model's own value is not."""
+    app = application("execute { flops [n*sqrt(p - 2)] }", "param n = 1 param p = 3 in 0 .. 20")
+    found = fitted(app, [{"n": n, "runtime": 3 * n} for n in SIZES], vary=["p"])
+    assert found.values["p"] == pytest.approx(11, rel=1e-10)
+
+
+# -- bounds and whole numbers ----------------------------------------------------------------------
+
+
+def test_value_at_its_bound() -> None:
+    """Measured with 5 + n/2; b stops at 0.25, and a is what is then best: sum (1 - b n/t)/t / sum 1/t^2."""
+    app = application("execute { flops [a + b*n] }", DECLARED.replace("b = 1 in -100 .. 100", "b = 0.1 in 0 .. 0.25"))
+    times = {n: 5 + n / 2 for n in SIZES}
+    found = fitted(app, [{"n": n, "runtime": t} for n, t in times.items()])
+    a, b = found.parameters
+    assert (b.value, b.interval, b.remark) == (0.25, None, "at the upper end of its range, taken as given")
+    best = sum((1 - n / 4 / t) / t for n, t in times.items()) / sum(1 / t**2 for t in times.values())
+    assert a.value == pytest.approx(best, rel=1e-12)
+    assert a.interval is not None
+    assert found.freedom == 9
+
+
+@pytest.mark.parametrize("most", [40, 100000], ids=["all tried", "branch and bound"])
+def test_whole_numbers_against_brute_force(most: int) -> None:
+    app = application("execute { flops [a + b*n] }", f"param n = 1 param a = 1 in 0 .. {most} param b = 1 in 0 .. 10")
+    rows = [(n, (7.4 + 2.6 * n) * (1.1 if n % 2 else 0.95)) for n in SIZES]
+    found = fitted(app, [{"n": n, "runtime": t} for n, t in rows], vary=["a", "b"], integer=["a", "b"])
+
+    def cost(a: int, b: int) -> float:
+        return sum(((a + b * n) / t - 1) ** 2 for n, t in rows)
+
+    best = min(((a, b) for a in range(41) for b in range(11)), key=lambda pair: cost(*pair))
+    assert (found.values["a"], found.values["b"]) == best
+    assert all(item.remark == certainty.WHOLE for item in found.parameters)
+
+
+def test_whole_number_under_a_step() -> None:
+    """ceil(n/a) is flat almost everywhere by a; all values are tried."""
+    app = application("execute { flops [ceil(n/a)*b] }", "param n = 1 param a = 2 in 1 .. 64 param b = 1 in 0 .. 10")
+    rows = [{"n": n, "runtime": math.ceil(n / 12) * 1.5} for n in range(1, 100, 7)]
+    found = fitted(app, rows, vary=["a", "b"], integer=["a"])
+    assert found.values == pytest.approx({"a": 12, "b": 1.5}, rel=1e-10)
+    assert found.has_steps
+
+
+def test_real_number_under_a_step() -> None:
+    """The ramp leads near: parallelism p on four cores takes ceil(p/4) seconds; 10.5 is met by 4 * 10 < p <= 4 * 11,
+    where the error is 0.5/10.5."""
+    app = application("execute [p] { flops [n] }", "param n = 1 param p = 1 in 1 .. 1000")
+    four = machine("machine m { core [4] c } core c { resource flops(n) [n] }")
+    found = aspenpy.fit(app, [{"n": n, "runtime": 10.5 * n} for n in SIZES], machine=four, vary=["p"])
+    assert found.rms == pytest.approx(0.5 / 10.5, rel=1e-12)
+    assert found.has_steps
+
+
+# -- certainty -------------------------------------------------------------------------------------
+
+
+def test_what_is_not_determined() -> None:
+    app = application("execute { flops [(a + b)*n + c] }", DECLARED + "param c = 0 in -1 .. 5")
+    found = fitted(app, [{"n": n, "runtime": 3 * n + 1} for n in SIZES])
+    assert {item.name: item.remark for item in found.parameters} == {
+        "a": "not determined: moves together with b without effect",
+        "b": "not determined: moves together with a without effect",
+        "c": None,
+    }
+    assert found.values["a"] + found.values["b"] == pytest.approx(3, rel=1e-10)
+    assert found.values["c"] == pytest.approx(1, rel=1e-10)
+    assert found.freedom == len(SIZES) - 2
+
+
+def test_nothing_changes_with_it() -> None:
+    app = application("execute { flops [max(c, a*n)] }", DECLARED + "param c = 0.3 in 0 .. 0.5")
+    found = fitted(app, [{"n": n, "runtime": 3 * n} for n in SIZES])
+    assert {item.name: item.remark for item in found.parameters} == {"a": None, "c": certainty.NO_EFFECT}
+
+
+def test_nothing_to_spare() -> None:
+    found = fitted(LINE, [{"n": 1, "runtime": 2}, {"n": 2, "runtime": 3}])
+    assert (found.freedom, [item.interval for item in found.parameters]) == (0, [None, None])
+    assert found.parameters[0].remark == certainty.NOTHING_TO_SPARE
+
+
+def test_intervals_cover_at_their_rate() -> None:
+    """Of 1000 fits with noise of 2 %, 80 % of the intervals hold the true slope, give or take three standard deviations
+    of the binomial distribution, 3.8 %."""
+    rounds = 1000
+    held = 0
+    for seed in range(rounds):
+        interval = fitted(LINE, noisy(seed, 0.02), confidence=0.8).parameters[1].interval
+        assert interval is not None
+        held += interval[0] <= 0.5 <= interval[1]
+    assert held / rounds == pytest.approx(0.8, abs=3 * math.sqrt(0.8 * 0.2 / rounds))
+
+
+def test_power_law_intervals_are_those_of_its_slopes() -> None:
+    """Slopes n^p, a n^p ln n and 1 over t, by hand, at the solution."""
+    luck = random.Random(3)
+    rows = [{"n": n, "runtime": (2 * n**1.5 + 30) * (1 + luck.gauss(0, 0.03))} for n in SIZES]
+    found = fitted(POWER, rows, vary=["a", "p", "c"])
+    a, p, _ = (item.value for item in found.parameters)
+    jacobian = numpy.array([[n**p, a * n**p * math.log(n), 1] for n in SIZES])
+    jacobian /= numpy.array([[row["runtime"]] for row in rows])
+    variance = sum(item.error**2 for item in found.residuals) / 7
+    deviations = numpy.sqrt(numpy.diag(numpy.linalg.inv(jacobian.T @ jacobian)) * variance)
+    assert [item.deviation for item in found.parameters] == pytest.approx(deviations.tolist(), rel=1e-7)
+
+
+# -- slopes ----------------------------------------------------------------------------------------
+
+
+def errors_of(app: aspenpy.Application, rows: list[dict[str, object]], names: Sequence[str]) -> Errors:
+    found = measurements(sheet_of_rows(rows), app, aspenpy.load_machine, machine=machine())
+    responses = Responses(app, found, kernel="main", settings={}, overlap=False, seed=0)
+    return responses.errors([axis_of(app.parameters[name], responses.scopes[0], names) for name in names])
+
+
+def test_slopes_agree_with_differences() -> None:
+    errors = errors_of(POWER, [{"n": n, "runtime": n} for n in SIZES], ["a", "p", "c"])
+    at = [0.7, 1.3, 5.0]
+    for place, slopes in enumerate(zip(*errors.slopes(at), strict=True)):
+        step = 1e-6 * at[place]
+        ahead, behind = (
+            errors([value + sign * step * (number == place) for number, value in enumerate(at)]) for sign in (1, -1)
+        )
+        differences = [(above - below) / (2 * step) for above, below in zip(ahead, behind, strict=True)]
+        assert list(slopes) == pytest.approx(differences, rel=1e-6, abs=1e-9)
+    assert not errors.linear
+    assert errors_of(LINE, [{"n": 1, "runtime": 1}], ["a", "b"]).linear
+
+
+def test_slope_where_the_formula_has_none() -> None:
+    """At p = 2 the slope of sqrt(p - 2) is infinite; what a step to 2 + 2e-6 changes is finite."""
+    app = application("execute { flops [1 + sqrt(p - 2)] }", "param p = 2 in 2 .. 20")
+    errors = errors_of(app, [{"runtime": 1}], ["p"])
+    assert errors.slopes([2.0])[0][0] == pytest.approx(math.sqrt(2e-6) / 2e-6, rel=1e-6)
+
+
+# -- what is asked ---------------------------------------------------------------------------------
+
+
+def test_rows_of_a_data_frame() -> None:
+    class Frame:
+        def to_dict(self, kind: str) -> list[dict[str, object]]:
+            assert kind == "records"
+            return [{"n": numpy.int64(n), "runtime [ms]": numpy.float64(1000 * (2 + 3 * n))} for n in SIZES]
+
+    found = aspenpy.fit(LINE, Frame(), machine=machine())  # type: ignore[arg-type]
+    assert found.values == pytest.approx({"a": 2, "b": 3}, rel=1e-10)
+
+
+def test_members_arguments_and_machine_parameters_are_columns() -> None:
+    app = application(
+        "execute { flops [1] }",
+        "enum kinds {plain, twice} param kind = plain in kinds param a = 1 in 0 .. 10",
+        "kernel work(param n) { execute { flops [a*n*(1 + kind)] } }",
+    )
+    slow = machine("param speed = 1 machine m { resource flops(n) [n/speed] }")
+    rows = [
+        {"kind": kind, "n": 3, "speed": speed, "runtime": 4 * 3 * factor / speed}
+        for kind, factor in (("plain", 1), ("twice", 2))
+        for speed in (Fraction(1, 2), 4)
+    ]
+    found = aspenpy.fit(app, rows, machine=slow, kernel="work")
+    assert found.values == pytest.approx({"a": 4}, rel=1e-12)
+    with pytest.raises(AspenError) as refusal:
+        aspenpy.fit(app, [{"kind": 2, "n": 3, "runtime": 1}], machine=slow, kernel="work")
+    assert codes(refusal.value) == ["not-a-member"]
+    assert "in row 1 of the measurements" in str(refusal.value)
+
+
+def test_measured_outside_its_range_is_told() -> None:
+    found = fitted(LINE, [{"n": n, "runtime": n} for n in (0.25, 0.5, 3)])
+    assert [(item.code, item.severity) for item in found.diagnostics] == [("outside-range", "warning")]
+
+
+@pytest.mark.parametrize(
+    ("rows", "code"),
+    [
+        ([], "no-measurements"),
+        ([{"n": 1, "runtime": 1}, {"n": 1}], "wrong-columns"),
+        ([{"n": True, "runtime": 1}], "bad-value"),
+        ([{"n": 1, "runtime": math.nan}], "bad-value"),
+        ([{"n": None, "runtime": 1}], "bad-value"),
+        ([{"n": 1, "runtime": -1}], "not-positive"),
+        ([{"n": 1, "runtime": 1, "machine": "nowhere"}], "unknown-machine"),
+        ([{"n": 1, "runtime": 1}], "too-few-measurements"),
+    ],
+)
+def test_refused_rows(rows: list[dict[str, object]], code: str) -> None:
+    with pytest.raises(AspenError) as refusal:
+        fitted(LINE, rows)
+    assert codes(refusal.value) == [code]
