@@ -1,0 +1,124 @@
+"""Points: expressions evaluated at many values of their symbols at once, by the exact rules where floats may err."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy
+from numpy.typing import NDArray
+
+from aspenpy.expr import graph
+from aspenpy.expr.evaluate import Evaluation, EvaluationError, evaluate
+from aspenpy.expr.graph import Expr
+from aspenpy.expr.lanes import EXACT, WHOLE, Lanes
+
+Floats = NDArray[numpy.float64]
+
+POINTS_AT_ONCE = 1 << 14
+"""Few enough for the arrays of some dozen nodes to stay in a cache."""
+
+
+class Points(Lanes):
+    """A lane for each point; `columns` are the symbols' values there."""
+
+    def __init__(self, exprs: Sequence[Expr], columns: dict[Expr, Floats], seed: int) -> None:
+        self.run = Evaluation({}, seed)
+        self.columns = columns
+        self.parent = self.parent_lane = None
+        self.inside = set(columns)
+        for node in graph.topological(*exprs):
+            if not self.inside.isdisjoint(node.args):
+                self.inside.add(node)
+        self.size = len(next(iter(columns.values())))
+        self.known: dict[Expr, Any] = dict(columns)
+        self.grade = {symbol: WHOLE if _whole(column) else EXACT for symbol, column in columns.items()}
+        self.doubts = numpy.zeros(self.size, dtype=bool)
+
+    def _compute(self, node: Expr) -> None:
+        """What is in doubt is settled at the node itself: it often depends on few symbols, with few values each."""
+        before, self.doubts = self.doubts, numpy.zeros(self.size, dtype=bool)
+        super()._compute(node)
+        if node in self.inside and isinstance(self.known[node], numpy.ndarray) and self.doubts.any():
+            self._settle(node)
+        self.doubts |= before
+
+    def _settle(self, node: Expr) -> None:
+        lanes = numpy.flatnonzero(self.doubts)
+        symbols = [symbol for symbol in self.columns if symbol in graph.free_symbols(node)]
+        rows = numpy.column_stack([self.columns[symbol][lanes] for symbol in symbols])
+        each, inverse = numpy.unique(rows, axis=0, return_inverse=True)
+        values = [_exactly(node, dict(zip(symbols, map(_plain, row), strict=True)), self.run.seed) for row in each]
+        settled = numpy.array(self.known[node])
+        settled[lanes] = numpy.array(values)[inverse.ravel()]
+        self.known[node] = settled
+        self.doubts = numpy.zeros(self.size, dtype=bool)
+        if settled.dtype == bool and not numpy.isfinite(values).all():
+            self.doubts[lanes] = ~numpy.isfinite(numpy.array(values))[inverse.ravel()]
+
+    def values(self, expr: Expr) -> Floats:
+        """Of a root that was computed; nan where in doubt."""
+        found = numpy.broadcast_to(self.known[expr], (self.size,)).astype(numpy.float64)
+        return numpy.where(self.doubts, numpy.nan, found)
+
+
+def _whole(column: Floats) -> bool:
+    return bool((numpy.rint(column) == column).all() and (abs(column) < 2.0**53).all())
+
+
+class Formulas:
+    """Expressions of some symbols and nothing else, ready for arrays of points."""
+
+    def __init__(self, exprs: Sequence[Expr], symbols: Sequence[Expr], seed: int = 0) -> None:
+        self.exprs, self.symbols, self.seed = tuple(exprs), tuple(symbols), seed
+
+    def __call__(self, points: Floats, *, missing: bool = False) -> Floats:
+        """Points are rows, one column a symbol. A row for each expression, a column for each point.
+
+        Raises `EvaluationError` for the first point at which an expression has no value; with `missing` it is nan.
+        """
+        count = len(points)
+        found = numpy.empty((len(self.exprs), count))
+        for start in range(0, count, POINTS_AT_ONCE):
+            found[:, start : start + POINTS_AT_ONCE] = self._some(points[start : start + POINTS_AT_ONCE], missing)
+        return found
+
+    def _some(self, points: Floats, missing: bool) -> Floats:
+        if not self.symbols:
+            values = [_value(expr, {}, self.seed) for expr in self.exprs]
+            return numpy.tile(numpy.array(values)[:, None], (1, len(points)))
+        columns = {symbol: numpy.ascontiguousarray(points[:, place]) for place, symbol in enumerate(self.symbols)}
+        with numpy.errstate(all="ignore"):
+            lanes = Points(self.exprs, columns, self.seed)
+            lanes.compute(list(self.exprs))
+            found = numpy.array([lanes.values(expr) for expr in self.exprs])
+        for place, point in zip(*numpy.nonzero(numpy.isnan(found)), strict=True):
+            values = {symbol: _plain(column[point]) for symbol, column in columns.items()}
+            try:
+                found[place, point] = _value(self.exprs[place], values, self.seed)
+            except EvaluationError:
+                if not missing:
+                    raise
+        return found
+
+
+def _value(expr: Expr, values: dict[Expr, int | float], seed: int) -> float:
+    value = evaluate(expr, values, seed)
+    try:
+        return float(value)
+    except (OverflowError, TypeError):
+        raise EvaluationError(expr, "the value is no floating-point number") from None
+
+
+def _exactly(node: Expr, values: dict[Expr, int | float], seed: int) -> float:
+    """nan where there is none: if it is needed, it fails again and is reported."""
+    try:
+        return _value(node, values, seed)
+    except EvaluationError:
+        return numpy.nan
+
+
+def _plain(value: Any) -> int | float:
+    """Whole numbers as int, for the exact rules."""
+    number = float(value)
+    return int(number) if number.is_integer() and abs(number) < 2**53 else number

@@ -1,0 +1,165 @@
+"""Space: quantities of predictions over variables, machines and sockets among them, at many points at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from itertools import product
+
+import numpy
+
+from aspenpy.application.model import Application
+from aspenpy.diagnostics import AspenError, fail
+from aspenpy.explore.points import Floats, Formulas
+from aspenpy.explore.variable import Variable, case_variable, cases_of, parameter_name, variable
+from aspenpy.expr import graph
+from aspenpy.expr.evaluate import EvaluationError
+from aspenpy.expr.graph import Expr
+from aspenpy.library import load_machine
+from aspenpy.machine.model import Machine
+from aspenpy.prediction import Prediction, predict
+from aspenpy.scope import DEFAULT_SEED, Setting
+
+Quantity = Callable[[Prediction], Expr]
+"""Of a prediction, in the symbols of its models."""
+
+
+class Space:
+    """Variables, and a prediction for each combination of those that are no parameters (`cases`, the last of them the
+    fastest). A point is a row of values, one a variable; of machines and sockets the place among the choices."""
+
+    def __init__(self, variables: Sequence[Variable], cases: Sequence[Prediction]) -> None:
+        self.variables, self.cases = tuple(variables), tuple(cases)
+        if not self.variables:
+            fail("nothing-varies", "nothing is varied", hint="name parameters, such as --vary n=1..100")
+        names = [item.name for item in variables]
+        for name in names:
+            if names.count(name) > 1:
+                fail("bad-variable", f"`{name}` is varied twice")
+
+    @property
+    def parameters(self) -> list[Variable]:
+        return [item for item in self.variables if not self._is_case(item)]
+
+    @property
+    def base(self) -> Floats:
+        """The point where nothing is varied."""
+        return numpy.array([item.base for item in self.variables])
+
+    def case(self, point: Floats) -> Prediction:
+        """The prediction that a point belongs to."""
+        return self.cases[int(self._numbers(point[None, :])[0])]
+
+    def formulas(self, prediction: Prediction, quantities: Sequence[Quantity]) -> tuple[list[Expr], list[Expr]]:
+        """Quantities of a case in the symbols of the parameters, and those symbols. A parameter that only another
+        case has changes nothing here."""
+        names = [item.name for item in self.parameters]
+        known = [name for name in names if _knows(prediction, name)]
+        exprs = prediction.scope.formulas([quantity(prediction) for quantity in quantities], known)
+        here = {name: prediction.scope.symbol(name) for name in known}
+        for expr in exprs:
+            for symbol in graph.free_symbols(expr) - {*here.values()}:
+                raise prediction.scope.located(EvaluationError(symbol, f"no value for `{symbol.payload[0]}`"))
+        return exprs, [here[name] if name in here else graph.symbol(name, "elsewhere") for name in names]
+
+    def evaluator(self, quantities: Sequence[Quantity]) -> Callable[[Floats], Floats]:
+        """A function of points (a row each) that gives a row for each quantity. Raises AspenError where there is no
+        value."""
+        compiled = []
+        for prediction in self.cases:
+            exprs, symbols = self.formulas(prediction, quantities)
+            compiled.append((prediction, Formulas(exprs, symbols, prediction.seed)))
+        places = [place for place, item in enumerate(self.variables) if not self._is_case(item)]
+
+        def values(points: Floats) -> Floats:
+            numbers = self._numbers(points)
+            found = numpy.empty((len(quantities), len(points)))
+            for number, (prediction, formulas) in enumerate(compiled):
+                rows = numpy.flatnonzero(numbers == number) if len(compiled) > 1 else slice(None)
+                try:
+                    found[:, rows] = formulas(points[rows][:, places])
+                except EvaluationError as error:
+                    raise prediction.scope.located(error) from None
+            return found
+
+        return values
+
+    def named(self, point: Floats) -> dict[str, float | str]:
+        """A point by name; choices that have labels by those."""
+        return {
+            item.name: item.shown(value) if item.labels else _number(item, value)
+            for item, value in zip(self.variables, point, strict=True)
+        }
+
+    def _is_case(self, item: Variable) -> bool:
+        return item.name in self._case_names
+
+    @cached_property
+    def _case_names(self) -> frozenset[str]:
+        return frozenset(item.name for item in self.variables if item.name in ("machine", "socket") and item.labels)
+
+    def _numbers(self, points: Floats) -> Floats:
+        numbers = numpy.zeros(len(points))
+        for place, item in enumerate(self.variables):
+            if self._is_case(item):
+                numbers = numbers * len(item.choices) + points[:, place]
+        return numbers
+
+
+def _number(item: Variable, value: float) -> float | int:
+    return int(value) if item.kind == "whole" else float(value)
+
+
+def _knows(prediction: Prediction, name: str) -> bool:
+    try:
+        prediction.scope.symbol(name)
+    except AspenError as error:
+        if error.diagnostics[0].code == "ambiguous-parameter":
+            raise
+        return False
+    return True
+
+
+def spanned(
+    application: Application,
+    machine: Machine,
+    vary: Sequence[str | Variable],
+    *,
+    socket: str | None = None,
+    kernel: str = "main",
+    set: Mapping[str, Setting] | None = None,
+    seed: int = DEFAULT_SEED,
+    load: Callable[[str], Machine] = load_machine,
+) -> Space:
+    """The space of what a user lets vary: texts such as `n=1..100` (see `variable`), or variables.
+
+    `machine` is what a case is on unless machines are varied; `load` gives a machine its name stands for.
+    """
+    asked = [(text, cases_of(text) if isinstance(text, str) else None) for text in vary]
+    cases = dict(found for _, found in asked if found is not None)
+    machines = [load(name) for name in cases["machine"]] if "machine" in cases else [machine]
+    sockets: Sequence[str | None] = cases.get("socket", (socket,))
+    order = list(cases)
+    choices = product(*([*enumerate(machines)] if name == "machine" else [*enumerate(sockets)] for name in order))
+    predictions = []
+    for choice in choices:
+        chosen = {name: value for name, (_, value) in zip(order, choice, strict=True)}
+        there = chosen.get("machine", machine)
+        assert isinstance(there, Machine)
+        on = chosen.get("socket", socket)
+        assert on is None or isinstance(on, str)
+        predictions.append(predict(application, there, socket=on, kernel=kernel, set=set, seed=seed))
+    variables = []
+    for text, found in asked:
+        if isinstance(text, Variable):
+            variables.append(text)
+        else:
+            variables.append(case_variable(*found) if found is not None else _parameter(text, predictions))
+    return Space(variables, predictions)
+
+
+def _parameter(text: str, predictions: Sequence[Prediction]) -> Variable:
+    """Read by the first case that has it."""
+    name = parameter_name(text)
+    knowing = [item for item in predictions if _knows(item, name)]
+    return variable(text, (knowing or list(predictions))[0])

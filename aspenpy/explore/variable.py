@@ -1,0 +1,296 @@
+"""Variable: what may be varied and how: a real number, a whole number, or one of several choices."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal
+
+import numpy
+
+from aspenpy.diagnostics import AspenError, fail
+from aspenpy.dimensions import DIMENSIONLESS, Dimension, symbol
+from aspenpy.explore.points import Floats
+from aspenpy.expr import graph
+from aspenpy.expr.graph import Expr
+from aspenpy.machine.model import OWNER, Machine
+from aspenpy.prediction import Prediction
+from aspenpy.record import Record
+from aspenpy.syntax import nodes
+from aspenpy.syntax.infer import dimension_of
+from aspenpy.syntax.lower import Lowering, guarded
+
+Kind = Literal["real", "whole", "choice"]
+
+FORMS = "NAME for the range that the model declares, NAME=LOW..HIGH, NAME=1,2,4, machine=A,B or socket=A,B"
+
+CASES = ("machine", "socket")
+"""Variables that are no parameters: each choice is a prediction of its own."""
+
+MOST_WHOLE = 10**6
+"""A declared range of more whole numbers than this is gone over as real numbers, unless `:whole` is said."""
+
+WIDE = 100
+"""A range whose ends are so many times apart is searched in equal ratios."""
+
+
+class Variable(Record):
+    """From `low` to `high`; a `choice` is one of `choices`, which are called `labels`. `base` is its value where
+    nothing is varied, in the same terms (of a machine or socket: the place among the choices)."""
+
+    name: str
+    kind: Kind
+    low: float
+    high: float
+    base: float
+    choices: tuple[float, ...] = ()
+    labels: tuple[str, ...] = ()
+    unit: str = ""
+    logarithmic: bool = False
+
+    @property
+    def size(self) -> int | None:
+        """How many values it has; None for a real one."""
+        if self.kind == "choice":
+            return len(self.choices)
+        return int(self.high - self.low) + 1 if self.kind == "whole" else None
+
+    @property
+    def values(self) -> Floats:
+        """All values of one that is not real."""
+        return numpy.array(self.choices) if self.kind == "choice" else numpy.arange(self.low, self.high + 1)
+
+    def at(self, places: Floats) -> Floats:
+        """The values at places of the unit interval; equal parts of it for each of finitely many values."""
+        if self.kind == "choice":
+            return numpy.array(self.choices)[_part(places, len(self.choices))]
+        if self.logarithmic:
+            found = self.low * (self.high / self.low) ** places
+            return numpy.clip(numpy.rint(found) if self.kind == "whole" else found, self.low, self.high)
+        if self.kind == "whole":
+            return self.low + _part(places, int(self.high - self.low) + 1)
+        return self.low + places * (self.high - self.low)
+
+    def place(self, value: float) -> float:
+        """Where in the unit interval a value of a real variable is."""
+        if self.logarithmic:
+            return float(numpy.log(value / self.low) / numpy.log(self.high / self.low))
+        return (value - self.low) / (self.high - self.low)
+
+    def grid(self, most: int) -> Floats:
+        """Values from one end to the other, both included, at most so many."""
+        if self.size is not None and self.size <= most:
+            return self.values
+        return numpy.unique(self.at(numpy.linspace(0, 1, most)))
+
+    def shown(self, value: float) -> str:
+        """The value as a reader wants it."""
+        from aspenpy.dimensions import readable
+
+        if self.labels:
+            return self.labels[int(numpy.argmin(abs(numpy.array(self.choices) - value)))]
+        return f"{int(value):,}" if self.kind == "whole" else readable(float(value), self.unit, 4)
+
+
+def _part(places: Floats, count: int) -> Any:
+    return numpy.clip(numpy.floor(places * count), 0, count - 1).astype(numpy.intp)
+
+
+# -- as they are asked for -------------------------------------------------------------------------
+
+
+def cases_of(text: str) -> tuple[str, tuple[str, ...]] | None:
+    """`machine=A,B` or `socket=A,B` taken apart; None if the text is about a parameter."""
+    name, equals, rest = text.partition("=")
+    if name.strip() not in CASES or not equals:
+        return None
+    labels = tuple(item.strip() for item in rest.split(","))
+    if not all(labels):
+        fail("bad-variable", f"a name is missing in `{text}`", hint=f"write {FORMS}")
+    if len({*labels}) < len(labels):
+        fail("bad-variable", f"a name comes twice in `{text}`")
+    return name.strip(), labels
+
+
+def case_variable(name: str, labels: tuple[str, ...]) -> Variable:
+    places = tuple(map(float, range(len(labels))))
+    return Variable(name, "choice", 0.0, len(labels) - 1.0, 0.0, places, labels)
+
+
+def variable(text: str, prediction: Prediction) -> Variable:
+    """The parameter that a text such as `n`, `n=1..100`, `n=1..1e6:log:whole` or `n=1,2,4` lets vary."""
+    name, equals, rest = text.partition("=")
+    options: list[str] = []
+    if equals:
+        rest, *options = (part.strip() for part in rest.split(":"))
+    else:
+        name, options = _options(name)
+    name = name.strip()
+    if not name or (equals and not rest):
+        fail("bad-variable", f"`{text}` is nothing to vary", hint=f"write {FORMS}")
+    for option in options:
+        if option not in ("log", "whole", "real"):
+            fail("bad-variable", f"`{option}` in `{text}` is none of log, whole and real")
+    if equals and ".." not in rest:
+        return _listed(name, [item.strip() for item in rest.split(",")], prediction)
+    found = _ranged(name, rest, prediction) if equals else declared(name, prediction)
+    if found is None:
+        fail("no-range", f"`{name}` declares no range", hint=f"give it one: {name}=LOW..HIGH or {name}=1,2,4")
+    return _with_options(found, options, text)
+
+
+def parameter_name(text: str) -> str:
+    """The name of the parameter that a text is about."""
+    name, equals, _ = text.partition("=")
+    return (name if equals else _options(name)[0]).strip()
+
+
+def _options(text: str) -> tuple[str, list[str]]:
+    """`machine:n:log` is the machine's `n`."""
+    side = next((side for side in ("app:", "machine:") if text.startswith(side)), "")
+    name, *options = text.removeprefix(side).split(":")
+    return side + name, [option.strip() for option in options]
+
+
+def _with_options(found: Variable, options: list[str], text: str) -> Variable:
+    for option in options:
+        if option == "log" and found.low <= 0:
+            fail("bad-range", f"`{found.name}` cannot go from {found.low:.6g} in equal ratios", hint="begin above 0")
+        if option == "log":
+            found = found.replace(logarithmic=True)
+        else:
+            found = found.replace(kind=option)
+    return _checked(found, text)
+
+
+def _checked(found: Variable, text: str) -> Variable:
+    if found.kind == "whole":
+        found = found.replace(low=float(numpy.ceil(found.low)), high=float(numpy.floor(found.high)))
+    if not found.low < found.high and found.kind != "choice":
+        what = "is empty" if found.low > found.high else "holds a single value"
+        message = f"the range of `{found.name}` {what}: from {found.low:.6g} to {found.high:.6g}"
+        fail("empty-range", message, hint="the lower end comes first" if found.low > found.high else None)
+    return found
+
+
+def _listed(name: str, items: list[str], prediction: Prediction) -> Variable:
+    if not all(items):
+        fail("bad-variable", f"a value of `{name}` is missing", hint=f"write {FORMS}")
+    choices = tuple(_worth(name, item, prediction) for item in items)
+    if len({*choices}) < len(choices):
+        fail("bad-variable", f"a value of `{name}` comes twice")
+    base = _base(name, prediction)
+    return Variable(name, "choice", min(choices), max(choices), base, choices, tuple(items))
+
+
+def _ranged(name: str, text: str, prediction: Prediction) -> Variable:
+    low, _, high = text.partition("..")
+    if not low.strip() or not high.strip():
+        fail("bad-variable", f"an end of the range of `{name}` is missing", hint=f"write {FORMS}")
+    ends = [_worth(name, end.strip(), prediction) for end in (low, high)]
+    return _typed(name, ends[0], ends[1], prediction)
+
+
+def _worth(name: str, text: str, prediction: Prediction) -> float:
+    """The value that the parameter would have if it was set so."""
+    probe = Prediction(prediction.tree, {**prediction.settings, name: text}, prediction.seed)
+    return float(probe.scope.values([probe.scope.symbol(name)], probe.seed)[0])
+
+
+def _base(name: str, prediction: Prediction) -> float:
+    value = prediction.scope.values([prediction.scope.symbol(name)], prediction.seed)[0]
+    if isinstance(value, tuple):
+        fail("not-a-number", f"`{name}` is an array, and what is varied is a number")
+    return float(value)
+
+
+# -- as models declare them ------------------------------------------------------------------------
+
+
+class Declaration(Record):
+    """What a model says of a parameter: its range as expressions, or the enum that it is a member of."""
+
+    node: nodes.Parameter
+    low: Expr | None
+    high: Expr | None
+    members: tuple[str, ...]
+    named: Callable[[str], nodes.Expression | None]
+
+
+def declaration(name: str, prediction: Prediction) -> Declaration | None:
+    """Of the parameter of that name; None for an argument or a name that nobody defines."""
+    plain, owner = prediction.scope.symbol(name).payload[:2]
+    if owner == OWNER:
+        return _of_machine(plain, prediction.machine)
+    application = prediction.application
+    if plain not in application.parameters:
+        return None
+    found = application.parameters[plain]
+    enum = application.enums.get(found.node.member_of or "")
+    members = enum.members if enum is not None else ()
+    known = application.parameters
+    return Declaration(
+        found.node, found.low, found.high, members, lambda other: known[other].node.value if other in known else None
+    )
+
+
+def _of_machine(name: str, machine: Machine) -> Declaration | None:
+    node = machine.declared.get(name)
+    if node is None:
+        return None
+    lower = Lowering(lambda item: machine.lookup(item.name) or graph.symbol(item.name, OWNER), {})
+    low, high = (None if end is None else guarded(lower, end) for end in (node.low, node.high))
+    enums = {item.name: item.members for item in machine.node.declarations if isinstance(item, nodes.Enum)}
+    members = enums.get(node.member_of or "", ())
+    declared = machine.declared
+    return Declaration(
+        node, low, high, members, lambda other: declared[other].value if other in declared else None
+    )
+
+
+def declared(name: str, prediction: Prediction) -> Variable | None:
+    """The parameter over the range or the enum that its model declares; None where it declares neither."""
+    found = declaration(name, prediction)
+    if found is None or (not found.members and (found.low is None or found.high is None)):
+        return None
+    if found.members:
+        places = tuple(map(float, range(len(found.members))))
+        base = _base(name, prediction)
+        return Variable(name, "choice", 0.0, places[-1], base, places, found.members)
+    assert found.low is not None
+    assert found.high is not None
+    low, high = (float(end) for end in prediction.scope.values([found.low, found.high], prediction.seed))
+    return _checked(_typed(name, low, high, prediction), name)
+
+
+def _typed(name: str, low: float, high: float, prediction: Prediction) -> Variable:
+    """Whole where the value and both ends are, without a unit, and the numbers between can be gone through."""
+    base = _base(name, prediction)
+    dimension = _dimension(name, prediction)
+    countable = dimension in (None, DIMENSIONLESS) and high - low < MOST_WHOLE
+    whole = countable and all(float(value).is_integer() for value in (base, low, high))
+    unit = "" if dimension is None else symbol(dimension)
+    return Variable(name, "whole" if whole else "real", low, high, base, unit=unit)
+
+
+def _dimension(name: str, prediction: Prediction) -> Dimension | None:
+    found = declaration(name, prediction)
+    if found is None or isinstance(found.node.value, nodes.Array):
+        return None
+
+    def of_name(other: str, seen: tuple[str, ...] = ()) -> Dimension | None:
+        value = found.named(other) if other not in seen else None
+        return None if value is None else dimension_of(value, lambda inner: of_name(inner, (*seen, other)))
+
+    try:
+        return dimension_of(found.node.value, of_name)
+    except AspenError:  # a contradiction is for `check` to report
+        return None
+
+
+def all_declared(prediction: Prediction, exprs: list[Expr]) -> list[Variable]:
+    """The parameters that the expressions depend on and that declare a range or an enum, save those that were set."""
+    scope = prediction.scope
+    names = [scope.display_name(used) for used in scope.used(exprs) if used not in scope.overridden]
+    names = [name for name in names if "." not in name or name in prediction.application.parameters]
+    found = (declared(name, prediction) for name in names if declaration(name, prediction) is not None)
+    return [item for item in found if item is not None]
