@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from aspenpy.empirical.fit import Fit, fit
     from aspenpy.energy.account import Energy, predict_energy
     from aspenpy.energy.options import EnergyOptions
+    from aspenpy.explore.asked import optimise
+    from aspenpy.explore.methods import sensitivity
     from aspenpy.generate.mpi import Skeleton, mpi
     from aspenpy.library import load_application, load_machine, parse
     from aspenpy.machine.model import Machine
@@ -66,6 +68,7 @@ __all__ = [
     "load_machine",
     "memory",
     "mpi",
+    "optimise",
     "parallelism",
     "parse",
     "peaks",
@@ -75,6 +78,7 @@ __all__ = [
     "profile",
     "reuse_distances",
     "roofline",
+    "sensitivity",
     "trace",
     "traffic",
 ]
@@ -105,6 +109,7 @@ _HOME = {
     "load_machine": "aspenpy.library",
     "memory": "aspenpy.analysis.footprint",
     "mpi": "aspenpy.generate.mpi",
+    "optimise": "aspenpy.explore.asked",
     "parallelism": "aspenpy.analysis.parallelism",
     "parse": "aspenpy.library",
     "peaks": "aspenpy.analysis.peaks",
@@ -114,6 +119,7 @@ _HOME = {
     "profile": "aspenpy.analysis.profile",
     "reuse_distances": "aspenpy.reuse.measure",
     "roofline": "aspenpy.analysis.roofline",
+    "sensitivity": "aspenpy.explore.methods",
     "trace": "aspenpy.analysis.trace",
     "traffic": "aspenpy.analysis.traffic",
 }

@@ -17,6 +17,8 @@ COMMANDS = {
     "explain": "the chain behind a number, from the line in the model to the seconds",
     "profile": "where the time goes, kernel by kernel and call by call",
     "compare": "one application on several machines, and where which is the fastest",
+    "sensitivity": "what a runtime or another metric depends on, and how strongly",
+    "optimise": "where a quantity is least or greatest, while constraints hold",
     "count": "how much an application asks for, by kernel, and which size asks for so much",
     "memory": "the data that kernels touch, and whether it fits",
     "traffic": "what moves between the caches and memory, and which accesses hit where",

@@ -93,9 +93,9 @@ class Formulas:
             lanes.compute(list(self.exprs))
             found = numpy.array([lanes.values(expr) for expr in self.exprs])
         for place, point in zip(*numpy.nonzero(numpy.isnan(found)), strict=True):
-            values = {symbol: _plain(column[point]) for symbol, column in columns.items()}
+            here = {symbol: _plain(column[point]) for symbol, column in columns.items()}
             try:
-                found[place, point] = _value(self.exprs[place], values, self.seed)
+                found[place, point] = _value(self.exprs[place], here, self.seed)
             except EvaluationError:
                 if not missing:
                     raise

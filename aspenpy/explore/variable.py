@@ -62,12 +62,14 @@ class Variable(Record):
     def at(self, places: Floats) -> Floats:
         """The values at places of the unit interval; equal parts of it for each of finitely many values."""
         if self.kind == "choice":
-            return numpy.array(self.choices)[_part(places, len(self.choices))]
+            chosen: Floats = numpy.array(self.choices)[_part(places, len(self.choices))]
+            return chosen
         if self.logarithmic:
             found = self.low * (self.high / self.low) ** places
             return numpy.clip(numpy.rint(found) if self.kind == "whole" else found, self.low, self.high)
         if self.kind == "whole":
-            return self.low + _part(places, int(self.high - self.low) + 1)
+            whole: Floats = self.low + _part(places, int(self.high - self.low) + 1)
+            return whole
         return self.low + places * (self.high - self.low)
 
     def place(self, value: float) -> float:
@@ -155,10 +157,7 @@ def _with_options(found: Variable, options: list[str], text: str) -> Variable:
     for option in options:
         if option == "log" and found.low <= 0:
             fail("bad-range", f"`{found.name}` cannot go from {found.low:.6g} in equal ratios", hint="begin above 0")
-        if option == "log":
-            found = found.replace(logarithmic=True)
-        else:
-            found = found.replace(kind=option)
+        found = found.replace(logarithmic=True) if option == "log" else found.replace(kind=option)
     return _checked(found, text)
 
 
@@ -242,9 +241,7 @@ def _of_machine(name: str, machine: Machine) -> Declaration | None:
     enums = {item.name: item.members for item in machine.node.declarations if isinstance(item, nodes.Enum)}
     members = enums.get(node.member_of or "", ())
     declared = machine.declared
-    return Declaration(
-        node, low, high, members, lambda other: declared[other].value if other in declared else None
-    )
+    return Declaration(node, low, high, members, lambda other: declared[other].value if other in declared else None)
 
 
 def declared(name: str, prediction: Prediction) -> Variable | None:

@@ -89,8 +89,11 @@ def sobol(
     """
     _refuse(samples, space, 2 * len(space.variables) + 2)
     if samples & (samples - 1):
-        fail("bad-samples", f"{samples:,} is no power of two, and Sobol's sequence is even only then",
-             hint=f"take {1 << samples.bit_length():,}")
+        fail(
+            "bad-samples",
+            f"{samples:,} is no power of two, and Sobol's sequence is even only then",
+            hint=f"take {1 << samples.bit_length():,}",
+        )
     from SALib.analyze import sobol as analysis
     from SALib.sample import sobol as sampling
 
@@ -127,11 +130,9 @@ def _interactions(names: list[str], indices: Any) -> tuple[Interaction, ...]:
     return tuple(sorted(found, key=lambda item: -item.second))
 
 
-def morris(
-    space: Space, *, metric_name: str = "runtime", samples: int = 100, seed: int = DEFAULT_SEED
-) -> Morris:
-    """Elementary effects (Morris 1991; magnitudes after Campolongo et al. 2007) along `samples` trajectories over a grid
-    of 4 levels: `samples * (d + 1)` runs for d variables. Raises AspenError."""
+def morris(space: Space, *, metric_name: str = "runtime", samples: int = 100, seed: int = DEFAULT_SEED) -> Morris:
+    """Elementary effects (Morris 1991; magnitudes after Campolongo et al. 2007) along `samples` trajectories over a
+    grid of 4 levels: `samples * (d + 1)` runs for d variables. Raises AspenError."""
     _refuse(samples, space, len(space.variables) + 1)
     from SALib.analyze import morris as analysis
     from SALib.sample import morris as sampling
@@ -153,7 +154,9 @@ def _refuse(samples: int, space: Space, times: int) -> None:
     if samples < 2:
         fail("bad-samples", f"at least 2 samples are needed, not {samples}")
     if samples * times > MOST_RUNS:
-        fail("too-long", f"{samples * times:,} runs of the model are more than {MOST_RUNS:,}", hint="take fewer samples")
+        fail(
+            "too-long", f"{samples * times:,} runs of the model are more than {MOST_RUNS:,}", hint="take fewer samples"
+        )
 
 
 def _problem(space: Space) -> dict[str, Any]:

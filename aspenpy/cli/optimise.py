@@ -1,0 +1,123 @@
+"""`aspenpy optimise`: where a quantity is least or greatest, while constraints hold."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from typing import TYPE_CHECKING
+
+from aspenpy.cli.entry import only_entry
+from aspenpy.cli.failure import CommandError
+from aspenpy.cli.output import emit, emit_json, report, show
+from aspenpy.cli.parser import Examples, add_machine, add_model, add_outside, add_values, settings_of
+from aspenpy.cli.sensitivity import add_vary, varied
+from aspenpy.library import load_application, load_machine
+from aspenpy.scope import DEFAULT_SEED
+
+if TYPE_CHECKING:
+    from aspenpy.explore.optimise import Optimum
+    from aspenpy.explore.pareto import Front
+    from aspenpy.explore.space import Space
+
+EXAMPLES: Examples = (
+    (
+        "the fastest machine of several",
+        "aspenpy optimise comd --machine simple --minimise runtime --vary machine=simple,haswell,cori_haswell",
+    ),
+    (
+        "the largest problem within a time",
+        "aspenpy optimise matmul --machine simple --maximise n --subject-to 'runtime <= 1 s' --vary n=1..4000",
+    ),
+    (
+        "real and whole numbers, with what binds",
+        "aspenpy optimise matmul --machine simple --set ranks=64 --minimise runtime --vary simple_clock,simple_cores "
+        "--subject-to 'simple_clock * simple_cores <= 16 GHz'",
+    ),
+    (
+        "two quantities at once: a Pareto front",
+        "aspenpy optimise matmul --machine simple --set ranks=64 --minimise 'runtime, simple_cores' --vary simple_cores",
+    ),
+)
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    add_model(parser)
+    add_machine(parser, required=True)
+    parser.add_argument("--socket", metavar="S", help="the kind of socket to run on, where the machine has several")
+    add_values(parser)
+    for sense in ("minimise", "maximise"):
+        parser.add_argument(
+            f"--{sense}",
+            metavar="QUANTITY,...",
+            action="append",
+            default=[],
+            help="a metric (runtime, flops, a property such as cost, ...), a parameter, or an expression of them; "
+            "of several the Pareto front",
+        )
+    parser.add_argument(
+        "--subject-to",
+        metavar="CONSTRAINTS",
+        action="append",
+        default=[],
+        help="comparisons by commas, units allowed: 'cost <= 1000, runtime <= 2 s'",
+    )
+    add_vary(parser, "required")
+    parser.add_argument("--format", choices=("table", "json", "csv"), default="table", help="default: table")
+    parser.add_argument("--picture", metavar="FILE", help="also draws a Pareto front: an .svg, .png or .pdf file")
+    parser.add_argument(
+        "--seed", metavar="N", type=int, default=DEFAULT_SEED, help=f"of random draws (default: {DEFAULT_SEED})"
+    )
+    add_outside(parser)
+
+
+def run(arguments: Namespace) -> int:
+    if not (arguments.minimise or arguments.maximise):
+        raise CommandError("nothing to optimise: --minimise QUANTITY or --maximise QUANTITY")
+    if not arguments.vary:
+        raise CommandError("nothing varies: --vary NAME,...")
+    from aspenpy.explore.asked import answered, goals_of
+    from aspenpy.explore.optimise import require_scipy
+    from aspenpy.explore.pareto import Front
+    from aspenpy.explore.space import spanned
+
+    require_scipy()
+    goals = goals_of(arguments.minimise, arguments.maximise)
+    if arguments.picture and len(goals) < 2:
+        raise CommandError("--picture draws a Pareto front: give several quantities")
+    application = load_application(arguments.model, allow_outside=arguments.allow_outside)
+    machine = load_machine(arguments.machine, allow_outside=arguments.allow_outside)
+    space = spanned(
+        application,
+        machine,
+        varied(arguments.vary),
+        socket=arguments.socket,
+        kernel=only_entry(application, arguments.kernel),
+        set=settings_of(arguments),
+        seed=arguments.seed,
+        load=lambda name: load_machine(name, allow_outside=arguments.allow_outside),
+    )
+    result = answered(space, goals, arguments.subject_to, arguments.seed)
+    names = {prediction.machine.name for prediction in space.cases}
+    subject = f"{application.name} on {machine.name}" if len(names) == 1 else application.name
+    if arguments.format != "json":
+        report([*application.warnings, *machine.warnings])
+    _write(result, space, subject, arguments)
+    if arguments.picture and isinstance(result, Front):
+        from aspenpy.cli.pictures import save
+        from aspenpy.present.optimum import picture
+
+        front = result
+        save(arguments.picture, lambda: picture(front, subject))
+    return 0
+
+
+def _write(result: Optimum | Front, space: Space, subject: str, arguments: Namespace) -> None:
+    from aspenpy.present.optimum import as_json, page, records
+
+    if arguments.format == "json":
+        emit_json({"subject": subject, **as_json(result, space)})
+    elif arguments.format == "csv":
+        from aspenpy.present.delimited import as_csv
+
+        emit(as_csv(records(result)), end="")
+    else:
+        show(page(result, space, subject))

@@ -1,0 +1,139 @@
+"""`aspenpy sensitivity`: what a metric depends on, and how strongly."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from typing import TYPE_CHECKING
+
+from aspenpy.application.model import Application
+from aspenpy.cli.entry import only_entry
+from aspenpy.cli.failure import CommandError
+from aspenpy.cli.output import emit, emit_json, report, show
+from aspenpy.cli.parser import Examples, add_machine, add_model, add_outside, add_values, settings_of
+from aspenpy.library import load_application, load_machine
+from aspenpy.machine.model import Machine
+from aspenpy.scope import DEFAULT_SEED
+
+if TYPE_CHECKING:
+    from aspenpy.explore.methods import Result
+
+EXAMPLES: Examples = (
+    ("which power of each parameter the runtime goes with", "aspenpy sensitivity matmul --machine simple"),
+    (
+        "components alone and in pairs, from one end of their range to the other",
+        "aspenpy sensitivity matmul --machine simple --set ranks=64 --method normalised --vary simple_cores,simple_clock",
+    ),
+    (
+        "shares of the variance, interactions included; machines may vary, too",
+        "aspenpy sensitivity matmul --machine simple --method sobol --vary n=100..1000 --vary machine=simple,haswell",
+    ),
+    (
+        "a quick screening of many parameters",
+        "aspenpy sensitivity comd --machine haswell --method morris --vary nx=20..60,haswell_clock,potential",
+    ),
+)
+
+METHODS = ("elasticity", "normalised", "sobol", "morris")
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    add_model(parser)
+    add_machine(parser, required=True)
+    parser.add_argument("--socket", metavar="S", help="the kind of socket to run on, where the machine has several")
+    add_values(parser)
+    parser.add_argument(
+        "--metric", metavar="NAME", default="runtime", help="runtime, a resource, or a property of the machine's parts"
+    )
+    parser.add_argument("--method", choices=METHODS, default="elasticity", help="default: elasticity")
+    add_vary(parser, "default: what the models declare a range for")
+    parser.add_argument("--samples", metavar="N", type=int, help="of sobol (default: 1024) or morris (default: 100)")
+    parser.add_argument("--pairs", action="store_true", help="with sobol: also what two do only together")
+    parser.add_argument("--format", choices=("table", "json", "csv"), default="table", help="default: table")
+    parser.add_argument("--picture", metavar="FILE", help="also draws it: an .svg, .png or .pdf file")
+    parser.add_argument(
+        "--seed", metavar="N", type=int, default=DEFAULT_SEED, help=f"of random draws (default: {DEFAULT_SEED})"
+    )
+    add_outside(parser)
+
+
+def add_vary(parser: ArgumentParser, default: str) -> None:
+    parser.add_argument(
+        "--vary",
+        metavar="WHAT,...",
+        action="append",
+        default=[],
+        help="parameters: NAME for its declared range, NAME=LOW..HIGH, with :whole, :real or :log behind it, "
+        f"NAME=1,2,4; machine=A,B; socket=A,B; may be repeated ({default})",
+    )
+
+
+def varied(texts: list[str]) -> list[str]:
+    """What `--vary` names: at the commas between names, while those between values of a list stay."""
+    from aspenpy.explore.constraint import separated
+
+    found: list[str] = []
+    for text in texts:
+        for position, part in enumerate(separated(text)):
+            goes_on = position > 0 and "=" in found[-1] and ".." not in found[-1] and "=" not in part
+            if not part:
+                raise CommandError(f"--vary: a name is missing in `{text}`")
+            if goes_on:
+                found[-1] += f",{part}"
+            else:
+                found.append(part)
+    return found
+
+
+def run(arguments: Namespace) -> int:
+    from aspenpy.metrics import metric
+
+    if arguments.pairs and arguments.method != "sobol":
+        raise CommandError("--pairs belongs to --method sobol; normalised has pairs of its own")
+    if arguments.samples is not None and arguments.method not in ("sobol", "morris"):
+        raise CommandError("--samples belongs to --method sobol and --method morris")
+    application = load_application(arguments.model, allow_outside=arguments.allow_outside)
+    machine = load_machine(arguments.machine, allow_outside=arguments.allow_outside)
+    result = _result(application, machine, arguments)
+    unit = metric(arguments.metric).unit
+    subject = f"{arguments.metric} of {application.name} on {machine.name}"
+    if arguments.format != "json":
+        report([*application.warnings, *machine.warnings])
+    _write(result, subject, unit, arguments)
+    if arguments.picture:
+        from aspenpy.cli.pictures import save
+        from aspenpy.present.sensitivity_picture import draw
+
+        save(arguments.picture, lambda: draw(result, subject, unit))
+    return 0
+
+
+def _result(application: Application, machine: Machine, arguments: Namespace) -> Result:
+    from aspenpy.explore.methods import sensitivity
+
+    return sensitivity(
+        application,
+        machine,
+        metric=arguments.metric,
+        method=arguments.method,
+        vary=varied(arguments.vary) or None,
+        socket=arguments.socket,
+        kernel=only_entry(application, arguments.kernel),
+        set=settings_of(arguments),
+        samples=arguments.samples,
+        pairs=arguments.pairs,
+        seed=arguments.seed,
+        load=lambda name: load_machine(name, allow_outside=arguments.allow_outside),
+    )
+
+
+def _write(result: Result, subject: str, unit: str, arguments: Namespace) -> None:
+    from aspenpy.present.sensitivity import as_json, page, records
+
+    if arguments.format == "json":
+        emit_json({"subject": subject, **as_json(result, unit)})
+    elif arguments.format == "csv":
+        from aspenpy.present.delimited import as_csv
+
+        emit(as_csv(records(result)), end="")
+    else:
+        show(page(result, subject, unit))
