@@ -34,7 +34,8 @@ EXAMPLES: Examples = (
     ),
     (
         "two quantities at once: a Pareto front",
-        "aspenpy optimise matmul --machine simple --set ranks=64 --minimise 'runtime, simple_cores' --vary simple_cores",
+        "aspenpy optimise matmul --machine simple --set ranks=64 --minimise 'runtime, simple_cores' "
+        "--vary simple_cores",
     ),
 )
 

@@ -21,7 +21,8 @@ EXAMPLES: Examples = (
     ("which power of each parameter the runtime goes with", "aspenpy sensitivity matmul --machine simple"),
     (
         "components alone and in pairs, from one end of their range to the other",
-        "aspenpy sensitivity matmul --machine simple --set ranks=64 --method normalised --vary simple_cores,simple_clock",
+        "aspenpy sensitivity matmul --machine simple --set ranks=64 --method normalised "
+        "--vary simple_cores,simple_clock",
     ),
     (
         "shares of the variance, interactions included; machines may vary, too",

@@ -32,12 +32,12 @@ class Tornado(NamedTuple):
     title: str
 
 
-def tornado(result: Result, subject: str) -> Tornado:
+def tornado(result: Result, subject: str, unit: str) -> Tornado:
     """The extremes of a metric around its value where nothing varies; else bars from 0 to each index or elasticity."""
     if isinstance(result, Effects):
         bars = [Bar(" and ".join(e.parameters), e.least, e.most) for e in (*result.singles, *result.pairs)]
         bars.sort(key=lambda bar: bar.low - bar.high)
-        return Tornado(tuple(bars), result.base, subject)
+        return Tornado(tuple(bars), result.base, f"{subject}: {quantity(unit)(result.base)} where nothing varies")
     if isinstance(result, Sobol):
         return _from_zero([(i.parameter, i.total) for i in result.indices], f"{subject}: share of the variance in all")
     if isinstance(result, Morris):
@@ -55,7 +55,7 @@ def draw(result: Result, subject: str, unit: str) -> Any:
     from matplotlib.figure import Figure
     from matplotlib.ticker import FuncFormatter
 
-    found = tornado(result, subject)
+    found = tornado(result, subject, unit)
     bars = found.bars[:MOST_BARS][::-1]
     figure = Figure(figsize=(7, 1.2 + 0.32 * max(3, len(bars))), layout="constrained")
     axes = figure.add_subplot()

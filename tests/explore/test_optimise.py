@@ -1,0 +1,283 @@
+"""Optima against arithmetic by hand, against trying every point, and multipliers against finite differences."""
+
+from itertools import product
+
+import numpy
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import aspenpy
+from aspenpy import optimise
+from aspenpy.diagnostics import AspenError
+from aspenpy.explore.optimise import Optimum
+from aspenpy.explore.pareto import Front, non_dominated
+from aspenpy.metrics import metric
+from tests.tiny import application, both, codes, machine
+
+pytest.importorskip("scipy")
+
+NODE = """param clock = 2 in 1 .. 4
+param bandwidth = 10 in 1 .. 100
+param cores = 4 in 1 .. 16
+machine m { node box }
+node box { property cost [100] socket [2] s }
+socket s { core [cores] c memory d }
+core c { property cost [10*clock] property area [3] resource flops(x) [x/clock] }
+memory d { property cost [3*bandwidth/2] resource loads(x) [x/bandwidth] }
+"""
+WORK = "model work { param n = 16 in 1 .. 1000 kernel main { execute [n] { flops [1] loads [2] } } }"
+"""On two sockets: time max(n/(2 cores) / clock, n/2 * 2/bandwidth); cost 100 + 20 cores clock + 3 bandwidth."""
+
+
+def asked(vary: list[str], **options: object) -> Optimum:
+    app, there = both(WORK, NODE)
+    found = optimise(app, there, vary=vary, **options)  # type: ignore[arg-type]
+    assert isinstance(found, Optimum)
+    return found
+
+
+# -- sums over the tree ----------------------------------------------------------------------------
+
+
+def test_a_property_is_summed_over_the_tree() -> None:
+    """Two sockets with four cores at 10 * 2 each and a memory at 3*10/2; eight cores of area 3."""
+    prediction = aspenpy.predict(*both(WORK, NODE))
+    cost, area = (prediction.scope.values([metric(name).expr(prediction)])[0] for name in ("cost", "area"))
+    assert cost == 100 + 2 * (4 * 20 + 15)
+    assert area == 2 * 4 * 3
+    assert metric("tdp").unit == "W"
+
+
+def test_every_kind_of_socket_counts() -> None:
+    text = """machine m { node a } node a { socket [2] s socket [3] t }
+socket s { property tdp [5 W] core c } socket t { property tdp [7 W] core c } core c { resource flops(x) [x] }"""
+    prediction = aspenpy.predict(application("execute { flops [1] }"), machine(text), socket="s")
+    assert prediction.scope.values([metric("tdp").expr(prediction)]) == [2 * 5 + 3 * 7]
+
+
+# -- real variables --------------------------------------------------------------------------------
+
+
+def test_the_least_time_is_in_the_kink() -> None:
+    """n = 16, 4 cores: max(2/clock, 16/bandwidth) with 100 + 80 clock + 3 bandwidth <= 400 is least where both are
+    equal: bandwidth = 8 clock, so clock = 300/104 and T = 2/clock = 208/300; dT/d(bound) = -2/clock^2/104."""
+    found = asked(["clock:real", "bandwidth:real"], minimise="runtime", subject_to="cost <= 400")
+    clock = 300 / 104
+    assert found.value == pytest.approx(2 / clock, rel=1e-7)
+    assert found.point == pytest.approx({"clock": clock, "bandwidth": 8 * clock}, rel=1e-6)
+    (binding,) = found.bindings
+    assert binding.multiplier == pytest.approx(-2 / clock**2 / 104, rel=1e-4)
+    assert binding.without == pytest.approx(2 / 4, rel=1e-6)
+    assert binding.looser == pytest.approx(2 / (304 / 104), rel=1e-6)
+
+
+@given(st.floats(200, 600))
+@settings(max_examples=10, deadline=None)
+def test_a_multiplier_is_a_slope(bound: float) -> None:
+    """Against the optima at bounds a little lower and higher."""
+
+    def least(cost: float) -> Optimum:
+        return asked(["clock:real", "bandwidth:real"], minimise="runtime", subject_to=f"cost <= {cost!r}")
+
+    found = least(bound)
+    if not found.bindings:
+        assert bound > 100 + 80 * 4 + 3 * 32 - 1
+        return
+    slope = (least(bound * 1.001).value - least(bound * 0.999).value) / (0.002 * bound)
+    corner = abs(bound - (100 + 80 * 4 + 3 * 32)) < 2
+    assert corner or found.bindings[0].multiplier == pytest.approx(slope, rel=1e-3)
+
+
+def test_a_quadratic_programme() -> None:
+    """x^2 + 2 y^2 with x + y >= 3 is least at x = 2, y = 1, with 6, and goes up by 4 for each unit of the bound."""
+    app = application("execute { flops [x^2 + 2*y^2] }", "param x = 1 param y = 1")
+    found = optimise(app, machine(), minimise="runtime", subject_to="x + y >= 3", vary=["x=0..9:real", "y=0..9:real"])
+    assert isinstance(found, Optimum)
+    assert found.value == pytest.approx(6, rel=1e-9)
+    assert found.point == pytest.approx({"x": 2, "y": 1}, rel=1e-6)
+    assert found.bindings[0].multiplier == pytest.approx(4, rel=1e-5)
+
+
+def test_a_linear_programme() -> None:
+    """5x + 4y with 6x + 4y <= 24 and x + 2y <= 6 is greatest at (3, 3/2), with 21; duals 3/4 and 1/2."""
+    app = application("execute { flops [1] }", "param x = 1 param y = 1")
+    found = optimise(
+        app,
+        machine(),
+        maximise="5*x + 4*y",
+        subject_to="6*x + 4*y <= 24, x + 2*y <= 6",
+        vary=["x=0..9:real", "y=0..9:real"],
+    )
+    assert isinstance(found, Optimum)
+    assert found.value == pytest.approx(21, rel=1e-8)
+    assert found.point == pytest.approx({"x": 3, "y": 1.5}, rel=1e-6)
+    assert [item.multiplier for item in found.bindings] == pytest.approx([0.75, 0.5], rel=1e-5)
+
+
+def test_an_equation_as_a_constraint() -> None:
+    """Of x + y with x*y == 16 the least is 8, where both are 4."""
+    app = application("execute { flops [x + y] }", "param x = 1 param y = 1")
+    found = optimise(app, machine(), minimise="runtime", subject_to="x*y == 16", vary=["x=1..16:real", "y=1..16:real"])
+    assert isinstance(found, Optimum)
+    assert found.value == pytest.approx(8, rel=1e-6)
+    assert found.point == pytest.approx({"x": 4, "y": 4}, rel=1e-3)
+
+
+def test_the_middle_of_a_valley_over_many_decades() -> None:
+    """n/p + log2(p) is least at p = n log(2), here 6.9e5."""
+    app = application("execute { flops [1e6/p + log2(p)] }", "param p = 1")
+    found = optimise(app, machine(), minimise="runtime", vary=["p=1..1e9:log:real"])
+    assert isinstance(found, Optimum)
+    assert found.point["p"] == pytest.approx(1e6 * numpy.log(2), rel=1e-4)
+    assert found.bindings == ()
+
+
+# -- whole numbers and choices ---------------------------------------------------------------------
+
+
+@given(st.integers(120, 700), st.integers(1, 60))
+@settings(max_examples=15, deadline=None)
+def test_every_combination_has_been_looked_at(cost: int, n: int) -> None:
+    app, there = both(WORK, NODE)
+    values = {"clock": (1, 2, 3, 4), "bandwidth": (2, 8, 32), "cores": (1, 2, 4, 8)}
+    table = {}
+    for clock, bandwidth, cores in product(*values.values()):
+        if 100 + 20 * cores * clock + 3 * bandwidth <= cost:
+            busy = -(-n // (2 * cores)) / clock, -(-n // 2) * 2 / bandwidth
+            table[clock, bandwidth, cores] = max(busy)
+    vary = [f"{name}={','.join(map(str, choices))}" for name, choices in values.items()]
+    options = {"minimise": "runtime", "subject_to": f"cost <= {cost}", "vary": vary, "set": {"n": n}}
+    if not table:
+        with pytest.raises(AspenError, match="no point keeps to `cost <= "):
+            optimise(app, there, **options)  # type: ignore[arg-type]
+        return
+    found = optimise(app, there, **options)  # type: ignore[arg-type]
+    assert isinstance(found, Optimum)
+    assert found.proven
+    assert found.value == pytest.approx(min(table.values()), rel=1e-12)
+
+
+def test_where_a_bound_begins_to_pay() -> None:
+    """With clock 1 and n = 16 the time is ceil(8/cores): 2 from 4 cores on, 1 from 8 on."""
+    found = asked(["cores"], minimise="runtime", subject_to="cores <= 7", set={"clock": 1, "bandwidth": 100, "n": 16})
+    assert (found.value, found.point) == (2.0, {"cores": 4})
+    (binding,) = found.bindings
+    assert (binding.next_bound, binding.next_value, binding.without) == (8.0, 1.0, 1.0)
+    assert binding.multiplier is None
+
+
+def test_the_largest_problem_in_a_time() -> None:
+    """With 2 * 4 cores at 2 a block of 8 takes 1/2, and memory is not waited for: in 10 go 20 blocks of 8."""
+    found = asked(["n"], maximise="n", subject_to="runtime <= 10 s", set={"bandwidth": 1000})
+    assert (found.value, found.point) == (160.0, {"n": 160})
+
+
+def test_machines_among_the_variables() -> None:
+    """The second is twice as fast for three times the cost."""
+    text = """machine NAME {{ socket s }} socket s {{ property cost [{cost}] core [k] c }}
+core c {{ resource flops(x) [x/{speed}] }} param k = 2 in 1 .. 8"""
+    texts = {"one": text.format(cost=100, speed=1), "two": text.format(cost=300, speed=2)}
+    from aspenpy.explore.asked import answered, goals_of
+    from aspenpy.explore.space import spanned
+
+    app = application("execute [8] { flops [12] }")
+    loaded = {name: machine(text.replace("NAME", name)) for name, text in texts.items()}
+    space = spanned(app, loaded["one"], ["machine=one,two", "k"], load=loaded.__getitem__)
+    found = answered(space, goals_of("runtime", ()), "cost <= 299")
+    assert isinstance(found, Optimum)
+    assert (found.value, found.point["machine"]) == (12.0, "one")
+    assert found.bindings[0].next_bound == 300.0
+
+
+def test_real_and_whole_together() -> None:
+    """The time is ceil(16/(2 cores)) / clock, and the clock at most 4 and at most 10/cores: of all numbers of cores the
+    best has 16/(2 cores) whole, and 4 and 8 are equally good."""
+    found = asked(
+        ["clock:real", "cores"], minimise="runtime", subject_to="cores * clock <= 10", set={"bandwidth": 1000}
+    )
+    times = {cores: -(-16 // (2 * cores)) / min(4, 10 / cores) for cores in range(1, 11)}
+    assert found.value == pytest.approx(min(times.values()), rel=1e-7)
+    assert found.point["cores"] in (4, 8)
+
+
+# -- fronts ----------------------------------------------------------------------------------------
+
+
+def test_a_front_of_combinations() -> None:
+    app, there = both(WORK, NODE)
+    found = optimise(app, there, minimise="runtime, cost", vary=["clock=1,2,3,4", "cores=1,2,4,8", "bandwidth=8,32"])
+    assert isinstance(found, Front)
+    every = []
+    for clock, cores, bandwidth in product((1, 2, 3, 4), (1, 2, 4, 8), (8, 32)):
+        time = max(-(-16 // (2 * cores)) / clock, 16 / bandwidth)
+        every.append((time, 100 + 20 * cores * clock + 3 * bandwidth))
+    front = {a for a in every if not any(b != a and b[0] <= a[0] and b[1] <= a[1] for b in every)}
+    assert {choice.values for choice in found.choices} == front
+    assert found.proven
+
+
+def test_a_front_of_real_numbers() -> None:
+    """x^2 and (x - 2)^2 (Schaffer 1985): every x from 0 to 2, where the roots add up to 2."""
+    pytest.importorskip("pymoo")
+    app = application("execute { flops [x^2] loads [(x - 2)^2] }", "param x = 1")
+    found = optimise(app, machine(), minimise="flops, loads", vary=["x=-10..10:real"])
+    assert isinstance(found, Front)
+    assert len(found.choices) > 50
+    for choice in found.choices:
+        first, second = choice.values
+        assert first**0.5 + second**0.5 == pytest.approx(2, abs=1e-2)
+
+
+@given(st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6), st.integers(0, 6)), min_size=1, max_size=30))
+def test_what_is_dominated(points: list[tuple[int, int, int]]) -> None:
+    kept = [points[place] for place in non_dominated(numpy.array(points, dtype=float).T)]
+    beaten = {a for a in points if any(b != a and all(x <= y for x, y in zip(b, a, strict=True)) for b in points)}
+    assert sorted(kept) == sorted({*points} - beaten)
+
+
+# -- what cannot be --------------------------------------------------------------------------------
+
+
+def refused(**options: object) -> AspenError:
+    with pytest.raises(AspenError) as error:
+        asked(**{"vary": ["clock:real", "bandwidth:real", "cores"], "minimise": "runtime", **options})  # type: ignore[arg-type]
+    return error.value
+
+
+def test_the_constraint_that_cannot_be_met_is_named() -> None:
+    """The cheapest node costs 100 + 20 + 3."""
+    error = refused(subject_to="runtime <= 100 s, cost <= 120, cores >= 1")
+    assert codes(error) == ["infeasible"]
+    assert "`cost <= 120`" in str(error)
+    assert "at best 123 stands against 120" in str(error)
+
+
+def test_two_constraints_that_contradict_each_other_are_named() -> None:
+    message = str(refused(subject_to="cores <= 8, cost <= 150, runtime <= 0.5 s"))
+    assert "no point keeps to `cost <= 150` and `runtime <= 0.5 s` at once" in message
+
+
+@pytest.mark.parametrize(
+    ("options", "code"),
+    [
+        ({"subject_to": "cost < 3"}, "bad-constraint"),
+        ({"subject_to": "cost <= 3 or clock <= 3"}, "bad-constraint"),
+        ({"subject_to": "cots <= 3"}, "unknown-name"),
+        ({"subject_to": "runtime <= 3 J"}, "dimensions"),
+        ({"subject_to": "cost"}, "syntax"),
+        ({"minimise": ""}, "no-objective"),
+        ({"minimise": "runtme"}, "unknown-name"),
+        ({"vary": ["n=1..5e6:whole"]}, "too-many-combinations"),
+        ({"vary": []}, "nothing-varies"),
+        ({"vary": ["clock=1..2", "clock"]}, "bad-variable"),
+    ],
+)
+def test_what_cannot_be_asked(options: dict[str, object], code: str) -> None:
+    assert codes(refused(**options)) == [code]
+
+
+def test_a_metric_and_a_parameter_of_one_name() -> None:
+    app, there = both(WORK, NODE.replace("param cores", "param cost = 3 param cores"))
+    with pytest.raises(AspenError, match="`cost` is a metric and a parameter"):
+        optimise(app, there, minimise="cost", vary=["cores"])

@@ -1,0 +1,291 @@
+"""Sensitivities against closed forms: power laws, means of squares, variances of sums and products."""
+
+import math
+
+import numpy
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import aspenpy
+from aspenpy import sensitivity
+from aspenpy.diagnostics import AspenError
+from aspenpy.explore.points import Formulas
+from aspenpy.explore.sensitivity import Effects
+from aspenpy.explore.space import spanned
+from aspenpy.explore.variable import declared, variable
+from aspenpy.explore.variance import Morris, Sobol
+from aspenpy.expr.evaluate import evaluate
+from tests.tiny import SECONDS, application, both, codes, machine
+
+HASTE = """param clock = 2 in 1 .. 4
+machine quick { node box } node box { socket s }
+socket s { core [4] c memory d }
+core c { resource flops(x) [x/clock] }
+memory d { resource loads(x) [x/8] }
+"""
+
+
+def asked(flops: str, parameters: str, **options: object) -> object:
+    """The sensitivity of a runtime that is a single amount."""
+    app = application(f"execute {{ flops [{flops}] }}", parameters)
+    return sensitivity(app, machine(SECONDS), **options)  # type: ignore[arg-type]
+
+
+# -- elasticities ----------------------------------------------------------------------------------
+
+
+def test_a_power_law_has_its_exponents() -> None:
+    """T = 3 a^2 sqrt(b) / c: everywhere 2, 1/2 and -1."""
+    found = asked("3 * a^2 * sqrt(b) / c", "param a = 5 in 1 .. 9 param b = 7 param c = 3 in 1 .. 100")
+    assert isinstance(found, tuple)
+    assert [item.parameter for item in found] == ["a", "c", "b"]
+    assert [item.here for item in found] == pytest.approx([2, -1, 0.5], rel=1e-12)
+    assert (found[0].least, found[0].most, found[0].mean) == pytest.approx((2, 2, 2), rel=1e-12)
+    assert found[2].mean is None
+
+
+def test_a_sum_weighs_its_terms() -> None:
+    """T = a + b: a/(a + b), from 1/4 at a = 1 to 3/4 at a = 9 with b = 3."""
+    found = {item.parameter: item for item in asked("a + b", "param a = 2 in 1 .. 9 param b = 3")}  # type: ignore[attr-defined]
+    assert found["a"].here == pytest.approx(2 / 5, rel=1e-12)
+    assert (found["a"].least, found["a"].most) == pytest.approx((1 / 4, 3 / 4), rel=1e-12)
+
+
+@given(st.integers(1, 50), st.integers(1, 50), st.integers(2, 40))
+@settings(max_examples=25, deadline=None)
+def test_an_elasticity_is_the_slope_of_logarithms(a: int, b: int, n: int) -> None:
+    found = asked("a*n^2 + b*n*log(n)", f"param a = {a} param b = {b} param n = {n}")
+    (here,) = (item.here for item in found if item.parameter == "n")  # type: ignore[attr-defined]
+
+    def logarithm(x: float) -> float:
+        return math.log(a * x**2 + b * x * math.log(x))
+
+    step = 1e-5
+    slope = (logarithm(n * math.exp(step)) - logarithm(n * math.exp(-step))) / (2 * step)
+    assert here == pytest.approx(slope, rel=1e-6)
+
+
+def test_where_a_metric_has_no_value_is_told() -> None:
+    """1/floor(n/4) has none below 4: of 101 points from 1 to 16, in equal ratios, the first 50."""
+    (found,) = asked("1/floor(n/4)", "param n = 8 in 1 .. 16")  # type: ignore[misc]
+    assert found.undefined == pytest.approx(50 / 101)
+
+
+def test_a_choice_has_no_elasticity() -> None:
+    with pytest.raises(AspenError, match="a choice has no elasticity"):
+        asked("mode + 1", "enum kind {one, two} param mode = one in kind", vary=["mode"])
+
+
+# -- normalised ------------------------------------------------------------------------------------
+
+
+def test_effects_by_hand() -> None:
+    """T = 8/clock + n/8 (four flops blocks on four cores) with clock = 2 and n = 24: 4 + 3.
+
+    clock from 1 to 4: 8 + 3 down to 2 + 3; n from 8 to 40: 4 + 1 to 4 + 5; both: 2 + 1 to 8 + 5.
+    """
+    app, there = both(
+        "model a { param n = 24 in 8 .. 40 kernel main { execute [4] { flops [8] } execute { loads [n] } } }", HASTE
+    )
+    found = sensitivity(app, there, method="normalised")
+    assert isinstance(found, Effects)
+    assert found.base == 7.0
+    clock, n = found.singles
+    assert (clock.parameters, clock.least, clock.most) == (("clock",), 5.0, 11.0)
+    assert (n.parameters, n.least, n.most) == (("n",), 5.0, 9.0)
+    assert clock.sensitivity == pytest.approx(6 / 7)
+    assert clock.per_change == pytest.approx((6 / 7) / (3 / 2))
+    (pair,) = found.pairs
+    assert (pair.least, pair.most) == (3.0, 13.0)
+    assert pair.normalised == 1.0
+    assert n.normalised == pytest.approx(4 / 10)
+    assert pair.beyond == pytest.approx((10 - 6) / 7)
+
+
+def test_machines_and_enums_vary_too() -> None:
+    app = application(
+        "execute { flops [(mode + 1) * n] }", "enum kind {one, two, three} param mode = two in kind param n = 2"
+    )
+    slow = machine(SECONDS.replace("seconds", "slow").replace("flops(n) [n]", "flops(n) [10*n]"))
+    found = sensitivity(
+        app,
+        machine(),
+        method="normalised",
+        vary=["mode", "machine=seconds,slow"],
+        load=lambda name: {"seconds": machine(), "slow": slow}[name],
+    )
+    assert isinstance(found, Effects)
+    assert found.base == 4.0
+    assert {item.parameters[0]: (item.least, item.most) for item in found.singles} == {
+        "machine": (4.0, 40.0),
+        "mode": (2.0, 6.0),
+    }
+    assert (found.pairs[0].least, found.pairs[0].most) == (2.0, 60.0)
+
+
+# -- shares of the variance ------------------------------------------------------------------------
+
+
+def test_sobol_of_a_polynomial() -> None:
+    """Y = x + 2y + 3xy over [0, 2]: with means 1 and variances v = 1/3, the effect of x is (1 + 3)(x - 1), that of y
+    (2 + 3)(y - 1), and 3(x - 1)(y - 1) is left: variances 16v, 25v, 9v^2."""
+    pytest.importorskip("SALib")
+    v = 1 / 3
+    whole = 16 * v + 25 * v + 9 * v**2
+    found = asked(
+        "x + 2*y + 3*x*y",
+        "param x = 1 param y = 1",
+        method="sobol",
+        vary=["x=0..2:real", "y=0..2:real"],
+        samples=1 << 14,
+        pairs=True,
+    )
+    assert isinstance(found, Sobol)
+    assert found.variance == pytest.approx(whole, rel=5e-3)
+    assert found.mean == pytest.approx(1 + 2 + 3, rel=1e-3)
+    y, x = found.indices
+    assert (x.first, y.first) == pytest.approx((16 * v / whole, 25 * v / whole), abs=5e-3)
+    assert (x.total, y.total) == pytest.approx(((16 * v + 9 * v**2) / whole, (25 * v + 9 * v**2) / whole), abs=5e-3)
+    assert found.interactions[0].second == pytest.approx(9 * v**2 / whole, abs=5e-3)
+
+
+def test_sobols_own_function() -> None:
+    """G = product of (|4x - 2| + a)/(1 + a) with a = 0, 1, 9: V_i = 1/(3 (1 + a)^2), V = product(1 + V_i) - 1."""
+    pytest.importorskip("SALib")
+    a = (0, 1, 9)
+    parts = [1 / (3 * (1 + item) ** 2) for item in a]
+    whole = math.prod(1 + part for part in parts) - 1
+    text = " * ".join(f"((abs(4*x{i} - 2) + {item})/{1 + item})" for i, item in enumerate(a))
+    declared_ = " ".join(f"param x{i} = 1/4" for i in range(3))
+    found = asked(text, declared_, method="sobol", vary=[f"x{i}=0..1:real" for i in range(3)], samples=1 << 14)
+    assert isinstance(found, Sobol)
+    by_name = {item.parameter: item for item in found.indices}
+    for place, part in enumerate(parts):
+        others = math.prod(1 + other for number, other in enumerate(parts) if number != place)
+        assert by_name[f"x{place}"].first == pytest.approx(part / whole, abs=1e-2)
+        assert by_name[f"x{place}"].total == pytest.approx(part * others / whole, abs=1e-2)
+
+
+def test_sobol_of_choices_and_whole_numbers() -> None:
+    """Y = k + m, k one of 1, 10, 100 (variance 1998) and m from 0 to 9 (variance 99/12), each evenly."""
+    pytest.importorskip("SALib")
+    found = asked(
+        "k + m", "param k = 1 param m = 1 in 0 .. 9", method="sobol", vary=["k=1,10,100", "m"], samples=1 << 13
+    )
+    assert isinstance(found, Sobol)
+    of_k = numpy.var([1, 10, 100])
+    assert found.indices[0].parameter == "k"
+    assert found.indices[0].first == pytest.approx(of_k / (of_k + 99 / 12), abs=5e-3)
+    assert found.indices[1].total == pytest.approx(99 / 12 / (of_k + 99 / 12), abs=5e-3)
+
+
+def test_what_does_not_vary_has_no_indices() -> None:
+    pytest.importorskip("SALib")
+    found = asked("5 + 0*x", "param x = 1", method="sobol", vary=["x=0..1:real"], samples=64)
+    assert isinstance(found, Sobol)
+    assert (found.variance, found.indices[0].total) == (0.0, 0.0)
+
+
+def test_morris_of_a_plane() -> None:
+    """Over the whole range x moves the plane by 3 * 4, y by -2 * 6, everywhere: no deviation."""
+    pytest.importorskip("SALib")
+    found = asked(
+        "100 + 3*x - 2*y", "param x = 1 param y = 1", method="morris", vary=["x=0..4:real", "y=1..7:real"], samples=10
+    )
+    assert isinstance(found, Morris)
+    by_name = {item.parameter: item for item in found.effects}
+    assert (by_name["x"].mean, by_name["y"].mean) == pytest.approx((12, -12), rel=1e-9)
+    assert by_name["x"].deviation == pytest.approx(0, abs=1e-9)
+
+
+# -- many points -----------------------------------------------------------------------------------
+
+
+@given(st.lists(st.tuples(st.integers(1, 64), st.integers(1, 64)), min_size=1, max_size=20))
+@settings(max_examples=20, deadline=None)
+def test_points_agree_with_one_prediction_each(points: list[tuple[int, int]]) -> None:
+    """Steps at whole numbers included: ceil(log2(n)) at powers of two, floor of a cube root at cubes."""
+    app = application("execute { flops [ceil(log2(n)) + floor(n^(1/3)*m/m) + n/m] }", "param n = 1 param m = 1")
+    space = spanned(app, machine(), ["n=1..64", "m=1..64"])
+    found = space.evaluator([lambda prediction: prediction.tree.runtime])(numpy.array(points, dtype=float))[0]
+    expected = [aspenpy.predict(app, machine(), set={"n": n, "m": m}).runtime for n, m in points]
+    assert found.tolist() == pytest.approx(expected, rel=1e-12)
+
+
+def test_formulas_without_symbols() -> None:
+    from aspenpy.expr import graph
+
+    assert Formulas([graph.number(3)], [])(numpy.zeros((2, 0))).tolist() == [[3.0, 3.0]]
+    assert evaluate(graph.number(3)) == 3
+
+
+# -- variables -------------------------------------------------------------------------------------
+
+
+def test_kinds_of_declared_ranges() -> None:
+    prediction = aspenpy.predict(aspenpy.load_application("comd"), aspenpy.load_machine("haswell"))
+    found = {name: declared(name, prediction) for name in ("haswell_nodes", "haswell_clock", "potential", "nx")}
+    assert {name: item.kind for name, item in found.items() if item} == {
+        "haswell_nodes": "whole", "haswell_clock": "real", "potential": "choice", "nx": "whole",
+    }  # fmt: skip
+    clock = found["haswell_clock"]
+    assert clock is not None
+    assert (clock.unit, clock.low) == ("Hz", 1.2e9)
+
+
+@pytest.mark.parametrize("text", ["n=9..1", "n=3..3"])
+def test_empty_ranges_are_refused(text: str) -> None:
+    prediction = aspenpy.predict(application("execute { flops [n] }", "param n = 2"), machine())
+    with pytest.raises(AspenError) as error:
+        variable(text, prediction)
+    assert codes(error.value) == ["empty-range"]
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("n", "no-range"),
+        ("n=", "bad-variable"),
+        ("n=1..", "bad-variable"),
+        ("n=1,,2", "bad-variable"),
+        ("n=1,1", "bad-variable"),
+        ("n=1..5:cubic", "bad-variable"),
+        ("n=0..5:log", "bad-range"),
+        ("m=1..5", "unknown-parameter"),
+    ],
+)
+def test_what_cannot_vary(text: str, code: str) -> None:
+    prediction = aspenpy.predict(application("execute { flops [n] }", "param n = 2"), machine())
+    with pytest.raises(AspenError) as error:
+        variable(text, prediction)
+    assert codes(error.value) == [code]
+
+
+def test_each_kind_covers_its_values_evenly() -> None:
+    prediction = aspenpy.predict(application("execute { flops [n] }", "param n = 2 in 1 .. 4"), machine())
+    places = (numpy.arange(4000) + 0.5) / 4000
+    counts = numpy.unique(variable("n", prediction).at(places), return_counts=True)
+    assert counts[0].tolist() == [1, 2, 3, 4]
+    assert counts[1].tolist() == [1000] * 4
+    assert variable("n=1..100:real:log", prediction).at(numpy.array([0.0, 0.5, 1.0])).tolist() == pytest.approx(
+        [1, 10, 100]
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "code"),
+    [
+        ({"method": "guess"}, "unknown-method"),
+        ({"method": "sobol", "samples": 100, "vary": ["n=1..2"]}, "bad-samples"),
+        ({"method": "sobol", "samples": 1 << 30, "vary": ["n=1..2"]}, "too-long"),
+        ({"method": "morris"}, "nothing-varies"),
+        ({"method": "normalised", "vary": ["n=1..2", "n=1..3"]}, "bad-variable"),
+        ({"metric": "floops"}, "unknown-metric"),
+    ],
+)
+def test_what_cannot_be_asked(options: dict[str, object], code: str) -> None:
+    pytest.importorskip("SALib")
+    with pytest.raises(AspenError) as error:
+        asked("n", "param n = 2", **options)
+    assert codes(error.value) == [code]
