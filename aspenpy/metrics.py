@@ -1,7 +1,8 @@
 """Metrics: what can be asked of a prediction, each as an expression in the symbols of its models and with a unit.
 
-`runtime`, the amount of a resource, and whatever the components of a machine declare as a property: a `cost`, an `area`
-or a `tdp` is then the sum over the machine's tree, each component counted as often as the machine has it.
+`runtime`, `energy` and its products with it, the amount of a resource, and whatever the components of a machine declare
+as a property: a `cost`, an `area` or a `tdp` is then the sum over the machine's tree, each component counted as often
+as the machine has it.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.machine.dimensions import PROPERTY_DIMENSIONS
 from aspenpy.machine.model import Machine
-from aspenpy.prediction import Prediction, metric_of
+from aspenpy.prediction import ENERGY_UNITS, Prediction, metric_of
 from aspenpy.record import Record
 
 AMOUNT_UNITS = dict.fromkeys(("loads", "stores", "bytes", "messages", "intracomm"), "B") | {"flops": "flop"}
@@ -28,8 +29,13 @@ class Metric(Record):
     unit: str
 
 
+def _energy(name: str, unit: str) -> Metric:
+    return Metric(lambda prediction: metric_of(prediction.tree, name), unit)
+
+
 METRICS: dict[str, Metric] = {
     "runtime": Metric(lambda prediction: prediction.tree.runtime, "s"),
+    **{name: _energy(name, unit) for name, unit in ENERGY_UNITS.items()},
 }
 """By name. Any other name is that of a resource, or of a property that components of the machine have."""
 

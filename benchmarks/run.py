@@ -17,6 +17,7 @@ from benchmarks import (
     predict_warm,
     prepared_point,
     reuse,
+    sobol_million,
 )
 from benchmarks.measure import Benchmark, measured
 
@@ -28,6 +29,7 @@ BENCHMARKS = (
             expr_cold,
             predict_warm,
             prepared_point,
+            sobol_million,
             expr_large,
             many_calls,
             parse_time,

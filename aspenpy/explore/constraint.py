@@ -7,6 +7,7 @@ from typing import NamedTuple, NoReturn
 
 from aspenpy.diagnostics import AspenError, fail, nearest
 from aspenpy.dimensions import Dimension, unit_of
+from aspenpy.explore.variable import parameter_dimension
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.metrics import has_metric, metric, metric_names
@@ -155,7 +156,9 @@ def unit_of_quantity(node: nodes.Expression, prediction: Prediction) -> str:
 
 
 def _dimension(name: str, prediction: Prediction) -> Dimension | None:
-    unit = metric(name).unit if has_metric(prediction, name) else ""
+    if not has_metric(prediction, name):
+        return None if _parameter(name, prediction) is None else parameter_dimension(name, prediction)
+    unit = metric(name).unit
     try:
         return unit_of(unit).dimension if unit else None
     except KeyError:  # such as J*s, which no literal is in

@@ -25,6 +25,9 @@ STEPS = 101
 GRID = 33
 """Values of each parameter of a pair that are tried."""
 
+NOTHING = 1e-12
+"""An elasticity below this is what rounding leaves of slopes that cancel."""
+
 # -- elasticities ----------------------------------------------------------------------------------
 
 
@@ -33,8 +36,9 @@ class Elasticity(Record):
 
     `here` is its value where the prediction is, `formula` the same as an expression. Over the parameter's range, all
     else as it is, `least` and `most` are its extremes at equal ratios of the parameter, `mean` the mean of its
-    magnitude there; None where no range is known. `undefined` is the part of the range (0 to 1) where the metric has
-    no value, which the extremes and the mean leave out.
+    magnitude there; None where no range is known. A slope does not see steps, such as those of `ceil`: `overall` does,
+    log(metric) from one end of the range to the other over log(parameter). `undefined` is the part of the range (0 to
+    1) where the metric has no value, which all these leave out.
     """
 
     parameter: str
@@ -42,13 +46,14 @@ class Elasticity(Record):
     least: float | None
     most: float | None
     mean: float | None
+    overall: float | None
     undefined: float
     formula: Expr
 
     @property
     def rank(self) -> float:
-        """What they are ordered by: the mean over the range, or what it is here."""
-        return abs(self.here) if self.mean is None else self.mean
+        """What they are ordered by: what it is over the range, or else here."""
+        return abs(self.here) if self.mean is None else max(self.mean, abs(self.overall or 0.0))
 
 
 def elasticities(
@@ -88,17 +93,33 @@ def _elasticity(prediction: Prediction, name: str, item: Variable | None, metric
         fail("no-derivative", f"the {metric_name} has no derivative by `{name}`: {error}")
     ratio = graph.div(graph.mul(symbol, slope), formula)
     base = float(prediction.scope.values([symbol], prediction.seed)[0])
-    here = float(_values(prediction, ratio, symbol, numpy.array([base]), missing=False)[0])
+    here = float(_still(_values(prediction, ratio, symbol, numpy.array([base]), missing=False))[0])
     if item is None:
-        return Elasticity(name, here, None, None, None, 0.0, ratio)
+        return Elasticity(name, here, None, None, None, None, 0.0, ratio)
     low, high = item.low, item.high
     places = numpy.geomspace(low, high, STEPS) if low > 0 else numpy.linspace(low, high, STEPS)
-    over = _values(prediction, ratio, symbol, numpy.clip(places, low, high)[places != 0], missing=True)
+    places = numpy.clip(places, low, high)[places != 0]
+    over = _still(_values(prediction, ratio, symbol, places, missing=True))
     known = over[~numpy.isnan(over)]
     if not len(known):
-        return Elasticity(name, here, None, None, None, 1.0, ratio)
+        return Elasticity(name, here, None, None, None, None, 1.0, ratio)
     mean = float(abs(known).mean())
-    return Elasticity(name, here, float(known.min()), float(known.max()), mean, 1 - len(known) / len(over), ratio)
+    overall = _overall(places, _values(prediction, formula, symbol, places, missing=True))
+    left_out = 1 - len(known) / len(over)
+    return Elasticity(name, here, float(known.min()), float(known.max()), mean, overall, left_out, ratio)
+
+
+def _overall(places: Floats, values: Floats) -> float | None:
+    """Between the first and the last place with a value that has a logarithm."""
+    usable = numpy.flatnonzero((places > 0) & (values > 0))
+    if len(usable) < 2:
+        return None
+    first, last = usable[0], usable[-1]
+    return float(numpy.log(values[last] / values[first]) / numpy.log(places[last] / places[first]))
+
+
+def _still(values: Floats) -> Floats:
+    return numpy.where(abs(values) < NOTHING, 0.0, values)
 
 
 def _values(prediction: Prediction, expr: Expr, symbol: Expr, places: Floats, *, missing: bool) -> Floats:

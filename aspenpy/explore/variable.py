@@ -178,7 +178,9 @@ def _listed(name: str, items: list[str], prediction: Prediction) -> Variable:
     if len({*choices}) < len(choices):
         fail("bad-variable", f"a value of `{name}` comes twice")
     base = _base(name, prediction)
-    return Variable(name, "choice", min(choices), max(choices), base, choices, tuple(items))
+    dimension = parameter_dimension(name, prediction)
+    unit = "" if dimension is None else symbol(dimension)
+    return Variable(name, "choice", min(choices), max(choices), base, choices, tuple(items), unit)
 
 
 def _ranged(name: str, text: str, prediction: Prediction) -> Variable:
@@ -262,14 +264,15 @@ def declared(name: str, prediction: Prediction) -> Variable | None:
 def _typed(name: str, low: float, high: float, prediction: Prediction) -> Variable:
     """Whole where the value and both ends are, without a unit, and the numbers between can be gone through."""
     base = _base(name, prediction)
-    dimension = _dimension(name, prediction)
+    dimension = parameter_dimension(name, prediction)
     countable = dimension in (None, DIMENSIONLESS) and high - low < MOST_WHOLE
     whole = countable and all(float(value).is_integer() for value in (base, low, high))
     unit = "" if dimension is None else symbol(dimension)
     return Variable(name, "whole" if whole else "real", low, high, base, unit=unit)
 
 
-def _dimension(name: str, prediction: Prediction) -> Dimension | None:
+def parameter_dimension(name: str, prediction: Prediction) -> Dimension | None:
+    """What a parameter is in, as far as its model tells."""
     found = declaration(name, prediction)
     if found is None or isinstance(found.node.value, nodes.Array):
         return None

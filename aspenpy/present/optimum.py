@@ -70,7 +70,7 @@ def _bindings(result: Optimum, words: Words) -> Table:
 
     def slope(item: Binding) -> str | None:
         per = words.side_unit(item)
-        both = f"{unit}/({per})" if unit and per else unit or (f"1/({per})" if per else "")
+        both = " ".join([*([unit] if unit else []), *(["per", per] if per else [])])
         return None if item.multiplier is None else f"{item.multiplier:.6g} {both}".rstrip()
 
     def amount(value: float | None) -> str | None:

@@ -37,16 +37,29 @@ def _names(result: Result) -> list[str]:
 def _elasticity(result: tuple[Elasticity, ...], unit: str) -> Page:
     columns = [
         Column("parameter"),
-        *(Column(name, _digits, "right") for name in ("elasticity", "least", "most", "mean")),
+        *(Column(name, _digits, "right") for name in ("elasticity", "least", "most", "mean", "overall")),
     ]
     some = any(item.undefined for item in result)
     columns += [Column("no value", share, "right")] if some else []
     rows = tuple(
-        (item.parameter, item.here, item.least, item.most, item.mean, *([item.undefined or None] if some else []))
+        (
+            item.parameter,
+            item.here,
+            item.least,
+            item.most,
+            item.mean,
+            item.overall,
+            *([item.undefined or None] if some else []),
+        )
         for item in result
     )
-    explained = "an elasticity of 2 is the square: 1 % more of the parameter makes 2 %; least, most and mean magnitude"
-    return Table(tuple(columns), rows), Paragraph(f"{explained} are over the parameter's range, all else as it is")
+    return Table(tuple(columns), rows), Paragraph(EXPLAINED)
+
+
+EXPLAINED = (
+    "An elasticity of 2 is the square: 1 % more of the parameter makes 2 %. Least, most, the mean magnitude, and "
+    "overall, from end to end, are over the parameter's range, all else as it is; only overall sees steps."
+)
 
 
 def _effects(result: Effects, unit: str) -> Page:
@@ -147,7 +160,7 @@ def as_json(result: Result, unit: str) -> dict[str, Any]:
 
 
 _FIELDS: dict[type, tuple[str, ...]] = {
-    tuple: ("parameter", "here", "least", "most", "mean", "undefined"),
+    tuple: ("parameter", "here", "least", "most", "mean", "overall", "undefined"),
     Sobol: ("parameter", "first", "first_confidence", "total", "total_confidence"),
     Morris: ("parameter", "magnitude", "confidence", "mean", "deviation"),
 }

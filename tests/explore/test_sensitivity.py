@@ -72,6 +72,14 @@ def test_where_a_metric_has_no_value_is_told() -> None:
     assert found.undefined == pytest.approx(50 / 101)
 
 
+def test_steps_are_seen_from_end_to_end() -> None:
+    """ceil(n/10) is flat nearly everywhere, and goes from 1 to 100 while n goes from 10 to 1000."""
+    (found,) = asked("ceil(n/10)", "param n = 15 in 10 .. 1000")  # type: ignore[misc]
+    assert (found.here, found.mean) == (0.0, 0.0)
+    assert found.overall == pytest.approx(1, rel=1e-12)
+    assert found.rank == found.overall
+
+
 def test_a_choice_has_no_elasticity() -> None:
     with pytest.raises(AspenError, match="a choice has no elasticity"):
         asked("mode + 1", "enum kind {one, two} param mode = one in kind", vary=["mode"])

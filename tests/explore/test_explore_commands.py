@@ -1,0 +1,154 @@
+"""The commands `sensitivity` and `optimise`: what they print for programs, and what they refuse."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from aspenpy.cli.main import main
+from aspenpy.cli.sensitivity import varied
+
+APPLICATION = """model work {
+  param n = 16 in 1 .. 100
+  kernel main { execute [n] { flops [8] } }
+}
+"""
+MACHINE = """param cores = 2 in 1 .. 8
+param clock = 1 in 1 .. 2
+machine box { socket chip }
+socket chip { property cost [5] core [cores] unit }
+core unit { property cost [clock^2] resource flops(x) [x/clock] }
+"""
+
+
+@pytest.fixture
+def models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "work.aspen").write_text(APPLICATION)
+    (tmp_path / "box.aspen").write_text(MACHINE)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def run(*arguments: str) -> int:
+    command, *rest = arguments
+    return main([command, "work.aspen", "--machine", "box.aspen", *rest])
+
+
+def printed(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    assert run(*arguments) == 0
+    return capsys.readouterr().out
+
+
+def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    assert run(*arguments) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    return captured.err
+
+
+@pytest.mark.usefixtures("models")
+def test_an_elasticity_with_its_formula(capsys: pytest.CaptureFixture[str]) -> None:
+    """The cost is 5 + cores clock^2, with clock = 1: of the clock 2 cores clock^2 over it, 4/7."""
+    found = json.loads(printed(capsys, "sensitivity", "--metric", "cost", "--format", "json"))
+    clock = next(item for item in found["elasticities"] if item["parameter"] == "clock")
+    assert clock["here"] == pytest.approx(4 / 7, rel=1e-12)
+    assert "clock" in clock["formula"]
+
+
+@pytest.mark.parametrize("method", ["elasticity", "normalised", "sobol", "morris"])
+@pytest.mark.parametrize("suffix", ["svg", "png"])
+def test_every_method_draws(models: Path, capsys: pytest.CaptureFixture[str], method: str, suffix: str) -> None:
+    pytest.importorskip("matplotlib")
+    pytest.importorskip("SALib")
+    asked = ["--vary", "clock=1..2:real,cores" if method != "elasticity" else "clock=1..2:real"]
+    out = printed(
+        capsys, "sensitivity", "--method", method, *asked, "--picture", f"tornado.{suffix}", "--format", "csv"
+    )
+    assert out.startswith("parameter,")
+    assert (models / f"tornado.{suffix}").stat().st_size > 1000
+
+
+@pytest.mark.usefixtures("models")
+def test_an_optimum_for_programs(capsys: pytest.CaptureFixture[str]) -> None:
+    """8/clock ceil(16/cores) with 5 + cores clock^2 <= 13: 8 cores at 1 take 16. The next better
+    is 6 at 2, with 3 * 4 for 5 + 24."""
+    pytest.importorskip("scipy")
+    out = printed(
+        capsys,
+        "optimise",
+        "--minimise",
+        "runtime",
+        "--subject-to",
+        "cost <= 13",
+        "--vary",
+        "cores,clock=1,2",
+        "--format",
+        "json",
+    )
+    found = json.loads(out)
+    assert (found["value"], found["unit"], found["proven"]) == (16.0, "s", True)
+    assert found["point"] == {"cores": 8, "clock": "1"}
+    (binding,) = found["binding"]
+    assert (binding["next_bound"], binding["next_value"]) == (29.0, 12.0)
+
+
+@pytest.mark.usefixtures("models")
+def test_a_front_as_rows(capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("scipy")
+    rows = printed(
+        capsys, "optimise", "--minimise", "runtime,cost", "--vary", "cores=1,2,4,8", "--format", "csv"
+    ).split()
+    assert rows == ["runtime,cost,cores", "16.0,13.0,8", "32.0,9.0,4", "64.0,7.0,2", "128.0,6.0,1"]
+
+
+def test_commas_separate_names_and_values() -> None:
+    assert varied(["n=1..5,cores", "m=1,2,4"]) == ["n=1..5", "cores", "m=1,2,4"]
+    assert varied(["machine=a,b"]) == ["machine=a,b"]
+    assert varied(["m=1,2,n=3"]) == ["m=1,2", "n=3"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["sensitivity", "--pairs"], "--pairs belongs to --method sobol"),
+        (["sensitivity", "--samples", "8"], "--samples belongs to"),
+        (["sensitivity", "--vary", "n,,cores"], "--vary: a name is missing in `n,,cores`"),
+        (["sensitivity", "--method", "normalised", "--vary", "machine=box.aspen,gone"], "gone"),
+        (["sensitivity", "--picture", "t.bmp", "--vary", "nn"], "unknown parameter `nn`"),
+        (["optimise", "--vary", "n"], "nothing to optimise"),
+        (["optimise", "--minimise", "runtime"], "nothing varies"),
+        (["optimise", "--minimise", "runtime", "--vary", "n", "--picture", "x.svg"], "several quantities"),
+        (["optimise", "--minimise", "runtime", "--vary", "n", "--subject-to", "cost < 3"], "hint: write `<=`"),
+        (
+            ["optimise", "--minimise", "runtime", "--vary", "n", "--subject-to", "cost <= 3"],
+            "no point keeps to `cost <= 3`",
+        ),
+        (["optimise", "--minimise", "runtime +", "--vary", "n"], "runtime +"),
+    ],
+)
+@pytest.mark.usefixtures("models")
+def test_what_is_refused(capsys: pytest.CaptureFixture[str], arguments: list[str], message: str) -> None:
+    pytest.importorskip("scipy")
+    assert message in refused(capsys, *arguments)
+
+
+@pytest.mark.parametrize(
+    ("missing", "arguments", "extra"),
+    [
+        ("scipy", ["optimise", "--minimise", "runtime", "--vary", "n"], "aspenpy[optimise]"),
+        ("SALib", ["sensitivity", "--method", "sobol"], "aspenpy[sensitivity]"),
+        ("pymoo", ["optimise", "--minimise", "runtime,cost", "--vary", "clock=1..2:real"], "aspenpy[optimise]"),
+    ],
+)
+@pytest.mark.usefixtures("models")
+def test_what_is_not_installed_is_named(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, missing: str, arguments: list[str], extra: str
+) -> None:
+    from importlib import util
+
+    there = util.find_spec
+    for name in ("optimise", "variance", "pareto"):
+        monkeypatch.setattr(
+            f"aspenpy.explore.{name}.find_spec", lambda wanted: None if wanted == missing else there(wanted)
+        )
+    assert f"pip install '{extra}'" in refused(capsys, *arguments)
