@@ -15,7 +15,7 @@ from aspenpy.explore.space import Space
 from aspenpy.record import Record
 from aspenpy.scope import DEFAULT_SEED
 
-POPULATION, GENERATIONS = 128, 200
+POPULATION, GENERATIONS = 128, 100
 """Of NSGA-II."""
 
 
