@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from aspenpy.prepared import Prepared
     from aspenpy.reuse.distances import ReuseDistances
     from aspenpy.reuse.measure import reuse_distances
+    from aspenpy.session.session import Session
 
 __version__ = "0.1.0"
 
@@ -59,6 +60,7 @@ __all__ = [
     "Profile",
     "ReuseDistances",
     "Roofline",
+    "Session",
     "Skeleton",
     "Trace",
     "Traffic",
@@ -100,12 +102,14 @@ _HOME = {
     "Profile": "aspenpy.analysis.profile",
     "ReuseDistances": "aspenpy.reuse.distances",
     "Roofline": "aspenpy.analysis.roofline",
+    "Session": "aspenpy.session.session",
     "Skeleton": "aspenpy.generate.mpi",
     "Trace": "aspenpy.analysis.trace",
     "Traffic": "aspenpy.analysis.traffic",
     "count": "aspenpy.prediction",
     "fit": "aspenpy.empirical.fit",
     "load_application": "aspenpy.library",
+    "load_ipython_extension": "aspenpy.notebook",
     "load_machine": "aspenpy.library",
     "memory": "aspenpy.analysis.footprint",
     "mpi": "aspenpy.generate.mpi",
@@ -122,6 +126,7 @@ _HOME = {
     "sensitivity": "aspenpy.explore.methods",
     "trace": "aspenpy.analysis.trace",
     "traffic": "aspenpy.analysis.traffic",
+    "unload_ipython_extension": "aspenpy.notebook",
 }
 
 

@@ -207,9 +207,13 @@ class Prediction:
 
     def outside_ranges(self) -> list[Diagnostic]:
         """A warning for each parameter that the runtime depends on and whose value is outside its range."""
+        try:
+            used = self._used
+        except AspenError:
+            return []  # a circular definition is an error of its own
         found = []
         for parameter, exprs in ranged([*self.application.parameters.values(), *self.machine.parameters]):
-            if parameter.symbol not in self._used:
+            if parameter.symbol not in used:
                 continue
             try:
                 found.append(range_warning(parameter, *self.scope.values(exprs, self.seed)))

@@ -26,8 +26,9 @@ from aspenpy.syntax import nodes
 from aspenpy.syntax.lower import Lowering, Origins, carry_origin
 
 Value = int | Fraction | float
-Setting = Value | str | Expr
-"""What a parameter can be set to: a number, text in the language (`2*k`, `{1, 2}`), or a node of the graph."""
+Setting = Value | str | nodes.Expression | Expr
+"""What a parameter can be set to: a number, text in the language (`2*k`, `{1, 2}`) or the tree of one, or a node of
+the graph."""
 
 DEFAULT_SEED = 20120910
 """Random draws repeat unless another seed is given; it is printed wherever draws were made."""
@@ -54,7 +55,7 @@ class Scope:
         self.application = application
         self.machine = machine
         self.entry = entry
-        self.origins = origins
+        self.origins = dict(origins) if settings else origins  # what a user sets stands in no model
         self.roots = roots
         self.definitions = dict(definitions)
         self.settings = settings
@@ -159,16 +160,25 @@ class Scope:
         if isinstance(setting, str):
             from aspenpy.syntax.parser import parse_value
 
-            return Lowering(self._resolve, self.origins)(parse_value(setting, f"<{name}>"))
+            return self.lower(parse_value(setting, f"<{name}>"))
+        if isinstance(setting, nodes.Expression):
+            return self.lower(setting)
         try:
             return graph.number(_plain_number(name, setting))
         except ValueError:
             fail("bad-value", f"`{name}` cannot be {setting}: a parameter is a finite number")
 
-    def _resolve(self, node: nodes.Name) -> Expr:
-        found = self.application.lookup(node.name) or (self.machine.lookup(node.name) if self.machine else None)
-        if found is not None:
-            return found
+    def lower(self, tree: nodes.Expression, known: Mapping[str, Expr] = MappingProxyType({})) -> Expr:
+        """The node for an expression in the names of both models; names that neither has are looked for in `known`."""
+
+        def resolve(node: nodes.Name) -> Expr:
+            found = self.application.lookup(node.name) or (self.machine.lookup(node.name) if self.machine else None)
+            return found or known.get(node.name) or self._otherwise(node)
+
+        return Lowering(resolve, self.origins)(tree)
+
+    def _otherwise(self, node: nodes.Name) -> Expr:
+        """What a name stands for that no model declares: an argument of the kernel, or what is yet to be set."""
         formal = next((formal for formal in self.entry.formals if formal.payload[0] == node.name), None)
         if formal is not None:
             return formal
@@ -197,7 +207,10 @@ class Scope:
 
     def used(self, exprs: Sequence[Expr]) -> list[Expr]:
         """The parameters that the expressions depend on, in the order of their declaration."""
-        found = reached(exprs, self.definitions)
+        try:
+            found = reached(exprs, self.definitions)
+        except CircularDefinition as error:
+            raise self._circular(error) from None
         return [symbol for symbol in self.definitions if symbol in found]
 
     # -- what goes wrong -------------------------------------------------------------------------

@@ -11,18 +11,20 @@ from typing import NamedTuple
 
 
 class Source:
-    """The text of one file (or of a string given in Python), with the files it includes.
+    """The text of one file (or of a string given in Python), with the files it includes. A line out of a longer text
+    is its `first_line`.
 
     `include` splices another file's tokens into this one's. Their offsets start where the text so
     far ends, so that one pair of integers says both which file and where in it.
     """
 
-    __slots__ = ("included", "name", "path", "text")
+    __slots__ = ("first_line", "included", "name", "path", "text")
 
-    def __init__(self, text: str, name: str = "<text>", path: Path | None = None) -> None:
+    def __init__(self, text: str, name: str = "<text>", path: Path | None = None, first_line: int = 1) -> None:
         self.text = text
         self.name = name
         self.path = path
+        self.first_line = first_line
         self.included: list[tuple[int, Source]] = []
 
     def splice(self, other: Source) -> int:
@@ -67,7 +69,7 @@ class Span(NamedTuple):
     def position(self) -> Position:
         """Line and column of the first character in its own file."""
         source, start, _ = self.resolve()
-        line = source.text.count("\n", 0, start) + 1
+        line = source.text.count("\n", 0, start) + source.first_line
         return Position(line, start - (source.text.rfind("\n", 0, start) + 1) + 1)
 
     def end_position(self) -> Position:

@@ -1,12 +1,17 @@
 """How the documentation is built: `make docs`."""
 
+import sys
+from pathlib import Path
+
 from sphinx.application import Sphinx
 
 from aspenpy.present.highlight import AspenLexer
 
+sys.path.insert(0, str(Path(__file__).parent / "_extensions"))
+
 project = "aspenpy"
 author = "the aspenpy authors"
-extensions = ["myst_parser", "sphinx.ext.autodoc"]
+extensions = ["myst_parser", "notebooks", "sphinx.ext.autodoc"]
 html_theme = "furo"
 html_title = "aspenpy"
 html_static_path = ["_static"]

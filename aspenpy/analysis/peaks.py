@@ -102,16 +102,18 @@ def redefined(machine: Machine, settings: Mapping[str, Setting]) -> dict[Expr, E
 def _expression(machine: Machine, name: str, setting: Setting) -> Expr:
     if isinstance(setting, Expr):
         return setting
-    if not isinstance(setting, str):
+    if not isinstance(setting, str | nodes.Expression):
         return graph.number(setting)
     from aspenpy.syntax.lower import Lowering
     from aspenpy.syntax.parser import parse_value
+
+    tree = parse_value(setting, f"<{name}>") if isinstance(setting, str) else setting
 
     def resolve(node: nodes.Name) -> Expr:
         hint = nearest(node.name, machine.declared)
         return machine.lookup(node.name) or fail("unknown-name", f"unknown name `{node.name}`", node.span, hint=hint)
 
-    return Lowering(resolve, machine.origins)(parse_value(setting, f"<{name}>"))
+    return Lowering(resolve, machine.origins)(tree)
 
 
 def _combinations(offer: Offer) -> Iterator[tuple[str, ...]]:

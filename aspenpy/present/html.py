@@ -1,13 +1,25 @@
-"""Pages as HTML, for notebooks: a fragment without styles of its own."""
+"""Pages and diagnostics as HTML, for notebooks."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from html import escape
 from typing import Any
 
-from aspenpy.present.page import Grid, Page, Paragraph, Part, Title
+from aspenpy.diagnostics import Diagnostic, drawn_lines
+from aspenpy.present.page import Grid, Page, Paragraph, Part, Plot, Title
 from aspenpy.present.table import Table
+
+STYLES = {
+    "error": "color: #b00020; font-weight: bold",
+    "warning": "color: #8a5a00; font-weight: bold",
+    "note": "color: #006a80",
+    "place": "color: #1a4fa0",
+    "code": "",
+    "caret": "color: #b00020; font-weight: bold",
+    "hint": "color: #1b6b2f",
+}
+"""Of the lines of a report, by their kind; dark enough for a light page."""
 
 SIDES = {"left": "left", "right": "right", "unit": "right"}
 
@@ -15,6 +27,18 @@ SIDES = {"left": "left", "right": "right", "unit": "right"}
 def as_html(page: Page) -> str:
     """The page as a fragment."""
     return "<div>\n" + "\n".join(_FRAGMENTS[type(part)](part) for part in page) + "\n</div>"
+
+
+def report_as_html(diagnostics: Iterable[Diagnostic]) -> str:
+    """The report of some diagnostics, the words of `diagnostics.render` with colours; nothing for none."""
+    reports = [
+        "\n".join(
+            f'<span style="{STYLES[kind]}">{escape(line)}</span>' if STYLES[kind] else escape(line)
+            for kind, line in drawn_lines(diagnostic)
+        )
+        for diagnostic in diagnostics
+    ]
+    return f"<pre>{chr(10).join(reports)}</pre>" if reports else ""
 
 
 def _table(part: Table) -> str:
@@ -40,9 +64,23 @@ def _grid(part: Grid) -> str:
     return f"<p><b>{escape(part.heading)}</b> {entries}</p>"
 
 
+def _plot(part: Plot) -> str:
+    """A picture, where matplotlib is there to draw it; else the characters of the terminal."""
+    from importlib.util import find_spec
+
+    if find_spec("matplotlib"):
+        from aspenpy.present.plot_picture import as_svg
+
+        return as_svg(part)
+    from aspenpy.present.braille import plot_lines
+
+    return f"<pre>{escape(chr(10).join(plot_lines(part)))}</pre>"
+
+
 _FRAGMENTS: dict[type[Part], Callable[[Any], str]] = {
     Title: lambda part: f"<p><b>{escape(part.text)}</b></p>",
     Paragraph: lambda part: f"<p>{escape(part.text)}</p>",
     Grid: _grid,
     Table: _table,
+    Plot: _plot,
 }

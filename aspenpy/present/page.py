@@ -31,5 +31,17 @@ class Grid(Record):
     tone: Literal["plain", "marked"] = "plain"
 
 
-Part = Title | Paragraph | Table | Grid
+class Plot(Record):
+    """A curve over a parameter: heights in a base unit (empty for plain numbers), not a number where there are none;
+    the values of the parameter stand in equal ratios if `log`."""
+
+    what: str
+    unit: str
+    parameter: str
+    xs: tuple[float, ...]
+    heights: tuple[float, ...]
+    log: bool
+
+
+Part = Title | Paragraph | Table | Grid | Plot
 Page = tuple[Part, ...]

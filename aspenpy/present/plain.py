@@ -6,13 +6,14 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from aspenpy.present.layout import GAP, aligned, in_columns, padded, visible, width
-from aspenpy.present.page import Grid, Page, Paragraph, Part, Title
+from aspenpy.present.page import Grid, Page, Paragraph, Part, Plot, Title
 from aspenpy.present.table import Table
 
 WIDTH = 100
 """Characters for what can be broken into lines."""
 
-WITHOUT_UNICODE = str.maketrans({"─": "-", "├": "|", "└": "`", "│": "|", "×": "x"})
+BRAILLE = {chr(0x2800 + dots): "." if dots.bit_count() < 3 else "*" for dots in range(1, 256)}
+WITHOUT_UNICODE = str.maketrans({"─": "-", "├": "|", "┤": "|", "└": "`", "│": "|", "×": "x"} | BRAILLE)
 """For outputs that cannot take the characters that pages are drawn with."""
 
 
@@ -34,6 +35,12 @@ def _paragraph(part: Paragraph, columns: int) -> list[str]:
 def _grid(part: Grid, columns: int) -> list[str]:
     entries = [(visible(name), visible(value)) for name, value in part.entries]
     return [part.heading, *(GAP + line for line in in_columns(entries, columns - len(GAP)))]
+
+
+def _plot(part: Plot, columns: int) -> list[str]:
+    from aspenpy.present.braille import plot_lines
+
+    return [visible(line) for line in plot_lines(part, columns)]
 
 
 def table_lines(table: Table) -> list[str]:
@@ -64,4 +71,5 @@ _LINES: dict[type[Part], Callable[[Any, int], list[str]]] = {
     Paragraph: _paragraph,
     Grid: _grid,
     Table: lambda part, columns: table_lines(part),
+    Plot: _plot,
 }

@@ -12,8 +12,9 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from aspenpy.diagnostics import Diagnostic, drawn_lines
+from aspenpy.present.braille import plot_lines
 from aspenpy.present.layout import GAP, aligned, in_columns, padded, visible, width
-from aspenpy.present.page import Grid, Page, Paragraph, Part, Title
+from aspenpy.present.page import Grid, Page, Paragraph, Part, Plot, Title
 from aspenpy.present.table import Column, Table
 
 MARKED = "bold yellow"
@@ -89,6 +90,16 @@ def _grid(part: Grid, columns: int) -> Text:
     return Text.assemble((part.heading, "bold"), "\n", ("\n".join(lines), MARKED if part.tone == "marked" else ""))
 
 
+def _plot(part: Plot, columns: int) -> Text:
+    """Its axes dim, the curve in colour."""
+    head, *lines = plot_lines(part, columns)
+    drawn = Text("\n".join([head, *lines]), no_wrap=True)
+    drawn.highlight_regex(r"[\u2801-\u28ff]+", "cyan")
+    drawn.highlight_regex(r"[─│┤└]+", "dim")
+    drawn.stylize("bold", 0, len(head))
+    return drawn
+
+
 def _table(part: Table, columns: int) -> RenderableType:
     drawn = RichTable(
         box=box.SIMPLE_HEAD if part.has_headers else None,
@@ -125,4 +136,5 @@ _DRAWN: dict[type[Part], Callable[[Any, int], RenderableType]] = {
     Paragraph: _paragraph,
     Grid: _grid,
     Table: _table,
+    Plot: _plot,
 }

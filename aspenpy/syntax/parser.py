@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from aspenpy.garbage import collection_paused
-from aspenpy.source import Source
+from aspenpy.source import Source, Span
 from aspenpy.syntax.builder import Builder
 from aspenpy.syntax.tables import COLLECT, PASS_ON, Rule, tables
 from aspenpy.syntax.tokens import TokenStream
@@ -50,8 +50,20 @@ def parse_condition(text: str, name: str = "<condition>") -> Condition:
     return tree
 
 
-def _parse(source: Source, start: str, reader: Reader | None, warnings: list[Diagnostic] | None) -> Any:
-    stream = TokenStream(source, reader)
+def parse_part(part: Span) -> Expression:
+    """What a parameter may be set to, where it is a part of a longer text, such as of a typed line."""
+    tree: Expression = _parse(part.source, "value", None, None, (part.start, part.end))
+    return tree
+
+
+def _parse(
+    source: Source,
+    start: str,
+    reader: Reader | None,
+    warnings: list[Diagnostic] | None,
+    part: tuple[int, int] | None = None,
+) -> Any:
+    stream = TokenStream(source, reader, part)
     builder = Builder(source, [] if warnings is None else warnings)
     with collection_paused():
         return _recognise(stream, builder, start)

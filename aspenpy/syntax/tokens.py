@@ -62,16 +62,19 @@ def word_pattern() -> re.Pattern[str]:
     return re.compile(tables().pattern)
 
 
-def words(text: str) -> Iterator[re.Match[str]]:
-    """Every word of a text: comments and includes too. It ends where the match ends."""
-    return word_pattern().finditer(text, 1 if text.startswith("\ufeff") else 0, len(text.rstrip(" \t\r\n")))
+def words(text: str, start: int = 0, end: int | None = None) -> Iterator[re.Match[str]]:
+    """Every word of a text, or of a part of it: comments and includes too. It ends where the match ends."""
+    last = len(text[:end].rstrip(" \t\r\n"))
+    return word_pattern().finditer(text, max(start, int(text.startswith("\ufeff"))), last)
 
 
 class TokenStream:
-    """The tokens the grammar sees: no comments, and included files in their places. `previous` is the last one."""
+    """The tokens the grammar sees: no comments, and included files in their places. `previous` is the last one. Of a
+    source with a `part`, given by its first offset and the one behind it, those in it."""
 
-    def __init__(self, source: Source, reader: Reader | None) -> None:
+    def __init__(self, source: Source, reader: Reader | None, part: tuple[int, int] | None = None) -> None:
         self.source = source
+        self._part = part or (0, len(source.text))
         self.reader = reader
         self.previous: Token | None = None
         self._files = [source]
@@ -81,7 +84,7 @@ class TokenStream:
         """Yields the tokens, and at last the one of type `END`."""
         self._require_size(None)
         keyword = tables().keywords.get
-        waiting = [(0, words(self.source.text))]
+        waiting = [(0, words(self.source.text, *self._part))]
         nesting = _Nesting()
         while waiting:
             base, rest = waiting[-1]
@@ -107,7 +110,7 @@ class TokenStream:
             else:
                 waiting.pop()
                 self._files.pop()
-        end = len(self.source.text.rstrip())
+        end = len(self.source.text[: self._part[1]].rstrip())
         yield Token(END, "", end, end)
 
     def _include(self, text: str, place: Span) -> tuple[int, Iterator[re.Match[str]]]:

@@ -172,3 +172,8 @@ def test_so_is_one_of_the_machine() -> None:
         "outside-range",
         "`clock` is 3, outside its range 1000000000 .. 4000000000",
     )
+
+
+def test_a_parameter_set_to_itself_is_a_circle_whatever_its_range() -> None:
+    with pytest.raises(aspenpy.AspenError, match="circular definition: n -> n"):
+        predict("execute { flops [n] }", "param n = 5 in 1 .. 10", set={"n": "2*n"})

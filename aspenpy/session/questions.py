@@ -1,0 +1,188 @@
+"""Questions: the commands that ask about the state and leave it as it is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from aspenpy.diagnostics import AspenError, fail
+from aspenpy.present import whatif
+from aspenpy.present.page import Page, Plot
+from aspenpy.session.axis import axis, interval, parameter
+from aspenpy.session.line import around, expected, first_word, listed, placed
+from aspenpy.session.question import Question, asked
+from aspenpy.session.session import Answer, Session
+from aspenpy.source import Span
+
+if TYPE_CHECKING:
+    from aspenpy.machine.model import Machine
+
+COMPARE = "compare MACHINE, ... [over NAME=LOW..HIGH]"
+
+POINTS_PLOTTED = 240
+POINTS_LISTED = 10
+"""Of an axis that does not say how many."""
+
+MOST_ROWS = 1_000
+"""Of a table of a sweep."""
+
+
+def show(session: Session, rest: Span) -> Answer:
+    """The prediction, or the values of expressions."""
+    from aspenpy.present.prediction import page
+
+    if not rest.text():
+        return Answer((*page(session.prediction), *whatif.page(session.state)))
+    return Answer(whatif.values([(item, _before(item, session)) for item in _all(rest, session)]))
+
+
+def _all(span: Span, session: Session) -> list[Question]:
+    return [asked(part, session.state) for part in listed(span) or [span]]
+
+
+def _before(question: Question, session: Session) -> Question | None:
+    """The same asked of the baseline; None where it is the same state, or has no answer."""
+    if session.state.baseline is None or question.span.text() == "":
+        return None
+    before = session.state.baseline.changed(names=session.state.names)
+    try:
+        found = asked(question.span, before)
+        _ = found.value
+    except AspenError:
+        return None  # such as a parameter of another machine
+    return found
+
+
+def expr(session: Session, rest: Span) -> Answer:
+    """A formula in the free parameters."""
+    from aspenpy.session.formulas import formula_page
+
+    return Answer(formula_page(asked(rest, session.state), session.state))
+
+
+def diff(session: Session, rest: Span) -> Answer:
+    """The derivative by a parameter."""
+    from aspenpy.session.formulas import slope_page
+
+    found = around(rest, "by")
+    what, name = found or (Span(rest.source, rest.start, rest.start), rest)
+    return Answer(slope_page(asked(what, session.state), parameter(name, session.state), name, session.state))
+
+
+def solve(session: Session, rest: Span) -> Answer:
+    """All values of a parameter at which an equation holds."""
+    from aspenpy.session.solving import solved
+
+    return Answer(solved(rest, session.state))
+
+
+def plot(session: Session, rest: Span) -> Answer:
+    """A curve over a parameter."""
+    found = around(rest, "over")
+    what, where = found or (Span(rest.source, rest.start, rest.start), rest)
+    along = axis(where, session.state, POINTS_PLOTTED)
+    question = asked(what, session.state)
+    value = question.along(along.name)
+    heights, failures = [], []
+    for x in along.values:
+        try:
+            heights.append(float(value(x)))
+        except AspenError as error:
+            heights.append(float("nan"))
+            failures.append(error)
+    if len(failures) == len(heights):
+        raise failures[0]
+    xs = tuple(map(float, along.values))
+    return Answer((Plot(question.text, question.unit, along.name, xs, tuple(heights), along.log),))
+
+
+def sweep(session: Session, rest: Span) -> Answer:
+    """A table of values over parameters."""
+    from itertools import product
+
+    found = around(rest, "over")
+    what, where = found or (Span(rest.source, rest.start, rest.start), rest)
+    questions = _all(what, session)
+    axes = [axis(part, session.state, POINTS_LISTED) for part in listed(where) or [where]]
+    names = [item.name for item in axes]
+    points = list(product(*(item.values for item in axes)))
+    if len(points) > MOST_ROWS:
+        hint = "say how many values: NAME=LOW..HIGH:10"
+        fail("too-large", f"a table of {len(points):,} rows is more than {MOST_ROWS:,}", where, hint=hint)
+    columns = [[_value_or_none(item, point) for point in points] for item in (q.along(*names) for q in questions)]
+    return Answer(whatif.sweep_table(names, questions, points, columns))
+
+
+def _value_or_none(value: Any, point: tuple[Any, ...]) -> Any:
+    try:
+        return value(*point)
+    except AspenError:
+        return None
+
+
+def compare(session: Session, rest: Span) -> Answer:
+    """This machine beside others, and with a range the places where the fastest changes."""
+    from aspenpy.explore.comparison import Comparison
+    from aspenpy.present.comparison import page
+
+    state = session.state
+    found = around(rest, "over")
+    who, where = found or (rest, None)
+    if len(dict.fromkeys(part.text() for part in listed(who))) < len(listed(who)):
+        expected("each machine once", who, COMPARE)
+    others = [_machine(part) for part in listed(who)]
+    if not others:
+        expected("machines to compare with", rest, COMPARE)
+    comparison = Comparison(
+        state.application,
+        [(state.machine, state.socket), *others],
+        kernel=state.kernel,
+        set=state.settings,
+        seed=state.seed,
+        overlap=state.overlap,
+    )
+    if where is None:
+        return Answer(page(comparison))
+    wanted = interval(where, state)
+    return Answer(page(comparison, comparison.over(wanted.name, wanted.low, wanted.high, whole=wanted.whole)))
+
+
+def _machine(span: Span) -> tuple[Machine, str | None]:
+    from aspenpy.library import load_machine
+
+    name, socket = first_word(span)
+    try:
+        return load_machine(name.text()), socket.text() or None
+    except AspenError as error:
+        raise placed(error, name) from None
+
+
+def explain(session: Session, rest: Span) -> Answer:
+    """The chain behind the runtime, requirement by requirement."""
+    from aspenpy.present.explanation import page, valuer
+
+    return Answer(page(session.prediction.explain(rest.text() or None), valuer(session.prediction)))
+
+
+def profile(session: Session, rest: Span) -> Answer:
+    """Where the time goes, kernel by kernel; with `calls` who calls whom, too."""
+    from aspenpy.analysis.profile import Profile
+    from aspenpy.present.profile import page
+
+    if rest.text() not in ("", "calls"):
+        expected("`calls` or nothing", rest, "profile [calls]")
+    return Answer(page(Profile(session.prediction), calls=bool(rest.text())))
+
+
+def count(session: Session, rest: Span) -> Answer:
+    """How much the kernel asks for, in all and by kernel."""
+    from aspenpy.analysis.counting import Counts
+    from aspenpy.prediction import amount_of
+    from aspenpy.present.counting import page
+
+    state = session.state
+    counts = Counts(state.application, kernel=state.kernel, set=state.settings, machine=state.machine, seed=state.seed)
+    resource = rest.text() or None
+    if resource is not None:
+        amount_of(dict.fromkeys(counts.amounts, counts.expression("bytes")), resource)
+    found: Page = page(counts, resource)
+    return Answer(found)

@@ -1,0 +1,86 @@
+"""State: what a session predicts at one time, and the states before and behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+from aspenpy.application.model import Application
+from aspenpy.machine.model import Machine
+from aspenpy.prediction import Prediction, predict
+from aspenpy.record import Record
+from aspenpy.scope import DEFAULT_SEED
+from aspenpy.syntax.nodes import Expression
+
+MOST_STEPS = 1_000
+"""Changes that can be undone."""
+
+
+class State(Record):
+    """An application on a machine, with what was set. `names` are those that the session defines, `free` those that
+    formulas keep; the `baseline` is what it is compared with, itself if None."""
+
+    application: Application
+    machine: Machine
+    socket: str | None
+    kernel: str
+    settings: Mapping[str, Expression]
+    names: Mapping[str, Expression] = MappingProxyType({})
+    free: tuple[str, ...] = ()
+    overlap: bool = False
+    seed: int = DEFAULT_SEED
+    baseline: State | None = None
+
+    @property
+    def prediction(self) -> Prediction:
+        """What the state predicts; raises AspenError."""
+        return predict(
+            self.application,
+            self.machine,
+            socket=self.socket,
+            kernel=self.kernel,
+            set=self.settings,
+            seed=self.seed,
+            overlap=self.overlap,
+        )
+
+    def changed(self, **changes: Any) -> State:
+        """Another state, which differs in these fields."""
+        found: State = self.replace(**changes)
+        return found
+
+    @property
+    def reference(self) -> State:
+        """What the state is compared with."""
+        return self.baseline or self
+
+
+class Step(Record):
+    """A state, and the line that led to it; of the first state it is empty."""
+
+    line: str
+    state: State
+
+
+class History(Record):
+    """The steps up to now, and those that were undone, the next one last."""
+
+    past: tuple[Step, ...]
+    undone: tuple[Step, ...] = ()
+
+    @property
+    def now(self) -> State:
+        return self.past[-1].state
+
+    def step(self, line: str, state: State) -> History:
+        """One more step; what was undone is forgotten."""
+        return History((*self.past, Step(line, state))[-MOST_STEPS - 1 :])
+
+    def undo(self) -> History | None:
+        """The step before; None at the first."""
+        return History(self.past[:-1], (*self.undone, self.past[-1])) if len(self.past) > 1 else None
+
+    def redo(self) -> History | None:
+        """The step that was undone last; None where there is none."""
+        return History((*self.past, self.undone[-1]), self.undone[:-1]) if self.undone else None

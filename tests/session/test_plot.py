@@ -1,0 +1,84 @@
+"""Plots in characters: dots where the curve is."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from aspenpy.present.braille import DOTS, HEIGHT, plot_lines
+from aspenpy.present.html import as_html
+from aspenpy.present.page import Plot
+from aspenpy.present.plain import WITHOUT_UNICODE
+from aspenpy.present.plot_picture import as_svg
+
+WIDTH = 60
+
+
+def plot(xs: list[float], heights: list[float], log: bool = False) -> Plot:
+    return Plot("y", "", "x", tuple(xs), tuple(heights), log)
+
+
+def dots(lines: list[str]) -> set[tuple[int, int]]:
+    """The dots of a drawing, from the lower left."""
+    found = set()
+    for row, line in enumerate(lines[1 : 1 + HEIGHT]):
+        curve = line[line.index("┤" if "┤" in line else "│") + 1 :]
+        for column, char in enumerate(curve):
+            for down, pair in enumerate(DOTS):
+                for right, bit in enumerate(pair):
+                    if char != " " and (ord(char) - 0x2800) & bit:
+                        found.add((2 * column + right, 4 * HEIGHT - 1 - (4 * row + down)))
+    return found
+
+
+def columns(lines: list[str]) -> int:
+    """Dots across."""
+    return 2 * lines[-2].count("─")
+
+
+def test_a_line_is_straight() -> None:
+    lines = plot_lines(plot([0, 10], [0, 100]), WIDTH)
+    across, up = columns(lines) - 1, 4 * HEIGHT - 1
+    found = dots(lines)
+    assert {x for x, _ in found} == set(range(across + 1))
+    assert all(abs(y - up * x / across) <= 1 for x, y in found)
+
+
+def test_logarithmic_axes_make_a_power_straight() -> None:
+    xs = [10 ** (place / 20) for place in range(81)]
+    lines = plot_lines(plot(xs, [x**3 for x in xs], log=True), WIDTH)
+    across, up = columns(lines) - 1, 4 * HEIGHT - 1
+    assert all(abs(y - up * x / across) <= 1.5 for x, y in dots(lines))
+    assert "both axes logarithmic" in lines[0]
+
+
+def test_a_constant_lies_in_the_middle() -> None:
+    assert {y for _, y in dots(plot_lines(plot([1, 2, 3], [5, 5, 5]), WIDTH))} <= {2 * HEIGHT - 1, 2 * HEIGHT}
+
+
+def test_a_gap_is_left_open() -> None:
+    xs = [float(x) for x in range(101)]
+    lines = plot_lines(plot(xs, [math.nan if 40 <= x <= 60 else x for x in xs]), WIDTH)
+    across = columns(lines) - 1
+    assert not [x for x, _ in dots(lines) if 0.41 * across < x < 0.59 * across]
+    assert "21 of 101 points without a value" in lines[0]
+
+
+@pytest.mark.parametrize("width", [10, 40, 100, 300])
+def test_it_fits(width: int) -> None:
+    lines = plot_lines(plot([1, 1e6], [1e-9, 123456]), width)
+    assert max(map(len, lines)) <= max(width, 40)
+    assert "\x1b" not in "".join(lines)
+
+
+def test_where_there_is_no_unicode() -> None:
+    assert all(line.translate(WITHOUT_UNICODE).isascii() for line in plot_lines(plot([0, 1, 2], [0, 1, 4]), WIDTH))
+
+
+def test_a_picture_in_a_notebook() -> None:
+    pytest.importorskip("matplotlib", reason="the extra `plot` is not installed")
+    drawn = as_svg(plot([1, 2, 3], [1, 4, 9]))
+    assert drawn.startswith("<svg")
+    assert drawn == as_svg(plot([1, 2, 3], [1, 4, 9]))
+    assert drawn in as_html((plot([1, 2, 3], [1, 4, 9]),))
