@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 
 from aspenpy.library import names as library_names
-from aspenpy.session.question import METRICS, metrics
+from aspenpy.session.question import metrics
 from aspenpy.session.state import State
 
 
@@ -55,7 +55,7 @@ WORDS: dict[str, Callable[[State], list[str]]] = {
     "machines": lambda state: library_names("machines"),
     "sockets": lambda state: list(state.machine.sockets),
     "kernels": lambda state: list(state.application.kernels),
-    "resources": lambda state: list(metrics(state.prediction).keys() - METRICS.keys()),
+    "resources": lambda state: list(state.prediction.resources),
     "commands": _commands,
     "nothing": lambda state: [],
 }

@@ -9,8 +9,9 @@ from aspenpy.diagnostics import AspenError, fail
 from aspenpy.dimensions import JOULES, SECONDS, Dimension, symbol, unit_of
 from aspenpy.expr.evaluate import EvaluationError, evaluate
 from aspenpy.expr.graph import Expr
-from aspenpy.prediction import Prediction, metric_of
-from aspenpy.present.numbers import setting, unit_of_resource
+from aspenpy.metrics import metric, metric_names, summable
+from aspenpy.prediction import Prediction
+from aspenpy.present.numbers import setting
 from aspenpy.record import Record
 from aspenpy.scope import Value, as_float
 from aspenpy.session.line import placed
@@ -71,7 +72,7 @@ def asked(span: Span, state: State) -> Question:
     prediction = state.prediction
     known = metrics(prediction)
     used = [name for name in names_in(tree) if name in known and not is_declared(state, name)]
-    expr = prediction.scope.lower(tree, {name: metric_of(prediction.tree, name) for name in used})
+    expr = prediction.scope.lower(tree, {name: metric(name).expr(prediction) for name in used})
     dimension = dimension_of(tree, lambda name: known[name] if name in used else None)
     return Question(" ".join(span.text().split()), prediction, expr, symbol(dimension) if dimension else "", span)
 
@@ -97,20 +98,20 @@ def symbol_at(span: Span, state: State) -> Expr:
         raise placed(error, span) from None
 
 
-METRICS = {"runtime": SECONDS, "energy": JOULES, "edp": JOULES * SECONDS, "ed2p": JOULES * SECONDS**2}
-"""What every prediction says; the energies are those of `aspenpy energy` without options."""
+PRODUCTS = {"edp": JOULES * SECONDS, "ed2p": JOULES * SECONDS**2}
+"""Dimensions of metrics whose units are written with more than one base unit."""
 
 
 def metrics(prediction: Prediction) -> dict[str, Dimension | None]:
-    """What a prediction says, by name, with its dimension where it has one: `metric_of` has the expressions."""
-    amounts = [key[1] for key in prediction.tree.totals if key[0] == "amount"]
-    summed = ["bytes"] if {"loads", "stores"} & set(amounts) else []
-    return {**METRICS, **{name: _dimension(name) for name in (*amounts, *summed)}}
+    """What a prediction says, by name, with its dimension where it has one. Left out are `power`, which is a keyword of
+    the language (`energy/runtime` is the same), and sums over the machine's tree: `clock` would be one of all cores."""
+    left_out = {"power", *summable(prediction.machine)}
+    return {name: _dimension(name) for name in metric_names(prediction) if name not in left_out}
 
 
-def _dimension(resource: str) -> Dimension | None:
-    unit = unit_of_resource(resource)
-    return unit_of(unit).dimension if unit else None
+def _dimension(name: str) -> Dimension | None:
+    unit = metric(name).unit
+    return PRODUCTS.get(name) or (unit_of(unit).dimension if unit else None)
 
 
 def tree_of(span: Span, state: State) -> nodes.Expression:
