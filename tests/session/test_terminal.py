@@ -35,20 +35,31 @@ class Terminal:
     def __init__(self, process: subprocess.Popen[bytes], end: int) -> None:
         self.process = process
         self.end = end
-        self.seen = ""
+        self.shown = b""
+        self.asked = 0
+        self.read = 0
 
     def wait_for(self, words: str) -> str:
         """What was shown up to these words."""
         deadline = time.monotonic() + 60
-        while words not in self.seen:
-            assert time.monotonic() < deadline, self.seen
+        while words not in self.unread():
+            assert time.monotonic() < deadline, self.unread()
             if select.select([self.end], [], [], 1)[0]:
-                shown = os.read(self.end, 4096).decode()
-                if "\x1b[6n" in shown:  # where is the cursor?
-                    os.write(self.end, b"\x1b[1;1R")
-                self.seen += ESCAPE.sub("", shown).replace("\r", "")
-        before, _, self.seen = self.seen.partition(words)
+                self.shown += os.read(self.end, 4096)
+                self.tell_the_cursor()
+        before = self.unread().partition(words)[0]
+        self.read += len(before) + len(words)
         return before
+
+    def unread(self) -> str:
+        """What was shown since, without what moves the cursor; a sequence may come in two pieces."""
+        return ESCAPE.sub("", self.shown.decode(errors="ignore")).replace("\r", "")[self.read :]
+
+    def tell_the_cursor(self) -> None:
+        """Answers when it is asked for where the cursor is."""
+        for _ in range(self.shown.count(b"\x1b[6n") - self.asked):
+            os.write(self.end, b"\x1b[1;1R")
+            self.asked += 1
 
     def type(self, text: str) -> None:
         os.write(self.end, text.encode())
