@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from aspenpy.analysis.counting import Counts
     from aspenpy.analysis.footprint import Footprint, memory
+    from aspenpy.analysis.network import Network
     from aspenpy.analysis.parallelism import Parallelism, parallelism
     from aspenpy.analysis.peaks import Peak, peaks
     from aspenpy.analysis.profile import Profile, profile
@@ -52,6 +53,7 @@ __all__ = [
     "Fit",
     "Footprint",
     "Machine",
+    "Network",
     "Parallelism",
     "Peak",
     "Prediction",
@@ -93,6 +95,7 @@ _HOME = {
     "Fit": "aspenpy.empirical.fit",
     "Footprint": "aspenpy.analysis.footprint",
     "Machine": "aspenpy.machine.model",
+    "Network": "aspenpy.analysis.network",
     "Parallelism": "aspenpy.analysis.parallelism",
     "Peak": "aspenpy.analysis.peaks",
     "Prediction": "aspenpy.prediction",

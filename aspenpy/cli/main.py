@@ -29,6 +29,7 @@ COMMANDS = {
     "rdd": "how far apart a program's references to the same cache line are, from its address trace",
     "energy": "what a run draws, by kernel and by component, and whether that is within limits",
     "fit": "the values of parameters with which a model comes closest to measurements",
+    "network": "how a machine's nodes are joined, and what messages and collectives take",
     "check": "everything that is wrong with models, or probably a mistake",
     "fmt": "lays models out in one way",
     "list": "the applications and machines of the library",

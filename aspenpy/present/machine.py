@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from aspenpy.analysis.peaks import Peak, peaks
 from aspenpy.expr import graph
@@ -23,6 +23,9 @@ from aspenpy.present.units import Units
 from aspenpy.source import Span
 from aspenpy.syntax import nodes
 from aspenpy.syntax.lower import Lowering, guarded
+
+if TYPE_CHECKING:
+    from aspenpy.analysis.network import Network
 
 COMPONENTS = (
     Column("component"),
@@ -55,6 +58,7 @@ def page(machine: Machine, summary: str | None = None) -> Page:
         _components(machine),
         _peaks(found),
         _formulas(machine, found),
+        *_networks(machine),
         declared.table("properties", _properties(machine)),
         declared.table("parameters", _parameters(machine)),
         _sources(machine),
@@ -71,6 +75,7 @@ def as_json(machine: Machine, summary: str | None = None) -> dict[str, Any]:
         "sockets": list(machine.sockets),
         "tree": _branch(machine, tree_of(machine)),
         "peaks": [_peak_object(peak) for peak in peaks(machine)],
+        "network": _network_object(machine),
         "properties": declared.objects(_properties(machine)),
         "parameters": declared.objects(_parameters(machine)),
         "sources": [
@@ -199,6 +204,30 @@ def _peak_object(peak: Peak) -> dict[str, Any]:
         "latency": plain(peak.latency),
         "formula": excerpt(peak.formula),
     }
+
+
+# -- how its nodes are joined ----------------------------------------------------------------------
+
+
+def _network(machine: Machine) -> Network | None:
+    """None where the machine says no topology."""
+    from aspenpy.analysis.network import Network, has_network
+
+    return Network(machine) if has_network(machine) else None
+
+
+def _networks(machine: Machine) -> tuple[Table, ...]:
+    from aspenpy.present.network import figures
+
+    found = _network(machine)
+    return () if found is None else (figures(found),)
+
+
+def _network_object(machine: Machine) -> dict[str, Any] | None:
+    from aspenpy.present.network import figures_object
+
+    found = _network(machine)
+    return None if found is None else figures_object(found)
 
 
 # -- what it declares ------------------------------------------------------------------------------
