@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from aspenpy.energy.options import EnergyOptions
     from aspenpy.explore.asked import optimise
     from aspenpy.explore.methods import sensitivity
+    from aspenpy.explore.scaling import Scaling, scaling
     from aspenpy.generate.mpi import Skeleton, mpi
     from aspenpy.library import load_application, load_machine, parse
     from aspenpy.machine.model import Machine
@@ -61,6 +62,7 @@ __all__ = [
     "Profile",
     "ReuseDistances",
     "Roofline",
+    "Scaling",
     "Skeleton",
     "Trace",
     "Traffic",
@@ -81,6 +83,7 @@ __all__ = [
     "reuse_distances",
     "roofline",
     "sensitivity",
+    "scaling",
     "trace",
     "traffic",
 ]
@@ -104,6 +107,7 @@ _HOME = {
     "ReuseDistances": "aspenpy.reuse.distances",
     "Roofline": "aspenpy.analysis.roofline",
     "Skeleton": "aspenpy.generate.mpi",
+    "Scaling": "aspenpy.explore.scaling",
     "Trace": "aspenpy.analysis.trace",
     "Traffic": "aspenpy.analysis.traffic",
     "count": "aspenpy.prediction",
@@ -123,6 +127,7 @@ _HOME = {
     "reuse_distances": "aspenpy.reuse.measure",
     "roofline": "aspenpy.analysis.roofline",
     "sensitivity": "aspenpy.explore.methods",
+    "scaling": "aspenpy.explore.scaling",
     "trace": "aspenpy.analysis.trace",
     "traffic": "aspenpy.analysis.traffic",
 }

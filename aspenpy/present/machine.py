@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from aspenpy.analysis.peaks import Peak, peaks
+from aspenpy.analysis.peaks import Peak, peaks, together
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import EvaluationError, evaluate_many
 from aspenpy.expr.graph import Expr
@@ -74,7 +74,7 @@ def as_json(machine: Machine, summary: str | None = None) -> dict[str, Any]:
         "summary": summary,
         "sockets": list(machine.sockets),
         "tree": _branch(machine, tree_of(machine)),
-        "peaks": [_peak_object(peak) for peak in peaks(machine)],
+        "peaks": _peaks_object(peaks(machine)),
         "network": _network_object(machine),
         "properties": declared.objects(_properties(machine)),
         "parameters": declared.objects(_parameters(machine)),
@@ -191,6 +191,16 @@ def _formulas(machine: Machine, found: Sequence[Peak]) -> Table:
                 if trait.argument is not None
             ]
     return Table(FORMULAS, tuple(rows), title="formulas")
+
+
+def _peaks_object(found: Sequence[Peak]) -> dict[str, Any]:
+    """Of the whole machine, in flop/s and B/s, and each by itself."""
+    return {
+        "sp_flops": together(found, "flops", "sp"),
+        "dp_flops": together(found, "flops", "dp"),
+        "memory_bandwidth": together(found, "loads"),
+        "resources": [_peak_object(peak) for peak in found],
+    }
 
 
 def _peak_object(peak: Peak) -> dict[str, Any]:
