@@ -49,6 +49,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--isoefficiency", metavar="E", type=float, help="also by how much the problem must grow for this efficiency"
     )
+    parser.add_argument("--energy", action="store_true", help="also what it draws: all sockets that have work")
     parser.add_argument("--socket", metavar="S", help="the kind of socket to run on, where the machine has several")
     add_values(parser)
     parser.add_argument("--format", choices=("table", "json", "csv"), default="table", help="default: table")
@@ -60,6 +61,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
+    from aspenpy.energy.options import EnergyOptions
     from aspenpy.explore.scaling import Scaling
     from aspenpy.present.scaling import as_json, page, records
 
@@ -77,6 +79,7 @@ def run(arguments: Namespace) -> int:
         parameter=arguments.parameter,
         problem=[name.strip() for name in (arguments.problem or "").split(",") if name.strip()],
         isoefficiency=wanted,
+        energy=EnergyOptions(charged="cores_used") if arguments.energy else None,
         socket=arguments.socket,
         kernel=only_entry(application, arguments.kernel),
         set=settings_of(arguments),

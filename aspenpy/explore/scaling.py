@@ -15,6 +15,8 @@ from typing import Literal
 
 from aspenpy.application.model import Application
 from aspenpy.diagnostics import fail, nearest
+from aspenpy.energy.options import EnergyOptions
+from aspenpy.energy.totals import EnergyTotals
 from aspenpy.explore.communication import communication_of
 from aspenpy.expr.compile_python import Prepared
 from aspenpy.expr.evaluate import EvaluationError
@@ -41,7 +43,7 @@ MOST_GROWTH = 1e12
 class Point(Record):
     """So many ranks: seconds, of which `communication` would vanish if messages took no time; `calls` are those that
     talk, the longest first, in seconds. `growth` is by how much the problem has to grow for the efficiency asked for;
-    None where it was not asked for, or is never reached."""
+    None where it was not asked for, or is never reached. `energy` is in joules, None where it was not asked for."""
 
     ranks: int
     time: float
@@ -50,6 +52,7 @@ class Point(Record):
     communication: float
     calls: tuple[tuple[str, float], ...]
     growth: float | None
+    energy: float | None = None
 
     @property
     def share(self) -> float:
@@ -71,6 +74,7 @@ class Scaling:
         parameter: str | None = None,
         problem: Sequence[str] = (),
         isoefficiency: float | None = None,
+        energy: EnergyOptions | None = None,
         socket: str | None = None,
         kernel: str = "main",
         set: Mapping[str, Setting] | None = None,
@@ -84,6 +88,7 @@ class Scaling:
         needed = mode == "weak" or isoefficiency is not None
         self.problem = tuple(problem) or (_known_together(app) if needed else ())
         self.isoefficiency = isoefficiency
+        self.energy = energy
         settings = {**(set or {}), self.parameter: self.ranks[0]}
         self.prediction: Prediction = predict(app, machine, socket=socket, kernel=kernel, set=settings, seed=seed)
         self._sizes = tuple(float(value) for value in self._values(self.problem))
@@ -94,10 +99,12 @@ class Scaling:
 
     @cached_property
     def _compiled(self) -> tuple[Prepared, tuple[str, ...]]:
-        """The runtime, what of it is communication, and each call, as functions of the ranks and the problem."""
+        """The runtime, what of it is communication, each call and perhaps the energy, as functions of the ranks and the
+        problem."""
         found = communication_of(self.prediction.tree)
         scope, free = self.prediction.scope, (self.parameter, *self.problem)
-        formulas = scope.formulas([found.runtime, found.waited, *found.calls.values()], free)
+        joules = [] if self.energy is None else [EnergyTotals(self.prediction.tree, self.energy).energy]
+        formulas = scope.formulas([found.runtime, found.waited, *found.calls.values(), *joules], free)
         return Prepared(formulas, [scope.symbol(name) for name in free], self.prediction.seed), tuple(found.calls)
 
     def _at(self, ranks: int, growth: float = 1.0) -> tuple[float, ...]:
@@ -120,13 +127,15 @@ class Scaling:
         return tuple(self._point(ranks) for ranks in self.ranks)
 
     def _point(self, ranks: int) -> Point:
-        time, waited, *calls = self._at(ranks)
+        time, waited, *rest = self._at(ranks)
+        calls = rest[: len(self._compiled[1])]
+        energy = None if self.energy is None else rest[-1]
         efficiency = self._efficiency(ranks)
         named = sorted(zip(self._compiled[1], calls, strict=True), key=lambda call: -call[1])
         talking = tuple((name, seconds) for name, seconds in named if seconds > 0)
         speedup = efficiency * ranks / self.ranks[0]
         growth = None if self.isoefficiency is None else self._growth(ranks, self.isoefficiency)
-        return Point(ranks, time, speedup, efficiency, waited, talking, growth)
+        return Point(ranks, time, speedup, efficiency, waited, talking, growth, energy)
 
     def _growth(self, ranks: int, wanted: float) -> float | None:
         """How many times as large a problem has the efficiency wanted, from 1 on. A larger problem is taken to be no
@@ -190,6 +199,7 @@ def scaling(
     parameter: str | None = None,
     problem: Sequence[str] = (),
     isoefficiency: float | None = None,
+    energy: EnergyOptions | None = None,
     socket: str | None = None,
     kernel: str = "main",
     set: Mapping[str, Setting] | None = None,
@@ -198,7 +208,8 @@ def scaling(
     """One application on more and more ranks; the other arguments are those of `predict`.
 
     `parameter` is the model's number of ranks, `problem` the parameters whose product is the size of the problem, which
-    grows with the ranks in weak scaling. `isoefficiency` (0 to 1) asks by how much it has to grow for that efficiency.
+    grows with the ranks in weak scaling. `isoefficiency` (0 to 1) asks by how much it has to grow for that efficiency,
+    `energy` for the joules, counted so.
     """
     return Scaling(
         app,
@@ -208,6 +219,7 @@ def scaling(
         parameter=parameter,
         problem=problem,
         isoefficiency=isoefficiency,
+        energy=energy,
         socket=socket,
         kernel=kernel,
         set=set,

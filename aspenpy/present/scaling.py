@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from aspenpy.present.numbers import count, seconds, share
+from aspenpy.present.numbers import count, quantity, seconds, share
 from aspenpy.present.page import Page, Title
 from aspenpy.present.table import Column, Table
 
@@ -54,6 +54,7 @@ def _points(scaling: Scaling) -> Table:
         Column("efficiency", share, "right"),
         Column("communication", share, "right"),
         *growth,
+        *(() if scaling.energy is None else (Column("energy", quantity("J"), "unit"),)),
         Column("longest calls", wrapped=True),
     )
     rows = tuple(
@@ -64,6 +65,7 @@ def _points(scaling: Scaling) -> Table:
             point.efficiency,
             point.share,
             *(() if asked is None else (point.growth,)),
+            *(() if scaling.energy is None else (point.energy,)),
             _calls(point),
         )
         for point in scaling.points
@@ -115,15 +117,24 @@ def _object(point: Point) -> dict[str, Any]:
         "communication_share": point.share,
         "calls": dict(point.calls),
         "problem_growth": point.growth,
+        "energy": point.energy,
     }
 
 
 def records(scaling: Scaling) -> Table:
     """A row for each number of ranks, a column for each call."""
-    names = ("ranks", "time", "speedup", "efficiency", "communication", "problem growth", *scaling.calls)
+    names = ("ranks", "time", "speedup", "efficiency", "communication", "problem growth", "energy", *scaling.calls)
     rows = []
     for point in scaling.points:
         calls = dict(point.calls)
-        own = (point.ranks, point.time, point.speedup, point.efficiency, point.communication, point.growth)
+        own = (
+            point.ranks,
+            point.time,
+            point.speedup,
+            point.efficiency,
+            point.communication,
+            point.growth,
+            point.energy,
+        )
         rows.append((*own, *(calls.get(name, 0.0) for name in scaling.calls)))
     return Table(tuple(map(Column, names)), tuple(rows))

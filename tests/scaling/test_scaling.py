@@ -9,6 +9,8 @@ import pytest
 
 import aspenpy
 from aspenpy import Application, AspenError, Machine
+from aspenpy.energy.account import Energy
+from aspenpy.energy.options import EnergyOptions
 from aspenpy.explore.communication import communication_of
 from aspenpy.explore.scaling import Scaling, doublings
 
@@ -114,6 +116,22 @@ def test_isoefficiency() -> None:
         expected = max(1.0, 4 * overhead * 1e9 / 1e6)
         assert point.growth == pytest.approx(expected, rel=1e-6)
     assert found.points[0].growth == 1
+
+
+def test_energy() -> None:
+    """One core of 16 at work for a second: 10 W idle and a sixteenth of 32 W; more ranks as their prediction has it."""
+    app, _ = models()
+    text = CLUSTER.replace("core [16] lane }", "core [16] lane static power [10 W] dynamic power [32 W] }")
+    text = text.replace("property topology [star]", "property topology [star] dynamic power [5 W]")
+    machine = aspenpy.parse(text)
+    assert isinstance(machine, Machine)
+    asked = EnergyOptions(charged="cores_used")
+    found = Scaling(app, machine, [1, 16], energy=asked, set={"n": 1e9}, kernel="main")
+    for point in found.points:
+        alone = aspenpy.predict(app, machine, set={"n": 1e9, "ranks": point.ranks})
+        assert point.energy == pytest.approx(Energy(alone, asked).value, rel=1e-9)
+    assert found.points[0].energy == pytest.approx(1.0 * (10 + 32 / 16))
+    assert Scaling(app, machine, [1]).points[0].energy is None
 
 
 def test_messages_that_hide_behind_work_cost_nothing() -> None:
