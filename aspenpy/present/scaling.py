@@ -79,7 +79,7 @@ def _calls(point: Point) -> str | None:
 
 
 def _short(value: float) -> str:
-    return count(round(value)) if value >= 1000 else f"{value:.3g}"
+    return f"{value:,.0f}" if value >= 999.5 else f"{value:.3g}"
 
 
 def _times(value: float) -> str:
