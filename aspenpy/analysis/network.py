@@ -14,9 +14,9 @@ from aspenpy.expr.evaluate import EvaluationError, evaluate_many
 from aspenpy.expr.graph import Expr
 from aspenpy.machine.model import Machine, Place
 from aspenpy.mapping.cost import Offer
-from aspenpy.mapping.exchanges import EXCHANGES
 from aspenpy.mapping.interconnect import concrete, interconnect_of
 from aspenpy.mapping.network import exchange_of
+from aspenpy.network.collectives import COLLECTIVES
 from aspenpy.network.topology import Topology
 from aspenpy.record import Record
 from aspenpy.scope import Setting
@@ -39,7 +39,7 @@ class Message(Record):
 
 
 class Collective(Record):
-    """One collective of so many bytes: seconds, and the algorithm that is the fastest; None for a halo."""
+    """One collective of so many bytes: seconds, and the algorithm that is the fastest."""
 
     name: str
     size: float
@@ -89,9 +89,9 @@ class Network:
         return [Message(size, near + size * byte, far + size * byte) for size in sizes]
 
     def collective(self, name: str, ranks: int, size: float) -> Collective:
-        """A collective, or a halo, among so many ranks; sizes are those of docs/networks.md. Raises AspenError."""
-        if name not in EXCHANGES:
-            hint = nearest(name, EXCHANGES) or f"there are {', '.join(EXCHANGES)}"
+        """A collective among so many ranks; sizes are those of docs/networks.md. Raises AspenError."""
+        if name not in COLLECTIVES:
+            hint = nearest(name, COLLECTIVES) or f"there are {', '.join(COLLECTIVES)}"
             fail("unknown-collective", f"unknown collective `{name}`", hint=hint)
         amount, count = graph.number(size), graph.number(ranks)
         requirement = flow.Requirement("messages", amount, None, amount, None, None, (), None)

@@ -23,7 +23,7 @@ from aspenpy.network.choice import best, best_time
 from aspenpy.network.collectives import algorithms, cost
 from aspenpy.network.halo import MOST_DIMENSIONS, halo
 from aspenpy.network.shift import distance, off_node
-from aspenpy.network.topology import NetworkError, floor
+from aspenpy.network.topology import NetworkError, constant, floor
 from aspenpy.record import Record
 
 ALL_PORTS = "all_ports"
@@ -149,24 +149,36 @@ def _crossing(ranks: Expr, size: Expr, among: Ranks) -> Expr:
 
 
 def _halo(trait: flow.Trait, requirement: flow.Requirement, among: Ranks) -> Exchange:
-    """`as halo(x, y, z)`: in a grid of so many ranks each sends a face both ways along every dimension, one after the
-    other, or with "all_ports" all at once. Without a grid it is a cube."""
+    """`as halo(d)`, or `as halo(x, y, z)` for a grid of so many ranks that is not as long in each dimension: each rank
+    sends its volume in equal parts to the neighbours on both sides along every dimension, one dimension after the
+    other, or with "all_ports" all at once."""
     words = [argument for argument in trait.arguments if isinstance(argument, str)]
     for word in words:
         if word != ALL_PORTS:
             fail("bad-exchange", f"unknown word `{word}` of a halo", trait.span, hint=nearest(word, [ALL_PORTS]))
-    face = requirement.amount
-    grid = [argument for argument in trait.arguments if isinstance(argument, Expr)]
-    grid = grid or [graph.power(among.count, graph.number(1) / MOST_DIMENSIONS)] * MOST_DIMENSIONS
+    grid = _grid(trait, among)
+    face = requirement.amount / (2 * len(grid))
     times, stride = [], graph.ONE
     for length in reversed(grid):  # the last coordinate is the fastest, as in `network.placement`
         hops, apart = _neighbours(among, stride, len(grid))
         exchange = halo([length], [face], all_ports=bool(words))
         times.append(exchange.time(among.alpha(hops, apart), among.beta(apart)))
         stride = stride * length
-    halo(grid, [face] * len(grid))  # refuses what is no grid
     time = graph.apply("max", *times) if words and len(times) > 1 else graph.add(*times)
-    return Exchange(trait.name, trait.arguments, time, time, among.count, face)
+    return Exchange(trait.name, trait.arguments, time, time, among.count, requirement.amount)
+
+
+def _grid(trait: flow.Trait, among: Ranks) -> list[Expr]:
+    """The ranks along each dimension."""
+    numbers = [argument for argument in trait.arguments if isinstance(argument, Expr)]
+    dimensions = constant(numbers[0]) if len(numbers) == 1 else len(numbers)
+    if dimensions is None or not 1 <= dimensions <= MOST_DIMENSIONS:
+        message = f"a halo is exchanged in 1 to {MOST_DIMENSIONS} dimensions"
+        hint = "write their number, `as halo(3)`, or the ranks along each, `as halo(x, y, z)`"
+        fail("bad-exchange", message, trait.span, hint=hint)
+    if len(numbers) > 1:
+        return numbers
+    return [graph.power(among.count, graph.div(1, dimensions))] * dimensions
 
 
 def _neighbours(among: Ranks, stride: Expr, dimensions: int) -> tuple[Expr, Expr]:
