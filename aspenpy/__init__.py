@@ -82,8 +82,8 @@ __all__ = [
     "profile",
     "reuse_distances",
     "roofline",
-    "sensitivity",
     "scaling",
+    "sensitivity",
     "trace",
     "traffic",
 ]
