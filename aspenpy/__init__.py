@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from aspenpy.analysis.counting import Counts
     from aspenpy.analysis.footprint import Footprint, memory
+    from aspenpy.analysis.network import Network
     from aspenpy.analysis.parallelism import Parallelism, parallelism
     from aspenpy.analysis.peaks import Peak, peaks
     from aspenpy.analysis.profile import Profile, profile
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from aspenpy.energy.options import EnergyOptions
     from aspenpy.explore.asked import optimise
     from aspenpy.explore.methods import sensitivity
+    from aspenpy.explore.scaling import Scaling, scaling
     from aspenpy.generate.mpi import Skeleton, mpi
     from aspenpy.library import load_application, load_machine, parse
     from aspenpy.machine.model import Machine
@@ -53,6 +55,7 @@ __all__ = [
     "Fit",
     "Footprint",
     "Machine",
+    "Network",
     "Parallelism",
     "Peak",
     "Prediction",
@@ -60,6 +63,7 @@ __all__ = [
     "Profile",
     "ReuseDistances",
     "Roofline",
+    "Scaling",
     "Session",
     "Skeleton",
     "Trace",
@@ -80,6 +84,7 @@ __all__ = [
     "profile",
     "reuse_distances",
     "roofline",
+    "scaling",
     "sensitivity",
     "trace",
     "traffic",
@@ -95,6 +100,7 @@ _HOME = {
     "Fit": "aspenpy.empirical.fit",
     "Footprint": "aspenpy.analysis.footprint",
     "Machine": "aspenpy.machine.model",
+    "Network": "aspenpy.analysis.network",
     "Parallelism": "aspenpy.analysis.parallelism",
     "Peak": "aspenpy.analysis.peaks",
     "Prediction": "aspenpy.prediction",
@@ -104,6 +110,7 @@ _HOME = {
     "Roofline": "aspenpy.analysis.roofline",
     "Session": "aspenpy.session.session",
     "Skeleton": "aspenpy.generate.mpi",
+    "Scaling": "aspenpy.explore.scaling",
     "Trace": "aspenpy.analysis.trace",
     "Traffic": "aspenpy.analysis.traffic",
     "count": "aspenpy.prediction",
@@ -124,6 +131,7 @@ _HOME = {
     "reuse_distances": "aspenpy.reuse.measure",
     "roofline": "aspenpy.analysis.roofline",
     "sensitivity": "aspenpy.explore.methods",
+    "scaling": "aspenpy.explore.scaling",
     "trace": "aspenpy.analysis.trace",
     "traffic": "aspenpy.analysis.traffic",
     "unload_ipython_extension": "aspenpy.notebook",

@@ -10,6 +10,7 @@ from aspenpy.diagnostics import fail, nearest
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.mapping.cost import CostTree, RequirementCost
+from aspenpy.mapping.network import Exchange
 from aspenpy.record import Record
 from aspenpy.scope import as_float
 from aspenpy.source import Span
@@ -30,9 +31,9 @@ class Step(Record):
 
     `demand` is the amount that one parallel instance asks for, as written, in `unit`; `amount` what the whole run
     asks for. `rate` is the machine's formula for the seconds of an amount, on one of `count` components; `traits`
-    change it in turn; `left_by_caches` are the bytes of an instance that reach memory, where it says how it touches
-    its data; `time` is what the whole run spends on it, `share` its part of the runtime (other
-    requirements of the block may hide it, so shares need not add up to 1).
+    change it in turn, `exchanges` are of all instances at once; `left_by_caches` are the bytes of an instance that
+    reach memory, where it says how it touches its data; `time` is what the whole run spends on it, `share` its part of
+    the runtime (other requirements of the block may hide it, so shares need not add up to 1).
     """
 
     kernel: str
@@ -45,6 +46,7 @@ class Step(Record):
     count: float
     rate: Expr
     traits: tuple[TraitStep, ...]
+    exchanges: tuple[Exchange, ...]
     ignored_traits: tuple[str, ...]
     left_by_caches: Expr | None
     serial: Expr
@@ -143,7 +145,8 @@ def _step(
         offer.where if offer else "",
         count,
         offer.resource.time if offer else cost.base,
-        tuple(TraitStep(trait.name, trait.formula) for trait in cost.traits),
+        tuple(TraitStep(trait.name, trait.formula) for trait in cost.traits if not isinstance(trait, Exchange)),
+        tuple(trait for trait in cost.traits if isinstance(trait, Exchange)),
         cost.ignored,
         None if cost.traffic is None else graph.add(cost.traffic.read_bytes, cost.traffic.written_bytes),
         cost.serial,

@@ -71,6 +71,20 @@ def peaks(
     return [_peak(machine, offer, traits, definitions) for offer in offers.values() for traits in _combinations(offer)]
 
 
+def together(found: Iterable[Peak], resource: str, precision: str | None = None) -> float | None:
+    """The most of a resource a second that all the components of a machine that serve it do together, each under its
+    best traits. `sp` and `dp` choose the precision: what knows no `dp` does both at one rate. None where nobody
+    serves it at a rate."""
+    best: dict[tuple[str, ...], float] = {}
+    rows = [peak for peak in found if peak.resource == resource and peak.of_all is not None]
+    doubles = {peak.path for peak in rows if "dp" in peak.traits}
+    for peak in rows:
+        unlike = peak.path in doubles and ("dp" in peak.traits) != (precision == "dp")
+        if precision is None or not unlike:
+            best[peak.path] = max(best.get(peak.path, 0.0), float(peak.of_all or 0))
+    return sum(best.values()) if best else None
+
+
 def _offers(machine: Machine, socket: str | None, everywhere: bool) -> Iterable[Offer]:
     if not everywhere:
         return target(machine, socket).offers.values()

@@ -18,6 +18,7 @@ from aspenpy.expr.evaluate import Evaluation, EvaluationError
 from aspenpy.expr.graph import Expr
 from aspenpy.machine.model import Machine
 from aspenpy.mapping.compute import nobody_offers, target
+from aspenpy.mapping.exchanges import is_exchange
 from aspenpy.mapping.mapper import all_definitions
 from aspenpy.scope import DEFAULT_SEED, circular
 from aspenpy.source import Span
@@ -272,7 +273,8 @@ def _unknown_traits(machine: Machine, kernels: list[flow.Kernel]) -> list[Diagno
         resources = [offer[requirement.resource].resource for offer in offers if requirement.resource in offer]
         for trait in requirement.traits:
             known = [name for resource in resources for name in resource.traits]
-            if resources and trait.name not in known:
+            exchange = any(is_exchange(trait.name, resource, machine) for resource in resources)
+            if resources and trait.name not in known and not exchange:
                 message = f"machine `{machine.name}` knows no trait `{trait.name}` of `{requirement.resource}`"
                 hint = nearest(trait.name, known) or ("it knows " + ", ".join(dict.fromkeys(known)) if known else None)
                 found.append(Diagnostic("unknown-trait", message, trait.span, hint=hint, severity="warning"))

@@ -6,11 +6,12 @@ from collections.abc import Iterator
 
 from aspenpy.application.ranges import range_warning, ranged
 from aspenpy.checks.values import circles, failures, start_of
-from aspenpy.diagnostics import Diagnostic, nearest
+from aspenpy.diagnostics import AspenError, Diagnostic, nearest
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import EvaluationError, evaluate_many
 from aspenpy.expr.graph import Expr
-from aspenpy.machine.model import OWNER, Component, Machine
+from aspenpy.machine.model import OWNER, Component, Machine, Property
+from aspenpy.machine.words import WORDS
 from aspenpy.scope import DEFAULT_SEED, circular
 from aspenpy.syntax import nodes
 from aspenpy.syntax.lower import Origins
@@ -27,6 +28,7 @@ def check_machine(machine: Machine) -> list[Diagnostic]:
         *_unused_machine_parameters(machine),
         *_unreachable_components(machine),
         *_idle_conflicts(machine),
+        *_broken_networks(machine),
     ]
 
 
@@ -37,6 +39,11 @@ def _machine_expressions(component: Component) -> Iterator[Expr]:
     for resource in component.resources.values():
         yield resource.time
         yield from (trait.time for trait in resource.traits.values())
+
+
+def _words(component: Component) -> Iterator[Property]:
+    """Properties whose value is a word, not a name."""
+    return (item for item in component.properties.values() if item.name in WORDS)
 
 
 def _broken_machine_values(machine: Machine) -> list[Diagnostic]:
@@ -75,10 +82,11 @@ def _unknown_machine_names(machine: Machine) -> list[Diagnostic]:
         *machine.definitions.values(),
         *(expr for component in machine.components.values() for expr in _machine_expressions(component)),
     ]
+    words = {item.value for component in machine.components.values() for item in _words(component)}
     unknown = [
         symbol
         for symbol in graph.free_symbols(graph.array(exprs))
-        if symbol not in machine.definitions and symbol.payload[1] in ("", OWNER)
+        if symbol not in machine.definitions and symbol.payload[1] in ("", OWNER) and symbol not in words
     ]
     return [
         Diagnostic(
@@ -136,3 +144,18 @@ def _idle_conflicts(machine: Machine) -> list[Diagnostic]:
         for name in (conflict.first, conflict.second)
         if name not in offered
     ]
+
+
+def _broken_networks(machine: Machine) -> list[Diagnostic]:
+    """Networks that cannot be, or have another number of nodes than the machine."""
+    found: list[Diagnostic] = []
+    for place in machine.first_places():
+        if "topology" not in place.component.properties:
+            continue
+        from aspenpy.mapping.interconnect import concrete, interconnect_of
+
+        try:
+            concrete(machine, interconnect_of(machine, place))
+        except AspenError as error:
+            found += error.diagnostics
+    return found

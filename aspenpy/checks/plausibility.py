@@ -54,6 +54,10 @@ RANGES: Mapping[tuple[str, str], Range] = {
     ("link", "latency"): _range("0", "1e-2", "s", "no message arrives before it is sent"),
     ("interconnect", "bandwidth"): _range("1e5", "1e14", "B/s"),
     ("interconnect", "latency"): _range("0", "1e-1", "s", "no message arrives before it is sent"),
+    ("interconnect", "hop_latency"): _range("0", "1e-3", "s", "no message arrives before it is sent"),
+    ("interconnect", "link_bandwidth"): _range("1e5", "1e14", "B/s"),
+    ("interconnect", "message_rate"): _range("1e3", "1e12", "message/s"),
+    ("interconnect", "reduction_bandwidth"): _range("1e6", "1e14", "B/s"),
 }
 """By type of component and property."""
 

@@ -21,7 +21,7 @@ EXAMPLES: Examples = (
     ("for a program", "aspenpy list machines --format json"),
 )
 
-KINDS = ("cpu", "gpu", "system", "teaching")
+KINDS = ("cpu", "gpu", "system", "abstract", "teaching")
 FILTERS = ("machine_kind", "vendor", "year", "cores", "memory")
 
 

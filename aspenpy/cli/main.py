@@ -30,6 +30,8 @@ COMMANDS = {
     "energy": "what a run draws, by kernel and by component, and whether that is within limits",
     "fit": "the values of parameters with which a model comes closest to measurements",
     "repl": "what-ifs line by line, beside a baseline, each of which can be undone",
+    "network": "how a machine's nodes are joined, and what messages and collectives take",
+    "scale": "an application on more and more ranks: efficiency, communication, and where more no longer help",
     "check": "everything that is wrong with models, or probably a mistake",
     "fmt": "lays models out in one way",
     "list": "the applications and machines of the library",

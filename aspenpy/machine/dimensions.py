@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from aspenpy.application.dimensions import RESOURCE_DIMENSIONS, Contradictions, Inference, may_carry_units
 from aspenpy.diagnostics import Diagnostic
-from aspenpy.dimensions import BYTES, DIMENSIONLESS, FLOPS, HERTZ, JOULES, SECONDS, WATTS
+from aspenpy.dimensions import BYTES, DIMENSIONLESS, FLOPS, HERTZ, JOULES, MESSAGES, SECONDS, WATTS
 from aspenpy.syntax import nodes
 
 PROPERTY_DIMENSIONS = {
@@ -12,6 +12,10 @@ PROPERTY_DIMENSIONS = {
     "cacheline": BYTES,
     "bandwidth": BYTES / SECONDS,
     "latency": SECONDS,
+    "link_bandwidth": BYTES / SECONDS,
+    "hop_latency": SECONDS,
+    "message_rate": MESSAGES / SECONDS,
+    "reduction_bandwidth": BYTES / SECONDS,
     "clock": HERTZ,
     "idle": WATTS,
     "tdp": WATTS,

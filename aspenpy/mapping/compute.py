@@ -14,6 +14,7 @@ from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.machine.model import BASE, Machine, Place
 from aspenpy.mapping.cost import AppliedTrait, BlockCost, Offer, RequirementCost, conflict_groups, slowest
+from aspenpy.mapping.exchanges import is_exchange
 from aspenpy.mapping.memory import Hierarchy, level_costs, waiting_for_memory
 from aspenpy.record import Record
 from aspenpy.syntax.lower import Origins, carry_origin
@@ -107,7 +108,7 @@ def price_traffic(
 
 
 def price(requirement: flow.Requirement, parallelism: Expr, where: Target, origins: Origins) -> RequirementCost:
-    """The serial time of the amount, each trait in turn, times ceil(P / Q)."""
+    """The serial time of the amount, each trait in turn, times ceil(P / Q); an exchange is of all instances at once."""
     offer = where.offers.get(requirement.resource)
     if offer is None:
         missing = graph.failure(nobody_offers(requirement, where))
@@ -118,7 +119,15 @@ def price(requirement: flow.Requirement, parallelism: Expr, where: Target, origi
     applied: list[AppliedTrait] = []
     ignored: list[str] = []
     serial = base
+    rounds = graph.apply("ceil", graph.div(parallelism, offer.place.count))
     for trait in requirement.traits:
+        if is_exchange(trait.name, resource, where.machine):
+            from aspenpy.mapping.network import exchange_of
+
+            exchange = exchange_of(trait, requirement, parallelism, offer, where.machine)
+            serial, rounds = exchange.time, graph.ONE
+            applied.append(exchange)
+            continue
         if trait.name not in resource.traits:
             ignored.append(trait.name)
             continue
@@ -128,7 +137,6 @@ def price(requirement: flow.Requirement, parallelism: Expr, where: Target, origi
             bindings[rule.argument] = _trait_argument(trait, resource.name)
         serial = graph.substitute([rule.time], bindings, carry)[0]
         applied.append(AppliedTrait(trait.name, trait.arguments, rule.time, serial))
-    rounds = graph.apply("ceil", graph.div(parallelism, offer.place.count))
     time = graph.mul(rounds, serial)
     return RequirementCost(requirement, offer, base, tuple(applied), tuple(ignored), serial, rounds, time)
 

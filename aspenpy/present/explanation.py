@@ -16,6 +16,7 @@ from aspenpy.present.table import Column, Table
 if TYPE_CHECKING:
     from aspenpy.explanation import Explanation, Step
     from aspenpy.expr.graph import Expr
+    from aspenpy.mapping.network import Exchange
     from aspenpy.prediction import Prediction
     from aspenpy.source import Span
 
@@ -66,9 +67,9 @@ def _step(step: Step, value: Valuer) -> Table:
         ("seconds of an amount", _formula(step.rate)),
         ("written at", _place(step.machine_span)),
         *((f"as {trait.name}", _formula(trait.formula)) for trait in step.traits),
+        *((f"as {exchange.name}", _exchanged(exchange, value)) for exchange in step.exchanges),
         *((f"as {name}", "not known to this machine, changes nothing") for name in step.ignored_traits),
-        *_serial(step, value),
-        ("all of them take", f"ceil(instances/{count(step.count)}) times as long"),
+        *_together(step, value),
         ("the run takes", f"{seconds(step.time)}, {share(step.share)} of the runtime{_waits(step)}"),
     ]
     columns = (Column(""), Column("", wrapped=True))
@@ -83,6 +84,24 @@ def _serial(step: Step, value: Valuer) -> list[tuple[str, str]]:
     if left is None or taken is None:
         return [("one instance takes", _formula(step.serial))]
     return [("caches leave for memory", amount(Amount(left, "B"))), ("one instance takes", seconds(taken))]
+
+
+def _together(step: Step, value: Valuer) -> list[tuple[str, str]]:
+    """How long one instance takes, and all."""
+    if step.exchanges:
+        found = value(step.serial)
+        return [("all of them take", _formula(step.serial) if found is None else seconds(found))]
+    return [*_serial(step, value), ("all of them take", f"ceil(instances/{count(step.count)}) times as long")]
+
+
+def _exchanged(exchange: Exchange, value: Valuer) -> str:
+    """By which algorithm, and what a message takes."""
+    ranks = value(exchange.ranks)
+    if exchange.parts is None or ranks is None or value(exchange.size) is None:
+        return _formula(exchange.formula)
+    alpha, beta, _ = exchange.parts
+    each = f"{seconds(value(alpha))} and {seconds(value(beta))} a byte"
+    return f"{exchange.fastest(value)} among {count(ranks)} ranks, a message taking {each}"
 
 
 def _waits(step: Step) -> str:
@@ -144,6 +163,7 @@ def _object(step: Step, value: Valuer) -> dict[str, Any]:
         "count": step.count,
         "rate": {"formula": _formula(step.rate), "source": _location(step.machine_span)},
         "traits": [{"name": trait.name, "formula": _formula(trait.formula)} for trait in step.traits],
+        "exchanges": [_exchange_object(exchange, value) for exchange in step.exchanges],
         "ignored_traits": list(step.ignored_traits),
         "left_by_caches": None
         if step.left_by_caches is None
@@ -152,6 +172,18 @@ def _object(step: Step, value: Valuer) -> dict[str, Any]:
         "time": {"value": step.time, "unit": "s"},
         "share": step.share,
         "bounds": step.bounds,
+    }
+
+
+def _exchange_object(exchange: Exchange, value: Valuer) -> dict[str, Any]:
+    names = ("alpha", "beta", "gamma")
+    parts = {name: plain(value(part)) for name, part in zip(names, exchange.parts or (), strict=False)}
+    known = value(exchange.ranks) is not None and value(exchange.size) is not None
+    return {
+        "name": exchange.name,
+        "ranks": plain(value(exchange.ranks)),
+        "algorithm": exchange.fastest(value) if known else exchange.algorithm,
+        **parts,
     }
 
 

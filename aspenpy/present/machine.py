@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from aspenpy.analysis.peaks import Peak, peaks
+from aspenpy.analysis.peaks import Peak, peaks, together
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import EvaluationError, evaluate_many
 from aspenpy.expr.graph import Expr
@@ -23,6 +23,9 @@ from aspenpy.present.units import Units
 from aspenpy.source import Span
 from aspenpy.syntax import nodes
 from aspenpy.syntax.lower import Lowering, guarded
+
+if TYPE_CHECKING:
+    from aspenpy.analysis.network import Network
 
 COMPONENTS = (
     Column("component"),
@@ -55,6 +58,7 @@ def page(machine: Machine, summary: str | None = None) -> Page:
         _components(machine),
         _peaks(found),
         _formulas(machine, found),
+        *_networks(machine),
         declared.table("properties", _properties(machine)),
         declared.table("parameters", _parameters(machine)),
         _sources(machine),
@@ -70,7 +74,8 @@ def as_json(machine: Machine, summary: str | None = None) -> dict[str, Any]:
         "summary": summary,
         "sockets": list(machine.sockets),
         "tree": _branch(machine, tree_of(machine)),
-        "peaks": [_peak_object(peak) for peak in peaks(machine)],
+        "peaks": _peaks_object(peaks(machine)),
+        "network": _network_object(machine),
         "properties": declared.objects(_properties(machine)),
         "parameters": declared.objects(_parameters(machine)),
         "sources": [
@@ -188,6 +193,16 @@ def _formulas(machine: Machine, found: Sequence[Peak]) -> Table:
     return Table(FORMULAS, tuple(rows), title="formulas")
 
 
+def _peaks_object(found: Sequence[Peak]) -> dict[str, Any]:
+    """Of the whole machine, in flop/s and B/s, and each by itself."""
+    return {
+        "sp_flops": together(found, "flops", "sp"),
+        "dp_flops": together(found, "flops", "dp"),
+        "memory_bandwidth": together(found, "loads"),
+        "resources": [_peak_object(peak) for peak in found],
+    }
+
+
 def _peak_object(peak: Peak) -> dict[str, Any]:
     return {
         "resource": peak.resource,
@@ -199,6 +214,30 @@ def _peak_object(peak: Peak) -> dict[str, Any]:
         "latency": plain(peak.latency),
         "formula": excerpt(peak.formula),
     }
+
+
+# -- how its nodes are joined ----------------------------------------------------------------------
+
+
+def _network(machine: Machine) -> Network | None:
+    """None where the machine says no topology."""
+    from aspenpy.analysis.network import Network, has_network
+
+    return Network(machine) if has_network(machine) else None
+
+
+def _networks(machine: Machine) -> tuple[Table, ...]:
+    from aspenpy.present.network import figures
+
+    found = _network(machine)
+    return () if found is None else (figures(found),)
+
+
+def _network_object(machine: Machine) -> dict[str, Any] | None:
+    from aspenpy.present.network import figures_object
+
+    found = _network(machine)
+    return None if found is None else figures_object(found)
 
 
 # -- what it declares ------------------------------------------------------------------------------

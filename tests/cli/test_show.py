@@ -78,11 +78,15 @@ def test_machine_as_json(run: Runner) -> None:
         10,
         None,
     )
-    single, double = (peak for peak in found["peaks"] if peak["resource"] == "flops")
+    single, double = (peak for peak in found["peaks"]["resources"] if peak["resource"] == "flops")
     assert (single["traits"], single["rate"]) == ([], pytest.approx(1e9))
     assert (double["traits"], double["rate"], double["unit"]) == (["dp"], pytest.approx(5e8), "flop/s")
     assert double["count"] == 8
-    (messages,) = (peak for peak in found["peaks"] if peak["resource"] == "messages")
+    # eight cores at 1 Gflop/s, half as much in double precision; two memories of 10 GB/s
+    assert found["peaks"]["sp_flops"] == pytest.approx(8e9)
+    assert found["peaks"]["dp_flops"] == pytest.approx(4e9)
+    assert found["peaks"]["memory_bandwidth"] == pytest.approx(2e10)
+    (messages,) = (peak for peak in found["peaks"]["resources"] if peak["resource"] == "messages")
     assert (messages["rate"], messages["latency"]) == (pytest.approx(1e9), pytest.approx(2e-6))
     assert found["parameters"] == [
         {"name": "clock", "value": 10**9, "unit": "Hz", "range": [10**9, 2 * 10**9], "definition": None}

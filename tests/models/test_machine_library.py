@@ -244,7 +244,7 @@ def test_a_machine_says_what_it_is(name: str) -> None:
     header = dict(re.findall(r"^// (kind|vendor|year): (.+)$", "\n".join(lines[:8]), re.MULTILINE))
     assert lines[0].startswith(f"// {name}: ")
     assert lines[0].endswith(".")
-    assert header["kind"] in ("cpu", "gpu", "system", "teaching")
+    assert header["kind"] in ("cpu", "gpu", "system", "abstract", "teaching")
     if header["kind"] != "teaching":
         assert header["vendor"]
         assert 1990 < int(header["year"]) < 2030

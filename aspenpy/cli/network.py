@@ -1,0 +1,64 @@
+"""`aspenpy network`: how a machine's nodes are joined, and what messages and collectives take."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+
+from aspenpy.cli.failure import CommandError
+from aspenpy.cli.output import emit_json, report, show
+from aspenpy.cli.parser import Examples, add_outside, settings_of
+from aspenpy.library import load_machine
+
+EXAMPLES: Examples = (
+    ("the topology, and one message by its size", "aspenpy network bluegene_q"),
+    ("the fastest algorithms of collectives among so many ranks", "aspenpy network frontier --ranks 8192"),
+    ("of another design", "aspenpy network frontier --set slingshot_11_latency=1e-6 --ranks 64"),
+    ("for a program", "aspenpy network bluegene_q --format json"),
+)
+
+COLLECTIVE_SIZES = (8, 1000, 10**6)
+"""Bytes that collectives are shown for."""
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("machine", metavar="MACHINE", help="a machine: a file, or a name of `aspenpy list machines`")
+    parser.add_argument("--ranks", metavar="N", type=int, help="also what collectives among so many ranks take")
+    parser.add_argument(
+        "--set",
+        metavar="NAME=EXPR",
+        action="append",
+        default=[],
+        dest="settings",
+        help="gives a parameter of the machine another value; may be repeated",
+    )
+    parser.add_argument("--format", choices=("table", "json"), default="table", help="default: table")
+    parser.add_argument("--picture", metavar="FILE", help="also draws time by size: an .svg, .png or .pdf file")
+    add_outside(parser)
+
+
+def run(arguments: Namespace) -> int:
+    from aspenpy.analysis.network import Network
+    from aspenpy.network.collectives import COLLECTIVES
+    from aspenpy.present.network import as_json, page
+
+    if arguments.ranks is not None and arguments.ranks < 1:
+        raise CommandError(f"--ranks: a number of ranks is 1 or more, not {arguments.ranks}")
+    machine = load_machine(arguments.machine, allow_outside=arguments.allow_outside)
+    network = Network(machine, set=settings_of(arguments))
+    collectives = [
+        network.collective(name, arguments.ranks, size)
+        for name in COLLECTIVES
+        for size in (COLLECTIVE_SIZES if name != "barrier" else (0,))
+        if arguments.ranks is not None
+    ]
+    if arguments.format == "json":
+        emit_json(as_json(network, collectives, arguments.ranks))
+    else:
+        report(machine.warnings)
+        show(page(network, collectives, arguments.ranks))
+    if arguments.picture:
+        from aspenpy.cli.pictures import save
+        from aspenpy.present.network_picture import draw
+
+        save(arguments.picture, lambda: draw(network))
+    return 0

@@ -1,0 +1,124 @@
+"""`aspenpy scale`: an application on more and more ranks."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+
+from aspenpy.cli.entry import only_entry
+from aspenpy.cli.failure import CommandError
+from aspenpy.cli.output import emit, emit_json, report, show
+from aspenpy.cli.parser import Examples, add_machine, add_model, add_outside, add_values, settings_of
+from aspenpy.library import load_application, load_machine
+from aspenpy.scope import DEFAULT_SEED
+
+EXAMPLES: Examples = (
+    (
+        "the same problem on more and more ranks",
+        "aspenpy scale comd_scaling --machine exascale_homogeneous --ranks 1..8M",
+    ),
+    (
+        "a problem that grows with them",
+        "aspenpy scale comd_scaling --machine exascale_homogeneous --ranks 8..8M --weak --set nx=20",
+    ),
+    (
+        "how large must it be for 80 %?",
+        "aspenpy scale comd_scaling --machine exascale_homogeneous --ranks 8,64,512 --isoefficiency 0.8",
+    ),
+)
+
+MULTIPLES = {"k": 10**3, "M": 10**6}
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    add_model(parser)
+    add_machine(parser, required=True)
+    parser.add_argument(
+        "--ranks",
+        metavar="FIRST..LAST",
+        required=True,
+        help="the numbers of ranks: 1..8M (twice as many each time) or 1,8,64",
+    )
+    parser.add_argument("--strong", action="store_true", help="the problem stays as it is (default)")
+    parser.add_argument("--weak", action="store_true", help="the problem grows with the ranks")
+    parser.add_argument("--parameter", metavar="NAME", help="the model's number of ranks (default: ranks, or P)")
+    parser.add_argument(
+        "--problem",
+        metavar="NAME,...",
+        help="the parameters whose product is the size of the problem (default: nx,ny,nz)",
+    )
+    parser.add_argument(
+        "--isoefficiency", metavar="E", type=float, help="also by how much the problem must grow for this efficiency"
+    )
+    parser.add_argument("--energy", action="store_true", help="also what it draws: all sockets that have work")
+    parser.add_argument("--socket", metavar="S", help="the kind of socket to run on, where the machine has several")
+    add_values(parser)
+    parser.add_argument("--format", choices=("table", "json", "csv"), default="table", help="default: table")
+    parser.add_argument("--picture", metavar="FILE", help="also draws it: an .svg, .png or .pdf file")
+    parser.add_argument(
+        "--seed", metavar="N", type=int, default=DEFAULT_SEED, help=f"of random draws (default: {DEFAULT_SEED})"
+    )
+    add_outside(parser)
+
+
+def run(arguments: Namespace) -> int:
+    from aspenpy.energy.options import EnergyOptions
+    from aspenpy.explore.scaling import Scaling
+    from aspenpy.present.scaling import as_json, page, records
+
+    if arguments.strong and arguments.weak:
+        raise CommandError("--strong and --weak exclude each other")
+    wanted = arguments.isoefficiency
+    if wanted is not None and not 0 < wanted <= 1:
+        raise CommandError(f"--isoefficiency: an efficiency is above 0 and 1 at most, not {wanted:g}")
+    application = load_application(arguments.model, allow_outside=arguments.allow_outside)
+    found = Scaling(
+        application,
+        load_machine(arguments.machine, allow_outside=arguments.allow_outside),
+        ranks_in(arguments.ranks),
+        "weak" if arguments.weak else "strong",
+        parameter=arguments.parameter,
+        problem=[name.strip() for name in (arguments.problem or "").split(",") if name.strip()],
+        isoefficiency=wanted,
+        energy=EnergyOptions(charged="cores_used") if arguments.energy else None,
+        socket=arguments.socket,
+        kernel=only_entry(application, arguments.kernel),
+        set=settings_of(arguments),
+        seed=arguments.seed,
+    )
+    if arguments.format == "json":
+        emit_json(as_json(found))
+    elif arguments.format == "csv":
+        from aspenpy.present.delimited import as_csv
+
+        emit(as_csv(records(found)), end="")
+    else:
+        report(found.prediction.diagnostics)
+        show(page(found))
+    if arguments.picture:
+        from aspenpy.cli.pictures import save
+        from aspenpy.present.scaling_picture import draw
+
+        save(arguments.picture, lambda: draw(found))
+    return 0
+
+
+def ranks_in(text: str) -> list[int]:
+    """`1..8M` as 1, 2, 4 and so on to 8 million; `1,8,64` as it is."""
+    from aspenpy.explore.scaling import doublings
+
+    first, dots, last = text.partition("..")
+    if dots:
+        low, high = _number(first, text), _number(last, text)
+        if low > high:
+            raise CommandError(f"--ranks: {text} has nothing in it")
+        return doublings(low, high)
+    return [_number(part, text) for part in text.split(",")]
+
+
+def _number(written: str, text: str) -> int:
+    digits, multiple = written.strip(), 1
+    if digits[-1:] in MULTIPLES:
+        digits, multiple = digits[:-1], MULTIPLES[digits[-1]]
+    if not (digits.isascii() and digits.isdigit()) or int(digits) < 1:
+        raise CommandError(f"--ranks: expected whole numbers from 1 on, such as 1..8M or 1,8,64, not `{text}`")
+    return int(digits) * multiple

@@ -1,0 +1,126 @@
+"""`aspenpy network`, and the network in `aspenpy show`."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+import aspenpy
+from tests.cli.conftest import Runner, models, run
+
+__all__ = ["models", "run"]
+
+RING = """
+param hop = 0.5 us
+machine ring { node [8] box  interconnect [8] cable }
+node box { socket cpu }
+socket cpu { core [2] lane }
+core lane { resource flops(n) [n/giga] }
+interconnect cable {
+  property topology [torus]
+  property dimensions [8]
+  property latency [1 us]
+  property hop_latency [hop]
+  property bandwidth [1 GB/s]
+  property link_bandwidth [0.5 GB/s]
+  resource messages(volume) [latency + volume/bandwidth]
+}
+"""
+
+
+@pytest.fixture
+def ring(models: Path) -> str:
+    (models / "ring.aspen").write_text(RING)
+    return "ring.aspen"
+
+
+def test_figures_of_a_ring(run: Runner, ring: str) -> None:
+    """8 nodes: to the others 1, 1, 2, 2, 3, 3, 4 hops; two links part it in halves, of 0.5 GB/s each."""
+    found = json.loads(run("network", ring, "--format", "json").out)
+    figures = found["figures"]
+    assert (found["topology"], found["parameters"], found["machine_nodes"]) == ("torus", {"dimensions": [8]}, 8)
+    assert (figures["diameter"], figures["bisection"], figures["links"]) == (4, 2, 8)
+    assert figures["average_distance"] == pytest.approx(16 / 7)
+    assert (found["links_per_node"], found["bisection_bandwidth"]) == (1, 1e9)
+
+
+def test_messages_by_their_size(run: Runner, ring: str) -> None:
+    """1 us, half a microsecond a hop, and the slower of port and link."""
+    found = json.loads(run("network", ring, "--format", "json").out)
+    for message in found["messages"]:
+        size = message["size"]
+        assert message["time"] == pytest.approx(1e-6 + 16 / 7 * 0.5e-6 + size / 0.5e9, rel=1e-12)
+        assert message["farthest"] == pytest.approx(1e-6 + 4 * 0.5e-6 + size / 0.5e9, rel=1e-12)
+        assert message["rate"] == pytest.approx(size / message["time"], rel=1e-12)
+
+
+def test_collectives(run: Runner, ring: str) -> None:
+    found = json.loads(run("network", ring, "--ranks", "8", "--format", "json", "--set", "hop=0").out)
+    small = next(item for item in found["collectives"] if (item["name"], item["size"]) == ("allreduce", 8))
+    assert small["algorithm"] == "recursive_doubling"
+    assert small["time"] == pytest.approx(3 * (1e-6 + 8 / 0.5e9), rel=1e-12)
+    large = next(item for item in found["collectives"] if (item["name"], item["size"]) == ("allreduce", 10**6))
+    assert large["algorithm"] == "rabenseifner"
+    assert large["time"] == pytest.approx(6e-6 + 1.75 * 1e6 / 0.5e9, rel=1e-12)
+
+
+def test_page(run: Runner, ring: str) -> None:
+    out = run("network", ring, "--ranks", "8").out
+    assert "topology           torus (dimensions 8)" in out
+    assert "latency            1 us, and 500 ns a hop" in out
+    assert "collectives among 8 ranks" in out
+
+
+def test_show_lists_the_figures(run: Runner, ring: str) -> None:
+    out = run("show", ring).out
+    for line in ("diameter           4 hops", "average distance   2.286 hops", "bisection          2 links, 1 GB/s"):
+        assert line in out
+    assert "links a node       1\n" in out
+    assert json.loads(run("show", ring, "--format", "json").out)["network"]["figures"]["diameter"] == 4
+    assert json.loads(run("show", "xeon_e5_2670", "--format", "json").out)["network"] is None
+
+
+@pytest.mark.parametrize("suffix", ["svg", "png"])
+def test_picture(run: Runner, ring: str, models: Path, suffix: str) -> None:
+    assert run("network", ring, "--picture", f"latency.{suffix}").status == 0
+    drawn = (models / f"latency.{suffix}").read_bytes()
+    assert drawn.startswith(b"\x89PNG" if suffix == "png" else b"<?xml")
+    if suffix == "svg":
+        assert b"to the farthest" in drawn
+        assert b"one message on ring" in drawn
+
+
+def test_mistakes(run: Runner, ring: str) -> None:
+    found = run("network", "xeon_e5_2670")
+    assert found.status == 2
+    assert "error: machine `xeon_e5_2670` says nothing of its network" in found.err
+    found = run("network", ring, "--ranks", "0")
+    assert (found.status, found.err) == (2, "aspenpy: --ranks: a number of ranks is 1 or more, not 0\n")
+    found = run("network", ring, "--ranks", "17")
+    assert found.status == 2
+    assert "than machine `ring` has cores" in found.err
+    found = run("network", ring, "--set", "cable.dimensions=9")
+    assert found.status == 2
+    assert "torus (dimensions 9) has 9 nodes, and the machine has 8" in found.err
+
+
+def test_from_python() -> None:
+    machine = aspenpy.parse(RING)
+    assert isinstance(machine, aspenpy.Machine)
+    network = aspenpy.Network(machine)
+    assert network.topology.figures()["average_distance"] == Fraction(16, 7)
+    assert network.collective("barrier", 8, 0).algorithm == "dissemination"
+    with pytest.raises(aspenpy.AspenError, match="unknown collective"):
+        network.collective("gather", 8, 0)
+
+
+@pytest.mark.parametrize(
+    "name", ["fugaku", "sequoia", "a64fx_prototype", "frontier", "cori_knl", "trinity", "frontera"]
+)
+def test_networks_of_the_library_have_places_for_all_nodes(name: str) -> None:
+    network = aspenpy.Network(aspenpy.load_machine(name))
+    places = network.topology.figures()["nodes"]
+    assert places == network.nodes if network.topology.kind == "torus" else places >= network.nodes

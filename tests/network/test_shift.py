@@ -1,0 +1,91 @@
+"""The distance to the rank that is so many further, against all ranks looked at one by one."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import product
+from math import prod
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from aspenpy.expr.evaluate import evaluate
+from aspenpy.expr.graph import number, symbol
+from aspenpy.network.shift import distance, off_node
+from aspenpy.network.topologies import topology
+
+SHAPES: dict[str, dict[str, Any]] = {
+    "torus": {"dimensions": (4, 3, 5)},
+    "mesh": {"dimensions": (3, 4, 2)},
+    "hypercube": {"dimension": 4},
+    "star": {"nodes": 6},
+}
+
+
+def counted(kind: str, shape: dict[str, Any], shift: int, ranks_per_node: int) -> tuple[Fraction, Fraction]:
+    """Hops and the part of the ranks that go to another node, rank by rank."""
+    lengths = {"hypercube": (2,) * shape.get("dimension", 0), "star": (shape.get("nodes", 1),)}.get(kind)
+    lengths = lengths or shape["dimensions"]
+    places = list(product(*map(range, lengths)))
+    ranks = prod(lengths) * ranks_per_node
+    hops = other = 0
+    for rank in range(ranks):
+        here, there = rank // ranks_per_node, (rank + shift) % ranks // ranks_per_node
+        other += here != there
+        for first, second, length in zip(places[here], places[there], lengths, strict=True):
+            apart = abs(first - second)
+            if kind != "star":
+                hops += min(apart, length - apart) if kind in ("torus", "hypercube") else apart
+    return Fraction(hops, ranks), Fraction(other, ranks)
+
+
+@settings(max_examples=60, deadline=None)
+@given(kind=st.sampled_from(sorted(SHAPES)), shift=st.integers(0, 200), ranks_per_node=st.integers(1, 5))
+def test_against_every_rank(kind: str, shift: int, ranks_per_node: int) -> None:
+    network = topology(kind, **SHAPES[kind])
+    ranks = int(evaluate(network.nodes)) * ranks_per_node
+    hops, other = counted(kind, SHAPES[kind], shift % ranks, ranks_per_node)
+    assert evaluate(distance(network, shift, ranks_per_node)) == hops
+    assert evaluate(off_node(shift, ranks_per_node, network.nodes)) == other
+
+
+@pytest.mark.parametrize(("arity", "levels", "taper"), [(2, 3, 1), (3, 2, 1), (2, 3, 2), (2, 1, 1)])
+@pytest.mark.parametrize("shift", [0, 1, 3, 5, 7])
+def test_fat_tree(arity: int, levels: int, taper: int, shift: int) -> None:
+    """Two nodes are twice as many hops apart as there are levels up to the switch that both are below."""
+    network = topology("fat_tree", arity=arity, levels=levels, taper=taper)
+    nodes = taper * arity**levels
+
+    def up(node: int, level: int) -> int:
+        return node // (taper * arity ** (level + 1))
+
+    hops = sum(
+        2 * sum(up(node, level) != up((node + shift) % nodes, level) for level in range(levels - 1))
+        for node in range(nodes)
+    )
+    assert evaluate(distance(network, shift)) == Fraction(hops, nodes)
+
+
+def test_other_networks_have_their_average() -> None:
+    network = topology("dragonfly", nodes_per_router=2, routers=4, global_links=2)
+    assert evaluate(distance(network, 3, 1)) == evaluate(network.average_distance)
+    assert evaluate(distance(network, 1, 4)) == evaluate(network.average_distance) / 4
+
+
+def test_every_size_may_be_a_symbol() -> None:
+    k, s, r = symbol("k"), symbol("s"), symbol("r")
+    network = topology("torus", dimensions=(k, k))
+    formula = distance(network, s, r)
+    for values in ((4, 3, 2), (5, 7, 1), (3, 11, 3)):
+        bound = dict(zip((k, s, r), values, strict=True))
+        known = topology("torus", dimensions=(values[0], values[0]))
+        assert evaluate(formula, bound) == evaluate(distance(known, number(values[1]), values[2]))
+
+
+def test_the_average_over_all_shifts_is_the_average_distance() -> None:
+    """On a network that is alike everywhere: shifts 1 to N - 1 are all other nodes."""
+    network = topology("torus", dimensions=(4, 3, 2))
+    total = sum(Fraction(evaluate(distance(network, shift))) for shift in range(1, 24))
+    assert total / 23 == evaluate(network.average_distance)

@@ -1,0 +1,183 @@
+"""Scaling, against times written out: n seconds of work shared by P ranks, and an allreduce among them."""
+
+from __future__ import annotations
+
+from math import ceil, log2
+from time import perf_counter
+
+import pytest
+
+import aspenpy
+from aspenpy import Application, AspenError, Machine
+from aspenpy.energy.account import Energy
+from aspenpy.energy.options import EnergyOptions
+from aspenpy.explore.communication import communication_of
+from aspenpy.explore.scaling import Scaling, doublings
+
+CLUSTER = """
+machine cluster { node [1048576] box  interconnect [1048576] net }
+node box { socket cpu }
+socket cpu { core [16] lane }
+core lane { resource flops(n) [n/giga] }
+interconnect net {
+  property topology [star]
+  property latency [1 us]
+  property bandwidth [1 GB/s]
+  resource messages(volume) [latency + volume/bandwidth]
+}
+"""
+
+WORK = """
+model work {
+  param ranks = 1
+  param n = 1e6  // flops
+  kernel main {
+    execute [ranks] { flops [n/ranks] }
+    if (ranks > 1) { call talk }
+  }
+  kernel talk {
+    execute [ranks] { messages [0] as allreduce("recursive_doubling") }
+    execute { messages [1000] }
+  }
+}
+"""
+"""1 ms of work; log2(P) rounds of 1 us, and one message of 2 us."""
+
+
+def models() -> tuple[Application, Machine]:
+    app, machine = aspenpy.parse(WORK), aspenpy.parse(CLUSTER)
+    assert isinstance(app, Application)
+    assert isinstance(machine, Machine)
+    return app, machine
+
+
+def time(ranks: int, flops: float = 1e6) -> float:
+    return flops / ranks / 1e9 + (rounds(ranks) * 1e-6 + 2e-6 if ranks > 1 else 0)
+
+
+def rounds(ranks: int) -> int:
+    """Of recursive doubling: two more where the ranks are no power of two."""
+    return ceil(log2(ranks)) if ranks & (ranks - 1) == 0 else int(log2(ranks)) + 2
+
+
+def test_strong_scaling() -> None:
+    found = Scaling(*models(), [1, 2, 8, 100, 4096])
+    for point in found.points:
+        assert point.time == pytest.approx(time(point.ranks), rel=1e-12)
+        assert point.speedup == pytest.approx(time(1) / time(point.ranks), rel=1e-12)
+        assert point.efficiency == pytest.approx(time(1) / time(point.ranks) / point.ranks, rel=1e-12)
+        talking = time(point.ranks) - 1e-3 / point.ranks
+        assert point.communication == pytest.approx(talking, rel=1e-9, abs=1e-18)
+        assert point.share == pytest.approx(talking / time(point.ranks), rel=1e-9, abs=1e-15)
+
+
+def test_calls_that_talk_the_longest_first() -> None:
+    found = Scaling(*models(), [1, 2, 64])
+    first, second, last = found.points
+    assert first.calls == ()
+    assert dict(second.calls) == pytest.approx({"talk": 2e-6, "allreduce": 1e-6})
+    assert [name for name, _ in last.calls] == ["allreduce", "talk"]
+    assert dict(last.calls) == pytest.approx({"talk": 2e-6, "allreduce": 6e-6})
+    assert found.calls == ("allreduce", "talk")
+
+
+def test_the_fastest_number_of_ranks() -> None:
+    """Work of 1 ms over P against a microsecond for each doubling: looked at one by one."""
+    found = Scaling(*models(), doublings(1, 1024))
+    best = min(range(1, 1025), key=time)
+    assert best == 512  # 1.95 us of work and 9 rounds; twice as many ranks save 0.98 us and cost 1
+    assert (found.fastest.ranks, found.fastest.time) == (best, pytest.approx(time(best), rel=1e-12))
+    assert found.turns
+
+
+def test_the_fastest_beyond_those_looked_at_one_by_one() -> None:
+    found = Scaling(*models(), doublings(1, 200_000), set={"n": 30e6})
+    best = min((2**power for power in range(18)), key=lambda ranks: time(ranks, 30e6))
+    assert best == 16384  # 1.83 us and 14 rounds; 32,768: 0.92 us and 15, 0.08 us more
+    assert found.fastest.ranks == best
+    small = Scaling(*models(), doublings(1, 64))
+    assert (small.fastest.ranks, small.turns) == (64, False)
+
+
+def test_weak_scaling() -> None:
+    found = Scaling(*models(), [2, 8, 32], "weak", problem=["n"])
+    for point in found.points:
+        expected = time(point.ranks, 1e6 * point.ranks / 2)
+        assert point.time == pytest.approx(expected, rel=1e-12)
+        assert point.efficiency == pytest.approx(time(2) / expected, rel=1e-12)
+        assert point.speedup == pytest.approx(point.ranks / 2 * time(2) / expected, rel=1e-12)
+
+
+def test_isoefficiency() -> None:
+    """n flops have the efficiency E on P ranks if n = E/(1-E) P T_comm: the overhead function of Grama et al."""
+    found = Scaling(*models(), [1, 4, 256], isoefficiency=0.8, problem=["n"])
+    for point in found.points[1:]:
+        overhead = point.ranks * (rounds(point.ranks) * 1e-6 + 2e-6)
+        expected = max(1.0, 4 * overhead * 1e9 / 1e6)
+        assert point.growth == pytest.approx(expected, rel=1e-6)
+    assert found.points[0].growth == 1
+
+
+def test_energy() -> None:
+    """One core of 16 at work for a second: 10 W idle and a sixteenth of 32 W; more ranks as their prediction has it."""
+    app, _ = models()
+    text = CLUSTER.replace("core [16] lane }", "core [16] lane static power [10 W] dynamic power [32 W] }")
+    text = text.replace("property topology [star]", "property topology [star] dynamic power [5 W]")
+    machine = aspenpy.parse(text)
+    assert isinstance(machine, Machine)
+    asked = EnergyOptions(charged="cores_used")
+    found = Scaling(app, machine, [1, 16], energy=asked, set={"n": 1e9}, kernel="main")
+    for point in found.points:
+        alone = aspenpy.predict(app, machine, set={"n": 1e9, "ranks": point.ranks})
+        assert point.energy == pytest.approx(Energy(alone, asked).value, rel=1e-9)
+    assert found.points[0].energy == pytest.approx(1.0 * (10 + 32 / 16))
+    assert Scaling(app, machine, [1]).points[0].energy is None
+
+
+def test_messages_that_hide_behind_work_cost_nothing() -> None:
+    app = aspenpy.parse("model a { kernel main { execute { flops [1e6] messages [0] } execute { messages [0] } } }")
+    assert isinstance(app, Application)
+    prediction = aspenpy.predict(app, models()[1])
+    found = communication_of(prediction.tree)
+    waited, sent = prediction.scope.values([found.waited, found.calls["main"]])
+    assert (float(waited), float(sent)) == (pytest.approx(1e-6), pytest.approx(2e-6))
+
+
+def test_eight_million_ranks_take_as_long_as_eight() -> None:
+    models_ = models()
+
+    def seconds(ranks: int) -> float:
+        found = Scaling(*models_, [ranks])
+        _ = found.points
+        times = []
+        for _ in range(5):
+            start = perf_counter()
+            found._point(ranks)
+            times.append(perf_counter() - start)
+        return min(times)
+
+    assert seconds(8_000_000) < 3 * seconds(8) + 1e-3
+
+
+def test_mistakes() -> None:
+    app, machine = models()
+    with pytest.raises(AspenError, match="more ranks in `allreduce` than machine `cluster` has cores"):
+        _ = Scaling(app, machine, [8, 32_000_000]).points
+    with pytest.raises(AspenError, match="what the size of the problem of `work` is"):
+        Scaling(app, machine, [8], "weak")
+    with pytest.raises(AspenError, match="unknown parameter `m`"):
+        Scaling(app, machine, [8], "weak", problem=["m"])
+    with pytest.raises(AspenError, match="unknown parameter `processes`"):
+        Scaling(app, machine, [8], parameter="processes")
+    with pytest.raises(AspenError, match="a number of ranks is 1 or more"):
+        Scaling(app, machine, [0])
+    alone = aspenpy.parse("model alone { param n = 1 kernel main { execute { flops [n] } } }")
+    assert isinstance(alone, Application)
+    with pytest.raises(AspenError, match="has no `ranks` for the number of ranks"):
+        Scaling(alone, machine, [1])
+
+
+def test_doublings() -> None:
+    assert doublings(1, 8) == [1, 2, 4, 8]
+    assert doublings(3, 20) == [3, 6, 12, 20]
+    assert doublings(5, 5) == [5]
