@@ -39,6 +39,8 @@ if TYPE_CHECKING:
     from aspenpy.prepared import Prepared
     from aspenpy.reuse.distances import ReuseDistances
     from aspenpy.reuse.measure import reuse_distances
+    from aspenpy.sweeps.result import SweepResult
+    from aspenpy.sweeps.sweep import sweep
 
 __version__ = "0.1.0"
 
@@ -60,6 +62,7 @@ __all__ = [
     "ReuseDistances",
     "Roofline",
     "Skeleton",
+    "SweepResult",
     "Trace",
     "Traffic",
     "count",
@@ -79,6 +82,7 @@ __all__ = [
     "reuse_distances",
     "roofline",
     "sensitivity",
+    "sweep",
     "trace",
     "traffic",
 ]
@@ -101,6 +105,7 @@ _HOME = {
     "ReuseDistances": "aspenpy.reuse.distances",
     "Roofline": "aspenpy.analysis.roofline",
     "Skeleton": "aspenpy.generate.mpi",
+    "SweepResult": "aspenpy.sweeps.result",
     "Trace": "aspenpy.analysis.trace",
     "Traffic": "aspenpy.analysis.traffic",
     "count": "aspenpy.prediction",
@@ -120,6 +125,7 @@ _HOME = {
     "reuse_distances": "aspenpy.reuse.measure",
     "roofline": "aspenpy.analysis.roofline",
     "sensitivity": "aspenpy.explore.methods",
+    "sweep": "aspenpy.sweeps.sweep",
     "trace": "aspenpy.analysis.trace",
     "traffic": "aspenpy.analysis.traffic",
 }
