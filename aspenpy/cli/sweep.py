@@ -62,6 +62,13 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--backend", metavar="B", default="auto", help="auto (the default), numpy, llvm or c")
     parser.add_argument("--cores", metavar="N", type=int, help="how many to use (default: all, for a large sweep)")
     parser.add_argument("--memory", metavar="SIZE", default="1GiB", help="most to keep of the results (default: 1GiB)")
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="FILE",
+        help="writes all points: a row each in .csv, .json or .parquet, an array a metric in .npz, .nc or .zarr",
+    )
+    parser.add_argument("--resume", action="store_true", help="with -o: takes up a sweep that was interrupted")
     parser.add_argument("--fail-fast", action="store_true", help="ends with the first point that has no value")
     parser.add_argument("--yes", action="store_true", help="computes even an absurd number of points")
     parser.add_argument("--picture", metavar="FILE", help="draws it over one or two axes: an .svg, .png or .pdf file")
@@ -74,9 +81,11 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(arguments: Namespace) -> int:
     from aspenpy.sweeps.run import Run
 
+    if arguments.resume and not arguments.output:
+        raise CommandError("--resume belongs to -o FILE: it takes up what was begun there")
     study = _study(arguments)
     run = Run(study, arguments.backend, arguments.cores)
-    result, summary = _computed(run, arguments)
+    result, summary = _stored(run, arguments) if arguments.output else _computed(run, arguments)
     if arguments.format == "json":
         from aspenpy.present.sweep import as_json
 
@@ -86,7 +95,9 @@ def run(arguments: Namespace) -> int:
 
         report(study.diagnostics)
         show(page(study, summary))
-    if arguments.picture and result is not None:
+    if arguments.picture:
+        if result is None:
+            raise CommandError("too many points for a picture; --memory allows more")
         _draw(arguments.picture, result)
     return 0
 
@@ -168,8 +179,6 @@ def _computed(run: Run, arguments: Namespace) -> tuple[SweepResult | None, Summa
     from aspenpy.sweeps.sweep import computed, result_bytes
 
     study, memory = run.study, _bytes(arguments.memory)
-    if arguments.picture and result_bytes(study) > memory:
-        raise CommandError("too many points for a picture; --memory allows more")
     with progress(study.points, run.backend.name) as seen:
         if result_bytes(study) <= memory:
             result = computed(run, memory, fail_fast=arguments.fail_fast, seen=seen)
@@ -179,6 +188,29 @@ def _computed(run: Run, arguments: Namespace) -> tuple[SweepResult | None, Summa
             summary.add(stretch)
             seen(stretch.values.shape[1])
     return None, summary
+
+
+def _stored(run: Run, arguments: Namespace) -> tuple[SweepResult | None, Summary]:
+    """All of it in a file; it is kept, too, for a picture."""
+    from aspenpy.cli.progress_bar import progress
+    from aspenpy.sweeps.formats import format_of
+    from aspenpy.sweeps.result import InMemory, Summary
+    from aspenpy.sweeps.store import Store
+    from aspenpy.sweeps.sweep import result_bytes
+
+    study = run.study
+    store = Store(arguments.output, run, format_of(arguments.output).write, resume=arguments.resume)
+    summary = Summary({name: metric.unit for name, metric in study.metrics.items()})
+    kept = InMemory(study) if result_bytes(study) <= _bytes(arguments.memory) else None
+    with progress(study.points, run.backend.name) as seen:
+        for stretch in store.filled(run, fail_fast=arguments.fail_fast):
+            summary.add(stretch)
+            if kept is not None:
+                kept.add(stretch)
+            seen(stretch.values.shape[1])
+    result = None if kept is None else kept.result(summary)
+    store.finish()
+    return result, summary
 
 
 def _draw(path: str, result: SweepResult) -> None:

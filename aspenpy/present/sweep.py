@@ -26,7 +26,7 @@ def heading(study: Study, summary: Summary) -> str:
     swept = {item.name for item in study.categories}
     what = "" if "app" in swept else first.application.name
     what += "" if "machine" in swept else f" on {first.machine.name}"
-    over = " × ".join(f"{item.name} ({item.size:,})" for item in (*study.categories, *study.dimensions))
+    over = " × ".join(f"{item.name} ({item.size:,})" for item in study.directions)
     points = f"{summary.points:,} point" + ("" if summary.points == 1 else "s")
     return f"{what.strip() or 'sweep'}: {', '.join(study.metrics)} over {over}, {points}"
 
@@ -93,7 +93,7 @@ def as_json(study: Study, summary: Summary) -> dict[str, Any]:
     return {
         **attributes(study),
         "points": summary.points,
-        "dimensions": {item.name: item.size for item in (*study.categories, *study.dimensions)},
+        "dimensions": {item.name: item.size for item in study.directions},
         "metrics": {
             name: {
                 "unit": metric.unit,

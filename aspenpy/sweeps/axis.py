@@ -146,7 +146,7 @@ def values(axis: Axis, worth: Worth, declared: Callable[[str], tuple[float, floa
         )
     if axis.length > MOST_VALUES:
         fail("too-long", f"`{axis.name}` has {axis.length:,} values, and an axis at most {MOST_VALUES:,}")
-    found = _spaced(low, high, spacing, axis.length)
+    found: NDArray[Any] = _spaced(low, high, spacing, axis.length)
     if axis.whole:
         found = numpy.unique(numpy.clip(numpy.rint(found), numpy.ceil(low), numpy.floor(high)))
     if not len(found) or (axis.whole and numpy.ceil(low) > numpy.floor(high)):

@@ -8,9 +8,8 @@ from importlib.util import find_spec
 
 from aspenpy.diagnostics import fail, nearest
 from aspenpy.record import Record
-from aspenpy.sweeps.compiled import compilable, flags
+from aspenpy.sweeps.compiled import Kernel, compilable, flags
 from aspenpy.sweeps.program import Program
-from aspenpy.sweeps.sheet import Kernel
 
 LARGE = 200_000
 """Points of a case from which on compiling it pays."""
@@ -56,8 +55,8 @@ def _no_compiler() -> str | None:
 
 BACKENDS = {
     "numpy": Backend("numpy", 1 << 15, False, None, lambda: None),
-    "llvm": Backend("llvm", 1 << 13, True, _llvm, _no_llvm),
-    "c": Backend("c", 1 << 13, True, _c, _no_compiler),
+    "llvm": Backend("llvm", 1 << 15, True, _llvm, _no_llvm),
+    "c": Backend("c", 1 << 15, True, _c, _no_compiler),
 }
 
 
@@ -77,7 +76,7 @@ def chosen(name: str, programs: Sequence[Program], points_of_case: int) -> Backe
     if found.kernel and not all(map(compilable, programs)):
         fail(
             "not-compiled",
-            f"the back end `{name}` can compile neither random draws nor arrays as values, nor what is left undefined",
+            f"the back end `{name}` can compile neither arrays as values nor what the models leave undefined",
             hint="--backend numpy can",
         )
     return found

@@ -17,12 +17,15 @@ from aspenpy.diagnostics import fail
 from aspenpy.expr.numerals import float_numeral
 from aspenpy.sweeps.arrays import MOST_PASSES
 from aspenpy.sweeps.backends import compiler
-from aspenpy.sweeps.compiled import CONDITIONS, called, flat, signature
+from aspenpy.sweeps.compiled import CONDITIONS, Kernel, called, flat, leaves, signature
 from aspenpy.sweeps.program import Loop, Op, Program
-from aspenpy.sweeps.sheet import Kernel
 
-OPTIONS = ("-std=c99", "-O3", "-march=native", "-ffp-contract=off", "-fno-math-errno", "-fPIC", "-shared")
-"""No multiply-and-add in one rounding: a step of `ceil` would be elsewhere than with the other back ends."""
+OPTIONS = (
+    *("-std=c99", "-O3", "-march=native", "-fPIC", "-shared"),
+    *("-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math"),
+)
+"""No multiply-and-add in one rounding: a step of `ceil` would be elsewhere than with the other back ends. The last lets
+branches that are not taken be computed too; flags that they raise are looked into."""
 
 SECONDS = 120
 """After which a compiler is given up."""
@@ -77,11 +80,11 @@ LAWS = {
 
 def kernel(program: Program) -> Kernel:
     """The program compiled; raises AspenError where the compiler does not."""
-    path = compiler()
+    path, given = compiler(), leaves(program)
     assert path is not None
     with TemporaryDirectory(prefix="aspenpy-") as folder:
         text, library = Path(folder, "kernel.c"), Path(folder, "kernel.so")
-        text.write_text(source(program))
+        text.write_text(source(program, given))
         command = [path, *OPTIONS, str(text), "-o", str(library), "-lm"]
         try:
             subprocess.run(command, check=True, capture_output=True, text=True, timeout=SECONDS)
@@ -92,16 +95,17 @@ def kernel(program: Program) -> Kernel:
             fail("not-compiled", f"{path} cannot be run: {error}", hint="--backend numpy needs no compiler")
         loaded = ctypes.CDLL(str(library))
     results = len(program.roots)
-    function = signature(len(program.inputs), results)(("run", loaded))
-    return called(function, results, loaded)
+    function = signature(len(given), results)(("run", loaded))
+    return called(function, given, results, loaded)
 
 
-def source(program: Program) -> str:
-    """The program as C."""
-    inputs, results = range(len(program.inputs)), range(len(program.roots))
+def source(program: Program, given: tuple[int, ...]) -> str:
+    """The program as C, with a column for each operation that is given."""
+    inputs, results = range(len(given)), range(len(program.roots))
     parameters = [f"const double *restrict in{n}" for n in inputs] + [f"double *restrict out{n}" for n in results]
     writer = _Writer(program)
-    lines = writer.block(program.straight)
+    lines = [f"const double v{place} = in{n}[i];" for n, place in enumerate(given)]
+    lines += writer.block(place for place in program.needed(program.roots, given) if place not in given)
     lines += [f"out{n}[i] = {writer.name(root)};" for n, root in enumerate(program.roots)]
     body = "\n".join("        " + line for line in lines)
     return (
@@ -145,10 +149,6 @@ class _Writer:
 def _nothing(writer: _Writer, place: int, op: Op) -> list[str]:
     """Constants are written where they are used, arrays where they are indexed."""
     return []
-
-
-def _input(writer: _Writer, place: int, op: Op) -> list[str]:
-    return [f"const double v{place} = in{op.payload}[i];"]
 
 
 def _checked(writer: _Writer, place: int, op: Op) -> list[str]:
@@ -210,7 +210,6 @@ def _sum(writer: _Writer, place: int, op: Op) -> list[str]:
 _SPECIAL = {
     "constant": _nothing,
     "array": _nothing,
-    "input": _input,
     "checked": _checked,
     "cbrt": _cbrt,
     "index": _index,

@@ -27,6 +27,30 @@ def flags() -> int | None:
     return FLAGS.get(platform.machine())
 
 
+CALLS = frozenset({"log", "log2", "log10", "exp", "cbrt", "power", "mod", "draw", "stream"})
+"""Kinds that are no single instruction: a loop with one of them is not done several points at a time."""
+
+
+class Kernel(NamedTuple):
+    """Compiled code for a program. `run` takes a contiguous column for each of the operations that are its `leaves`,
+    and their length, gives a column for each root, and raises `Doubt` where anything in them may have failed."""
+
+    leaves: tuple[int, ...]
+    run: Callable[[Sequence[Floats], int], list[Floats]]
+
+
+def leaves(program: Program) -> tuple[int, ...]:
+    """What a kernel is given: the inputs, and those functions that NumPy computes well, unless most of the program
+    would have to be done with NumPy for that."""
+    inputs = tuple(place for place in program.straight if program.ops[place].kind == "input")
+    calls = tuple(place for place in program.straight if program.ops[place].kind in CALLS)
+    before = program.needed(calls)
+    worth_it = 2 * len(before) <= len(program.straight) or any(program.ops[place].kind == "draw" for place in calls)
+    found = (*inputs, *calls) if worth_it else inputs
+    needed = set(program.needed(program.roots, found))
+    return tuple(place for place in found if place in needed)
+
+
 class Flat(NamedTuple):
     """The elements of an array or table, row by row: floats, or places of operations."""
 
@@ -64,7 +88,8 @@ def _joined(rows: Sequence[Flat | None]) -> Flat | None:
 
 def compilable(program: Program) -> bool:
     """Whether it holds nothing but floats, conditions, and arrays that are written out and used element by element."""
-    needed = list(program.straight)
+    given = leaves(program)
+    needed = [place for place in program.needed(program.roots, given) if place not in given]
     for place in needed:  # grows by the insides of loops
         op = program.ops[place]
         if op.kind == "sum":
@@ -91,22 +116,21 @@ def _operands(op: Op) -> tuple[int, ...]:
     return (op.args[0], op.payload.body) if isinstance(op.payload, Loop) else op.args
 
 
-def called(function: Callable[..., int], results: int, kept: object) -> Callable[[Sequence[Floats]], list[Floats]]:
-    """A kernel that calls compiled code: count, a pointer an input, a pointer a result; what it returns is 0 where
-    all went well. `kept` is what must not be thrown away as long as the code may be called."""
+def called(function: Callable[..., int], given: tuple[int, ...], results: int, kept: object) -> Kernel:
+    """A kernel that calls compiled code: count, a pointer a leaf, a pointer a result; what it returns is 0 where all
+    went well. `kept` is what must not be thrown away as long as the code may be called."""
     pointer = ctypes.c_void_p
 
-    def kernel(columns: Sequence[Floats]) -> list[Floats]:
+    def run(columns: Sequence[Floats], count: int) -> list[Floats]:
         assert kept is not None
-        count = len(columns[0]) if columns else 1
         found = [numpy.empty(count) for _ in range(results)]
         if function(count, *(pointer(array.ctypes.data) for array in (*columns, *found))):
             raise Doubt
         return found
 
-    return kernel
+    return Kernel(given, run)
 
 
-def signature(inputs: int, results: int) -> Any:
+def signature(columns: int, results: int) -> Any:
     """The type of the compiled function for ctypes, which lets other threads run meanwhile."""
-    return ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int64, *[ctypes.c_void_p] * (inputs + results))
+    return ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int64, *[ctypes.c_void_p] * (columns + results))

@@ -13,9 +13,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from aspenpy.sweeps.arrays import MOST_PASSES
-from aspenpy.sweeps.compiled import CONDITIONS, called, flags, flat, signature
+from aspenpy.sweeps.compiled import CONDITIONS, Kernel, called, flags, flat, leaves, signature
 from aspenpy.sweeps.program import Loop, Op, Program
-from aspenpy.sweeps.sheet import Kernel
 
 LIBRARY = ("log", "log2", "log10", "exp", "pow", "cbrt", "fmod")
 """Functions of the C library that are called."""
@@ -45,7 +44,8 @@ def kernel(program: Program) -> Kernel:
     machine = llvm.Target.from_default_triple().create_target_machine(
         cpu=llvm.get_host_cpu_name(), features=llvm.get_host_cpu_features().flatten(), opt=3
     )
-    module = llvm.parse_assembly(source(program))
+    given = leaves(program)
+    module = llvm.parse_assembly(source(program, given))
     options = llvm.create_pipeline_tuning_options(speed_level=3)
     options.loop_vectorization = options.slp_vectorization = True
     passes = llvm.create_pass_builder(machine, options)
@@ -53,8 +53,8 @@ def kernel(program: Program) -> Kernel:
     engine = llvm.create_mcjit_compiler(module, machine)
     engine.finalize_object()
     results = len(program.roots)
-    function = signature(len(program.inputs), results)(engine.get_function_address("run"))
-    return called(function, results, engine)
+    function = signature(len(given), results)(engine.get_function_address("run"))
+    return called(function, given, results, engine)
 
 
 def _offer_library(llvm: Any) -> None:
@@ -65,12 +65,14 @@ def _offer_library(llvm: Any) -> None:
         llvm.add_symbol(name, address)
 
 
-def source(program: Program) -> str:
-    """The program as LLVM's assembly."""
-    inputs, results = range(len(program.inputs)), range(len(program.roots))
+def source(program: Program, given: tuple[int, ...]) -> str:
+    """The program as LLVM's assembly, with a column for each operation that is given."""
+    inputs, results = range(len(given)), range(len(program.roots))
     parameters = [f"ptr noalias readonly %in{n}" for n in inputs] + [f"ptr noalias %out{n}" for n in results]
     writer = _Writer(program)
-    writer.block(program.straight)
+    for number, place in enumerate(given):
+        writer.load(place, number)
+    writer.block(place for place in program.needed(program.roots, given) if place not in given)
     for number, root in enumerate(program.roots):
         writer.line(f"%to{number} = getelementptr inbounds double, ptr %out{number}, i64 %i")
         writer.line(f"store double {writer.name(root)}, ptr %to{number}")
@@ -147,6 +149,11 @@ class _Writer:
         self.lines.append(f"{label}:")
         self.label = label
 
+    def load(self, place: int, column: int) -> None:
+        """What a column has at this point is the value of an operation."""
+        at = self.new(f"getelementptr inbounds double, ptr %in{column}, i64 %i")
+        self._names[place] = self.new(f"load double, ptr {at}")
+
     def block(self, places: Iterable[int]) -> None:
         for place in places:
             op = self.program.ops[place]
@@ -156,7 +163,8 @@ class _Writer:
     def value(self, op: Op) -> str:
         """The value of one operation."""
         if op.kind in _SPECIAL:
-            return _SPECIAL[op.kind](self, op)
+            made: str = _SPECIAL[op.kind](self, op)
+            return made
         operands = [self.name(arg) for arg in op.args]
         if op.kind in ARITHMETIC:
             return self.new(f"{ARITHMETIC[op.kind]} double {operands[0]}, {operands[1]}")
@@ -182,11 +190,6 @@ class _Writer:
 
 
 # -- kinds that take more than one instruction -----------------------------------------------------
-
-
-def _input(writer: _Writer, op: Op) -> str:
-    at = writer.new(f"getelementptr inbounds double, ptr %in{op.payload}, i64 %i")
-    return writer.new(f"load double, ptr {at}")
 
 
 def _extreme(order: str) -> Any:
@@ -323,7 +326,6 @@ def _sum(writer: _Writer, op: Op) -> str:
 
 
 _SPECIAL: dict[str, Any] = {
-    "input": _input,
     "max": _extreme("ogt"),
     "min": _extreme("olt"),
     "mod": _mod,

@@ -16,9 +16,7 @@ from aspenpy.expr.arithmetic import to_float
 from aspenpy.expr.evaluate import EvaluationError, evaluate, evaluate_many
 from aspenpy.expr.graph import Expr
 from aspenpy.sweeps.reasons import CONSTRAINT, DIVISION, DOMAIN, OVERFLOW, UNDEFINED
-
-STEPS = frozenset({"floor", "ceil", "round", "mod"})
-"""Functions that leap where their argument passes a whole number."""
+from aspenpy.sweeps.rewriting import exact_at_steps, unrolled
 
 LARGEST_ROOT = 3
 """Roots up to this degree are taken by functions that are exact where the root is."""
@@ -73,7 +71,7 @@ class Program:
         self.ops: list[Op] = []
         self._known: dict[Op, int] = {}
         self._place: dict[Expr, int] = {}
-        exprs = exact_at_steps(roots)
+        exprs = exact_at_steps(unrolled(roots))
         order = graph.topological(*exprs)
         self._masks = _masks(order, self.inputs)
         self._fold(exprs, order)
@@ -81,13 +79,15 @@ class Program:
             if self._masks[node]:
                 self._place[node] = self._lowered(node)
         self.roots = tuple(self._place[expr] for expr in exprs)
-        self.straight = self._needed()
+        self.straight = self.needed(self.roots)
 
-    def _needed(self) -> tuple[int, ...]:
-        """What the roots are made of, loops as one operation each."""
-        seen, waiting = set(self.roots), list(self.roots)
+    def needed(self, roots: Sequence[int], given: Sequence[int] = ()) -> tuple[int, ...]:
+        """What some results are made of, in order, loops as one operation each, where some are given."""
+        known = frozenset(given)
+        seen, waiting = set(roots), list(roots)
         while waiting:
-            for arg in self.ops[waiting.pop()].args:
+            place = waiting.pop()
+            for arg in () if place in known else self.ops[place].args:
                 if arg not in seen:
                     seen.add(arg)
                     waiting.append(arg)
@@ -286,60 +286,3 @@ _LOWERED: dict[str, Lowering] = {
     "stream": _same,
     "failure": _failure,
 }
-
-
-# -- constants at steps ----------------------------------------------------------------------------
-
-
-def exact_at_steps(roots: Sequence[Expr]) -> list[Expr]:
-    """The expressions with `x*0.1` written as `x*1/10`, wherever that leads to a step.
-
-    A fraction such as 1/10 is no float: rounded, it takes 0.1*30 over the step of a `ceil`. Its numerator and
-    denominator are floats, and a quotient that is a whole number is rounded to it.
-    """
-    order = graph.topological(*roots)
-    near = set[Expr]()
-    for node in reversed(order):
-        if node in near or node.kind == "compare" or (node.kind == "apply" and node.payload in STEPS):
-            near.update(node.args)
-        elif node.kind in ("index", "sum"):
-            near.update(node.args[1:2] if node.kind == "sum" else node.args[1:])
-    new: dict[Expr, Expr] = {}
-    for node in order:
-        args = tuple(new.get(arg, arg) for arg in node.args)
-        if node in near and node.kind in ("mul", "div"):
-            new[node] = _with_whole_constants(node.kind, args)
-        elif args != node.args:
-            new[node] = graph.rebuilt(node, args)
-    return [new.get(root, root) for root in roots]
-
-
-def _with_whole_constants(kind: str, args: tuple[Expr, ...]) -> Expr:
-    if kind == "div":
-        top, bottom = args
-        if _is_fraction(bottom):
-            numerator, denominator = bottom.payload.as_integer_ratio()
-            return graph.div(graph.mul(top, denominator), numerator)
-        return graph.div(top, bottom)
-    if not any(map(_is_fraction, args)):
-        return graph.mul(*args)
-    product, below = args[0], 1
-    if _is_fraction(product):
-        product, below = graph.number(product.payload.numerator), product.payload.denominator
-    for factor in args[1:]:
-        if _is_fraction(factor):
-            product = graph.div(graph.mul(product, factor.payload.numerator), factor.payload.denominator)
-        else:
-            product = graph.mul(product, factor)
-    return graph.div(product, below)
-
-
-def _is_fraction(node: Expr) -> bool:
-    """A constant that is no float, of whole numbers that are."""
-    value = node.payload
-    return (
-        node.kind == "number"
-        and type(value) is Fraction
-        and value.denominator & (value.denominator - 1) != 0
-        and max(abs(value.numerator), value.denominator) < 2**53
-    )

@@ -88,7 +88,7 @@ class SweepResult(Mapping[str, Variable]):
     """
 
     def __init__(self, study: Study, values: Floats, reasons: Reasons, summary: Summary) -> None:
-        self.dims = {item.name: item.size for item in (*study.categories, *study.dimensions)}
+        self.dims = {item.name: item.size for item in study.directions}
         names = tuple(self.dims)
         self._metrics = {
             name: Variable(name, names, row.reshape(study.shape), metric.unit)

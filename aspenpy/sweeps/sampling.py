@@ -26,7 +26,7 @@ class Span(Record):
     whole: bool = False
     choices: tuple[float, ...] = ()
 
-    def at(self, places: Floats) -> Floats:
+    def at(self, places: Floats) -> Any:
         """The values at places from 0 up to, not including, 1."""
         if self.choices:
             return numpy.array(self.choices)[_floor(places * len(self.choices))]

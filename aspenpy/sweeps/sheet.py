@@ -5,19 +5,18 @@ What depends on some of the dimensions only is computed once for all of them, an
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from math import prod
 from typing import Any
 
 import numpy
 
 from aspenpy.sweeps.arrays import Careful, Doubt, Fast, Floats, Known, Order, Reasons
+from aspenpy.sweeps.compiled import Kernel
 from aspenpy.sweeps.program import Program
+from aspenpy.sweeps.reasons import FINE
 
 Slices = tuple[slice, ...]
-
-Kernel = Callable[[Sequence[Floats]], list[Floats]]
-"""A compiled program: contiguous columns of the inputs in, a column for each root out; raises `Doubt`."""
 
 LARGEST_SHARED = 1 << 21
 """Places over which an operation is computed once for all blocks."""
@@ -27,7 +26,8 @@ LEAST_SHARING = 16
 
 
 class Sheet:
-    """`columns` has for each input of the program its dimension and its values along it."""
+    """`columns` has for each input of the program its dimension and its values along it; a kernel computes the
+    program from its leaves on."""
 
     def __init__(
         self,
@@ -35,55 +35,43 @@ class Sheet:
         shape: Sequence[int],
         columns: Sequence[tuple[int, Floats]],
         kernel: Kernel | None = None,
-        most_bytes: int = 1 << 28,
     ) -> None:
         self.program, self.shape, self.kernel = program, tuple(shape), kernel
-        self.inputs = [_along(dimension, values, len(self.shape)) for dimension, values in columns]
         self._dimensions = [dimension for dimension, _ in columns]
-        self._most_bytes = most_bytes
-        self._fast, self._careful = Fast(program), Careful(program)
-        self._given = {
-            place: program.ops[place].payload for place in program.straight if program.ops[place].kind == "input"
-        }
-        self._share()
+        inputs = [_along(dimension, values, len(self.shape)) for dimension, values in columns]
+        self._inputs = {p: inputs[program.ops[p].payload] for p in program.straight if program.ops[p].kind == "input"}
+        self._wanted = program.roots if kernel is None else kernel.leaves
+        straight = [place for place in program.needed(self._wanted) if place not in self._inputs]
+        shared = self._shared_places(straight)
+        self._order = Order(program, [place for place in straight if place not in shared], self._wanted)
+        self._everything = Order(program, [p for p in program.straight if p not in self._inputs], program.roots)
+        self._shared = self._computed_once([place for place in straight if place in shared])
 
     # -- what blocks share -----------------------------------------------------------------------
 
-    def _share(self) -> None:
-        """Computes what all blocks take a part of: the operations at the edge between few dimensions and many."""
-        shared = self._shared_places()
-        rest = [place for place in self.program.straight if place not in shared and place not in self._given]
-        edge = [place for place in shared if place in self.program.roots or any(self._uses(rest, place))]
-        self._rest = Order(self.program, rest, self.program.roots)
-        self._all = Order(self.program, [p for p in self.program.straight if p not in self._given], self.program.roots)
-        self.shared = Known(self._inputs(tuple(slice(None) for _ in self.shape)))
-        order = Order(self.program, [place for place in self.program.straight if place in shared], edge)
-        start = dict(self.shared.values)
-        try:
-            self._fast.compute(order, self.shared)
-        except Doubt:
-            self.shared = Known(start)
-            self._careful.compute(order, self.shared)
-
-    def _uses(self, rest: Sequence[int], place: int) -> list[bool]:
-        return [place in self.program.ops[user].args for user in rest]
-
-    def _shared_places(self) -> set[int]:
-        if self.kernel is not None:
-            return set()
-        total = prod(self.shape)
-        found = set[int]()
-        for place in self.program.straight:
+    def _shared_places(self, straight: Sequence[int]) -> set[int]:
+        """Operations over so few dimensions that they are computed once for all blocks."""
+        found: set[int] = set()
+        for place in straight:
             op = self.program.ops[place]
-            size = prod(self.shape[dimension] for dimension in self._over(op.mask))
-            small = size <= LARGEST_SHARED and size * LEAST_SHARING <= total
-            if op.kind != "input" and small and all(arg in found or arg in self._given for arg in op.args):
+            over = {dimension for number, dimension in enumerate(self._dimensions) if op.mask >> number & 1}
+            size = prod(self.shape[dimension] for dimension in over)
+            small = size <= LARGEST_SHARED and size * LEAST_SHARING <= prod(self.shape)
+            if small and all(arg in found or arg in self._inputs for arg in op.args):
                 found.add(place)
         return found
 
-    def _over(self, mask: int) -> set[int]:
-        """The dimensions that a mask of inputs depends on."""
-        return {dimension for place, dimension in enumerate(self._dimensions) if mask >> place & 1}
+    def _computed_once(self, places: Sequence[int]) -> Known:
+        """Of what is shared, that which the blocks use; the inputs are among it."""
+        used = {arg for place in self._order.places for arg in self.program.ops[place].args} | set(self._wanted)
+        order = Order(self.program, places, [place for place in places if place in used])
+        known = Known(dict(self._inputs))
+        try:
+            Fast(self.program).compute(order, known)
+        except Doubt:
+            known = Known(dict(self._inputs))
+            Careful(self.program).compute(order, known)
+        return known
 
     # -- blocks ----------------------------------------------------------------------------------
 
@@ -92,49 +80,41 @@ class Sheet:
         is fine. Arrays have the block's shape."""
         shape = tuple(len(range(*part.indices(size))) for part, size in zip(slices, self.shape, strict=True))
         try:
-            if self.kernel is not None:
-                return self._compiled(slices, shape), None
             return self._fastly(slices, shape), None
         except Doubt:
             return self._carefully(slices, shape)
 
-    def _compiled(self, slices: Slices, shape: tuple[int, ...]) -> list[Floats]:
-        assert self.kernel is not None
-        columns = [_column(_cut(values, slices), shape) for values in self.inputs]
-        return [values.reshape(shape) for values in self.kernel(columns)]
-
     def _fastly(self, slices: Slices, shape: tuple[int, ...]) -> list[Floats]:
-        known = self._part(slices)
+        known = _part(self._shared, slices)
         if known.reasons:
             raise Doubt
-        self._fast.compute(self._rest, known)
+        Fast(self.program).compute(self._order, known)
+        if self.kernel is not None:
+            columns = [_column(known.values[leaf], shape) for leaf in self.kernel.leaves]
+            return [values.reshape(shape) for values in self.kernel.run(columns, prod(shape))]
         found = [numpy.broadcast_to(known.values[root], shape) for root in self.program.roots]
         if not all(numpy.isfinite(values).all() for values in found):
             raise Doubt
         return found
 
     def _carefully(self, slices: Slices, shape: tuple[int, ...]) -> tuple[list[Floats], Reasons | None]:
-        known = self._part(slices)
-        self._careful.compute(self._rest if self.kernel is None else self._all, known)
+        """A point has a reason where any of the roots has one; the others keep their values there."""
+        known = _part(self._shared if self.kernel is None else Known(self._inputs), slices)
+        Careful(self.program).compute(self._order if self.kernel is None else self._everything, known)
         reasons = numpy.zeros(shape, dtype=numpy.uint8)
-        for root in self.program.roots:
-            failed = known.reasons.get(root)
-            if failed is not None:
-                reasons = numpy.where(reasons != 0, reasons, failed).astype(numpy.uint8)
         found = []
         for root in self.program.roots:
-            failed = known.reasons.get(root, 0)
+            failed = known.reasons.get(root, FINE)
+            reasons = numpy.where(reasons != FINE, reasons, failed).astype(numpy.uint8)
             found.append(numpy.where(numpy.broadcast_to(failed, shape), numpy.nan, known.values[root]))
         return found, reasons if reasons.any() else None
 
-    def _part(self, slices: Slices) -> Known:
-        """What the block is given: its part of the inputs and of what is shared."""
-        values = {place: _cut(value, slices) for place, value in self.shared.values.items()}
-        reasons = {place: _cut(reason, slices) for place, reason in self.shared.reasons.items()}
-        return Known(values, {place: reason for place, reason in reasons.items() if numpy.any(reason)})
 
-    def _inputs(self, slices: Slices) -> dict[int, Any]:
-        return {place: _cut(self.inputs[number], slices) for place, number in self._given.items()}
+def _part(known: Known, slices: Slices) -> Known:
+    """A block's part of what is known everywhere."""
+    values = {place: _cut(value, slices) for place, value in known.values.items()}
+    reasons = {place: _cut(reason, slices) for place, reason in known.reasons.items()}
+    return Known(values, {place: reason for place, reason in reasons.items() if numpy.any(reason)})
 
 
 def _along(dimension: int, values: Floats, dimensions: int) -> Floats:

@@ -93,6 +93,11 @@ class Study:
                 fail("bad-value", f"`{name}` cannot be nan or infinite: the values of an axis are finite numbers")
 
     @property
+    def directions(self) -> tuple[Categories | Dimension, ...]:
+        """Of the results."""
+        return (*self.categories, *self.dimensions)
+
+    @property
     def grid(self) -> tuple[int, ...]:
         """Sizes of the dimensions of one case."""
         return tuple(dimension.size for dimension in self.dimensions)
