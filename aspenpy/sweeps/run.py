@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy
 
-from aspenpy.diagnostics import AspenError, Diagnostic
+from aspenpy.diagnostics import AspenError, Diagnostic, fail
 from aspenpy.expr.graph import Expr
 from aspenpy.sweeps.arrays import Floats, Reasons
 from aspenpy.sweeps.backends import BACKENDS, Backend, chosen
@@ -102,9 +102,12 @@ class Worker:
 
 
 class Run:
-    """A study with the back end and the cores that it is computed with."""
+    """A study with the back end and the cores that it is computed with. `processes` lets it start some unasked, which
+    in a program of a user would run that program again."""
 
-    def __init__(self, study: Study, backend: str = "auto", cores: int | None = None) -> None:
+    def __init__(
+        self, study: Study, backend: str = "auto", cores: int | None = None, *, processes: bool = True
+    ) -> None:
         programs = [Program(formulas, study.inputs, study.seed) for formulas in study.formulas]
         self.study = study
         self.backend: Backend = chosen(backend, programs, study.points_of_case)
@@ -113,12 +116,14 @@ class Run:
         )
         self.worker = Worker(self.work, programs)
         self.plan = self.worker.plan
-        self.cores = self._cores(cores)
+        self.cores = self._cores(cores, processes)
 
-    def _cores(self, asked: int | None) -> int:
+    def _cores(self, asked: int | None, processes: bool) -> int:
         """As many as there are stretches for; processes are worth their start for large sweeps only."""
-        small = not self.backend.threads and self.study.points < WORTH_PROCESSES
-        return max(1, min(1 if small and asked is None else asked or available_cores(), self.plan.count))
+        if asked is not None and asked < 1:
+            fail("bad-cores", f"a sweep needs at least 1 core, not {asked}")
+        worth_it = self.backend.threads or (processes and self.study.points >= WORTH_PROCESSES)
+        return min(asked or (available_cores() if worth_it else 1), self.plan.count)
 
     def stretches(self, numbers: Iterable[int] | None = None, *, fail_fast: bool = False) -> Iterator[Stretch]:
         """The stretches of those numbers, or all, as they are ready. With `fail_fast`, the first point without a value

@@ -66,7 +66,7 @@ def sweep(
         overlap=overlap,
         yes=yes,
     )
-    result = computed(Run(study, backend, cores), memory, fail_fast=fail_fast)
+    result = computed(Run(study, backend, cores, processes=False), memory, fail_fast=fail_fast)
     return result.to_xarray() if find_spec("xarray") else result
 
 

@@ -116,9 +116,18 @@ def test_refused(run: Runner, arguments: list[str], message: str) -> None:
     assert run(*ON, *arguments) == (2, "", message)
 
 
-def test_a_terminal_sees_a_bar(spawn) -> None:
-    """Nothing of it in a pipe."""
+def test_a_pipe_sees_nothing_but_the_summary(spawn) -> None:
     process: subprocess.Popen[bytes] = spawn(*ON, "--over", "n")
     out, err = process.communicate()
     assert (process.returncode, err) == (0, b"")
     assert b"\x1b" not in out
+
+
+def test_a_terminal_sees_a_bar(run: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("aspenpy.cli.progress_bar.is_terminal", lambda stream: True)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    found = run(*ON, "--over", "n")
+    assert found.status == 0
+    assert "numpy" in found.err
+    assert "100 %" in found.err

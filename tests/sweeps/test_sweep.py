@@ -62,6 +62,25 @@ def test_what_is_no_number():
     assert found["runtime"].values.tolist() == [[10 * 7 + 2 * 4], [3.5]]
 
 
+def test_nothing_but_machines_and_kernels():
+    found = aspenpy.sweep(APP, SECONDS, over={"machine": [SECONDS, SLOW]}, socket="cpu")
+    assert found["runtime"].values.tolist() == [runtime(5, 2), 10 * 13 + 10]
+    two = application("execute { flops [1] }", "param n = 5", "kernel other { execute { flops [n] } }")
+    found = aspenpy.sweep(two, SECONDS, over={"kernel": ["main", "other"], "n": [2, 3]})
+    assert found["runtime"].values.tolist() == [[1, 1], [2, 3]]
+    found = aspenpy.sweep(two, SECONDS, over={"app": [APP, "stream"], "machine": ["haswell"], "n": [1000]})
+    assert found["runtime"].dims == ("app", "machine", "n")
+
+
+def test_names_that_both_models_have():
+    clocked = machine("param n = 2 machine other { socket [1] cpu } socket cpu { resource flops(x) [x/n] }")
+    app = application("execute { flops [n] }", "param n = 6")
+    with pytest.raises(AspenError, match="both models have a parameter `n`"):
+        aspenpy.sweep(app, clocked, over={"n": [1]})
+    found = aspenpy.sweep(app, clocked, over={"app:n": [6, 12], "machine:n": [1, 3]})
+    assert found["runtime"].values.tolist() == [[6, 2], [12, 4]]
+
+
 def test_axes_side_by_side():
     found = aspenpy.sweep(APP, SECONDS, over={"n": [1, 2], "m": [7, 8, 9], "k": [3, 4]}, zip=[("n", "k")])
     assert found["runtime"].dims == ("n-k", "m")
@@ -133,6 +152,7 @@ def test_settings_may_name_an_axis():
         ({"n": [1, 2], "k": [1]}, {"zip": [("n", "k")]}, "uneven-axes"),
         ({"n": [1, 2]}, {"zip": [("n", "k")]}, "unknown-axis"),
         ({"n": [1, 2]}, {"backend": "gpu"}, "unknown-backend"),
+        ({"n": [1, 2]}, {"cores": 0}, "bad-cores"),
         ({"n": [1, 2]}, {"metric": "warp"}, "unknown-resource"),
         ({"n": "1..5:3"}, {"samples": 4}, "bad-axis"),
         ({"n": "1..5"}, {"samples": 4, "method": "magic"}, "unknown-method"),
