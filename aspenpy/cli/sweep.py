@@ -61,6 +61,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     add_settings(parser)
     parser.add_argument("--backend", metavar="B", default="auto", help="auto (the default), numpy, llvm or c")
     parser.add_argument("--cores", metavar="N", type=int, help="how many to use (default: all, for a large sweep)")
+    parser.add_argument("--dask", metavar="ADDRESS", help="the workers of this Dask cluster compute: tcp://HOST:PORT")
     parser.add_argument("--memory", metavar="SIZE", default="1GiB", help="most to keep of the results (default: 1GiB)")
     parser.add_argument(
         "-o",
@@ -84,7 +85,7 @@ def run(arguments: Namespace) -> int:
     if arguments.resume and not arguments.output:
         raise CommandError("--resume belongs to -o FILE: it takes up what was begun there")
     study = _study(arguments)
-    run = Run(study, arguments.backend, arguments.cores)
+    run = Run(study, arguments.backend, arguments.cores, client=_client(arguments.dask))
     result, summary = _stored(run, arguments) if arguments.output else _computed(run, arguments)
     if arguments.format == "json":
         from aspenpy.present.sweep import as_json
@@ -126,6 +127,14 @@ def _study(arguments: Namespace) -> Study:
         allow_outside=arguments.allow_outside,
         yes=arguments.yes,
     )
+
+
+def _client(address: str | None) -> object:
+    if address is None:
+        return None
+    from aspenpy.sweeps.cluster import connected
+
+    return connected(address)
 
 
 def _axes(texts: list[str]) -> dict[str, Axis]:

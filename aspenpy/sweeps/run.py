@@ -36,10 +36,10 @@ class Stretch(NamedTuple):
 class Plan:
     """How a study is cut into stretches, which are numbered."""
 
-    def __init__(self, cases: int, grid: Sequence[int], block: int) -> None:
+    def __init__(self, cases: int, grid: Sequence[int], block: int, stretch: int) -> None:
         self.cases = cases
         self.blocks = Blocks(grid or (1,), block)
-        self._each = max(1, -(-STRETCH // block))
+        self._each = max(1, -(-stretch // block))
         self.of_case = -(-self.blocks.count // self._each)
         self.count = cases * self.of_case
 
@@ -58,6 +58,7 @@ class Work(NamedTuple):
     grid: tuple[int, ...]
     seed: int
     backend: str
+    stretch: int
 
 
 class Worker:
@@ -66,7 +67,7 @@ class Worker:
     def __init__(self, work: Work, programs: Sequence[Program] | None = None) -> None:
         self.work = work
         self.backend = BACKENDS[work.backend]
-        self.plan = Plan(len(work.formulas), work.grid, self.backend.block)
+        self.plan = Plan(len(work.formulas), work.grid, self.backend.block, work.stretch)
         self._programs = programs
         self._sheets: dict[int, Sheet] = {}
         self._lock = Lock()
@@ -103,19 +104,32 @@ class Worker:
 
 class Run:
     """A study with the back end and the cores that it is computed with. `processes` lets it start some unasked, which
-    in a program of a user would run that program again."""
+    in a program of a user would run that program again; a `client` of Dask has its workers compute instead."""
 
     def __init__(
-        self, study: Study, backend: str = "auto", cores: int | None = None, *, processes: bool = True
+        self,
+        study: Study,
+        backend: str = "auto",
+        cores: int | None = None,
+        *,
+        processes: bool = True,
+        client: Any = None,
     ) -> None:
         programs = [Program(formulas, study.inputs, study.seed) for formulas in study.formulas]
         self.study = study
         self.backend: Backend = chosen(backend, programs, study.points_of_case)
         self.work = Work(
-            study.formulas, study.inputs, tuple(study.columns.values()), study.grid, study.seed, self.backend.name
+            study.formulas,
+            study.inputs,
+            tuple(study.columns.values()),
+            study.grid,
+            study.seed,
+            self.backend.name,
+            STRETCH,
         )
         self.worker = Worker(self.work, programs)
         self.plan = self.worker.plan
+        self.client = client
         self.cores = self._cores(cores, processes)
 
     def _cores(self, asked: int | None, processes: bool) -> int:
@@ -139,7 +153,11 @@ class Run:
         raise failure_at(self.study, number, int(stretch.reasons[number - stretch.start]))
 
     def _computed(self, numbers: Iterable[int]) -> Iterator[Stretch]:
-        if self.cores == 1:
+        if self.client is not None:
+            from aspenpy.sweeps.cluster import computed
+
+            yield from computed(self.client, self.work, numbers)
+        elif self.cores == 1:
             yield from map(self.worker.stretch, numbers)
         elif self.backend.threads:
             with ThreadPoolExecutor(self.cores) as pool:

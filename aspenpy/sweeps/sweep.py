@@ -38,6 +38,7 @@ def sweep(
     overlap: bool = False,
     cores: int | None = None,
     memory: int = MEMORY,
+    client: Any = None,
     fail_fast: bool = False,
     yes: bool = False,
 ) -> Any:
@@ -49,7 +50,8 @@ def sweep(
 
     An `xarray.Dataset` where xarray is installed, else a `SweepResult`: a variable a metric, one dimension an axis.
     Where a point has no value it is NaN, and the coordinate `reason` says why by a code; with `fail_fast` it is an
-    error. Back ends: auto, numpy, llvm, c. Raises AspenError.
+    error. Back ends: auto, numpy, llvm, c. With a `client`, a
+    `distributed.Client`, the workers of its cluster compute. Raises AspenError.
     """
     study = studied(
         app,
@@ -66,7 +68,7 @@ def sweep(
         overlap=overlap,
         yes=yes,
     )
-    result = computed(Run(study, backend, cores, processes=False), memory, fail_fast=fail_fast)
+    result = computed(Run(study, backend, cores, processes=False, client=client), memory, fail_fast=fail_fast)
     return result.to_xarray() if find_spec("xarray") else result
 
 
