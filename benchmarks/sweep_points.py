@@ -142,7 +142,7 @@ def once(action: Action) -> float:
 
 def available() -> tuple[Benchmark, ...]:
     """Those that this machine can run."""
-    found = [Benchmark("250^3 points of a separable model", "one pass over them", 4, separable, once)]
+    found = [Benchmark("250^3 points of a separable model", "one pass over them", 6, separable, once)]
     if BACKENDS["c"].missing() is None:
         found += [
             points("CoMD, NumPy, scattered", "comd", COMD, "numpy", 8),
