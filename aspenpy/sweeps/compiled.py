@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy
 
 from aspenpy.sweeps.arrays import Doubt, Floats
-from aspenpy.sweeps.program import Loop, Op, Program
+from aspenpy.sweeps.program import BY_NUMPY, Loop, Op, Program
 
 FLAGS = {"x86_64": 0x0D, "AMD64": 0x0D, "aarch64": 0x07, "arm64": 0x07}
 """By processor, the bits of <fenv.h> for invalid operations, division by zero and overflow."""
@@ -27,7 +27,10 @@ def flags() -> int | None:
     return FLAGS.get(platform.machine())
 
 
-CALLS = frozenset({"log", "log2", "log10", "exp", "cbrt", "power", "mod", "draw", "stream"})
+GIVEN = BY_NUMPY | {"draw", "stream"}
+"""Kinds that code is always given."""
+
+CALLS = GIVEN | {"log", "log2", "log10", "exp", "cbrt", "power", "mod"}
 """Kinds that are no single instruction: a loop with one of them is not done several points at a time."""
 
 
@@ -45,7 +48,7 @@ def leaves(program: Program) -> tuple[int, ...]:
     inputs = tuple(place for place in program.straight if program.ops[place].kind == "input")
     calls = tuple(place for place in program.straight if program.ops[place].kind in CALLS)
     before = program.needed(calls)
-    worth_it = 2 * len(before) <= len(program.straight) or any(program.ops[place].kind == "draw" for place in calls)
+    worth_it = 2 * len(before) <= len(program.straight) or any(program.ops[place].kind in GIVEN for place in calls)
     found = (*inputs, *calls) if worth_it else inputs
     needed = set(program.needed(program.roots, found))
     return tuple(place for place in found if place in needed)
@@ -100,7 +103,7 @@ def compilable(program: Program) -> bool:
 
 
 def _known(program: Program, op: Op) -> bool:
-    if op.kind in ("draw", "stream", "failed"):
+    if op.kind in GIVEN or op.kind == "failed":
         return False
     if op.kind == "index":
         array = flat(program, op.args[0])

@@ -9,6 +9,7 @@ from typing import Any
 import numpy
 
 from aspenpy.application.model import Application
+from aspenpy.application.ranges import ranged
 from aspenpy.diagnostics import fail
 from aspenpy.dimensions import readable
 from aspenpy.library import load_application, load_machine
@@ -179,9 +180,9 @@ class _Probe:
         """The range that the model gives a parameter."""
         scope = self._study(self.settings).predictions[0].scope
         symbol = scope.symbol(name)
-        for parameter in self.case.application.parameters.values():
-            if parameter.symbol is symbol and parameter.low is not None and parameter.high is not None:
-                low, high = scope.values([parameter.low, parameter.high])
+        for parameter, ends in ranged([*self.case.application.parameters.values(), *self.case.machine.parameters]):
+            if parameter.symbol is symbol:
+                low, high = scope.values(ends[1:])
                 return _float(low, name), _float(high, name)
         return None
 

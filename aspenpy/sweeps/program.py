@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from aspenpy.expr import graph
 from aspenpy.expr.arithmetic import to_float
 from aspenpy.expr.evaluate import EvaluationError, evaluate, evaluate_many
+from aspenpy.expr.functions import FUNCTIONS
 from aspenpy.expr.graph import Expr
 from aspenpy.sweeps.reasons import CONSTRAINT, DIVISION, DOMAIN, OVERFLOW, UNDEFINED
 from aspenpy.sweeps.rewriting import exact_at_steps, unrolled
@@ -23,6 +24,15 @@ LARGEST_ROOT = 3
 
 WHOLE_POWERS = frozenset({2, 3, 4})
 """Exponents that are written as products."""
+
+
+ELEMENTARY = frozenset(
+    {"log", "log2", "log10", "exp", "sqrt", "floor", "ceil", "round", "abs", "mod", "max", "min", "lookup", "pow"}
+)
+"""Functions that every back end has."""
+
+BY_NUMPY = frozenset(name for name, function in FUNCTIONS.items() if not function.random) - ELEMENTARY
+"""Functions that the rules of their table compute for all back ends."""
 
 
 class Op(NamedTuple):
@@ -55,6 +65,7 @@ class Program:
         add, sub, mul, div, power, mod, compare, and, or    (a, b); operator of a comparison
         neg, square, sqrt, cbrt, log, log2, log10, exp, floor, ceil, round, abs    (x,)
         max, min (a, b)          -
+        the functions of BY_NUMPY    arguments
         if       (condition, then, otherwise)
         checked  (value, subject)                    name of the law
         array    elements        -

@@ -9,8 +9,8 @@ from fractions import Fraction
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 
-STEPS = frozenset({"floor", "ceil", "round", "mod"})
-"""Functions that leap where their argument passes a whole number."""
+STEPS = frozenset({"floor", "ceil", "round", "mod", "gcd", "sets_touched"})
+"""Functions that leap where their argument passes a whole number, or take no other."""
 
 MOST_UNROLLED = 8192
 """Nodes that the terms of one loop may come to."""

@@ -16,7 +16,7 @@ from aspenpy.expr import draws
 from aspenpy.expr.functions import FUNCTIONS
 from aspenpy.expr.graph import COMPARISONS
 from aspenpy.expr.laws import LAWS
-from aspenpy.sweeps.program import Op
+from aspenpy.sweeps.program import BY_NUMPY, Op
 from aspenpy.sweeps.reasons import CONSTRAINT, DOMAIN
 
 
@@ -163,6 +163,19 @@ def _of_the_table(name: str) -> Rule:
     return lambda run, op, *operands: rule(numpy, *operands)
 
 
+def _laws_of_the_table(name: str) -> Rule:
+    """A function whose own rule marks what it refuses as NaN, and may fail within on its way to a value."""
+    rule = _of_the_table(name)
+
+    def applied(run: Evaluation, op: Op, *operands: Any) -> Any:
+        with numpy.errstate(all="ignore"):
+            value = rule(run, op, *operands)
+        run.refuse(numpy.isnan(value), DOMAIN)
+        return value
+
+    return applied
+
+
 RULES: dict[str, Rule] = {
     "add": _plain(numpy.add),
     "sub": _plain(numpy.subtract),
@@ -182,6 +195,7 @@ RULES: dict[str, Rule] = {
     "checked": _checked,
     "stream": _stream,
     "draw": _draw,
+    **{name: _laws_of_the_table(name) for name in BY_NUMPY},
     **{
         name: _of_the_table(name)
         for name in ("log", "log2", "log10", "exp", "sqrt", "floor", "ceil", "round", "abs", "mod", "max", "min")

@@ -205,7 +205,8 @@ class Study:
 
     def _outside_ranges(self, prediction: Prediction) -> list[Diagnostic]:
         found = []
-        for parameter, (_, low, high) in ranged(prediction.application):
+        parameters = [*prediction.application.parameters.values(), *prediction.machine.parameters]
+        for parameter, (_, low, high) in ranged(parameters):
             for name, (_, values) in self.columns.items():
                 if prediction.scope.symbol(name) is not parameter.symbol:
                     continue

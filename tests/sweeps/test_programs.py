@@ -134,6 +134,9 @@ FAILING = [
     (graph.summation(i, apply("max", x, 0), apply("max", i, x)), [0] * 6),
     (x + apply("log", graph.number(0) * 1.0 + apply("floor", graph.number(0.5))), [DOMAIN] * 6),
     (x * 0 + 5, [0] * 6),
+    (apply("gcd", x, 6) + 1, [0, 0, 0, 0, 0, DOMAIN]),
+    (2 * apply("lru_hits", x, 2, 8) + x, [0, 0, 0, 0, DOMAIN, 0]),
+    (apply("random_misses", x + 4, 3, 0.5), [0] * 6),
 ]
 
 
