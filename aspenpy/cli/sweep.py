@@ -56,7 +56,10 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--method", metavar="M", default="sobol", help="of --sample: sobol (the default), latin, uniform"
     )
     parser.add_argument(
-        "--metric", metavar="NAME,...", default="runtime", help="runtime (the default), or amounts of resources"
+        "--metric",
+        metavar="NAME,...",
+        default="runtime",
+        help="runtime (the default), energy, power, edp, ed2p, or amounts of resources",
     )
     add_settings(parser)
     parser.add_argument("--backend", metavar="B", default="auto", help="auto (the default), numpy, llvm or c")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from aspenpy.energy.metrics import ed2p, edp, energy, power
 from aspenpy.expr.graph import Expr
 from aspenpy.prediction import Prediction, metric_of
 from aspenpy.record import Record
@@ -18,6 +19,10 @@ class Metric(Record):
 
 METRICS: dict[str, Metric] = {
     "runtime": Metric(lambda prediction: prediction.tree.runtime, "s"),
+    "energy": Metric(energy, "J"),
+    "power": Metric(power, "W"),
+    "edp": Metric(edp, "J*s"),
+    "ed2p": Metric(ed2p, "J*s^2"),
 }
 """By name; any other name is that of a resource, and its metric the amount of it."""
 

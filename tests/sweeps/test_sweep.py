@@ -7,6 +7,7 @@ import pytest
 
 import aspenpy
 from aspenpy.diagnostics import AspenError
+from aspenpy.energy.account import predict_energy
 from aspenpy.sweeps.grid import studied
 from aspenpy.sweeps.reasons import DIVISION, OVERFLOW
 from aspenpy.sweeps.run import STRETCH, Run
@@ -201,3 +202,17 @@ def test_library_models_agree_with_predict():
             for steps in over["steps"]:
                 exact = aspenpy.predict(comd, haswell, set={"nx": nx, "ranks": ranks, "steps": steps}).runtime
                 assert float(found["runtime"].sel(nx=nx, ranks=ranks, steps=steps)) == pytest.approx(exact, rel=1e-12)
+
+
+def test_energy_and_its_products_with_time():
+    comd, haswell = aspenpy.load_application("comd"), aspenpy.load_machine("haswell")
+    names = ["runtime", "energy", "power", "edp", "ed2p"]
+    found = aspenpy.sweep(comd, haswell, over={"haswell_clock": [1.2e9, 3.5e9], "ranks": [8, 16]}, metric=names)
+    for clock in (1.2e9, 3.5e9):
+        for ranks in (8, 16):
+            exact = predict_energy(comd, haswell, set={"haswell_clock": clock, "ranks": ranks})
+            seconds, joules = exact.prediction.runtime, exact.value
+            expected = [seconds, joules, joules / seconds, joules * seconds, joules * seconds**2]
+            point = found.sel(haswell_clock=clock, ranks=ranks)
+            assert [float(point[name]) for name in names] == pytest.approx(expected, rel=1e-12)
+    assert [found[name].attrs["units"] for name in names] == ["s", "J", "W", "J*s", "J*s^2"]
