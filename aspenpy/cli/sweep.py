@@ -59,7 +59,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--metric",
         metavar="NAME,...",
         default="runtime",
-        help="runtime (the default), energy, power, edp, ed2p, or amounts of resources",
+        help="runtime (the default), energy, power, edp, ed2p, resources, or properties summed over the machine",
     )
     add_settings(parser)
     parser.add_argument("--backend", metavar="B", default="auto", help="auto (the default), numpy, llvm or c")

@@ -19,11 +19,11 @@ from aspenpy.expr.evaluate import EvaluationError
 from aspenpy.expr.graph import Expr
 from aspenpy.machine.model import Machine
 from aspenpy.mapping.mapper import map_application
+from aspenpy.metrics import metric
 from aspenpy.prediction import Prediction
 from aspenpy.record import Record
 from aspenpy.scope import DEFAULT_SEED, Setting
 from aspenpy.sweeps.arrays import Floats
-from aspenpy.sweeps.metrics import metric
 
 AXIS = "axis"
 """Owner of the symbols that stand for the values of axes."""
