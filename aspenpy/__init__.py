@@ -42,6 +42,8 @@ if TYPE_CHECKING:
     from aspenpy.reuse.distances import ReuseDistances
     from aspenpy.reuse.measure import reuse_distances
     from aspenpy.session.session import Session
+    from aspenpy.sweeps.result import SweepResult
+    from aspenpy.sweeps.sweep import sweep
 
 __version__ = "0.1.0"
 
@@ -66,6 +68,7 @@ __all__ = [
     "Scaling",
     "Session",
     "Skeleton",
+    "SweepResult",
     "Trace",
     "Traffic",
     "count",
@@ -86,6 +89,7 @@ __all__ = [
     "roofline",
     "scaling",
     "sensitivity",
+    "sweep",
     "trace",
     "traffic",
 ]
@@ -108,9 +112,10 @@ _HOME = {
     "Profile": "aspenpy.analysis.profile",
     "ReuseDistances": "aspenpy.reuse.distances",
     "Roofline": "aspenpy.analysis.roofline",
+    "Scaling": "aspenpy.explore.scaling",
     "Session": "aspenpy.session.session",
     "Skeleton": "aspenpy.generate.mpi",
-    "Scaling": "aspenpy.explore.scaling",
+    "SweepResult": "aspenpy.sweeps.result",
     "Trace": "aspenpy.analysis.trace",
     "Traffic": "aspenpy.analysis.traffic",
     "count": "aspenpy.prediction",
@@ -130,8 +135,9 @@ _HOME = {
     "profile": "aspenpy.analysis.profile",
     "reuse_distances": "aspenpy.reuse.measure",
     "roofline": "aspenpy.analysis.roofline",
-    "sensitivity": "aspenpy.explore.methods",
     "scaling": "aspenpy.explore.scaling",
+    "sensitivity": "aspenpy.explore.methods",
+    "sweep": "aspenpy.sweeps.sweep",
     "trace": "aspenpy.analysis.trace",
     "traffic": "aspenpy.analysis.traffic",
     "unload_ipython_extension": "aspenpy.notebook",

@@ -18,6 +18,7 @@ from benchmarks import (
     prepared_point,
     reuse,
     sobol_million,
+    sweep_points,
 )
 from benchmarks.measure import Benchmark, measured
 
@@ -38,6 +39,7 @@ BENCHMARKS = (
     ),
     reuse.BINARY,
     reuse.TEXT,
+    *sweep_points.BENCHMARKS,
 )
 
 ROW = "{:<46} {:>12}   {:<16} {:>12} {:>8} {:>8}"

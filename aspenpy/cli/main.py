@@ -19,6 +19,7 @@ COMMANDS = {
     "compare": "one application on several machines, and where which is the fastest",
     "sensitivity": "what a runtime or another metric depends on, and how strongly",
     "optimise": "where a quantity is least or greatest, while constraints hold",
+    "sweep": "metrics at many points: grids and samples of parameters, machines and sockets",
     "count": "how much an application asks for, by kernel, and which size asks for so much",
     "memory": "the data that kernels touch, and whether it fits",
     "traffic": "what moves between the caches and memory, and which accesses hit where",

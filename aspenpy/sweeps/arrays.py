@@ -1,0 +1,208 @@
+"""Programs run with NumPy: fast where nothing fails, carefully where something does.
+
+The processor's flags tell whether anything in a block of points divided by zero, overflowed or had no value, wherever
+in the expression and whether or not it showed in the result. A block without that is done; one with it is computed
+once more, with a reason for each place of each operation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy
+from numpy.typing import NDArray
+
+from aspenpy.sweeps.program import Loop, Op, Program
+from aspenpy.sweeps.reasons import DIVISION, DOMAIN, FINE, OVERFLOW
+from aspenpy.sweeps.rules import RULES
+
+Floats = NDArray[numpy.float64]
+Reasons = NDArray[numpy.uint8]
+
+MOST_PASSES = 10**7
+"""Of a loop without closed form, at one point; a point that needs more has no value."""
+
+
+class Doubt(Exception):
+    """Something may have failed somewhere in the block."""
+
+
+class Known:
+    """What is known of some operations: values, and reasons where there are none. No reasons are written as None."""
+
+    def __init__(self, values: dict[int, Any], reasons: dict[int, Any] | None = None) -> None:
+        self.values = values
+        self.reasons = reasons or {}
+
+
+class Order:
+    """Operations to run one after the other; `spent` says which values nobody needs after each."""
+
+    def __init__(self, program: Program, places: Sequence[int], kept: Sequence[int]) -> None:
+        self.places = tuple(places)
+        self.steps = tuple((place, program.ops[place]) for place in places)
+        last: dict[int, int] = {}
+        for place, op in self.steps:
+            last.update(dict.fromkeys(op.args, place))
+        inside = set(self.places) - set(kept)
+        self.spent: dict[int, list[int]] = {}
+        for arg, place in last.items():
+            if arg in inside:
+                self.spent.setdefault(place, []).append(arg)
+
+
+class Fast:
+    """Runs operations, or raises `Doubt`."""
+
+    def __init__(self, program: Program) -> None:
+        self.program, self.seed = program, program.seed
+
+    def compute(self, order: Order, known: Known) -> None:
+        """Makes the values of the operations known."""
+        try:
+            with numpy.errstate(divide="raise", over="raise", invalid="raise", under="ignore"):
+                self._run(order, known.values)
+        except FloatingPointError as error:
+            raise Doubt from error
+
+    def refuse(self, where: Any, reason: int) -> None:
+        if numpy.any(where):
+            raise Doubt
+
+    def _run(self, order: Order, values: dict[int, Any]) -> None:
+        spent = order.spent
+        for place, op in order.steps:
+            rule = RULES.get(op.kind)
+            if rule is not None:
+                values[place] = rule(self, op, *[values[arg] for arg in op.args])
+            elif op.kind == "sum":
+                values[place] = self._sum(op, values)
+            elif op.kind == "constant":
+                values[place] = op.payload
+            else:
+                raise Doubt
+            if place in spent:
+                for arg in spent[place]:
+                    del values[arg]
+
+    def _sum(self, op: Op, values: dict[int, Any]) -> Any:
+        loop: Loop = op.payload
+        passes = numpy.ceil(values[op.args[0]])
+        self.refuse(passes > MOST_PASSES, DOMAIN)
+        order = Order(self.program, loop.inside, [loop.body])
+        total: Any = 0.0
+        for number in range(int(numpy.max(passes))):
+            values[loop.counter] = float(number)
+            self._run(order, values)
+            total = numpy.where(number < passes, total + values[loop.body], total)
+        return total + 0.0 * passes
+
+
+class Careful:
+    """Runs operations with a reason for each place of each."""
+
+    def __init__(self, program: Program) -> None:
+        self.program, self.seed = program, program.seed
+        self._refused: Any = None
+
+    def compute(self, order: Order, known: Known) -> None:
+        """Makes values and reasons of the operations known; a value with a reason is worth nothing."""
+        with numpy.errstate(all="ignore"):
+            self._run(order, known)
+
+    def refuse(self, where: Any, reason: int) -> None:
+        self._refused = merged(self._refused, numpy.where(where, reason, FINE))
+
+    def _run(self, order: Order, known: Known) -> None:
+        for place, op in order.steps:
+            value, reason = self._outcome(op, known)
+            known.values[place] = value
+            known.reasons.pop(place, None)
+            if reason is not None and numpy.any(reason):
+                known.reasons[place] = reason
+            for arg in order.spent.get(place, ()):
+                known.values.pop(arg, None)
+                known.reasons.pop(arg, None)
+
+    def _outcome(self, op: Op, known: Known) -> tuple[Any, Any]:
+        if op.kind == "constant":
+            return op.payload, None
+        if op.kind == "failed":
+            return numpy.nan, op.payload
+        if op.kind == "sum":
+            return self._sum(op, known)
+        operands = [known.values[arg] for arg in op.args]
+        reason = _needed(op, operands, [known.reasons.get(arg) for arg in op.args])
+        self._refused = None
+        value = RULES[op.kind](self, op, *operands)
+        reason = merged(reason, self._refused)
+        return value, _and_new(op, operands, value, reason)
+
+    def _sum(self, op: Op, known: Known) -> tuple[Any, Any]:
+        loop: Loop = op.payload
+        reason = known.reasons.get(op.args[0])
+        passes = numpy.ceil(known.values[op.args[0]])
+        reason = merged(reason, numpy.where(passes > MOST_PASSES, DOMAIN, FINE))
+        passes = numpy.where(reason == FINE, passes, 0.0)
+        order = Order(self.program, loop.inside, [loop.body])
+        total: Any = 0.0 * passes
+        for number in range(int(numpy.max(passes))):
+            known.values[loop.counter] = float(number)
+            self._run(order, known)
+            active = number < passes
+            total = numpy.where(active, total + known.values[loop.body], total)
+            failed = known.reasons.get(loop.body)
+            new = None if failed is None else numpy.where(active, failed, FINE)
+            reason = _and_new(op, [], total, merged(reason, new))
+        return total, reason
+
+
+def merged(first: Any, second: Any) -> Any:
+    """The first reason, or else the second."""
+    if first is None or second is None:
+        return second if first is None else first
+    return numpy.where(first != FINE, first, second)
+
+
+def _needed(op: Op, operands: list[Any], reasons: list[Any]) -> Any:
+    """Why an operand has no value, of those that are needed: one branch of a condition, and the second part of a
+    junction where the first does not decide."""
+    if all(reason is None for reason in reasons):
+        return None
+    if op.kind == "if":
+        then, otherwise = (FINE if reason is None else reason for reason in reasons[1:])
+        return merged(reasons[0], numpy.where(operands[0], then, otherwise))
+    if op.kind in ("and", "or"):
+        second = FINE if reasons[1] is None else reasons[1]
+        decided = operands[0] if op.kind == "or" else numpy.logical_not(operands[0])
+        return merged(reasons[0], numpy.where(decided, FINE, second))
+    found = None
+    for reason in reasons:
+        found = merged(found, reason)
+    return found
+
+
+_NEVER_NEW = frozenset({"neg", "max", "min", "abs", "floor", "ceil", "round", "compare", "and", "or", "if", "array"})
+"""Kinds whose value is finite where their operands are."""
+
+
+def _and_new(op: Op, operands: list[Any], value: Any, reason: Any) -> Any:
+    """The reason, and where there is none so far but the value is not finite, why that is."""
+    if op.kind in _NEVER_NEW or isinstance(value, tuple) or getattr(value, "dtype", None) == numpy.uint64:
+        return reason
+    failed = ~numpy.isfinite(value)
+    if not numpy.any(failed):
+        return reason
+    return merged(reason, numpy.where(failed, _blame(op, operands), FINE))
+
+
+def _blame(op: Op, operands: list[Any]) -> Any:
+    """Why an operation on finite numbers has no finite result."""
+    if op.kind in ("div", "mod"):
+        return numpy.where(operands[1] == 0, DIVISION, OVERFLOW)
+    if op.kind == "power":
+        base, exponent = operands
+        otherwise = numpy.where((base < 0) & (exponent != numpy.floor(exponent)), DOMAIN, OVERFLOW)
+        return numpy.where((base == 0) & (exponent < 0), DIVISION, otherwise)
+    return DOMAIN if op.kind in ("log", "log2", "log10", "sqrt", "lookup", "draw") else OVERFLOW

@@ -1,0 +1,82 @@
+"""Back ends: what a program can be run with, and which of them is taken."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Sequence
+from importlib.util import find_spec
+
+from aspenpy.diagnostics import fail, nearest
+from aspenpy.record import Record
+from aspenpy.sweeps.compiled import Kernel, compilable, flags
+from aspenpy.sweeps.program import Program
+
+LARGE = 200_000
+"""Points of a case from which on compiling it pays."""
+
+
+class Backend(Record):
+    """`kernel` compiles a program, None runs it with NumPy; `block` is how many points are computed at once. One with
+    `threads` lets others run while it computes. `missing` tells what has to be there for it, if that is not."""
+
+    name: str
+    block: int
+    threads: bool
+    kernel: Callable[[Program], Kernel] | None
+    missing: Callable[[], str | None]
+
+
+def _llvm(program: Program) -> Kernel:
+    from aspenpy.sweeps.llvm import kernel
+
+    return kernel(program)
+
+
+def _c(program: Program) -> Kernel:
+    from aspenpy.sweeps.c import kernel
+
+    return kernel(program)
+
+
+def _no_llvm() -> str | None:
+    if flags() is None:
+        return "the back end `llvm` does not know the processor of this machine"
+    return None if find_spec("llvmlite") else "the back end `llvm` needs llvmlite: pip install 'aspenpy[fast]'"
+
+
+def compiler() -> str | None:
+    """The C compiler of this machine."""
+    return next((path for name in ("gcc", "clang", "cc") if (path := shutil.which(name))), None)
+
+
+def _no_compiler() -> str | None:
+    return None if compiler() else "the back end `c` needs a C compiler: gcc, clang or cc"
+
+
+BACKENDS = {
+    "numpy": Backend("numpy", 1 << 15, False, None, lambda: None),
+    "llvm": Backend("llvm", 1 << 15, True, _llvm, _no_llvm),
+    "c": Backend("c", 1 << 15, True, _c, _no_compiler),
+}
+
+
+def chosen(name: str, programs: Sequence[Program], points_of_case: int) -> Backend:
+    """The back end of that name; `auto` is LLVM for a large sweep where it is installed, else NumPy."""
+    if name == "auto":
+        worth_it = points_of_case >= LARGE and all(map(compilable, programs))
+        return BACKENDS["llvm" if worth_it and not _no_llvm() else "numpy"]
+    if name not in BACKENDS:
+        known = ["auto", *BACKENDS]
+        hint = nearest(name, known) or "the back ends are " + ", ".join(known)
+        fail("unknown-backend", f"there is no back end `{name}`", hint=hint)
+    found = BACKENDS[name]
+    missing = found.missing()
+    if missing:
+        fail("missing-backend", missing)
+    if found.kernel and not all(map(compilable, programs)):
+        fail(
+            "not-compiled",
+            f"the back end `{name}` can compile neither arrays as values nor what the models leave undefined",
+            hint="--backend numpy can",
+        )
+    return found

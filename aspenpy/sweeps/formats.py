@@ -1,0 +1,175 @@
+"""Formats: the files that a sweep can be written into.
+
+Tables (.csv, .parquet, .json) have a row a point; grids (.npz, .nc, .zarr) have an array a metric. All have the axes,
+the reasons, the units, and the hash of the models.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable, Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+from zipfile import ZIP_STORED, ZipFile
+
+import numpy
+
+from aspenpy.diagnostics import fail, nearest
+from aspenpy.record import Record
+from aspenpy.sweeps.reasons import REASONS
+from aspenpy.sweeps.result import attributes
+from aspenpy.sweeps.run import Stretch
+from aspenpy.sweeps.store import Store
+from aspenpy.sweeps.study import Study
+
+ROWS_AT_ONCE = 1 << 16
+"""Lines of text that are made together."""
+
+
+class Format(Record):
+    """`write` puts what a store keeps into a file; `needs` are modules of other packages."""
+
+    write: Callable[[Store, Path], None]
+    needs: tuple[str, ...] = ()
+
+
+def format_of(path: str | Path) -> Format:
+    """The format that a file's name ends with; raises AspenError if there is none, or if a package is missing."""
+    suffix = Path(path).suffix.lower()
+    if suffix not in FORMATS:
+        hint = nearest(suffix, FORMATS) or "the name of a result ends with " + ", ".join(FORMATS)
+        fail("unknown-format", f"cannot tell from its name in which format `{path}` is to be written", hint=hint)
+    for module in FORMATS[suffix].needs:
+        if find_spec(module) is None:
+            hint = "`.npz`, `.csv` and `.json` need nothing"
+            fail("missing-package", f"a {suffix} file needs {module}: pip install 'aspenpy[data]'", hint=hint)
+    return FORMATS[suffix]
+
+
+# -- tables ----------------------------------------------------------------------------------------
+
+
+def columns(study: Study, stretch: Stretch) -> dict[str, Any]:
+    """A stretch as columns: categories as labels, parameters, metrics, and the code of the reason."""
+    count = stretch.values.shape[1]
+    case, first = divmod(stretch.start, study.points_of_case)
+    found: dict[str, Any] = {
+        item.name: numpy.full(count, study.cases[case].label(item.name)) for item in study.categories
+    }
+    places = numpy.unravel_index(numpy.arange(first, first + count), study.grid or (1,))
+    for dimension, place in zip(study.dimensions, places, strict=False):
+        found |= {name: values[place] for name, values in dimension.columns.items()}
+    found |= dict(zip(study.metrics, stretch.values, strict=True))
+    found["reason"] = numpy.zeros(count, dtype=numpy.uint8) if stretch.reasons is None else stretch.reasons
+    return found
+
+
+def _rows(store: Store) -> Iterator[tuple[Any, ...]]:
+    """Python's own values, a missing one as None; the reason in words."""
+    for stretch in store.kept():
+        table = columns(store.study, stretch)
+        for first in range(0, stretch.values.shape[1], ROWS_AT_ONCE):
+            part = [column[first : first + ROWS_AT_ONCE].tolist() for column in table.values()]
+            for row in zip(*part, strict=True):
+                yield (
+                    *(None if value != value else value for value in row[:-1]),
+                    REASONS[row[-1]] if row[-1] else None,
+                )
+
+
+def _header(study: Study) -> list[str]:
+    return [*(item.name for item in study.categories), *study.columns, *study.metrics, "reason"]
+
+
+def write_csv(store: Store, path: Path) -> None:
+    with open(path, "w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(_header(store.study))
+        writer.writerows(_rows(store))
+
+
+def write_json(store: Store, path: Path) -> None:
+    """One object: attributes, units, and rows as arrays of values."""
+    study = store.study
+    head = {
+        **attributes(study),
+        "units": {name: metric.unit for name, metric in study.metrics.items()},
+        "dimensions": {item.name: item.size for item in study.directions},
+        "columns": _header(study),
+    }
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(json.dumps(head, indent=2)[:-2] + ',\n  "rows": [')
+        for number, row in enumerate(_rows(store)):
+            file.write((",\n" if number else "\n") + "    " + json.dumps(row, allow_nan=False))
+        file.write("\n  ]\n}\n")
+
+
+def write_parquet(store: Store, path: Path) -> None:
+    """A row group a stretch."""
+    import pyarrow
+    from pyarrow import parquet
+
+    study = store.study
+    schema = None
+    writer = None
+    try:
+        for stretch in store.kept():
+            table = columns(study, stretch)
+            if schema is None or writer is None:
+                schema = pyarrow.schema([_field(pyarrow, study, name, column) for name, column in table.items()])
+                schema = schema.with_metadata(attributes(study))
+                writer = parquet.ParquetWriter(path, schema, compression="zstd")
+            writer.write_table(pyarrow.table(list(map(pyarrow.array, table.values())), schema=schema))
+    finally:
+        if writer is not None:
+            writer.close()
+
+
+def _field(pyarrow: Any, study: Study, name: str, column: Any) -> Any:
+    metadata = {"units": study.metrics[name].unit} if name in study.metrics else None
+    kind = pyarrow.string() if column.dtype.kind == "U" else pyarrow.from_numpy_dtype(column.dtype)
+    return pyarrow.field(name, kind, metadata=metadata)
+
+
+# -- grids -----------------------------------------------------------------------------------------
+
+
+def write_npz(store: Store, path: Path) -> None:
+    """Arrays by name, the axes among them; attributes, units and dimensions as JSON under `about`."""
+    result = store.whole()
+    about = {
+        **result.attrs,
+        "units": {name: variable.unit for name, variable in result.items()},
+        "dimensions": result.dims,
+        "reasons": {str(code): words for code, words in REASONS.items()},
+    }
+    arrays: dict[str, Any] = {name: values for name, (_, values) in result.coords.items()}
+    arrays |= {name: variable.values for name, variable in result.items()}
+    arrays |= {"reason": result.reason.values, "about": numpy.array(json.dumps(about))}
+    with ZipFile(path, "w", ZIP_STORED, allowZip64=True) as archive:
+        for name, array in arrays.items():
+            with archive.open(f"{name}.npy", "w", force_zip64=True) as entry:
+                numpy.lib.format.write_array(entry, numpy.asanyarray(array), allow_pickle=False)
+
+
+def write_netcdf(store: Store, path: Path) -> None:
+    store.whole().to_xarray().to_netcdf(path, engine="h5netcdf")
+
+
+def write_zarr(store: Store, path: Path) -> None:
+    if store.path.is_dir() and not any((store.path / name).exists() for name in ("zarr.json", ".zgroup")):
+        raise FileExistsError(0, "there is a folder of that name which is no Zarr store")
+    store.whole().to_xarray().to_zarr(path, mode="w", zarr_format=2)
+
+
+FORMATS = {
+    ".npz": Format(write_npz),
+    ".csv": Format(write_csv),
+    ".json": Format(write_json),
+    ".parquet": Format(write_parquet, ("pyarrow",)),
+    ".nc": Format(write_netcdf, ("xarray", "h5netcdf", "h5py")),
+    ".zarr": Format(write_zarr, ("xarray", "zarr")),
+}
+"""By the end of a file's name."""

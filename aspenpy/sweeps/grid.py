@@ -1,0 +1,212 @@
+"""Grid: from the axes that were asked for to a study with values along each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from math import prod
+from typing import Any
+
+import numpy
+
+from aspenpy.application.model import Application
+from aspenpy.application.ranges import ranged
+from aspenpy.diagnostics import fail
+from aspenpy.dimensions import readable
+from aspenpy.library import load_application, load_machine
+from aspenpy.machine.model import Machine
+from aspenpy.scope import DEFAULT_SEED, Setting
+from aspenpy.sweeps.arrays import Floats
+from aspenpy.sweeps.axis import CATEGORIES, MOST_VALUES, WIDE, Axis, number, values
+from aspenpy.sweeps.sampling import Span, sampled
+from aspenpy.sweeps.study import Case, Categories, Dimension, Study, combinations
+
+MOST_UNASKED = 10**10
+"""Points beyond which a sweep is probably a mistake."""
+
+POINTS_A_SECOND = 10**8
+"""What a computer of today manages, for a warning."""
+
+Over = Mapping[str, Axis | Iterable[Any]]
+"""Axes by name, as they were written or as values."""
+
+
+def studied(
+    app: Application,
+    machine: Machine,
+    over: Over,
+    *,
+    metrics: Sequence[str] = ("runtime",),
+    set: Mapping[str, Setting] | None = None,
+    socket: str | None = None,
+    kernel: str = "main",
+    zip: Sequence[Sequence[str]] = (),
+    samples: int | None = None,
+    method: str = "sobol",
+    seed: int = DEFAULT_SEED,
+    overlap: bool = False,
+    allow_outside: bool = False,
+    yes: bool = False,
+) -> Study:
+    """The study of some axes; the arguments are those of `sweep`. Raises AspenError."""
+    settings = dict(set or {})
+    _refuse_set(over, settings)
+    asked = {name: _items(name, axis) for name, axis in over.items() if name in CATEGORIES}
+    axes = {
+        name: axis if isinstance(axis, Axis) else _numbers(name, axis)
+        for name, axis in over.items()
+        if name not in CATEGORIES
+    }
+    apps = [_loaded(item, load_application, allow_outside) for item in asked.get("app", [app])]
+    machines = [_loaded(item, load_machine, allow_outside) for item in asked.get("machine", [machine])]
+    kernels, sockets = asked.get("kernel", [kernel]), asked.get("socket", [socket])
+    cases = combinations(apps, machines, sockets, kernels)
+    _refuse_giant(axes, len(cases), zip, samples, yes)
+    probe = _Probe(cases[0], settings, overlap)
+    if samples is None:
+        dimensions = _dimensions({name: _values(axis, probe) for name, axis in axes.items()}, zip)
+    else:
+        if zip or not axes:
+            fail("bad-sample", "a sample is taken of the ranges of some axes, and they are not paired")
+        spans = {name: _span(axis, probe) for name, axis in axes.items()}
+        dimensions = [Dimension("sample", sampled(spans, samples, method, seed))]
+    labels = {"app": [model.name for model in apps], "machine": [model.name for model in machines]} | {
+        "socket": list(map(str, sockets)),
+        "kernel": kernels,
+    }
+    categories = [Categories(name, _distinct(name, labels[name])) for name in CATEGORIES if name in asked]
+    return Study(cases, categories, dimensions, metrics=metrics, set=settings, seed=seed, overlap=overlap)
+
+
+def _refuse_set(names: Iterable[str], settings: Mapping[str, Setting]) -> None:
+    if not names:
+        fail("no-axis", "a sweep goes over something", hint="name it: n=1k..1M:log:200")
+    for name in names:
+        if name in settings:
+            fail("axis-set", f"`{name}` is set to a value and swept over", hint="leave one of the two")
+
+
+def _items(name: str, axis: Axis | Iterable[Any]) -> list[Any]:
+    """What a category is to be."""
+    found = list(axis.items if isinstance(axis, Axis) else axis)
+    if not found:
+        fail("bad-axis", f"`{name}` has no values", hint=f"name them: {name}=A,B")
+    return found
+
+
+def _distinct(name: str, labels: list[str]) -> tuple[str, ...]:
+    for label in labels:
+        if labels.count(label) > 1:
+            fail("category-twice", f"`{label}` is twice among the values of `{name}`")
+    return tuple(labels)
+
+
+def _loaded(item: Any, load: Any, allow_outside: bool) -> Any:
+    return load(item, allow_outside=allow_outside) if isinstance(item, str) else item
+
+
+def _numbers(name: str, items: Iterable[Any]) -> Floats:
+    """Values that were given, as a column."""
+    try:
+        found = numpy.asarray(items if hasattr(items, "__len__") else list(items), dtype=numpy.float64)
+    except (TypeError, ValueError):
+        fail("bad-value", f"the values of `{name}` are not all numbers")
+    if found.ndim != 1 or not found.size:
+        fail("bad-value", f"the values of `{name}` are not a list of numbers", hint="one dimension, not empty")
+    return found
+
+
+def _values(axis: Axis | Floats, probe: _Probe) -> Floats:
+    return values(axis, probe.worth(axis.name), probe.declared) if isinstance(axis, Axis) else axis
+
+
+def _refuse_giant(
+    axes: Mapping[str, Axis | Floats], cases: int, zip: Sequence[Sequence[str]], samples: int | None, yes: bool
+) -> None:
+    """Before anything is made of that size."""
+    lengths = {name: axis.length if isinstance(axis, Axis) else len(axis) for name, axis in axes.items()}
+    for name in (name for group in zip for name in group[1:]):
+        lengths.pop(name, None)
+    if samples is not None and samples > MOST_VALUES:
+        fail("too-long", f"a sample has at most {MOST_VALUES:,} points, not {samples:,}")
+    points = cases * prod(lengths.values() if samples is None else [samples])
+    if points > MOST_UNASKED and not yes:
+        hours = points / POINTS_A_SECOND / 3600
+        long = f"{hours / 24:,.0f} days" if hours >= 48 else f"{hours:,.1f} hours"
+        message = f"that is {points:,} points: {readable(8 * points, 'B')} of results, and some {long} of computing"
+        fail("too-many-points", message, hint="--yes (in Python, yes=True) if that is what you want")
+
+
+def _dimensions(columns: Mapping[str, Floats], zip: Sequence[Sequence[str]]) -> list[Dimension]:
+    """The directions of the grid: an axis each, those of a group as one."""
+    group_of: dict[str, Sequence[str]] = {}
+    for group in zip:
+        for name in group:
+            if name not in columns:
+                fail("unknown-axis", f"`{name}` is paired with others, and is no numeric axis of the sweep")
+            if name in group_of:
+                fail("unknown-axis", f"`{name}` is paired twice")
+            group_of[name] = group
+            if len(columns[name]) != len(columns[group[0]]):
+                message = f"`{group[0]}` has {len(columns[group[0]])} values and `{name}` {len(columns[name])}"
+                fail("uneven-axes", message, hint="axes that go side by side have the same number of values")
+    found: list[Dimension] = []
+    for name, column in columns.items():
+        if name not in group_of:
+            found.append(Dimension(name, {name: column}))
+        elif name == next(other for other in columns if other in group_of[name]):
+            found.append(Dimension("-".join(group_of[name]), {other: columns[other] for other in group_of[name]}))
+    return found
+
+
+# -- values in the language ------------------------------------------------------------------------
+
+
+class _Probe:
+    """What expressions of a user, and declared ranges, are worth in the first case."""
+
+    def __init__(self, case: Case, settings: Mapping[str, Setting], overlap: bool) -> None:
+        self.case, self.settings, self.overlap = case, settings, overlap
+
+    def worth(self, name: str) -> Any:
+        """The values of expressions that stand for `name`."""
+
+        def worth(text: str) -> float:
+            scope = self._study({**self.settings, name: text}).predictions[0].scope
+            return _float(scope.values([scope.symbol(name)])[0], name)
+
+        return worth
+
+    def declared(self, name: str) -> tuple[float, float] | None:
+        """The range that the model gives a parameter."""
+        scope = self._study(self.settings).predictions[0].scope
+        symbol = scope.symbol(name)
+        for parameter, ends in ranged([*self.case.application.parameters.values(), *self.case.machine.parameters]):
+            if parameter.symbol is symbol:
+                low, high = scope.values(ends[1:])
+                return _float(low, name), _float(high, name)
+        return None
+
+    def _study(self, settings: Mapping[str, Setting]) -> Study:
+        return Study([self.case], [], [], set=settings, overlap=self.overlap)
+
+
+def _float(value: Any, name: str) -> float:
+    try:
+        return float(value)
+    except (TypeError, OverflowError):
+        fail("bad-value", f"a value of `{name}` is no number that fits into double precision")
+
+
+def _span(axis: Axis | Floats, probe: _Probe) -> Span:
+    """What an axis is sampled from."""
+    if not isinstance(axis, Axis):
+        return Span(choices=tuple(axis.tolist()))
+    if axis.count is not None:
+        fail("bad-axis", f"`{axis.name}` is sampled, and its range says how many points", hint="leave the number out")
+    if axis.items:
+        worth = probe.worth(axis.name)
+        return Span(choices=tuple(number(item, worth) for item in axis.items))
+    ends = values(axis.replace(count=2), probe.worth(axis.name), probe.declared)
+    declared = axis.low is None
+    spacing = axis.spacing or ("log" if declared and ends[0] > 0 and ends[-1] >= WIDE * ends[0] else "lin")
+    return Span(float(ends[0]), float(ends[-1]), spacing, axis.whole)

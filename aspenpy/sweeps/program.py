@@ -1,0 +1,299 @@
+"""Program: expressions as a straight line of operations on float64, which every back end reads.
+
+Sums and products are taken apart into operations of two operands, from left to right as they were written, so that
+each can be computed over as few dimensions as it depends on. Nothing is reassociated. What depends on no input is
+computed beforehand by the exact rules.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+from aspenpy.expr import graph
+from aspenpy.expr.arithmetic import to_float
+from aspenpy.expr.evaluate import EvaluationError, evaluate, evaluate_many
+from aspenpy.expr.functions import FUNCTIONS
+from aspenpy.expr.graph import Expr
+from aspenpy.sweeps.reasons import CONSTRAINT, DIVISION, DOMAIN, OVERFLOW, UNDEFINED
+from aspenpy.sweeps.rewriting import exact_at_steps, unrolled
+
+LARGEST_ROOT = 3
+"""Roots up to this degree are taken by functions that are exact where the root is."""
+
+WHOLE_POWERS = frozenset({2, 3, 4})
+"""Exponents that are written as products."""
+
+
+ELEMENTARY = frozenset(
+    {"log", "log2", "log10", "exp", "sqrt", "floor", "ceil", "round", "abs", "mod", "max", "min", "lookup", "pow"}
+)
+"""Functions that every back end has."""
+
+BY_NUMPY = frozenset(name for name, function in FUNCTIONS.items() if not function.random) - ELEMENTARY
+"""Functions that the rules of their table compute for all back ends."""
+
+
+class Op(NamedTuple):
+    """One operation. `args` are positions of earlier ones; `mask` has a bit for each input that it depends on,
+    and for each counter of a loop around it."""
+
+    kind: str
+    args: tuple[int, ...] = ()
+    payload: Any = None
+    mask: int = 0
+
+
+class Loop(NamedTuple):
+    """The payload of a `sum`, whose args are the count and then whatever the body needs from outside."""
+
+    counter: int
+    body: int
+    inside: tuple[int, ...]
+
+
+class Program:
+    """Operations in an order of computation, for some results in some inputs.
+
+    `straight` are those outside of all loops. Kinds, with their args and payload:
+
+        constant ()              float, bool, or a nested tuple of floats
+        failed   ()              the code of a reason
+        input    ()              place among the inputs
+        counter  ()              -
+        add, sub, mul, div, power, mod, compare, and, or    (a, b); operator of a comparison
+        neg, square, sqrt, cbrt, log, log2, log10, exp, floor, ceil, round, abs    (x,)
+        max, min (a, b)          -
+        the functions of BY_NUMPY    arguments
+        if       (condition, then, otherwise)
+        checked  (value, subject)                    name of the law
+        array    elements        -
+        index    (array, position, ...)
+        lookup   (values, sizes, x)
+        sum      (count, outside...)                 Loop
+        stream   parts           -
+        draw     (stream, argument...)               distribution
+    """
+
+    def __init__(self, roots: Sequence[Expr], inputs: Sequence[Expr], seed: int = 0) -> None:
+        self.inputs = tuple(inputs)
+        self.seed = seed
+        self.ops: list[Op] = []
+        self._known: dict[Op, int] = {}
+        self._place: dict[Expr, int] = {}
+        exprs = exact_at_steps(unrolled(roots))
+        order = graph.topological(*exprs)
+        self._masks = _masks(order, self.inputs)
+        self._fold(exprs, order)
+        for node in order:
+            if self._masks[node]:
+                self._place[node] = self._lowered(node)
+        self.roots = tuple(self._place[expr] for expr in exprs)
+        self.straight = self.needed(self.roots)
+
+    def needed(self, roots: Sequence[int], given: Sequence[int] = ()) -> tuple[int, ...]:
+        """What some results are made of, in order, loops as one operation each, where some are given."""
+        known = frozenset(given)
+        seen, waiting = set(roots), list(roots)
+        while waiting:
+            place = waiting.pop()
+            for arg in () if place in known else self.ops[place].args:
+                if arg not in seen:
+                    seen.add(arg)
+                    waiting.append(arg)
+        return tuple(sorted(seen))
+
+    # -- from the graph --------------------------------------------------------------------------
+
+    def emit(self, kind: str, *args: int, payload: Any = None, mask: int = 0) -> int:
+        """The place of an operation, which is written once."""
+        for arg in args:
+            mask |= self.ops[arg].mask
+        op = Op(kind, args, payload, mask)
+        key = op._replace(payload=(type(payload), repr(payload)))
+        if kind == "counter" or key not in self._known:
+            self._known[key] = len(self.ops)
+            self.ops.append(op)
+        return self._known[key]
+
+    def constant(self, value: Any) -> int:
+        return self.emit("constant", payload=value)
+
+    def _fold(self, roots: Sequence[Expr], order: Sequence[Expr]) -> None:
+        """What depends on nothing, where something that varies uses it: the exact value as a float. A failure is one
+        wherever it is needed."""
+        used = {arg for node in order if self._masks[node] for arg in node.args}
+        constants = [node for node in order if not self._masks[node] and (node in used or node in roots)]
+        try:
+            values = evaluate_many(constants, None, self.seed)
+        except EvaluationError:
+            values = [_value(node, self.seed) for node in constants]
+        for node, value in zip(constants, values, strict=True):
+            try:
+                found = value if isinstance(value, EvaluationError) else _float(value, node)
+            except EvaluationError as error:
+                found = error
+            failed = isinstance(found, EvaluationError)
+            self._place[node] = self.emit("failed", payload=reason_of(found.node)) if failed else self.constant(found)
+
+    def _lowered(self, node: Expr) -> int:
+        if node in self.inputs:
+            return self.emit("input", payload=self.inputs.index(node), mask=self._masks[node])
+        if graph.is_counter(node):
+            return self.emit("counter", mask=self._masks[node])
+        if node.kind == "sum":
+            return self._sum(node)
+        return _LOWERED[node.kind](self, node, [self._place[arg] for arg in node.args])
+
+    def _sum(self, node: Expr) -> int:
+        counter, count, body = (self._place[arg] for arg in node.args)
+        own = self.ops[counter].mask
+        inside, outside, waiting = set[int](), set[int](), [body]
+        while waiting:
+            place = waiting.pop()
+            if not self.ops[place].mask & own:
+                outside.add(place)
+            elif place not in inside:
+                inside.add(place)
+                waiting += self.ops[place].args
+        loop = Loop(counter, body, tuple(sorted(inside - {counter})))
+        self.ops.append(Op("sum", (count, *sorted(outside)), loop, self._masks[node]))
+        return len(self.ops) - 1
+
+
+def _masks(order: Sequence[Expr], inputs: Sequence[Expr]) -> dict[Expr, int]:
+    """What each node depends on: a bit for each input, and for each counter whose loop it stands in."""
+    masks: dict[Expr, int] = {}
+    counters = 0
+    for node in order:
+        mask = 0
+        for arg in node.args:
+            mask |= masks[arg]
+        if node in inputs:
+            mask = 1 << inputs.index(node)
+        elif graph.is_counter(node):
+            mask = 1 << (len(inputs) + counters)
+            counters += 1
+        elif node.kind == "sum":
+            mask &= ~masks[node.args[0]]
+        masks[node] = mask
+    return masks
+
+
+def _value(node: Expr, seed: int) -> Any:
+    try:
+        return evaluate(node, None, seed)
+    except EvaluationError as error:
+        return error
+
+
+def _float(value: Any, node: Expr) -> Any:
+    if isinstance(value, tuple):
+        return tuple(_float(element, node) for element in value)
+    if isinstance(value, bool) or node.kind == "stream":
+        return value
+    try:
+        return to_float(value)
+    except ArithmeticError as error:
+        raise EvaluationError(node, str(error)) from None
+
+
+_FAILING = {
+    "div": DIVISION,
+    "checked": CONSTRAINT,
+    "failure": UNDEFINED,
+    "symbol": UNDEFINED,
+    "index": DOMAIN,
+    "draw": DOMAIN,
+    "sum": DOMAIN,
+}
+
+
+def reason_of(node: Expr) -> int:
+    """Why a node of the graph has no value, as far as its kind tells."""
+    if node.kind == "apply":
+        return DIVISION if node.payload == "mod" else OVERFLOW if node.payload == "exp" else DOMAIN
+    return _FAILING.get(node.kind, OVERFLOW)
+
+
+# -- rules -----------------------------------------------------------------------------------------
+
+Lowering = Callable[[Program, Expr, list[int]], int]
+
+
+def _add(program: Program, node: Expr, args: list[int]) -> int:
+    total = args[0]
+    for term, arg in zip(node.args[1:], args[1:], strict=True):
+        if term.kind == "neg" and term.args[0] in program._place:
+            total = program.emit("sub", total, program._place[term.args[0]])
+        else:
+            total = program.emit("add", total, arg)
+    return total
+
+
+def _mul(program: Program, node: Expr, args: list[int]) -> int:
+    product = args[0]
+    for arg in args[1:]:
+        product = program.emit("mul", product, arg)
+    return product
+
+
+def _power(program: Program, node: Expr, args: list[int]) -> int:
+    """Products for small whole exponents, exact roots for 1/2 and 1/3: 64^(1/3) is 4, and `pow` says a little less."""
+    base, exponent = args
+    known = node.args[1].payload if node.args[1].kind == "number" else None
+    if isinstance(known, float) or known is None:
+        return program.emit("power", base, exponent)
+    top, bottom = Fraction(known).as_integer_ratio()
+    if bottom > LARGEST_ROOT or (top != 1 and abs(top) not in WHOLE_POWERS and (top, bottom) != (-1, 1)):
+        return program.emit("power", base, exponent)
+    root = base if bottom == 1 else program.emit("sqrt" if bottom == 2 else "cbrt", base)
+    powered = _whole_power(program, root, abs(top))
+    return powered if top > 0 else program.emit("div", program.constant(1.0), powered)
+
+
+def _whole_power(program: Program, base: int, exponent: int) -> int:
+    if exponent == 1:
+        return base
+    square = program.emit("square", base)
+    if exponent == 2:
+        return square
+    return program.emit("mul", square, base) if exponent == 3 else program.emit("square", square)
+
+
+def _apply(program: Program, node: Expr, args: list[int]) -> int:
+    """The largest and smallest of several are found among those first that depend on little."""
+    if node.payload in ("max", "min"):
+        first, *rest = sorted(args, key=lambda arg: program.ops[arg].mask.bit_count())
+        for arg in rest:
+            first = program.emit(node.payload, first, arg)
+        return first
+    return program.emit(node.payload, *args)
+
+
+def _failure(program: Program, node: Expr, args: list[int]) -> int:
+    return program.emit("failed", payload=UNDEFINED)
+
+
+def _same(program: Program, node: Expr, args: list[int]) -> int:
+    return program.emit(node.kind, *args, payload=node.payload)
+
+
+_LOWERED: dict[str, Lowering] = {
+    "add": _add,
+    "mul": _mul,
+    "neg": _same,
+    "div": _same,
+    "power": _power,
+    "apply": _apply,
+    "array": _same,
+    "index": _same,
+    "compare": _same,
+    "junction": lambda program, node, args: program.emit(node.payload, *args),
+    "if_else": lambda program, node, args: program.emit("if", *args),
+    "checked": _same,
+    "draw": _same,
+    "stream": _same,
+    "failure": _failure,
+}

@@ -1,0 +1,204 @@
+"""The operations of a program on NumPy arrays of any shapes that broadcast.
+
+A rule takes the back end, the operation and the operands. Where it finds that it has no value at some places, it
+tells the back end (`refuse`); what overflows or divides by zero the back end finds by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any, Protocol
+
+import numpy
+
+from aspenpy.expr import draws
+from aspenpy.expr.functions import FUNCTIONS
+from aspenpy.expr.graph import COMPARISONS
+from aspenpy.expr.laws import LAWS
+from aspenpy.sweeps.program import BY_NUMPY, Op
+from aspenpy.sweeps.reasons import CONSTRAINT, DOMAIN
+
+
+class Evaluation(Protocol):
+    """Who asks for operations."""
+
+    seed: int
+
+    def refuse(self, where: Any, reason: int) -> None:
+        """There is no value where the condition holds."""
+        ...
+
+
+Rule = Callable[..., Any]
+
+
+def _checked(run: Evaluation, op: Op, value: Any, subject: Any) -> Any:
+    run.refuse(numpy.logical_not(LAWS[op.payload].holds(subject)), CONSTRAINT)
+    return value
+
+
+def _cbrt(run: Evaluation, op: Op, x: Any) -> Any:
+    """A negative number has no root here, as it has no other power that is not whole. The root of a cube is whole,
+    which not every library finds."""
+    run.refuse(x < 0, DOMAIN)
+    root = numpy.cbrt(x)
+    near = numpy.rint(root)
+    return numpy.where(near * near * near == x, near, root)
+
+
+def _index(run: Evaluation, op: Op, array: Any, *positions: Any) -> Any:
+    """The element, from outside in; positions are cut off to whole numbers."""
+    position, *rest = positions
+    place = numpy.trunc(position)
+    if not isinstance(array, tuple):
+        run.refuse(True, DOMAIN)
+        return numpy.nan
+    run.refuse((place < 0) | (place >= len(array)), DOMAIN)
+    if not rest and all(isinstance(element, float) for element in array):
+        inside = numpy.clip(numpy.nan_to_num(place), 0, len(array) - 1)
+        return numpy.array(array)[inside.astype(numpy.intp)] if array else numpy.nan
+    found: Any = numpy.nan
+    for number, element in enumerate(array):
+        here = place == number
+        if rest:
+            element = _index(_Where(run, here), op, element, *rest)
+        elif isinstance(element, tuple):
+            run.refuse(here, DOMAIN)
+            element = numpy.nan
+        found = numpy.where(here, element, found)
+    return found
+
+
+class _Where:
+    """An evaluation that is asked about some places only."""
+
+    def __init__(self, run: Evaluation, here: Any) -> None:
+        self.run, self.here, self.seed = run, here, run.seed
+
+    def refuse(self, where: Any, reason: int) -> None:
+        self.run.refuse(where & self.here, reason)
+
+
+def _lookup(run: Evaluation, op: Op, values: Any, sizes: Any, x: Any) -> Any:
+    """The line through the points; points that vary are taken segment by segment."""
+    if not (_points(values) and _points(sizes) and len(values) == len(sizes)):
+        run.refuse(True, DOMAIN)
+        return numpy.nan
+    for lower, upper in pairwise(sizes):
+        run.refuse(numpy.logical_not(lower < upper), DOMAIN)
+    found = values[0]
+    for left in range(len(sizes) - 1):
+        run_, rise = sizes[left + 1] - sizes[left], values[left + 1] - values[left]
+        line = values[left] + rise * (x - sizes[left]) / run_
+        found = line if left == 0 else numpy.where(x >= sizes[left], line, found)
+    return found
+
+
+def _points(value: Any) -> bool:
+    return isinstance(value, tuple) and len(value) > 0 and not any(isinstance(element, tuple) for element in value)
+
+
+def _stream(run: Evaluation, op: Op, *parts: Any) -> Any:
+    return draws.stream_hash([_part(run, part) for part in parts])
+
+
+def _part(run: Evaluation, part: Any) -> Any:
+    """A number as part of a stream: an int, or an array of uint64."""
+    if isinstance(part, int):
+        return part & draws.MASK
+    if isinstance(part, numpy.ndarray | numpy.generic) and part.dtype == numpy.uint64:
+        return part
+    usable = (numpy.rint(part) == part) & (abs(part) < 2.0**53)
+    run.refuse(numpy.logical_not(usable), DOMAIN)
+    return numpy.asarray(numpy.where(usable, part, 0.0)).astype(numpy.int64).view(numpy.uint64)
+
+
+def _draw(run: Evaluation, op: Op, stream: Any, *arguments: Any) -> Any:
+    return _DISTRIBUTIONS[op.payload](run, draws.bits(run.seed, stream), *arguments)
+
+
+def _uniform(run: Evaluation, random_bits: Any, low: Any, high: Any) -> Any:
+    run.refuse(low > high, DOMAIN)
+    return low + (high - low) * draws.unit(random_bits)
+
+
+def _normal(run: Evaluation, random_bits: Any, mean: Any, deviation: Any) -> Any:
+    run.refuse(deviation < 0, DOMAIN)
+    with numpy.errstate(all="ignore"):  # of three approximations those that are not taken may do as they like
+        quantiles = draws.normal_quantiles(numpy, numpy.asarray(draws.open_unit(random_bits)))
+    return mean + deviation * quantiles
+
+
+def _cdf(run: Evaluation, random_bits: Any, cumulative: Any) -> Any:
+    steps = cumulative if _points(cumulative) else (numpy.nan,)
+    run.refuse(numpy.logical_not(abs(steps[-1] - 1.0) <= draws.ENDS_AT_ONE), DOMAIN)
+    for lower, upper in zip((0.0, *steps), steps, strict=False):
+        run.refuse(lower > upper, DOMAIN)
+    drawn = draws.unit(random_bits)
+    fallen = sum(numpy.where(step <= drawn, 1.0, 0.0) for step in steps)
+    return numpy.minimum(fallen, len(steps) - 1.0)
+
+
+_DISTRIBUTIONS: dict[str, Rule] = {"uniform": _uniform, "normal": _normal, "cdf": _cdf}
+
+
+def _if(run: Evaluation, op: Op, condition: Any, then: Any, otherwise: Any) -> Any:
+    """One of two values; of two arrays, element by element."""
+    if not isinstance(then, tuple) and not isinstance(otherwise, tuple):
+        return numpy.where(condition, then, otherwise)
+    if not isinstance(then, tuple) or not isinstance(otherwise, tuple) or len(then) != len(otherwise):
+        run.refuse(True, DOMAIN)
+        return numpy.nan
+    return tuple(_if(run, op, condition, *pair) for pair in zip(then, otherwise, strict=True))
+
+
+def _plain(function: Callable[..., Any]) -> Rule:
+    return lambda run, op, *operands: function(*operands)
+
+
+def _of_the_table(name: str) -> Rule:
+    rule = FUNCTIONS[name].numpy
+    assert rule is not None, name
+    return lambda run, op, *operands: rule(numpy, *operands)
+
+
+def _laws_of_the_table(name: str) -> Rule:
+    """A function whose own rule marks what it refuses as NaN, and may fail within on its way to a value."""
+    rule = _of_the_table(name)
+
+    def applied(run: Evaluation, op: Op, *operands: Any) -> Any:
+        with numpy.errstate(all="ignore"):
+            value = rule(run, op, *operands)
+        run.refuse(numpy.isnan(value), DOMAIN)
+        return value
+
+    return applied
+
+
+RULES: dict[str, Rule] = {
+    "add": _plain(numpy.add),
+    "sub": _plain(numpy.subtract),
+    "mul": _plain(numpy.multiply),
+    "div": _plain(numpy.true_divide),
+    "neg": _plain(numpy.negative),
+    "square": _plain(numpy.square),
+    "cbrt": _cbrt,
+    "power": _plain(numpy.power),
+    "and": _plain(numpy.logical_and),
+    "or": _plain(numpy.logical_or),
+    "compare": lambda run, op, left, right: COMPARISONS[op.payload](left, right),
+    "if": _if,
+    "array": lambda run, op, *elements: elements,
+    "index": _index,
+    "lookup": _lookup,
+    "checked": _checked,
+    "stream": _stream,
+    "draw": _draw,
+    **{name: _laws_of_the_table(name) for name in BY_NUMPY},
+    **{
+        name: _of_the_table(name)
+        for name in ("log", "log2", "log10", "exp", "sqrt", "floor", "ceil", "round", "abs", "mod", "max", "min")
+    },
+}
+"""Of all kinds but those that only who runs a program can answer: constants, inputs, counters, sums, failures."""

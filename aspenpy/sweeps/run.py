@@ -1,0 +1,219 @@
+"""Run: a study computed stretch by stretch, on all cores."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from threading import Lock
+from typing import Any, NamedTuple
+
+import numpy
+
+from aspenpy.diagnostics import AspenError, Diagnostic, fail
+from aspenpy.expr.graph import Expr
+from aspenpy.sweeps.arrays import Floats, Reasons
+from aspenpy.sweeps.backends import BACKENDS, Backend, chosen
+from aspenpy.sweeps.program import Program
+from aspenpy.sweeps.reasons import REASONS
+from aspenpy.sweeps.sheet import Blocks, Sheet
+from aspenpy.sweeps.study import Study
+
+STRETCH = 1 << 20
+"""Points of a stretch, at least, where there are so many: what is computed, kept and written as a whole."""
+
+WORTH_PROCESSES = 4_000_000
+"""Points from which on it pays to start processes."""
+
+
+class Stretch(NamedTuple):
+    """Consecutive points of one case: `start` is the number of the first, `values` has a row for each metric."""
+
+    start: int
+    values: Floats
+    reasons: Reasons | None
+
+
+class Plan:
+    """How a study is cut into stretches, which are numbered."""
+
+    def __init__(self, cases: int, grid: Sequence[int], block: int, stretch: int) -> None:
+        self.cases = cases
+        self.blocks = Blocks(grid or (1,), block)
+        self._each = max(1, -(-stretch // block))
+        self.of_case = -(-self.blocks.count // self._each)
+        self.count = cases * self.of_case
+
+    def place(self, stretch: int) -> tuple[int, range]:
+        """Its case, and the numbers of its blocks."""
+        case, number = divmod(stretch, self.of_case)
+        return case, range(number * self._each, min((number + 1) * self._each, self.blocks.count))
+
+
+class Work(NamedTuple):
+    """All that a worker has to know; it travels to other processes as data."""
+
+    formulas: tuple[tuple[Expr, ...], ...]
+    inputs: tuple[Expr, ...]
+    columns: tuple[tuple[int, Floats], ...]
+    grid: tuple[int, ...]
+    seed: int
+    backend: str
+    stretch: int
+
+
+class Worker:
+    """Computes stretches; what a case needs is prepared when its first stretch is asked for."""
+
+    def __init__(self, work: Work, programs: Sequence[Program] | None = None) -> None:
+        self.work = work
+        self.backend = BACKENDS[work.backend]
+        self.plan = Plan(len(work.formulas), work.grid, self.backend.block, work.stretch)
+        self._programs = programs
+        self._sheets: dict[int, Sheet] = {}
+        self._lock = Lock()
+
+    def stretch(self, number: int) -> Stretch:
+        case, blocks = self.plan.place(number)
+        sheet = self._sheet(case)
+        parts = [(first, sheet.block(slices)) for first, slices in map(self.plan.blocks.__getitem__, blocks)]
+        size = sum(found[0].size for _, (found, _) in parts)
+        first = parts[0][0]
+        values = numpy.empty((len(self.work.formulas[case]), size))
+        reasons: Reasons | None = None
+        for start, (found, failed) in parts:
+            here = slice(start - first, start - first + found[0].size)
+            for row, column in zip(values, found, strict=True):
+                row[here] = column.reshape(-1)
+            if failed is not None:
+                reasons = numpy.zeros(size, dtype=numpy.uint8) if reasons is None else reasons
+                reasons[here] = failed.reshape(-1)
+        points = int(numpy.prod(self.work.grid, dtype=object))
+        return Stretch(case * points + first, values, reasons)
+
+    def _sheet(self, case: int) -> Sheet:
+        with self._lock:
+            if case not in self._sheets:
+                work = self.work
+                program = (
+                    self._programs[case] if self._programs else Program(work.formulas[case], work.inputs, work.seed)
+                )
+                kernel = self.backend.kernel(program) if self.backend.kernel else None
+                self._sheets = {case: Sheet(program, work.grid or (1,), work.columns, kernel)}
+            return self._sheets[case]
+
+
+class Run:
+    """A study with the back end and the cores that it is computed with. `processes` lets it start some unasked, which
+    in a program of a user would run that program again; a `client` of Dask has its workers compute instead."""
+
+    def __init__(
+        self,
+        study: Study,
+        backend: str = "auto",
+        cores: int | None = None,
+        *,
+        processes: bool = True,
+        client: Any = None,
+    ) -> None:
+        programs = [Program(formulas, study.inputs, study.seed) for formulas in study.formulas]
+        self.study = study
+        self.backend: Backend = chosen(backend, programs, study.points_of_case)
+        self.work = Work(
+            study.formulas,
+            study.inputs,
+            tuple(study.columns.values()),
+            study.grid,
+            study.seed,
+            self.backend.name,
+            STRETCH,
+        )
+        self.worker = Worker(self.work, programs)
+        self.plan = self.worker.plan
+        self.client = client
+        self.cores = self._cores(cores, processes)
+
+    def _cores(self, asked: int | None, processes: bool) -> int:
+        """As many as there are stretches for; processes are worth their start for large sweeps only."""
+        if asked is not None and asked < 1:
+            fail("bad-cores", f"a sweep needs at least 1 core, not {asked}")
+        worth_it = self.backend.threads or (processes and self.study.points >= WORTH_PROCESSES)
+        return min(asked or (available_cores() if worth_it else 1), self.plan.count)
+
+    def stretches(self, numbers: Iterable[int] | None = None, *, fail_fast: bool = False) -> Iterator[Stretch]:
+        """The stretches of those numbers, or all, as they are ready. With `fail_fast`, the first point without a value
+        raises what is wrong with it."""
+        for stretch in self._computed(range(self.plan.count) if numbers is None else numbers):
+            if fail_fast and stretch.reasons is not None:
+                self._raise(stretch)
+            yield stretch
+
+    def _raise(self, stretch: Stretch) -> None:
+        assert stretch.reasons is not None
+        number = stretch.start + int(numpy.flatnonzero(stretch.reasons)[0])
+        raise failure_at(self.study, number, int(stretch.reasons[number - stretch.start]))
+
+    def _computed(self, numbers: Iterable[int]) -> Iterator[Stretch]:
+        if self.client is not None:
+            from aspenpy.sweeps.cluster import computed
+
+            yield from computed(self.client, self.work, numbers)
+        elif self.cores == 1:
+            yield from map(self.worker.stretch, numbers)
+        elif self.backend.threads:
+            with ThreadPoolExecutor(self.cores) as pool:
+                yield from _in_flight(pool, self.worker.stretch, numbers, 2 * self.cores)
+        else:
+            from multiprocessing import get_context
+
+            with ProcessPoolExecutor(self.cores, get_context("spawn"), _begin, (self.work,)) as pool:
+                yield from _in_flight(pool, _stretch, numbers, 2 * self.cores)
+
+
+def failure_at(study: Study, number: int, reason: int) -> AspenError:
+    """What is wrong at a point, told with the point."""
+    where = "at " + ", ".join(f"{name} = {value}" for name, value in study.point(number).items())
+    found = study.failure(number)
+    diagnostics = found.diagnostics if found else (Diagnostic("no-value", f"{REASONS[reason]}, in floating point"),)
+    return AspenError(*(item.within(where) for item in diagnostics))
+
+
+def available_cores() -> int:
+    """Those that this process may use."""
+    import os
+
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _in_flight(
+    pool: Executor, compute: Callable[[int], Stretch], numbers: Iterable[int], most: int
+) -> Iterator[Stretch]:
+    """Results as they come, with no more than so many asked for or waiting."""
+    from concurrent.futures import FIRST_COMPLETED, wait
+
+    waiting: set[Future[Stretch]] = set()
+    try:
+        for number in numbers:
+            if len(waiting) >= most:
+                done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
+                yield from (future.result() for future in done)
+            waiting.add(pool.submit(compute, number))
+        while waiting:
+            done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
+            yield from (future.result() for future in done)
+    finally:
+        for future in waiting:
+            future.cancel()
+
+
+# -- in other processes ----------------------------------------------------------------------------
+
+_worker: list[Any] = []
+
+
+def _begin(work: Work) -> None:
+    _worker[:] = [Worker(work)]
+
+
+def _stretch(number: int) -> Stretch:
+    found: Stretch = _worker[0].stretch(number)
+    return found

@@ -1,0 +1,101 @@
+"""Sweep: a metric at many points, from Python."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from importlib.util import find_spec
+from typing import Any
+
+from aspenpy.application.model import Application
+from aspenpy.diagnostics import fail
+from aspenpy.dimensions import readable
+from aspenpy.machine.model import Machine
+from aspenpy.scope import DEFAULT_SEED, Setting
+from aspenpy.sweeps.axis import parsed
+from aspenpy.sweeps.grid import studied
+from aspenpy.sweeps.result import InMemory, Summary, SweepResult
+from aspenpy.sweeps.run import Run
+from aspenpy.sweeps.study import Study
+
+MEMORY = 1 << 30
+"""Bytes of results that are kept, unless another bound is given."""
+
+
+def sweep(
+    app: Application,
+    machine: Machine,
+    *,
+    over: Mapping[str, Any],
+    metric: str | Sequence[str] = "runtime",
+    backend: str = "auto",
+    set: Mapping[str, Setting] | None = None,
+    socket: str | None = None,
+    kernel: str = "main",
+    zip: Sequence[Sequence[str]] = (),
+    samples: int | None = None,
+    method: str = "sobol",
+    seed: int = DEFAULT_SEED,
+    overlap: bool = False,
+    cores: int | None = None,
+    memory: int = MEMORY,
+    client: Any = None,
+    fail_fast: bool = False,
+    yes: bool = False,
+) -> Any:
+    """Metrics at all points of a grid, in double precision.
+
+    `over` names what is swept: parameters with their values (an array, or a text such as `"1k..1M:log:200"`), and
+    `app`, `machine`, `socket` and `kernel` with lists of them. Axes of one group of `zip` go side by side. With
+    `samples`, so many points are scattered over the axes by a method: sobol, latin or uniform.
+
+    An `xarray.Dataset` where xarray is installed, else a `SweepResult`: a variable a metric, one dimension an axis.
+    Where a point has no value it is NaN, and the coordinate `reason` says why by a code; with `fail_fast` it is an
+    error. Back ends: auto, numpy, llvm, c. With a `client`, a
+    `distributed.Client`, the workers of its cluster compute. Raises AspenError.
+    """
+    study = studied(
+        app,
+        machine,
+        {name: parsed(f"{name}={axis}") if isinstance(axis, str) else axis for name, axis in over.items()},
+        metrics=[metric] if isinstance(metric, str) else metric,
+        set=set,
+        socket=socket,
+        kernel=kernel,
+        zip=zip,
+        samples=samples,
+        method=method,
+        seed=seed,
+        overlap=overlap,
+        yes=yes,
+    )
+    result = computed(Run(study, backend, cores, processes=False, client=client), memory, fail_fast=fail_fast)
+    return result.to_xarray() if find_spec("xarray") else result
+
+
+def computed(
+    run: Run, memory: int = MEMORY, *, fail_fast: bool = False, seen: Callable[[int], None] | None = None
+) -> SweepResult:
+    """All of a run in memory; `seen` is told of each stretch how many points it has.
+
+    Raises AspenError where the results would take more than so many bytes.
+    """
+    study = run.study
+    needed = result_bytes(study)
+    if needed > memory:
+        fail(
+            "too-large",
+            f"{study.points:,} points are {readable(needed, 'B')} of results, and {readable(memory, 'B')} may be used",
+            hint="allow more memory, or let the results go to a Parquet file",
+        )
+    summary, kept = Summary({name: metric.unit for name, metric in study.metrics.items()}), InMemory(study)
+    for stretch in run.stretches(fail_fast=fail_fast):
+        summary.add(stretch)
+        kept.add(stretch)
+        if seen is not None:
+            seen(stretch.values.shape[1])
+    return kept.result(summary)
+
+
+def result_bytes(study: Study) -> int:
+    """A float64 a metric and a byte for the reason, at each point."""
+    return study.points * (8 * len(study.metrics) + 1)

@@ -1,0 +1,85 @@
+"""What can be swept over, and what is said of what cannot."""
+
+import numpy
+import pytest
+
+from aspenpy.diagnostics import AspenError
+from aspenpy.sweeps.axis import Axis, parsed, values
+from tests.tiny import codes
+
+
+def refused(text):
+    raise AssertionError(f"asked for the worth of {text}")
+
+
+def numbers(text, declared=None):
+    return values(parsed(text), refused, lambda name: declared).tolist()
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("n=1,2,4", [1, 2, 4]),
+        ("n = 1k, 2.5M ,1Ki", [1000, 2.5e6, 1024]),
+        ("n=1e3,-2", [1000, -2]),
+        ("n=0..10:lin:6", [0, 2, 4, 6, 8, 10]),
+        ("n=0..10:6", [0, 2, 4, 6, 8, 10]),
+        ("n=1..1k:log:4", [1, 10, 100, 1000]),
+        ("n=8..100:pow2", [8, 16, 32, 64]),
+        ("n=3..5:pow2", [4]),
+        ("n=1..4:whole:100", [1, 2, 3, 4]),
+        ("n=1..100:log:4:whole", [1, 5, 22, 100]),
+        ("n=2.5..4.2:whole", [3, 4]),
+        ("n=5..5:lin:1", [5]),
+        ("n=7", [7]),
+    ],
+)
+def test_values(text, expected):
+    assert numbers(text) == pytest.approx(expected, rel=1e-15)
+
+
+def test_both_ends_are_hit():
+    found = numbers("n=0.1..1.7k:log:333")
+    assert (found[0], found[-1], len(found)) == (0.1, 1700.0, 333)
+    ratios = numpy.diff(numpy.log(found))
+    assert ratios == pytest.approx(numpy.full(332, ratios[0]), rel=1e-9)
+
+
+def test_a_range_that_the_model_declares():
+    assert numbers("n:lin:3", (1.0, 5.0)) == [1, 3, 5]
+    assert numbers("n:3", (1.0, 10000.0)) == pytest.approx([1, 100, 10000])
+    assert numbers("app:n:pow2", (1.0, 5.0)) == [1, 2, 4]
+    assert parsed("app:n") == Axis("app:n")
+    assert len(numbers("n", (1.0, 2.0))) == 100
+
+
+def test_an_expression_is_the_languages_business():
+    asked = []
+    found = values(parsed("n=2*k,max(1, 2)"), lambda text: asked.append(text) or 3.0, lambda name: None)
+    assert (asked, found.tolist()) == (["2*k", "max(1, 2)"], [3, 3])
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("=3", "bad-axis"),
+        ("n=", "bad-axis"),
+        ("n=1,,2", "bad-axis"),
+        ("n=1..", "bad-axis"),
+        ("n=..5", "bad-axis"),
+        ("n=1..5:cubic", "bad-axis"),
+        ("n=1..5:0", "bad-axis"),
+        ("n=1..8:pow2:3", "bad-axis"),
+        ("n=5..1", "empty-range"),
+        ("n=0..5:log", "bad-range"),
+        ("n=-1..5:pow2", "bad-range"),
+        ("n=5..7:pow2", "empty-range"),
+        ("n=5.2..5.7:whole", "empty-range"),
+        ("n=1..2:lin:1e9", "too-long"),
+        ("n", "no-range"),
+    ],
+)
+def test_refused(text, code):
+    with pytest.raises(AspenError) as error:
+        numbers(text)
+    assert codes(error.value) == [code]

@@ -1,0 +1,133 @@
+"""`aspenpy sweep`: what it prints, draws and refuses."""
+
+import json
+import subprocess
+
+import pytest
+
+from tests.cli.conftest import Runner
+
+ON = ("sweep", "axpy.aspen", "--machine", "cluster.aspen")
+
+PAGE = """\
+axpy on Cluster: runtime over n (3), 3 points
+
+metric   least  median  largest
+───────  ─────  ──────  ───────
+runtime   3 us   15 us   123 us
+
+at the                n
+───────────────  ──────
+least runtime         0
+largest runtime  10,000
+"""
+"""12 ns for each of n and 3 us for the message."""
+
+
+def test_page(run: Runner) -> None:
+    assert run(*ON, "--over", "n=0,1000,10k") == (0, PAGE, run(*ON, "--over", "n=0,1000,10k").err)
+    assert "warning: `n` is 0, outside its range 1 .. 1000000" in run(*ON, "--over", "n=0,1000").err
+
+
+def test_points_without_a_value(run: Runner) -> None:
+    found = run(*ON, "--over", "clock=0,1e9", "--over", "n=-1,1000")
+    assert found.status == 0
+    assert found.out.endswith(
+        """\
+no value                               points   share  first at clock  first at n
+─────────────────────────────────────  ──────  ──────  ──────────────  ──────────
+division by zero                            1  25.0 %               0       1,000
+a constraint of the model is violated       2  50.0 %               0          -1
+"""
+    )
+
+
+def test_object(run: Runner) -> None:
+    found = json.loads(run(*ON, "--over", "n=1000,2000", "--metric", "runtime,flops", "--format", "json").out)
+    assert found["metrics"]["runtime"]["least"] == {"value": pytest.approx(15e-6, rel=1e-12), "at": {"n": 1000}}
+    assert found["metrics"]["flops"]["largest"] == {"value": 40000, "at": {"n": 2000}}
+    assert (found["points"], found["dimensions"]) == (2, {"n": 2})
+
+
+@pytest.mark.parametrize("axes", [["n"], ["n", "clock=1e9..2e9:20"], ["n=10..1000", "machine=cluster.aspen,haswell"]])
+def test_picture(run: Runner, models, axes: list[str]) -> None:
+    pytest.importorskip("matplotlib")
+    over = [argument for axis in axes for argument in ("--over", axis)]
+    assert run(*ON, *over, "--picture", "p.svg").status == 0
+    text = (models / "p.svg").read_text()
+    assert "runtime (s)" in text
+    assert (">haswell<" in text) == ("machine=" in axes[-1])
+
+
+def test_nothing_but_the_summary_where_results_are_too_large(run: Runner) -> None:
+    found = run(*ON, "--over", "n=1..9:100", "--memory", "500B")
+    assert found.status == 0
+    assert "median" in found.out
+    assert run(*ON, "--over", "n=1..9:100", "--memory", "500B", "--picture", "p.svg").err.startswith(
+        "aspenpy: too many"
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "aspenpy: a sweep goes over something: --over n=1k..1M:log:200\n"),
+        (["--over", "n", "--over", "n"], "aspenpy: --over: there are two axes `n`\n"),
+        (
+            ["--over", "n", "--sample", "many"],
+            "aspenpy: --sample: expected a number of points, such as 1e6, not `many`\n",
+        ),
+        (["--over", "n", "--memory", "3 s"], "aspenpy: --memory: expected a size, such as 500MB or 1GiB, not `3 s`\n"),
+        (
+            ["--over", "n", "--metric", "a,,b"],
+            "aspenpy: --metric: expected different names with commas between them, not `a,,b`\n",
+        ),
+        (["--over", "n", "--resume"], "aspenpy: --resume belongs to -o FILE: it takes up what was begun there\n"),
+        (
+            ["--over", "n=9..1"],
+            "error: the range of `n` is empty: 9 is above 1\n  = hint: the lower end comes first: n=1..9\n",
+        ),
+        (
+            ["--over", "n=0..1:log"],
+            "error: `n` cannot go from 0 in equal ratios\n  = hint: begin above 0, or say :lin\n",
+        ),
+        (
+            ["--over", "speed"],
+            "error: unknown parameter `speed`\n  = hint: did you mean `Core.speed`?\n",
+        ),
+        (
+            ["--over", "n=0,m"],
+            "error: unknown name `m`\n --> <n>:1:1\n1 | m\n  | ^\n  = hint: the parameters are Core.speed, clock, n\n",
+        ),
+        (
+            ["--over", "clock=0,1", "--fail-fast"],
+            "error: division by zero\n  --> cluster.aspen:21:26\n"
+            "21 |   resource flops(count) [count/(speed*1 flop)] with dp [base*2]\n"
+            "   |                          ^^^^^^^^^^^^^^^^^^^^\n  = at clock = 0\n",
+        ),
+        (
+            ["--over", "n", "-o", "r.xls"],
+            "error: cannot tell from its name in which format `r.xls` is to be written\n"
+            "  = hint: the name of a result ends with .npz, .csv, .json, .parquet, .nc, .zarr\n",
+        ),
+    ],
+)
+def test_refused(run: Runner, arguments: list[str], message: str) -> None:
+    assert run(*ON, *arguments) == (2, "", message)
+
+
+def test_a_pipe_sees_nothing_but_the_summary(spawn) -> None:
+    process: subprocess.Popen[bytes] = spawn(*ON, "--over", "n")
+    out, err = process.communicate()
+    assert (process.returncode, err) == (0, b"")
+    assert b"\x1b" not in out
+
+
+def test_a_terminal_sees_a_bar(run: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("aspenpy.cli.progress_bar.is_terminal", lambda stream: True)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    found = run(*ON, "--over", "n")
+    assert found.status == 0
+    assert "numpy" in found.err
+    assert "100 %" in found.err

@@ -1,0 +1,214 @@
+"""Results in files: what each format holds, what a killed sweep leaves, and what is refused."""
+
+import csv
+import json
+import os
+import signal
+import time
+from pathlib import Path
+
+import numpy
+import pytest
+
+from aspenpy.diagnostics import AspenError
+from aspenpy.sweeps import run as run_module
+from aspenpy.sweeps.formats import format_of
+from aspenpy.sweeps.grid import studied
+from aspenpy.sweeps.run import Run
+from aspenpy.sweeps.store import Store
+from tests.tiny import application, codes, machine
+
+APP = application("execute { flops [n*k/m] }", "param n = 5 param k = 2 param m = 1")
+OVER = {"n": [1.0, 2.0], "m": [0, 1, 4]}
+ROWS = [(n, m, None if m == 0 else 2 * n / m) for n in OVER["n"] for m in OVER["m"]]
+
+
+def running(over=OVER, **options):
+    return Run(studied(APP, machine(), over, **options))
+
+
+def stored(path, over=OVER, **options):
+    running_ = running(over)
+    store = Store(path, running_, format_of(path).write, **options)
+    for _ in store.filled(running_):
+        pass
+    store.finish()
+
+
+def loaded(path):
+    with numpy.load(path) as found:
+        return dict(found)
+
+
+def test_csv(tmp_path):
+    stored(tmp_path / "r.csv")
+    rows = list(csv.reader((tmp_path / "r.csv").read_text().splitlines()))
+    assert rows[0] == ["n", "m", "runtime", "reason"]
+    expected = [
+        [str(float(n)), str(float(m)), "" if t is None else str(t), "division by zero" if t is None else ""]
+        for n, m, t in ROWS
+    ]
+    assert rows[1:] == expected
+    assert os.listdir(tmp_path) == ["r.csv"]
+
+
+def test_json(tmp_path):
+    stored(tmp_path / "r.json")
+    found = json.loads((tmp_path / "r.json").read_text())
+    assert found["columns"] == ["n", "m", "runtime", "reason"]
+    assert found["units"] == {"runtime": "s"}
+    assert found["rows"] == [[n, m, t, "division by zero" if t is None else None] for n, m, t in ROWS]
+
+
+EXPECTED = numpy.array([numpy.nan if t is None else t for *_, t in ROWS]).reshape(2, 3)
+
+
+def test_npz(tmp_path):
+    stored(tmp_path / "r.npz")
+    found = loaded(tmp_path / "r.npz")
+    numpy.testing.assert_array_equal(found["runtime"], EXPECTED)
+    assert found["m"].tolist() == OVER["m"]
+    assert found["reason"].tolist() == [[1, 0, 0]] * 2
+    assert json.loads(str(found["about"]))["dimensions"] == {"n": 2, "m": 3}
+
+
+def test_parquet(tmp_path):
+    parquet = pytest.importorskip("pyarrow.parquet")
+    stored(
+        tmp_path / "r.parquet",
+        {
+            **OVER,
+            "machine": [machine(), machine("machine other { socket [1] cpu } socket cpu { resource flops(n) [n] }")],
+        },
+    )
+    found = parquet.read_table(tmp_path / "r.parquet").to_pydict()
+    assert found["machine"] == ["seconds"] * 6 + ["other"] * 6
+    numpy.testing.assert_array_equal(found["runtime"], numpy.concatenate([EXPECTED.ravel()] * 2))
+    assert found["m"] == [0, 1, 4] * 4
+
+
+@pytest.mark.parametrize("name", ["r.nc", "r.zarr"])
+def test_grids(tmp_path, name):
+    xarray = pytest.importorskip("xarray")
+    pytest.importorskip("h5netcdf" if name == "r.nc" else "zarr")
+    path = tmp_path / name
+    stored(path)
+    opened = xarray.open_dataset(path, engine="h5netcdf") if name == "r.nc" else xarray.open_zarr(path)
+    with opened as found:
+        numpy.testing.assert_array_equal(found["runtime"].values, EXPECTED)
+        assert found["runtime"].attrs["units"] == "s"
+        assert found.attrs["model_hash"] == running().study.model_hash
+    stored(path)
+    assert os.listdir(tmp_path) == [name]
+
+
+def test_an_interrupted_sweep_is_taken_up(tmp_path, monkeypatch):
+    """Stopped after two of five stretches, the rest is computed, and nothing twice."""
+    monkeypatch.setattr(run_module, "STRETCH", 1)
+    over = {"n": numpy.linspace(1, 2, 5 * (1 << 15))}
+    path = tmp_path / "r.npz"
+    first = running(over)
+    assert first.plan.count == 5
+    store = Store(path, first, format_of(path).write)
+    stretches = store.filled(first)
+    next(stretches), next(stretches)
+    stretches.close()
+    assert not path.exists()
+    with pytest.raises(AspenError, match="begun and not finished") as error:
+        Store(path, running(over), format_of(path).write)
+    assert codes(error.value) == ["begun"]
+    computed = []
+    second = running(over)
+    monkeypatch.setattr(
+        second.worker, "stretch", lambda number: computed.append(number) or first.worker.stretch(number)
+    )
+    store = Store(path, second, format_of(path).write, resume=True)
+    assert [stretch.start for stretch in store.filled(second)] == [number << 15 for number in range(5)]
+    assert computed == [2, 3, 4]
+    store.finish()
+    numpy.testing.assert_allclose(loaded(path)["runtime"], 2 * over["n"], rtol=1e-15)
+    assert os.listdir(tmp_path) == ["r.npz"]
+
+
+def test_another_sweep_is_not_taken_up(tmp_path):
+    path = tmp_path / "r.csv"
+    Store(path, running(), format_of(path).write)
+    for change, words in (
+        ({"set": {"k": 3}}, "the models, or what is set, differ"),
+        ({"over": {"n": [1.0, 3.0], "m": [0, 1, 4]}}, "the axes differ"),
+        ({"metrics": ["flops"]}, "the models, or what is set, differ"),
+    ):
+        with pytest.raises(AspenError, match=words) as error:
+            Store(path, running(**change), format_of(path).write, resume=True)
+        assert codes(error.value) == ["another-sweep"]
+
+
+def test_a_folder_that_is_not_ours(tmp_path):
+    (tmp_path / "r.csv.part").mkdir()
+    (tmp_path / "r.csv.part" / "journal.json").write_text("[1]")
+    with pytest.raises(AspenError, match="is not the beginning of a sweep") as error:
+        Store(tmp_path / "r.csv", running(), format_of("r.csv").write, resume=True)
+    assert codes(error.value) == ["not-a-sweep"]
+    assert (tmp_path / "r.csv.part" / "journal.json").read_text() == "[1]"
+
+
+def test_nothing_to_resume(tmp_path):
+    stored(tmp_path / "r.csv")
+    with pytest.raises(AspenError, match="nothing of it is missing"):
+        Store(tmp_path / "r.csv", running(), format_of("r.csv").write, resume=True)
+
+
+def test_what_cannot_be_written(tmp_path):
+    with pytest.raises(AspenError, match="cannot write") as error:
+        Store(tmp_path / "nowhere" / "r.csv", running(), format_of("r.csv").write)
+    assert codes(error.value) == ["not-written"]
+    with pytest.raises(AspenError, match="in which format"):
+        format_of("r.xls")
+
+
+def test_a_full_disk_keeps_what_there_is(tmp_path):
+    def full(store, path):
+        path.write_text("half of")
+        raise OSError(28, "No space left on device")
+
+    path = tmp_path / "r.csv"
+    running_ = running()
+    store = Store(path, running_, full)
+    list(store.filled(running_))
+    with pytest.raises(AspenError, match="No space left on device") as error:
+        store.finish()
+    assert "--resume takes it up" in str(error.value)
+    assert not path.exists()
+    stored(path, resume=True)
+    assert path.read_text().count("\n") == 7
+
+
+def test_a_folder_that_is_no_zarr_store_is_left_alone(tmp_path):
+    pytest.importorskip("zarr")
+    (tmp_path / "r.zarr").mkdir()
+    (tmp_path / "r.zarr" / "thesis.txt").write_text("years of work")
+    with pytest.raises(AspenError, match="no Zarr store"):
+        stored(tmp_path / "r.zarr")
+    assert (tmp_path / "r.zarr" / "thesis.txt").exists()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there is no SIGKILL")
+def test_killed_and_resumed(spawn, run, models: Path):
+    """SIGKILL in the middle; what is resumed is what an undisturbed run gives."""
+    (models / "long.aspen").write_text(
+        "model long { param n = 1 kernel main { execute { loads [n + log2(n) + sqrt(n)] } } }"
+    )
+    command = ("sweep", "long.aspen", "--machine", "cluster.aspen", "--over", "n=1..9:3145728", "--backend", "numpy")
+    with spawn(*command, "--cores", "1", "-o", "r.npz") as process:
+        deadline = time.monotonic() + 60
+        while not list(models.glob("r.npz.part/*.npy")) and process.poll() is None and time.monotonic() < deadline:
+            time.sleep(0.002)
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+    assert not (models / "r.npz").exists()
+    kept = {path.name: path.stat().st_mtime_ns for path in models.glob("r.npz.part/*.npy")}
+    assert 0 < len(kept) < 3
+    assert run(*command, "-o", "r.npz", "--resume").status == 0
+    assert run(*command, "-o", "undisturbed.npz").status == 0
+    numpy.testing.assert_array_equal(loaded(models / "r.npz")["runtime"], loaded(models / "undisturbed.npz")["runtime"])
+    assert list(models.glob("*.part")) == []

@@ -1,0 +1,218 @@
+"""Sweeps from Python, point by point against `predict` and against arithmetic."""
+
+import math
+
+import numpy
+import pytest
+
+import aspenpy
+from aspenpy.diagnostics import AspenError
+from aspenpy.energy.account import predict_energy
+from aspenpy.sweeps.grid import studied
+from aspenpy.sweeps.reasons import DIVISION, OVERFLOW
+from aspenpy.sweeps.run import STRETCH, Run
+from aspenpy.sweeps.sweep import computed
+from tests.tiny import application, codes, machine
+
+APP = application(
+    "execute { flops [n*k + 3] } iterate [m] { execute { loads [n/k] } }",
+    "param n = 5 in 1 .. 100 param k = 2 param m = 2*k",
+)
+SECONDS = machine()
+SLOW = machine(
+    "machine slow { node [1] box } node box { socket [1] cpu socket [1] gpu }"
+    "socket cpu { resource flops(n) [10*n] resource loads(n) [n] }"
+    "socket gpu { resource flops(n) [n/2] resource loads(n) [0] }"
+)
+
+
+def runtime(n, k, m=None):
+    return n * k + 3 + (2 * k if m is None else m) * n / k
+
+
+def test_a_grid():
+    found = aspenpy.sweep(APP, SECONDS, over={"n": [1, 2, 5], "k": "1..4:pow2"}, metric=["runtime", "flops"])
+    assert found["runtime"].dims == ("n", "k")
+    assert found["runtime"].values.tolist() == [[runtime(n, k) for k in (1, 2, 4)] for n in (1, 2, 5)]
+    assert found["flops"].values.tolist() == [[n * k + 3 for k in (1, 2, 4)] for n in (1, 2, 5)]
+    assert found["runtime"].attrs["units"] == "s"
+    assert found.attrs["application"] == "tiny"
+    assert len(found.attrs["model_hash"]) == 64
+
+
+def test_without_xarray_a_result_of_ours():
+    study = studied(APP, SECONDS, {"n": [1, 2]})
+    found = computed(Run(study))
+    assert found["runtime"].values.tolist() == [runtime(1, 2), runtime(2, 2)]
+    assert (found["runtime"].dims, found["runtime"].unit, found.dims) == (("n",), "s", {"n": 2})
+    assert found.coords["n"][1].tolist() == [1, 2]
+    assert numpy.asarray(found["runtime"]).sum() == runtime(1, 2) + runtime(2, 2)
+    assert repr(found) == "<SweepResult of runtime over (n: 2)>"
+    assert "runtime   15 s    19 s     23 s" in str(computed(Run(studied(APP, SECONDS, {"n": [3, 5, 4]}))))
+    with pytest.raises(AspenError, match="the sweep has no metric `runtim`"):
+        found["runtim"]
+
+
+def test_what_is_no_number():
+    found = aspenpy.sweep(APP, SECONDS, over={"n": [1, 2], "machine": [SECONDS, SLOW]}, set={"k": 1}, socket="cpu")
+    assert found["runtime"].dims == ("machine", "n")
+    assert found["machine"].values.tolist() == ["seconds", "slow"]
+    expected = [[runtime(n, 1) for n in (1, 2)], [10 * (n + 3) + 2 * n for n in (1, 2)]]
+    assert found["runtime"].values.tolist() == expected
+    found = aspenpy.sweep(APP, SLOW, over={"socket": ["cpu", "gpu"], "n": [4]}, set={"k": 1})
+    assert found["runtime"].values.tolist() == [[10 * 7 + 2 * 4], [3.5]]
+
+
+def test_nothing_but_machines_and_kernels():
+    found = aspenpy.sweep(APP, SECONDS, over={"machine": [SECONDS, SLOW]}, socket="cpu")
+    assert found["runtime"].values.tolist() == [runtime(5, 2), 10 * 13 + 10]
+    two = application("execute { flops [1] }", "param n = 5", "kernel other { execute { flops [n] } }")
+    found = aspenpy.sweep(two, SECONDS, over={"kernel": ["main", "other"], "n": [2, 3]})
+    assert found["runtime"].values.tolist() == [[1, 1], [2, 3]]
+    found = aspenpy.sweep(two, SECONDS, over={"app": [APP, "stream"], "machine": ["haswell"], "n": [1000]})
+    assert found["runtime"].dims == ("app", "machine", "n")
+
+
+def test_names_that_both_models_have():
+    clocked = machine("param n = 2 machine other { socket [1] cpu } socket cpu { resource flops(x) [x/n] }")
+    app = application("execute { flops [n] }", "param n = 6")
+    with pytest.raises(AspenError, match="both models have a parameter `n`"):
+        aspenpy.sweep(app, clocked, over={"n": [1]})
+    found = aspenpy.sweep(app, clocked, over={"app:n": [6, 12], "machine:n": [1, 3]})
+    assert found["runtime"].values.tolist() == [[6, 2], [12, 4]]
+
+
+def test_axes_side_by_side():
+    found = aspenpy.sweep(APP, SECONDS, over={"n": [1, 2], "m": [7, 8, 9], "k": [3, 4]}, zip=[("n", "k")])
+    assert found["runtime"].dims == ("n-k", "m")
+    expected = [[runtime(n, k, m) for m in (7, 8, 9)] for n, k in ((1, 3), (2, 4))]
+    numpy.testing.assert_allclose(found["runtime"].values, expected, rtol=1e-15)
+    assert found["k"].values.tolist() == [3, 4]
+
+
+@pytest.mark.parametrize("method", ["uniform", "latin", "sobol"])
+def test_samples(method):
+    pytest.importorskip("scipy")
+    axes = {"n": "1..100:log", "k": "1..6:whole", "m": "1..64:pow2"}
+    found = aspenpy.sweep(APP, SECONDS, over=axes, samples=512, method=method)
+    n, k, m = (found[name].values for name in "nkm")
+    assert found["runtime"].values == pytest.approx(runtime(n, k, m), rel=1e-15)
+    assert set(k) == {1, 2, 3, 4, 5, 6}
+    assert set(m) == {1, 2, 4, 8, 16, 32, 64}
+    assert n.min() >= 1
+    assert n.max() <= 100
+    below = (n < 10).mean()  # half of the sample in half of the decades
+    assert below == pytest.approx(0.5, abs=0.1 if method == "uniform" else 2 / 512)
+    again = aspenpy.sweep(APP, SECONDS, over=axes, samples=512, method=method)
+    assert again["n"].values.tolist() == n.tolist()
+
+
+@pytest.mark.parametrize("backend", ["numpy", "llvm", "c"])
+def test_many_points_on_all_cores(backend):
+    from aspenpy.sweeps.backends import BACKENDS
+
+    if BACKENDS[backend].missing():
+        pytest.skip(BACKENDS[backend].missing())
+    n = numpy.linspace(1, 9, 2 * STRETCH + 7)
+    found = computed(Run(studied(APP, SECONDS, {"n": n}), backend, cores=2))
+    numpy.testing.assert_allclose(found["runtime"].values, runtime(n, 2), rtol=1e-15)
+    assert found.summary.points == len(n)
+    assert found.summary.least["runtime"].point == 0
+    assert found.summary.largest["runtime"].point == len(n) - 1
+
+
+def test_points_without_a_value():
+    found = aspenpy.sweep(APP, SECONDS, over={"k": [-1, 0, 1, 1e200], "n": [1, 1e200]}, set={"m": 1})
+    # A negative k asks for a negative amount of loads, which is the model's business; 1e200*1e200 is beyond floats.
+    assert found["reason"].values.tolist() == [[0, 0], [DIVISION, DIVISION], [0, 0], [0, OVERFLOW]]
+    assert math.isnan(found["runtime"].values[1, 0])
+    assert found["runtime"].values[2, 0] == runtime(1, 1, 1)
+    with pytest.raises(AspenError, match="division by zero") as error:
+        aspenpy.sweep(APP, SECONDS, over={"k": [1, 0]}, fail_fast=True)
+    assert error.value.diagnostics[0].parents == ("at k = 0",)
+
+
+def test_settings_may_name_an_axis():
+    found = aspenpy.sweep(APP, SECONDS, over={"n": [2, 3]}, set={"k": "n^2"})
+    assert found["runtime"].values.tolist() == [runtime(2, 4), runtime(3, 9)]
+
+
+@pytest.mark.parametrize(
+    ("over", "options", "code"),
+    [
+        ({}, {}, "no-axis"),
+        ({"x": [1]}, {}, "unknown-parameter"),
+        ({"n": []}, {}, "bad-value"),
+        ({"n": [[1]]}, {}, "bad-value"),
+        ({"n": ["a"]}, {}, "bad-value"),
+        ({"n": [math.nan]}, {}, "bad-value"),
+        ({"n": [1]}, {"set": {"n": 2}}, "axis-set"),
+        ({"machine": []}, {}, "bad-axis"),
+        ({"machine": ["haswell", "haswell"]}, {}, "category-twice"),
+        ({"machine": ["hasswell"]}, {}, "unknown-machine"),
+        ({"n": [1, 2], "k": [1]}, {"zip": [("n", "k")]}, "uneven-axes"),
+        ({"n": [1, 2]}, {"zip": [("n", "k")]}, "unknown-axis"),
+        ({"n": [1, 2]}, {"backend": "gpu"}, "unknown-backend"),
+        ({"n": [1, 2]}, {"cores": 0}, "bad-cores"),
+        ({"n": [1, 2]}, {"metric": "warp"}, "unknown-metric"),
+        ({"n": "1..5:3"}, {"samples": 4}, "bad-axis"),
+        ({"n": "1..5"}, {"samples": 4, "method": "magic"}, "unknown-method"),
+        ({"n": "1..5"}, {"samples": 0}, "bad-sample"),
+        ({"k": "1..100000:100000", "n": "1..100000:100000", "m": "1..100000:100000"}, {}, "too-many-points"),
+        ({"k": "1..10000:10000", "n": "1..100000:100000"}, {}, "too-large"),
+        ({"k": "one"}, {}, "unknown-name"),
+    ],
+)
+def test_refused(over, options, code):
+    with pytest.raises(AspenError) as error:
+        aspenpy.sweep(APP, SECONDS, over=over, **options)
+    assert codes(error.value) == [code]
+
+
+def test_1e15_points_say_their_size():
+    axes = dict.fromkeys("nkm", "1..2:lin:100000")
+    with pytest.raises(AspenError) as error:
+        aspenpy.sweep(APP, SECONDS, over=axes)
+    assert str(error.value) == (
+        "error: that is 1,000,000,000,000,000 points: 8 PB of results, and some 116 days of computing\n"
+        "  = hint: --yes (in Python, yes=True) if that is what you want"
+    )
+
+
+def test_warnings():
+    study = studied(APP, SECONDS, {"n": [1, 101], "m": [1]}, set={"k": 1}, metrics=["flops"])
+    assert [item.code for item in study.diagnostics] == ["outside-range", "no-effect"]
+
+
+def test_a_hash_tells_models_apart():
+    hashes = {
+        studied(app, model, {"n": [1]}, set=settings).model_hash
+        for app, model, settings in ((APP, SECONDS, {}), (APP, SLOW, {}), (APP, SECONDS, {"k": 3}))
+    }
+    assert len(hashes) == 3
+    assert studied(APP, SECONDS, {"n": [1]}).model_hash in hashes
+
+
+def test_library_models_agree_with_predict():
+    comd, haswell = aspenpy.load_application("comd"), aspenpy.load_machine("haswell")
+    over = {"nx": [10, 37, 64], "ranks": [1, 8, 27, 64], "steps": [1, 100]}
+    found = aspenpy.sweep(comd, haswell, over=over)
+    for nx in over["nx"]:
+        for ranks in over["ranks"]:
+            for steps in over["steps"]:
+                exact = aspenpy.predict(comd, haswell, set={"nx": nx, "ranks": ranks, "steps": steps}).runtime
+                assert float(found["runtime"].sel(nx=nx, ranks=ranks, steps=steps)) == pytest.approx(exact, rel=1e-12)
+
+
+def test_energy_and_its_products_with_time():
+    comd, haswell = aspenpy.load_application("comd"), aspenpy.load_machine("haswell")
+    names = ["runtime", "energy", "power", "edp", "ed2p"]
+    found = aspenpy.sweep(comd, haswell, over={"haswell_clock": [1.2e9, 3.5e9], "ranks": [8, 16]}, metric=names)
+    for clock in (1.2e9, 3.5e9):
+        for ranks in (8, 16):
+            exact = predict_energy(comd, haswell, set={"haswell_clock": clock, "ranks": ranks})
+            seconds, joules = exact.prediction.runtime, exact.value
+            expected = [seconds, joules, joules / seconds, joules * seconds, joules * seconds**2]
+            point = found.sel(haswell_clock=clock, ranks=ranks)
+            assert [float(point[name]) for name in names] == pytest.approx(expected, rel=1e-12)
+    assert [found[name].attrs["units"] for name in names] == ["s", "J", "W", "J*s", "J*s^2"]
