@@ -40,7 +40,7 @@ class Unrolled(Oracle):
                 return self.loop(node, scope)
             case nodes.Group(mode="par") if self.overlap or node.label == "overlap":
                 inner = self.block_of(node.body, scope)
-                time = self.slowest(inner.busy)
+                time = self.slowest(dict.fromkeys(self.resources_in(node.body), 0) | inner.busy)
                 share = time / inner.time if inner.time else 1
                 scaled = {key: worth * share if key[0] == "time" else worth for key, worth in inner.amounts.items()}
                 return Spent(time, inner.busy, scaled)
