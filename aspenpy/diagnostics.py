@@ -170,7 +170,7 @@ def _excerpt(span: Span, label: str) -> list[tuple[LineKind, str]]:
     carets = max(1, _width(_visible(cut[first - window : last - window])))
     gutter = " " * len(str(line_number))
     return [
-        ("place", f"{gutter}--> {source.name}:{line_number}:{column}"),
+        ("place", f"{gutter}--> {span.place()}"),
         ("code", f"{line_number} | {before}{_visible(cut)}{after}".rstrip()),
         ("caret", f"{gutter} | {' ' * indent}{'^' * carets}{' ' + label if label else ''}"),
     ]

@@ -83,7 +83,8 @@ class Reader:
     def _source(self, file: Path, name: str, span: Span | None) -> Source:
         if file not in self._texts:
             self._texts[file] = _text_of(file, name, span)
-        return Source(self._texts[file], name, file)
+        inside = _in_library(file) if Path(name).is_absolute() else None
+        return Source(self._texts[file], name, file, in_library=inside)
 
     def _require_inside(self, file: Path, name: str, top: Source, span: Span | None) -> None:
         if self.allow_outside or any(file.is_relative_to(folder) for folder in (_folder_of(top), models_folder())):
@@ -99,6 +100,12 @@ class Reader:
 def _folder_of(source: Source) -> Path:
     """Where a source is; a model that was given as a text is in the current folder."""
     return Path.cwd() if source.path is None else source.path.parent
+
+
+def _in_library(file: Path) -> str | None:
+    """The way to a file from the folder of the library, if it is in there."""
+    library = models_folder()
+    return file.relative_to(library).as_posix() if file.is_relative_to(library) else None
 
 
 def _real(path: Path) -> Path:

@@ -16,15 +16,26 @@ class Source:
 
     `include` splices another file's tokens into this one's. Their offsets start where the text so
     far ends, so that one pair of integers says both which file and where in it.
+
+    `in_library` is the way to a file from the folder of the library, where it was found there and not
+    by a path that the user gave.
     """
 
-    __slots__ = ("first_line", "included", "name", "path", "text")
+    __slots__ = ("first_line", "in_library", "included", "name", "path", "text")
 
-    def __init__(self, text: str, name: str = "<text>", path: Path | None = None, first_line: int = 1) -> None:
+    def __init__(
+        self,
+        text: str,
+        name: str = "<text>",
+        path: Path | None = None,
+        first_line: int = 1,
+        in_library: str | None = None,
+    ) -> None:
         self.text = text
         self.name = name
         self.path = path
         self.first_line = first_line
+        self.in_library = in_library
         self.included: list[tuple[int, Source]] = []
 
     def splice(self, other: Source) -> int:
@@ -33,6 +44,10 @@ class Source:
         base = last_base + len(last.text) + 1
         self.included.append((base, other))
         return base
+
+    def with_text(self, text: str) -> Source:
+        """The same file with another text, and nothing included."""
+        return Source(text, self.name, self.path, self.first_line, self.in_library)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Source) and (self.name, self.text) == (other.name, other.text)
@@ -81,6 +96,14 @@ class Span(NamedTuple):
         """The characters themselves."""
         source, start, end = self.resolve()
         return source.text[start:end]
+
+    def place(self) -> str:
+        """File, line and column as a reader wants them: files of the library without the way to it."""
+        source = self.resolve().source
+        if source.in_library is None:
+            return str(self)
+        line, column = self.position()
+        return f"{source.in_library}:{line}:{column} in the library"
 
     def __str__(self) -> str:
         line, column = self.position()

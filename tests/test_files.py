@@ -149,6 +149,25 @@ def test_includes_are_looked_up_in_the_library(tmp_path: Path, monkeypatch: pyte
     assert parameters(tmp_path / "a.aspen") == {"core": "1", "whole": "2"}
 
 
+def test_places_in_the_library_are_told_without_the_way_to_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    parts = tmp_path / "library" / "machines" / "parts"
+    parts.mkdir(parents=True)
+    (parts / "core.aspen").write_text("\n  param = 1")
+    write(tmp_path, a=MODEL.format("include core.aspen"))
+    monkeypatch.setattr(files, "models_folder", lambda: tmp_path / "library")
+    diagnostic = refusal(tmp_path / "a.aspen")
+    assert "--> machines/parts/core.aspen:2:9 in the library\n" in str(diagnostic)
+    assert diagnostic.to_json()["file"] == f"{parts}/core.aspen"
+
+
+def test_a_path_that_the_user_gave_is_told_as_it_was_given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(tmp_path, a=MODEL.format("param = 1"))
+    monkeypatch.setattr(files, "models_folder", lambda: tmp_path)
+    monkeypatch.chdir(tmp_path)
+    assert "--> a.aspen:1:" in str(refusal(Path("a.aspen")))
+    assert "in the library" not in str(refusal(Path("a.aspen")))
+
+
 def test_a_name_in_quotes_may_hold_spaces(tmp_path: Path) -> None:
     write(tmp_path, a=MODEL.format('include "b c.aspen"param d = 4'))
     (tmp_path / "b c.aspen").write_text("param c = 3")

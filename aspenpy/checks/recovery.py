@@ -27,7 +27,7 @@ def syntax_errors(source: Source, reader: Reader) -> list[Diagnostic]:
     found: list[Diagnostic] = []
     text, reached = source.text, -1
     while len(found) < MOST_SYNTAX_ERRORS:
-        attempt = Source(text, source.name, source.path)
+        attempt = source.with_text(text)
         try:
             parse_file(attempt, reader, [])
             break

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from aspenpy.diagnostics import AspenError
 from aspenpy.expr import graph
 from aspenpy.expr.printer import excerpt
-from aspenpy.files import models_folder
 from aspenpy.present.numbers import Amount, amount, count, plain, seconds, share, unit_of_resource
 from aspenpy.present.page import Page, Title
 from aspenpy.present.table import Column, Table
@@ -132,14 +131,7 @@ def _quoted(span: Span | None, otherwise: str) -> str:
 
 
 def _place(span: Span | None) -> str:
-    """File, line and column; the library's files without the way to them."""
-    if span is None:
-        return "in Python"
-    path, library = span.resolve().source.path, models_folder().resolve()
-    if path is None or not path.is_relative_to(library):
-        return str(span)
-    line, column = span.position()
-    return f"{path.relative_to(library).as_posix()}:{line}:{column} in the library"
+    return "in Python" if span is None else span.place()
 
 
 def as_json(explanation: Explanation, value: Valuer) -> dict[str, Any]:

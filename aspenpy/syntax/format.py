@@ -29,7 +29,7 @@ def format_text(source: Source, reader: Reader | None = None) -> str:
     """
     items = outline(source)
     if _is_whole(items):
-        parse_file(Source(source.text, source.name, source.path), reader or Reader())
+        parse_file(source.with_text(source.text), reader or Reader())
     writer = _Writer()
     writer.write_items(items, "")
     text = "".join(f"{line}\n" for line in writer.lines)
@@ -45,7 +45,7 @@ def _is_whole(items: list[Item]) -> bool:
 
 def _require_same_words(source: Source, text: str) -> None:
     """Spaces can matter between words that do not belong beside each other: `3  s` is no quantity, `3 s` is."""
-    before, after = words_of(source), words_of(Source(text, source.name))
+    before, after = words_of(source), words_of(source.with_text(text))
     for old, new in zip(before, after, strict=False):
         if (old.kind, old.text) != (new.kind, new.text):
             place = Span(source, old.start, old.start + len(old.text))
