@@ -7,8 +7,10 @@ from typing import Any
 
 from aspenpy.application.model import Parameter
 from aspenpy.diagnostics import Diagnostic
+from aspenpy.dimensions import readable, symbol, unit_of
 from aspenpy.expr.arithmetic import shown
 from aspenpy.expr.graph import Expr
+from aspenpy.syntax import nodes
 
 
 def ranged(parameters: Iterable[Parameter]) -> Iterator[tuple[Parameter, tuple[Expr, Expr, Expr]]]:
@@ -19,15 +21,34 @@ def ranged(parameters: Iterable[Parameter]) -> Iterator[tuple[Parameter, tuple[E
 
 
 def range_warning(parameter: Parameter, value: Any, low: Any, high: Any) -> Diagnostic | None:
-    """What is odd about a value and its range, if anything."""
-    name, span = parameter.name, parameter.node.name_span
+    """What is odd about a value and its range, if anything. The ends are told as they are written."""
+    name, node = parameter.name, parameter.node
     if any(isinstance(number, tuple) for number in (value, low, high)):
         message = f"`{name}` and the ends of its range are numbers, and here is an array"
-        return Diagnostic("not-a-number", message, span, severity="warning")
+        return Diagnostic("not-a-number", message, node.name_span, severity="warning")
+    if low <= value <= high:
+        return None
+    unit = _unit(node.low) or _unit(node.high)
+    lowest, highest = _written(node.low, low, unit), _written(node.high, high, unit)
     if low > high:
-        message = f"the range of `{name}` is empty: {shown(low)} is above {shown(high)}"
-        return Diagnostic("empty-range", message, span, severity="warning")
-    if not low <= value <= high:
-        message = f"`{name}` is {shown(value)}, outside its range {shown(low)} .. {shown(high)}"
-        return Diagnostic("outside-range", message, span, severity="warning")
-    return None
+        message = f"the range of `{name}` is empty: {lowest} is above {highest}"
+        return Diagnostic("empty-range", message, node.name_span, severity="warning")
+    told = _amount(value, unit)
+    if told in (lowest, highest):  # it is outside by less than the digits of an amount show
+        told = f"{shown(value)} {unit}".rstrip()
+    message = f"`{name}` is {told}, outside its range {lowest} .. {highest}"
+    return Diagnostic("outside-range", message, node.name_span, severity="warning")
+
+
+def _unit(end: nodes.Expression | None) -> str:
+    """The base unit of an end that is written with a unit; empty for every other."""
+    return symbol(unit_of(end.unit).dimension) if isinstance(end, nodes.Number) and end.unit else ""
+
+
+def _written(end: nodes.Expression | None, value: Any, unit: str) -> str:
+    """A literal as it is spelled; of an expression its value."""
+    return end.spelling if isinstance(end, nodes.Number) else _amount(value, unit)
+
+
+def _amount(value: Any, unit: str) -> str:
+    return readable(value, unit, digits=6) if unit else shown(value)

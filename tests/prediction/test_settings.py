@@ -168,10 +168,23 @@ def test_so_is_one_of_the_machine() -> None:
     )
     assert aspenpy.predict(application, machine, set={"clock": "4 GHz"}).diagnostics == ()
     (warning,) = aspenpy.predict(application, machine, set={"clock": 3}).diagnostics
-    assert (warning.code, warning.message) == (
-        "outside-range",
-        "`clock` is 3, outside its range 1000000000 .. 4000000000",
-    )
+    assert (warning.code, warning.message) == ("outside-range", "`clock` is 3 Hz, outside its range 1 GHz .. 4 GHz")
+
+
+@pytest.mark.parametrize(
+    ("declared", "value", "said"),
+    [
+        ("n = 5 in 1e3 .. 64e6", "70", "`n` is 70, outside its range 1e3 .. 64e6"),
+        ("n = 5 in 2*5 .. 2*k", "7", "`n` is 7, outside its range 10 .. 84"),
+        ("n = 5 in 0.1 ms .. 2 s", "3 min", "`n` is 3 min, outside its range 0.1 ms .. 2 s"),
+        ("n = 5 in 1 GB .. k*1 GB", "64 GiB", "`n` is 68.7195 GB, outside its range 1 GB .. 42 GB"),
+        ("n = 5 in 1 GB .. 4 GB", "4000000001", "`n` is 4000000001 B, outside its range 1 GB .. 4 GB"),
+        ("n = 5 in 4 GB .. 1 GB", "2 GB", "the range of `n` is empty: 4 GB is above 1 GB"),
+    ],
+)
+def test_the_ends_of_a_range_are_told_as_they_are_written(declared: str, value: str, said: str) -> None:
+    prediction = predict("execute { flops [n] }", f"param k = 42 param {declared}", set={"n": value})
+    assert [item.message for item in prediction.diagnostics] == [said]
 
 
 def test_a_parameter_set_to_itself_is_a_circle_whatever_its_range() -> None:
