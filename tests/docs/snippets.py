@@ -24,6 +24,8 @@ import traceback
 from pathlib import Path
 from typing import Any
 
+from tests.docs.forked import plain_arguments, printed_by
+
 FENCED = re.compile(r"^```(?P<kind>\w+)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
 FILE = re.compile(r"// file: (\S+)\n")
 
@@ -56,20 +58,28 @@ def _write(text: str, folder: Path) -> None:
 def _console(text: str, folder: Path, environment: dict[str, str]) -> str:
     shown = []
     for command in re.findall(r"^\$ (.*(?:\n> .*)*)$", text, re.MULTILINE):
-        ran = subprocess.run(
-            ["bash", "-c", command.replace("\n> ", "\n")],
-            cwd=folder,
-            env=os.environ | environment,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            timeout=60,
-            check=False,
-        )
-        assert ran.returncode != 127, f"no such command: {command}"
-        shown.append(f"$ {command}\n{ran.stdout}")
+        line = command.replace("\n> ", "\n")
+        arguments = plain_arguments(line)
+        printed = _shell(line, folder, environment) if arguments is None else printed_by(arguments, folder, environment)
+        shown.append(f"$ {command}\n{printed}")
     return "".join(part if part.endswith("\n") else f"{part}\n" for part in shown)
+
+
+def _shell(line: str, folder: Path, environment: dict[str, str]) -> str:
+    """What a command line prints on either stream."""
+    ran = subprocess.run(
+        ["bash", "-c", line],
+        cwd=folder,
+        env=os.environ | environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert ran.returncode != 127, f"no such command: {line}"
+    return ran.stdout
 
 
 def _python(text: str, folder: Path, names: dict[str, Any]) -> str:

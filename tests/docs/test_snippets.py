@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.docs.forked import load_modules, plain_arguments, printed_by
 from tests.docs.pictures import DRAWN, SHOWN, compare
 from tests.docs.snippets import refreshed
 
@@ -17,6 +18,7 @@ PAGES = [ROOT / "README.md", *sorted(path for path in ROOT.glob("docs/**/*.md") 
 @pytest.fixture(scope="module")
 def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """An `aspenpy` on the path that is the one under test, and a terminal of a known width."""
+    load_modules()
     folder = tmp_path_factory.mktemp("bin")
     command = folder / "aspenpy"
     command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m aspenpy "$@"\n')
@@ -78,6 +80,41 @@ def test_stale_output_is_seen(tmp_path: Path) -> None:
         "```python\n>>> 1 + 1\n2\n>>> 1 / 0\n"
         "Traceback (most recent call last):\n  ...\nZeroDivisionError: division by zero\n```\n"
     )
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "aspenpy eval comd --machine simple --set nx=20",
+        "aspenpy eval comd --machine simple --set simple_clock=0",  # an error and a warning
+        "aspenpy count fft1d --help",
+        "aspenpy lst",
+    ],
+)
+def test_a_forked_command_prints_what_a_started_one_prints(
+    line: str, tmp_path: Path, environment: dict[str, str]
+) -> None:
+    arguments = plain_arguments(line)
+    assert arguments is not None
+    (started,) = re.findall(
+        r"\n(.*)```", refreshed(f"```console\n$ true && {line}\n```\n", tmp_path, environment), re.S
+    )
+    assert f"$ true && {line}\n{printed_by(arguments, tmp_path, environment)}" == started
+
+
+@pytest.mark.parametrize(
+    ("line", "arguments"),
+    [
+        ("aspenpy eval a.aspen --set 'n=2*k'", ["eval", "a.aspen", "--set", "n=2*k"]),
+        ("aspenpy count \\\n    comd", ["count", "comd"]),
+        ("aspenpy show comd | head", None),
+        ("aspenpy fmt *.aspen", None),
+        ('aspenpy list machines --memory "> 1 TB"', None),
+        ("cat comd.aspen", None),
+    ],
+)
+def test_lines_that_need_no_shell(line: str, arguments: list[str] | None) -> None:
+    assert plain_arguments(line) == arguments
 
 
 def test_files_of_a_page_are_there_for_its_commands(tmp_path: Path) -> None:
