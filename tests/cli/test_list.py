@@ -29,6 +29,11 @@ def test_table(run: Runner, kind: str) -> None:
     assert [row.split()[0] for row in rows] == [path.stem for path in files(kind)]
 
 
+def test_a_line_of_the_table_is_no_longer_than_a_line_of_a_model(run: Runner) -> None:
+    lines = [line for kind in ("apps", "machines") for line in run("list", kind).out.splitlines()]
+    assert [line for line in lines if len(line) > 120] == []
+
+
 def test_unknown_kind(run: Runner) -> None:
     outcome = run("list", "sockets")
     assert outcome.status == 2
