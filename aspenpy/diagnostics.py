@@ -108,6 +108,28 @@ def nearest(name: str, candidates: Iterable[str], spelled: Callable[[str], str] 
     return "did you mean " + " or ".join(f"`{candidate}`" for candidate in map(spelled, close)) + "?"
 
 
+MOST_LISTED = 12
+"""Names that a hint lists where none of them comes close to the one that was given."""
+
+
+def instead_of(name: str, known: Iterable[str], noun: str) -> str:
+    """A hint for a name that there is none of: what comes close, or else all there are, the likest first and of a
+    long list the rest counted. `main` begins a list: it is what people look for."""
+    from difflib import SequenceMatcher
+
+    names = list(dict.fromkeys(known))
+    if not names:
+        return f"there are no {noun}"
+    close = nearest(name, names)
+    if close is not None:
+        return close
+    if len(names) <= MOST_LISTED:
+        return f"the {noun} are {', '.join(names)}"
+    alike = {other: SequenceMatcher(None, name.lower(), other.lower()).ratio() for other in names}
+    first = sorted(names, key=lambda other: (other != "main", -alike[other], names.index(other)))[:MOST_LISTED]
+    return f"the {noun} are {', '.join(first)}, and {len(names) - MOST_LISTED} more"
+
+
 def distinct(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
     """Each once, in order. Spans are left out of equality, so the same words about two places are told apart here."""
     return list({(item, _whereabouts(item.span)): item for item in diagnostics}.values())

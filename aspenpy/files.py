@@ -159,8 +159,12 @@ def _decoded(content: bytes, name: str, span: Span | None) -> str:
 
 
 def _refuse_missing(name: str, asking: Source, library: Iterable[Path], span: Span | None) -> NoReturn:
-    known = [stem for folder in (_folder_of(asking), *library) for stem in _models_in(folder)]
-    hint = nearest(Path(name).stem, known) or f"it was looked for beside `{asking.name}` and in the library"
+    asked = Path(name)
+    beside = Path() if asked.is_absolute() or ".." in asked.parts else asked.parent
+    files = {stem: f"{stem}.aspen" for folder in (_folder_of(asking), *library) for stem in _models_in(folder)}
+    files |= {stem: (beside / f"{stem}.aspen").as_posix() for stem in _models_in(_folder_of(asking) / beside)}
+    hint = nearest(asked.stem, files, files.__getitem__)
+    hint = hint or f"it was looked for beside `{asking.name}` and in the library"
     fail("file-not-found", f"there is no file `{name}`", span, hint=hint)
 
 

@@ -15,7 +15,7 @@ from aspenpy.application import flow
 from aspenpy.application.flow_builder import own_names
 from aspenpy.application.model import Application
 from aspenpy.application.total import callees_first
-from aspenpy.diagnostics import AspenError, Diagnostic, Related, chain, fail, nearest
+from aspenpy.diagnostics import AspenError, Diagnostic, Related, chain, fail, instead_of, nearest
 from aspenpy.expr import graph
 from aspenpy.expr.definitions import CircularDefinition, reached, resolve_definitions
 from aspenpy.expr.evaluate import EvaluationError, evaluate_many
@@ -92,8 +92,7 @@ class Scope:
         """What the user may have meant to set."""
         open_ones = [symbol.payload[0] for symbol in self.undefined()]
         known = sorted({*self.names(), *self.overridden.values(), *open_ones})
-        listed = "the parameters are " + ", ".join(known[:12]) if known else "the models have no parameters"
-        return nearest(name, known) or listed
+        return instead_of(name, known, "parameters")
 
     def _not_on(self, side: str, name: str) -> NoReturn:
         other = {"app": "machine", "machine": "app"}[side]

@@ -160,6 +160,23 @@ def test_places_in_the_library_are_told_without_the_way_to_it(tmp_path: Path, mo
     assert diagnostic.to_json()["file"] == f"{parts}/core.aspen"
 
 
+@pytest.mark.parametrize(
+    ("asked", "hint"),
+    [
+        ("sub", "did you mean `sub.aspen`?"),  # where `sub` is a folder
+        ("sab.aspen", "did you mean `sub.aspen`?"),
+        ("sub/noes.aspen", "did you mean `sub/nodes.aspen`?"),
+        ("../sub/noes.aspen", "it was looked for beside `a.aspen` and in the library"),
+    ],
+)
+def test_a_file_that_is_not_there_is_told_with_those_that_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, asked: str, hint: str
+) -> None:
+    write(tmp_path, a=MODEL.format(f"include {asked}"), sub="param k = 1", sub__nodes="param n = 1")
+    monkeypatch.chdir(tmp_path)
+    assert refusal(Path("a.aspen")).hint == hint
+
+
 def test_a_path_that_the_user_gave_is_told_as_it_was_given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(tmp_path, a=MODEL.format("param = 1"))
     monkeypatch.setattr(files, "models_folder", lambda: tmp_path)

@@ -8,7 +8,7 @@ from itertools import combinations
 from typing import Any
 
 from aspenpy.application import flow
-from aspenpy.diagnostics import AspenError, fail, nearest
+from aspenpy.diagnostics import AspenError, fail, instead_of, nearest
 from aspenpy.expr import graph
 from aspenpy.expr.definitions import CircularDefinition, reached
 from aspenpy.expr.evaluate import EvaluationError, evaluate_many
@@ -103,7 +103,7 @@ def redefined(machine: Machine, settings: Mapping[str, Setting]) -> dict[Expr, E
         symbol = graph.symbol(name.removeprefix("machine:"), OWNER)
         if symbol not in machine.definitions:
             known = [known.payload[0] for known in machine.definitions]
-            hint = nearest(name, known) or f"its parameters are {', '.join(known[:12]) or 'none'}"
+            hint = instead_of(name, known, "parameters")
             fail("unknown-parameter", f"machine `{machine.name}` has no parameter `{name}`", hint=hint)
         found[symbol] = _expression(machine, name, setting)
     try:

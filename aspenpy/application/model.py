@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from aspenpy.application.flow import Kernel
-from aspenpy.diagnostics import Diagnostic, fail, nearest
+from aspenpy.diagnostics import Diagnostic, fail, instead_of, nearest
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.record import Record
@@ -226,7 +226,7 @@ class Application:
         in_reach = {**self.imports, **local}
         known = [*self.kernels, *(f"{model.name}.{kernel}" for model in in_reach.values() for kernel in model.kernels)]
         written = [within + other for other in known]
-        hint = nearest(within + name, written) or "the kernels are " + ", ".join(written[:12])
+        hint = instead_of(within + name, written, "kernels")
         fail("unknown-kernel", f"unknown kernel `{within}{name}`", span, hint=hint)
 
     def flow(self, name: str = "main") -> Kernel:

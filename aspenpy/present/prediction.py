@@ -74,7 +74,7 @@ def page(prediction: Prediction, samples: Samples | None = None) -> Page:
 def metrics_page(prediction: Prediction, metrics: Sequence[str], samples: Samples | None = None) -> Page:
     """The values asked for and no more."""
     values = Table(METRICS, tuple(metric_values(prediction, metrics).items()))
-    spread = () if samples is None else (_facts_table(_spread(samples)),)
+    spread = () if samples is None else (_facts_table(_spread(samples, prediction.random)),)
     return (_title(prediction), values, *spread)
 
 
@@ -94,7 +94,7 @@ def _facts(prediction: Prediction, samples: Samples | None) -> Table:
     if prediction.random:
         facts["seed"] = f"{prediction.seed}; another one draws other numbers (--seed)"
     if samples is not None:
-        facts |= _spread(samples)
+        facts |= _spread(samples, prediction.random)
     return _facts_table(facts)
 
 
@@ -102,7 +102,9 @@ def _facts_table(facts: dict[str, str]) -> Table:
     return Table((Column(""), Column("", wrapped=True)), tuple(facts.items()))
 
 
-def _spread(samples: Samples) -> dict[str, str]:
+def _spread(samples: Samples, random: bool) -> dict[str, str]:
+    if not random:
+        return {"samples": f"{samples.count}, all alike: the runtime depends on no random draw"}
     quantiles = (f"{100 * quantile:g} %: {seconds(value)}" for quantile, value in samples.quantiles.items())
     return {
         "samples": f"{samples.count}, with seeds from {samples.first_seed} on",

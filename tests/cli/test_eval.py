@@ -175,6 +175,11 @@ def test_random_models_tell_their_seed(run: Runner, models: Path) -> None:
     assert "samples    400, with seeds from 20120910 on\n" in run(*command, "--samples", "400").out
 
 
+def test_samples_of_what_is_not_random_are_told_to_be_alike(run: Runner) -> None:
+    said = "samples  5, all alike: the runtime depends on no random draw\n"
+    assert said in run("eval", "axpy.aspen", "--machine", "cluster.aspen", "--samples", "5", "--metric", "runtime").out
+
+
 def test_overlapping_branches(run: Runner, models: Path) -> None:
     text = "model two { kernel main { par { execute { flops [4000] } execute { messages [1000] } } } }"
     (models / "two.aspen").write_text(text)
