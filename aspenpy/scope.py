@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import Any, NoReturn
 
 from aspenpy.application import flow
+from aspenpy.application.dimensions import carries_units
 from aspenpy.application.flow_builder import own_names
 from aspenpy.application.model import Application
 from aspenpy.application.total import callees_first
@@ -65,6 +66,7 @@ class Scope:
             self._refuse_computed(symbol, name)
             self.definitions[symbol] = self._set(symbol, name, setting)
             self.overridden[symbol] = name
+        self._require_units()
 
     # -- names -----------------------------------------------------------------------------------
 
@@ -140,10 +142,17 @@ class Scope:
     def _set(self, symbol: Expr, name: str, setting: Setting) -> Expr:
         expr = self._expression(name, setting)
         model, node = self._declaration(symbol)
-        return expr if model is None or node is None else model.member_check(node, expr)
+        if isinstance(model, Application) and isinstance(node, nodes.Parameter):
+            return model.member_check(node, expr)
+        return expr
 
-    def _declaration(self, symbol: Expr) -> tuple[Application | None, nodes.Parameter | None]:
+    def _declaration(
+        self, symbol: Expr
+    ) -> tuple[Application | Machine | None, nodes.Parameter | nodes.Property | None]:
+        """The model that declares a symbol, and where."""
         name = symbol.payload[0]
+        if symbol.payload[1] == OWNER and self.machine is not None:
+            return self.machine, self.machine.declaration(name)
         for model in _models(self.application):
             if (
                 symbol.payload[1] == ""
@@ -152,6 +161,22 @@ class Scope:
             ):
                 return model, model.declared[name[len(model.prefix) :]]
         return None, None
+
+    def _require_units(self) -> None:
+        """Refuses units that the models cannot mean."""
+        texts = {name: text for name, text in self.settings.items() if isinstance(text, str)}
+        if not any(map(carries_units, texts.values())):
+            return
+        from aspenpy.setting_units import Written, require_units
+        from aspenpy.syntax.parser import parse_value
+
+        written: dict[Application | Machine, list[Written]] = {}
+        for symbol, name in self.overridden.items():
+            model, declared = self._declaration(symbol)
+            if name in texts and model is not None and declared is not None:
+                written.setdefault(model, []).append(Written(name, parse_value(texts[name], f"<{name}>"), declared))
+        for model, items in written.items():
+            require_units(model, items)
 
     def _expression(self, name: str, setting: Setting) -> Expr:
         if isinstance(setting, Expr):

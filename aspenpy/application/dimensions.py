@@ -24,7 +24,7 @@ def contradictions(node: nodes.Application) -> list[Diagnostic]:
     if not may_carry_units(node):
         return []
     found = Contradictions()
-    names = Inference(_parameters(node.declarations), {}, found)
+    names = Inference(parameters_of(node.declarations), {}, found)
     for declaration in node.declarations:
         _declaration(declaration, names)
     for kernel in node.kernels:
@@ -34,7 +34,7 @@ def contradictions(node: nodes.Application) -> list[Diagnostic]:
                 hidden[statement.counter] = None
             elif isinstance(statement, nodes.Sample):
                 hidden[statement.name] = None
-        inner = Inference({**names.definitions, **hidden, **_parameters(kernel.declarations)}, {}, found)
+        inner = Inference({**names.definitions, **hidden, **parameters_of(kernel.declarations)}, {}, found)
         for declaration in kernel.declarations:
             _declaration(declaration, inner)
         for statement in statements_in(kernel.body):
@@ -113,10 +113,15 @@ def may_carry_units(node: nodes.Application | nodes.Machine) -> bool:
         return True
     source = node.span.source
     texts = [source.text, *(included.text for _, included in source.included)]
-    return any(_UNIT.search(text) for text in texts)
+    return any(map(carries_units, texts))
 
 
-def _parameters(declarations: tuple[nodes.Declaration, ...]) -> dict[str, nodes.Expression | None]:
+def carries_units(text: str) -> bool:
+    """Whether there can be a unit literal in the text."""
+    return _UNIT.search(text) is not None
+
+
+def parameters_of(declarations: tuple[nodes.Declaration, ...]) -> dict[str, nodes.Expression | None]:
     return {item.name: item.value for item in declarations if isinstance(item, nodes.Parameter)}
 
 

@@ -161,6 +161,15 @@ class Machine:
             f"{node.name}.{item.name}" for node in kept for item in node.items if isinstance(item, nodes.Property)
         )
 
+    def declaration(self, name: str) -> nodes.Parameter | nodes.Property | None:
+        """Where a parameter, or a property under its full name, is declared."""
+        if name in self.declared:
+            return self.declared[name]
+        component, _, plain = name.partition(".")
+        items = (item for node in self.node.components if node.name == component for item in node.items)
+        found = [item for item in items if isinstance(item, nodes.Property) and item.name == plain]
+        return found[-1] if found else None
+
     @cached_property
     def definitions(self) -> dict[Expr, Expr]:
         """What each of its symbols stands for: parameters, and properties as `component.property`."""

@@ -183,10 +183,43 @@ def test_so_is_one_of_the_machine() -> None:
     ],
 )
 def test_the_ends_of_a_range_are_told_as_they_are_written(declared: str, value: str, said: str) -> None:
-    prediction = predict("execute { flops [n] }", f"param k = 42 param {declared}", set={"n": value})
+    prediction = predict("execute { flops [n*k] }", f"param k = 42 param {declared}", set={"n": value})
     assert [item.message for item in prediction.diagnostics] == [said]
 
 
 def test_a_parameter_set_to_itself_is_a_circle_whatever_its_range() -> None:
     with pytest.raises(aspenpy.AspenError, match="circular definition: n -> n"):
         predict("execute { flops [n] }", "param n = 5 in 1 .. 10", set={"n": "2*n"})
+
+
+@pytest.mark.parametrize(
+    ("declarations", "settings"),
+    [
+        ("param n = 4 KiB", {"n": "64 MB"}),
+        ("param n = 4 KiB", {"n": "64"}),  # a bare number may be anything
+        ("param n = 4 KiB", {"n": "2*k", "k": "1 MB"}),
+        ("param n = 4", {"n": "64 MB"}),
+        ("param n = 4 param f = 1 GHz", {"f": "1/(2 ns)"}),
+    ],
+)
+def test_settings_in_units_that_fit(declarations: str, settings: dict[str, str]) -> None:
+    predict("execute { loads [n] }", f"param k = 42 {declarations}", set=settings)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"clock": "4 GB"}, "`clock` is in hertz, and here it is set to bytes"),
+        ({"c.width": "4 flop"}, "`c.width` is in bytes, and here it is set to flop"),
+        ({"c.width": "2*k", "app:k": "3 s"}, "a parallelism must be a plain number, but this is seconds"),
+    ],
+)
+def test_settings_in_units_that_do_not(settings: dict[str, str], message: str) -> None:
+    application = aspenpy.parse("model m { param k = 2 param b = 1 B kernel main { execute [k] { flops [1] } } }")
+    machine = aspenpy.parse(
+        "param clock = 1 GHz machine M { core c } "
+        "core c { property width [8 B] resource flops(j) [j/(clock*1 flop)*width/width] }"
+    )
+    with pytest.raises(AspenError) as error:
+        aspenpy.predict(application, machine, set=settings)
+    assert [item.message for item in error.value.diagnostics] == [message]
