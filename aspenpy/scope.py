@@ -19,7 +19,7 @@ from aspenpy.application.total import callees_first
 from aspenpy.diagnostics import AspenError, Diagnostic, Related, chain, fail, instead_of, nearest
 from aspenpy.expr import graph
 from aspenpy.expr.definitions import CircularDefinition, reached, resolve_definitions
-from aspenpy.expr.evaluate import EvaluationError, evaluate_many
+from aspenpy.expr.evaluate import MOST_PASSES, EvaluationError, evaluate_many
 from aspenpy.expr.graph import Expr
 from aspenpy.machine.model import OWNER, Machine
 from aspenpy.source import Span
@@ -37,7 +37,11 @@ DEFAULT_SEED = 20120910
 TAKING_ARRAYS = frozenset({"index", "apply", "draw"})
 """Kinds of nodes of which some take an array for an argument."""
 
-NO_CLOSED_FORM = "sums of powers of the counter have one; `ceil`, `max` and conditions that depend on it have none"
+NO_CLOSED_FORM = (
+    "sums of powers of the counter have one; `ceil`, `max` and conditions that depend on it have none. At most "
+    f"{MOST_PASSES:,} passes are added; `iterate i [n/100] {{ iterate [100] {{ ... }} }}`, with `100*i` for `i`, adds "
+    "every hundredth"
+)
 
 
 class Scope:

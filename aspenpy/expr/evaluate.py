@@ -20,7 +20,8 @@ Value = Any
 EXACT_PASSES = 500
 """Passes of a loop without closed form, nested ones counted, that are added exactly; more are run as arrays."""
 
-MOST_PASSES = 10**9
+MOST_PASSES = 10**8
+"""Passes of loops without closed form that one evaluation adds: some seconds of work."""
 
 
 class EvaluationError(Exception):

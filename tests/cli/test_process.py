@@ -52,7 +52,7 @@ def test_complaint_that_nobody_can_read(spawn: Spawn) -> None:
 
 
 def test_interrupt(spawn: Spawn, models: Path) -> None:
-    text = "model long { kernel main { iterate i [9e8] { execute { flops [log(i + 2) + sqrt(i)] } } } }"
+    text = "model long { kernel main { iterate i [1e8] { execute { flops [log(i + 2) + sqrt(i)] } } } }"
     (models / "long.aspen").write_text(text)
     process = spawn("eval", "long.aspen", "--machine", "cluster.aspen")
     while seconds_of_work(process) < 0.6:
