@@ -153,6 +153,7 @@ class _KernelBuilder:
         self.flows = flows
         self.full_name = model.prefix + node.name
         self.context = graph.symbol("call", self.full_name)
+        self.numbers = {id(call): number for number, call in enumerate(calls(node.body))}
 
     def build(self, root: Application) -> flow.Kernel:
         formals = {
@@ -190,7 +191,7 @@ class _KernelBuilder:
                 return local[head].lookup(tail) or model.resolve(node)
             return names[node.name] if node.name in names else model.resolve(node)
 
-        return Lowering(resolve, self.origins, stream)
+        return Lowering(resolve, self.origins, stream, model.site_of_draw)
 
     def _with_locals(self, formals: dict[str, Expr]) -> dict[str, Expr]:
         """Arguments and the kernel's own parameters and enums; local parameters in whatever order."""
@@ -253,7 +254,7 @@ class _KernelBuilder:
             if isinstance(statement, nodes.Sample):
                 lower = self._lowering(names, stream)
                 span = statement.distribution_span or statement.span
-                names = {**names, statement.name: lower.draw(statement.distribution, statement.arguments, span)}
+                names = {**names, statement.name: lower.draw(statement.distribution, statement, span)}
             else:
                 rule: Callable[..., flow.Flow] = _RULES[type(statement)]
                 steps.append(rule(self, statement, names, stream))
@@ -324,7 +325,7 @@ class _KernelBuilder:
             else:
                 message = f"argument `{formal.name}` of kernel `{node.kernel}` wants the name of a data structure"
                 fail("not-an-array", message, argument.span or node.span)
-        site = graph.number(node.span.start if node.span else 0)
+        site = graph.number(self.numbers[id(node)])
         arguments.append((callee.context, graph.stream(*stream, site)))
         return flow.Call(callee, tuple(arguments), tuple(arrays), node.span)
 

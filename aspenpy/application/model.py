@@ -13,6 +13,7 @@ from aspenpy.expr.graph import Expr
 from aspenpy.record import Record
 from aspenpy.source import Span
 from aspenpy.syntax import nodes
+from aspenpy.syntax.draw_sites import Draw, draw_sites, site_in_text
 from aspenpy.syntax.lower import Lowering, Origins, constant, guarded
 
 
@@ -183,7 +184,16 @@ class Application:
     @cached_property
     def lowering(self) -> Lowering:
         """Lowers expressions in the scope of the globals."""
-        return Lowering(self.resolve, self.origins)
+        return Lowering(self.resolve, self.origins, (), self.site_of_draw)
+
+    def site_of_draw(self, node: Draw) -> str:
+        """What tells a draw from all others of the model, whatever their call and pass."""
+        return self._draw_sites.get(id(node)) or site_in_text(node)
+
+    @cached_property
+    def _draw_sites(self) -> dict[int, str]:
+        kernels = {self.prefix + kernel.name: kernel for kernel in self.node.kernels}
+        return draw_sites({self.prefix: self.node.declarations, **kernels})
 
     def resolve(self, node: nodes.Name) -> Expr:
         """The node for a name in the scope of the globals: parameter, enum member, imported name, constant.

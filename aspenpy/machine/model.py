@@ -13,6 +13,7 @@ from aspenpy.expr.graph import Expr
 from aspenpy.record import Record
 from aspenpy.source import Span
 from aspenpy.syntax import nodes
+from aspenpy.syntax.draw_sites import Draw, draw_sites, site_in_text
 from aspenpy.syntax.lower import Lowering, Origins, constant, guarded
 
 OWNER = "machine"
@@ -133,7 +134,7 @@ class Machine:
     @cached_property
     def parameters(self) -> tuple[Parameter, ...]:
         """The same with what stands for their values and for the ends of their ranges."""
-        lower = Lowering(self._resolve_parameter, self.origins)
+        lower = Lowering(self._resolve_parameter, self.origins, (), self.site_of_draw)
         return tuple(
             Parameter(
                 name,
@@ -309,4 +310,13 @@ class Machine:
         def resolve(node: nodes.Name) -> Expr:
             return names.get(node.name) or self.lookup(node.name) or graph.symbol(node.name)
 
-        return Lowering(resolve, self.origins)
+        return Lowering(resolve, self.origins, (), self.site_of_draw)
+
+    def site_of_draw(self, node: Draw) -> str:
+        """What tells a draw from all others of the model."""
+        return self._draw_sites.get(id(node)) or site_in_text(node)
+
+    @cached_property
+    def _draw_sites(self) -> dict[int, str]:
+        components = {f"machine {component.name}": component for component in self.node.components}
+        return draw_sites({"machine": self.node.declarations, **components})

@@ -13,6 +13,7 @@ from aspenpy.expr.graph import Expr
 from aspenpy.record import Record
 from aspenpy.source import Span
 from aspenpy.syntax import nodes
+from aspenpy.syntax.draw_sites import Draw, site_in_text
 
 Origins = dict[Expr, Span]
 """Where a node of the graph was first written in a model: what an evaluation error points at."""
@@ -52,13 +53,14 @@ def carry_origin(origins: Origins) -> Callable[[Expr, Expr], None]:
 class Lowering(Record):
     """Lowers expressions in one scope.
 
-    `resolve` turns a name into its node; `stream` tells random draws apart: the kernel call and the
-    loop passes around them.
+    `resolve` turns a name into its node. `stream` and `site` tell random draws apart: the kernel call and the loop
+    passes around them, and which draw of the model it is.
     """
 
     resolve: Callable[[nodes.Name], Expr]
     origins: Origins
     stream: tuple[Expr, ...] = ()
+    site: Callable[[Draw], str] = site_in_text
 
     def __call__(self, node: nodes.Expression | nodes.Condition) -> Expr:
         """The node of the graph for an expression or a condition; raises AspenError at what is wrong in it."""
@@ -70,11 +72,11 @@ class Lowering(Record):
     def all(self, items: tuple[Any, ...]) -> list[Expr]:
         return [self(item) for item in items]
 
-    def draw(self, distribution: str, arguments: tuple[nodes.Expression, ...], span: Span | None) -> Expr:
-        """A random draw; the place it is written at tells it from the other draws of the same pass."""
-        _check_function(distribution, len(arguments), span, span, random=True)
-        site = graph.number(zlib.crc32(f"{distribution}@{span.start if span else 0}".encode()))
-        drawn = graph.draw(distribution, tuple(self.all(arguments)), (*self.stream, site))
+    def draw(self, distribution: str, node: Draw, span: Span | None) -> Expr:
+        """A random draw; its site tells it from the other draws of the same pass."""
+        _check_function(distribution, len(node.arguments), span, span, random=True)
+        site = graph.number(zlib.crc32(f"{distribution}@{self.site(node)}".encode()))
+        drawn = graph.draw(distribution, tuple(self.all(node.arguments)), (*self.stream, site))
         if span is not None:
             self.origins.setdefault(drawn, span)
         return drawn
@@ -100,7 +102,7 @@ def _chain(lower: Lowering, node: nodes.Chain) -> Expr:
 
 def _apply(lower: Lowering, node: nodes.Apply) -> Expr:
     if node.function in FUNCTIONS and FUNCTIONS[node.function].random:
-        return lower.draw(node.function, node.arguments, node.span)
+        return lower.draw(node.function, node, node.span)
     _check_function(node.function, len(node.arguments), node.name_span or node.span, node.span, random=False)
     return graph.apply(node.function, *lower.all(node.arguments))
 

@@ -5,7 +5,11 @@ import statistics
 
 import pytest
 
-from aspenpy import AspenError
+import aspenpy
+from aspenpy import AspenError, parse
+from aspenpy.application.model import Application
+from aspenpy.source import Source
+from aspenpy.syntax.format import format_text
 from tests.tiny import predict, runtime
 
 DRAW = "sample u from uniform(0, 1) execute { flops [u] }"
@@ -47,6 +51,29 @@ def test_draws_of_other_sites_passes_and_calls_differ(body: str, kernels: str) -
     assert 0 < first < 1
     assert 0 < second < 1
     assert first != second
+
+
+PLAIN = """\
+model m {{ param p = uniform(0, 1) param q = uniform(0, 1)
+kernel k(param x) {{ sample u from uniform(0, x) execute {{ flops [u] }} }}
+{more}
+kernel main {{ call k(1) iterate i [3] {{ call k(i + uniform(0, 1)) }} {before} sample v from normal(5, 1)
+execute {{ flops [p + 2*q + v] loads [1] }} }} }}"""
+
+
+def of_a_text(text: str) -> float:
+    application = parse(text)
+    assert isinstance(application, Application)
+    return aspenpy.predict(application, aspenpy.load_machine("simple")).runtime
+
+
+def test_layout_comments_and_other_kernels_leave_all_draws_as_they_are() -> None:
+    text = PLAIN.format(more="", before="")
+    runtime = of_a_text(text)
+    assert of_a_text(format_text(Source(text))) == runtime
+    assert of_a_text("// A comment.\n" + text.replace(" kernel", "\n\n  // Another one.\n  kernel")) == runtime
+    assert of_a_text(PLAIN.format(more="kernel idle { sample w from normal(0, 1) }", before="execute { stores [0] }")) == runtime
+    assert of_a_text(PLAIN.format(more="", before="sample w from uniform(0, 1)")) != runtime
 
 
 def test_one_draw_used_twice_is_one_number() -> None:
