@@ -14,7 +14,7 @@ from aspenpy.analysis.footprint import Footprint
 from aspenpy.analysis.inverse import Search
 from aspenpy.application.model import Application
 from aspenpy.diagnostics import AspenError, fail
-from aspenpy.explore.difference import difference
+from aspenpy.explore.difference import difference, written_out
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import EvaluationError, evaluate
 from aspenpy.expr.graph import Expr
@@ -206,9 +206,12 @@ class Sweep:
         return sorted(places + [(leap.before, leap.behind) for leap in roots.leaps])
 
     def _refuse_unproven(self, error: AspenError, first: str, second: str) -> NoReturn:
-        """Too many meetings, told in the words of a comparison."""
+        """Too many meetings, told in the words of a comparison; but a time that has no value is what is told first."""
         if [item.code for item in error.diagnostics] != ["not-proven"]:
             raise error
+        for x in (self.low, self._middle(self.low, self.high), self.high):
+            self.time(first, x)
+            self.time(second, x)
         message = f"cannot prove that all crossovers of `{first}` and `{second}` are found"
         other = "" if self.whole else ", or whole numbers with --integer"
         hint = f"their times meet too often over `{self.parameter}`; compare over a smaller range{other}"
@@ -275,9 +278,8 @@ class _Race(Search):
     most_pieces = 4_000
 
     def __init__(self, first: Expr, second: Expr, symbol: Expr, ratio: Callable[[Real], Real], whole: bool) -> None:
-        super().__init__(graph.div(first, second), symbol, ratio, 1, whole)
-        self.first = first
-        self.second = second
+        self.first, self.second = written_out(first), written_out(second)
+        super().__init__(graph.div(self.first, self.second), symbol, ratio, 1, whole)
 
     def _range(self, low: Real, high: Real) -> Range:
         """The ratio is 1 + (first - second)/second."""

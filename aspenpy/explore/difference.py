@@ -3,7 +3,8 @@
 Bounds of two expressions by themselves say little about their difference where both move together: of two machines
 with equal memories, n/4 - n/4 would lie anywhere. So both are brought into one form first, sums of products with exact
 coefficients in which equal terms cancel. What is no sum or product (`ceil(n/4)`, `log(n)`) counts as a variable, its
-range known; a `max` or `if` is replaced by the branch that is certain to be taken in the interval.
+range known; a `max` or `if` is replaced by the branch that is certain to be taken in the interval. Sums of a few
+terms are written out beforehand (`written_out`), so that each term takes its own branch.
 """
 
 from __future__ import annotations
@@ -27,6 +28,11 @@ MOST_TERMS = 64
 
 HIGHEST_POWER = 12
 
+MOST_PASSES = 32
+"""A sum of more terms is not written out, nor are sums that have more than `MOST_WRITTEN` in all."""
+
+MOST_WRITTEN = 256
+
 Known = dict[Expr, Range]
 
 
@@ -40,6 +46,24 @@ def difference(first: Expr, second: Expr, symbol: Expr, low: Real, high: Real) -
     if not apart:
         return Range(0, 0)
     return bounds(_expression(apart), box, symbol)._replace(direction=None)
+
+
+def written_out(expr: Expr) -> Expr:
+    """The expression with its sums of a few terms, a fixed number of them, as additions."""
+    written: dict[Expr, Expr] = {}
+    left = MOST_WRITTEN
+    for node in graph.topological(expr):
+        if node.kind != "sum" or node.args[1].kind != "number":
+            continue
+        counter, count, body = node.args
+        passes = count.payload
+        if passes != int(passes) or not 0 <= passes <= min(MOST_PASSES, left):
+            continue
+        left -= int(passes)
+        inner = graph.substitute([body], written)[0]
+        terms = [graph.substitute([inner], {counter: graph.number(number)})[0] for number in range(int(passes))]
+        written[node] = graph.add(*terms)
+    return graph.substitute([expr], written)[0]
 
 
 def _expression(polynomial: Polynomial) -> Expr:

@@ -122,3 +122,22 @@ def test_bad_intervals_and_parameters() -> None:
     with pytest.raises(AspenError, match="unknown parameter `m`"):
         found.over("m", 1, 10)
     assert found.over("n", Fraction(1, 2), 10).stretches[0].fastest == "M0"
+
+
+def test_sums_over_a_few_grids_are_compared_term_by_term() -> None:
+    """All that multigrid asks of one rank grows with n^3, so whoever is faster at one n is at all."""
+    machines = [(aspenpy.load_machine(name), None) for name in ("haswell", "h100")]
+    sweep = Comparison(aspenpy.load_application("multigrid"), machines).over("n", 64, 4096)
+    assert sweep.time("haswell", 64) * 64**3 == pytest.approx(sweep.time("haswell", 4096), rel=1e-12)
+    assert sweep.crossovers == ()
+    assert [stretch.fastest for stretch in sweep.stretches] == ["h100"]
+
+
+def test_a_time_without_a_value_is_told_before_a_proof_that_fails() -> None:
+    """sqrt(2500 - n^2) has values up to n = 50."""
+    app = aspenpy.parse(APPLICATION)
+    assert isinstance(app, aspenpy.Application)
+    machines = [(machine("A", "sqrt(2500 - x)"), None), (machine("B", "abs(mod(x, 7) - 3)"), None)]
+    found = Comparison(app, machines, kernel="square", set={"n": 5})
+    with pytest.raises(AspenError, match="square root"):
+        _ = found.over("n", 1, 100).crossovers
