@@ -24,6 +24,22 @@ def test_flops_are_those_of_plain_elimination(block: int, ranks: int) -> None:
     assert count("flops", n=n, block=block, ranks=ranks) == pytest.approx(eliminated(n) + n**2, rel=1e-12)
 
 
+@pytest.mark.parametrize(("n", "block"), [(500, 128), (1000, 96), (130, 128), (100, 128)])
+def test_the_last_panel_may_be_narrower(n: int, block: int) -> None:
+    assert count("flops", n=n, block=block, ranks=4) == pytest.approx(eliminated(n) + n**2, rel=1e-12)
+
+
+def test_messages_of_a_narrower_panel() -> None:
+    # Five columns in panels of 2, 2 and 1 on one row of four ranks; each of the four sends m + 1 rows of the panel on.
+    # Then three blocks of two numbers from one rank. On one column: 1 round for 2, 2 and 1 pivots with their rows, one
+    # message a rank and two for half of the rows of 4, 2 and 1 remaining columns, and the blocks from both.
+    row = 4 * (2 * (5 + 1) + 2 * (3 + 1) + 1 * (1 + 1)) + 3 * 2
+    assert count("messages", n=5, block=2, ranks=4, grid_rows=1) == 8 * row
+    pivots = 2 * (2 * (2 * 2 + 4) + 2 * (2 * 2 + 4) + 1 * (2 * 1 + 4))
+    rows = 2 * 2 * (2 / 2 * 4 + 2 / 2 * 2 + 1 / 2 * 1)
+    assert count("messages", n=5, block=2, ranks=2, grid_rows=2) == 8 * (pivots + rows + 2 * 3 * 2)
+
+
 @pytest.mark.parametrize("n", [256, 1024])
 def test_flops_in_closed_form(n: int) -> None:
     assert count("flops", n=n, block=64) == pytest.approx(2 / 3 * n**3 + 3 / 2 * n**2 - 7 / 6 * n, rel=1e-12)
