@@ -57,20 +57,20 @@ class Contradictions:
         dimension = self.infer(node, lookup)
         if wanted is not None and dimension is not None and dimension != wanted:
             message = f"{role} must be {words(wanted)}, but this is {words(dimension)}"
-            self._add(Diagnostic("dimensions", message, node.span))
+            self.add(Diagnostic("dimensions", message, node.span))
 
     def infer(self, node: Any, lookup: Lookup) -> Dimension | None:
         """The dimension of an expression; a contradiction inside is noted, and the dimension then unknown."""
         try:
             return dimension_of(node, lookup)
         except AspenError as error:
-            for diagnostic in error.diagnostics:
-                self._add(diagnostic)
+            self.add(*error.diagnostics)
             return None
 
-    def _add(self, diagnostic: Diagnostic) -> None:
-        if not any(diagnostic.span == known.span for known in self.diagnostics):
-            self.diagnostics.append(diagnostic)
+    def add(self, *diagnostics: Diagnostic) -> None:
+        for diagnostic in diagnostics:
+            if not any(diagnostic.span == known.span for known in self.diagnostics):
+                self.diagnostics.append(diagnostic)
 
 
 class Inference:

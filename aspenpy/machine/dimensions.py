@@ -33,6 +33,10 @@ PROPERTY_DIMENSIONS = {
 """What the conventional properties are in; a bare number means that unit, too."""
 
 
+OPEN_AMOUNTS = {"messages": (BYTES, MESSAGES, DIMENSIONLESS)}
+"""Amounts that are what the machine takes them for: a message may be weighed or counted."""
+
+
 def contradictions(node: nodes.Machine) -> list[Diagnostic]:
     """Every expression of the machine whose known dimensions contradict each other or what is wanted there."""
     if not may_carry_units(node):
@@ -49,6 +53,19 @@ def contradictions(node: nodes.Machine) -> list[Diagnostic]:
     return found.diagnostics
 
 
+def _in_time(item: nodes.Resource, names: Inference) -> list[Diagnostic]:
+    """What contradicts that the time of a resource is in seconds; of an amount that may be one thing or another,
+    only where each of them does."""
+    told: list[list[Diagnostic]] = []
+    for amount in OPEN_AMOUNTS.get(item.name) or (RESOURCE_DIMENSIONS.get(item.name),):
+        found = Contradictions()
+        inner = Inference(names.definitions, {**names.known, item.argument: amount}, found)
+        if amount is None or found.infer(item.time, inner) != amount:  # `flops(n) [n]` is a second for each flop
+            inner.check(item.time, SECONDS, f"the time of `{item.name}`")
+        told.append(found.diagnostics)
+    return told[0] if all(told) else []
+
+
 def _component(node: nodes.Component, parameters: dict[str, nodes.Expression | None], found: Contradictions) -> None:
     properties = [item for item in node.items if isinstance(item, nodes.Property)]
     values = {item.name: item.value for item in properties}
@@ -62,10 +79,7 @@ def _component(node: nodes.Component, parameters: dict[str, nodes.Expression | N
         elif isinstance(item, nodes.PowerDraw):
             names.check(item.watts, WATTS, "a power")
         elif isinstance(item, nodes.Resource):
-            amount = RESOURCE_DIMENSIONS.get(item.name)
-            inner = Inference(names.definitions, {**names.known, item.argument: amount}, found)
-            if amount is None or found.infer(item.time, inner) != amount:  # `flops(n) [n]` is a second for each flop
-                inner.check(item.time, SECONDS, f"the time of `{item.name}`")
+            found.add(*_in_time(item, names))
             for trait in item.traits:
                 argument = {} if trait.argument is None else {trait.argument: None}
                 traits = Inference(names.definitions, {**names.known, "base": None, **argument}, found)

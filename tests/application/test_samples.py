@@ -72,7 +72,10 @@ def test_layout_comments_and_other_kernels_leave_all_draws_as_they_are() -> None
     runtime = of_a_text(text)
     assert of_a_text(format_text(Source(text))) == runtime
     assert of_a_text("// A comment.\n" + text.replace(" kernel", "\n\n  // Another one.\n  kernel")) == runtime
-    assert of_a_text(PLAIN.format(more="kernel idle { sample w from normal(0, 1) }", before="execute { stores [0] }")) == runtime
+    assert (
+        of_a_text(PLAIN.format(more="kernel idle { sample w from normal(0, 1) }", before="execute { stores [0] }"))
+        == runtime
+    )
     assert of_a_text(PLAIN.format(more="", before="sample w from uniform(0, 1)")) != runtime
 
 

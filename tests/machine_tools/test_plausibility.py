@@ -6,6 +6,7 @@ import pytest
 
 import aspenpy
 from aspenpy.checks.plausibility import RANGES, implausible
+from aspenpy.diagnostics import AspenError
 from aspenpy.library import names
 from aspenpy.machine.skeleton import skeleton
 from tests.tiny import machine
@@ -81,3 +82,27 @@ def test_both_ends_of_each_range(kind: str, name: str) -> None:
 @pytest.mark.parametrize("name", names("machines"))
 def test_the_library_is_plausible(name: str) -> None:
     assert [str(item) for item in implausible(aspenpy.load_machine(name))] == []
+
+
+@pytest.mark.parametrize(
+    ("time", "wrong"),
+    [
+        ("latency + volume/bandwidth", False),  # bytes
+        ("volume*latency", False),  # so many messages
+        ("2*volume", False),  # whatever it is: the numbers have no units
+        ("latency + volume*bandwidth", True),
+        ("volume*bandwidth", True),
+        ("latency/volume + bandwidth", True),
+    ],
+)
+def test_a_message_is_weighed_or_counted(time: str, wrong: bool) -> None:
+    text = (
+        "machine M { interconnect I } "
+        f"interconnect I {{ property bandwidth [2 GB/s] property latency [1 us] resource messages(volume) [{time}] }}"
+    )
+    if wrong:
+        with pytest.raises(AspenError) as error:
+            machine(text)
+        assert {item.code for item in error.value.diagnostics} == {"dimensions"}
+    else:
+        machine(text)
