@@ -144,11 +144,14 @@ class Footprint:
                 message = f"nothing says how large `{use.name}` is, so it is not counted"
                 hint = f"declare it: data {use.name} [bytes]"
                 found.append(Diagnostic("unknown-size", message, touch.span, hint=hint, severity="warning"))
-        if self.fits is False and self.capacity is not None and self.capacity.size is not None:
-            message = f"`{self.kernel}` touches {float(self.total / self.capacity.size):.3g} times what memory holds"
-            span = self.run.entry.name_span
-            found.append(Diagnostic("exceeds-memory", message, span, severity="warning"))
-        return tuple(found)
+        return (*found, *self.exceeding())
+
+    def exceeding(self) -> list[Diagnostic]:
+        """A warning if not all that is touched fits into memory."""
+        if self.fits is not False or self.capacity is None or not self.capacity.size:
+            return []
+        message = f"`{self.kernel}` touches {float(self.total / self.capacity.size):.3g} times what memory holds"
+        return [Diagnostic("exceeds-memory", message, self.run.entry.name_span, severity="warning")]
 
     def __str__(self) -> str:
         from aspenpy.present.footprint import page

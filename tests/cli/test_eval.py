@@ -234,3 +234,24 @@ def test_a_missing_file_is_told_with_the_whole_name_of_the_one_that_was_meant(ru
     outcome = run("eval", "axpi.aspen", "--machine", "cluster.aspen")
     assert (outcome.status, outcome.out) == (2, "")
     assert outcome.err == "error: there is no file `axpi.aspen`\n  = hint: did you mean `axpy.aspen`?\n"
+
+
+@pytest.mark.parametrize(
+    ("data", "taken", "warned"),
+    [
+        (200, 1, "`main` touches 2 times what memory holds"),  # two memories of 50 bytes
+        (100, 1, None),
+        (200, 0, None),  # never touched
+        ("1/none", 1, None),  # nobody knows
+    ],
+)
+def test_data_that_do_not_fit(run: Runner, models: Path, data: int | str, taken: int, warned: str | None) -> None:
+    (models / "big.aspen").write_text(
+        f"model big {{ param none = 0 data a [{data}] "
+        f"kernel main {{ execute {{ flops [1] }} if ({taken} > 0) {{ execute {{ loads [8] from a }} }} }} }}"
+    )
+    cluster = (models / "cluster.aspen").read_text()
+    (models / "small.aspen").write_text(cluster.replace("memory Memory {", "memory Memory {\n  property capacity [50]"))
+    outcome = run("eval", "big.aspen", "--machine", "small.aspen", "--metric", "runtime")
+    assert outcome.status == 0
+    assert outcome.err.split("\n")[0] == ("" if warned is None else f"warning: {warned}")

@@ -1,0 +1,41 @@
+"""Capacity: a quick look whether the data of a prediction fit into memory."""
+
+from __future__ import annotations
+
+from aspenpy.diagnostics import AspenError, Diagnostic
+from aspenpy.expr import graph
+from aspenpy.mapping.compute import target
+from aspenpy.prediction import Prediction
+
+
+def exceeding_memory(prediction: Prediction) -> list[Diagnostic]:
+    """A warning where the data structures that the kernel touches are larger than the memory that serves it. Which
+    are touched is looked into only where all that are declared together would not fit."""
+    offer = target(prediction.machine, prediction.socket).offers.get("loads")
+    stated = None if offer is None else offer.place.component.properties.get("capacity")
+    sizes = [item.size for item in prediction.application.data.values()]
+    if offer is None or stated is None or stated.value is None or not sizes:
+        return []
+    together = [graph.add(*sizes), graph.mul(offer.place.count, stated.symbol)]
+    try:
+        declared, capacity = prediction.scope.values(together, prediction.seed)
+    except AspenError:
+        return []  # a size without a value is told by whoever needs it
+    return _touched(prediction) if declared > capacity else []
+
+
+def _touched(prediction: Prediction) -> list[Diagnostic]:
+    from aspenpy.analysis.footprint import Footprint
+
+    try:
+        found = Footprint(
+            prediction.application,
+            kernel=prediction.kernel,
+            set=prediction.settings,
+            machine=prediction.machine,
+            socket=prediction.socket,
+            seed=prediction.seed,
+        ).exceeding()
+        return [warning.replace(hint="`aspenpy memory` says which kernels touch what") for warning in found]
+    except AspenError:
+        return []  # too many ways through the model to tell, or a size without a value
