@@ -13,6 +13,13 @@ LETTERS = [f"kernel_{letter}" for letter in "abcdefghijklm"]
         ("nx", [], "there are no parameters"),
         ("nx", ["atoms"], "the parameters are atoms"),
         ("atom", ["mass", "atoms"], "did you mean `atoms`?"),
+        ("lennard", ["lennard_jones_force", "main"], "did you mean `lennard_jones_force`?"),
+        (
+            "clock",
+            ["box_cores", "box_core.Clock", "gpu_core.clock"],
+            "did you mean `box_core.Clock` or `gpu_core.clock`?",
+        ),
+        ("nx", ["halo_nx_of_all"], "the parameters are halo_nx_of_all"),  # two letters are in many names
         ("rho", ["mass", "main"], "the parameters are mass, main"),
         ("zzz", [*LETTERS, "main"], "the parameters are main, " + ", ".join(LETTERS[:11]) + ", and 2 more"),
         ("mod", [*LETTERS, "some"], "the parameters are some, kernel_d, kernel_m, "),

@@ -101,12 +101,14 @@ def run(arguments: list[str]) -> int:
         return SUCCESS
     if name not in COMMANDS:
         raise CommandError(_unknown(name))
-    from aspenpy.cli.parser import Parser
+    from aspenpy.cli.parser import Parser, require_machine_for_socket
 
     command = import_module(f"aspenpy.cli.{name}")
     parser = Parser(name, COMMANDS[name], command.EXAMPLES)
     command.add_arguments(parser)
-    status: int = command.run(parser.parse_intermixed_args(rest))
+    parsed = parser.parse_intermixed_args(rest)
+    require_machine_for_socket(parsed)
+    status: int = command.run(parsed)
     return status
 
 

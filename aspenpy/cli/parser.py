@@ -66,6 +66,12 @@ def add_settings(parser: ArgumentParser) -> None:
     add_outside(parser)
 
 
+def require_machine_for_socket(arguments: Namespace) -> None:
+    """Refuses a socket where no machine is given: it would be passed over."""
+    if "machine" in arguments and arguments.machine is None and getattr(arguments, "socket", None) is not None:
+        raise CommandError("--socket chooses among the sockets of a machine: --machine M says which")
+
+
 def add_values(parser: ArgumentParser) -> None:
     """What to run, and with which values."""
     parser.add_argument("--kernel", metavar="K", help="the kernel to run (default: main)")

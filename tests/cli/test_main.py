@@ -72,3 +72,17 @@ def test_what_it_cannot_understand_is_said_in_one_line(run: Runner, arguments: t
     assert (outcome.status, outcome.out) == (2, "")
     assert outcome.err.endswith(complaint)
     assert outcome.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("command", [("expr", "--resource", "flops"), ("memory",), ("trace",), ("mpi",)])
+def test_a_socket_without_a_machine_is_refused(run: Runner, command: tuple[str, ...]) -> None:
+    said = "aspenpy: --socket chooses among the sockets of a machine: --machine M says which\n"
+    assert run(*command, "axpy.aspen", "--socket", "Processor") == (2, "", said)
+
+
+def test_a_model_of_the_other_kind_is_told_apart(run: Runner) -> None:
+    outcome = run("eval", "haswell", "--machine", "comd")
+    assert outcome.err == (
+        "error: `haswell` is a model of the library, but a machine and no application\n"
+        "  = hint: `aspenpy list apps` shows the applications\n"
+    )
