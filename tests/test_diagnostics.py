@@ -14,11 +14,7 @@ LETTERS = [f"kernel_{letter}" for letter in "abcdefghijklm"]
         ("nx", ["atoms"], "the parameters are atoms"),
         ("atom", ["mass", "atoms"], "did you mean `atoms`?"),
         ("lennard", ["lennard_jones_force", "main"], "did you mean `lennard_jones_force`?"),
-        (
-            "clock",
-            ["box_cores", "box_core.Clock", "gpu_core.clock"],
-            "did you mean `box_core.Clock` or `gpu_core.clock`?",
-        ),
+        ("clock", ["box_cores", "box_core.Clock", "gpu.clock"], "did you mean `gpu.clock` or `box_core.Clock`?"),
         ("nx", ["halo_nx_of_all"], "the parameters are halo_nx_of_all"),  # two letters are in many names
         ("rho", ["mass", "main"], "the parameters are mass, main"),
         ("zzz", [*LETTERS, "main"], "the parameters are main, " + ", ".join(LETTERS[:11]) + ", and 2 more"),
