@@ -9,6 +9,7 @@ from aspenpy.caches.nest import Loop, Nest
 from aspenpy.diagnostics import Diagnostic, fail, nearest
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
+from aspenpy.expr.monomial import certainly_at_most
 from aspenpy.record import Record
 
 DEFAULT_WORD = 8
@@ -68,13 +69,15 @@ class Distances(Record):
 
 
 class Access(Record):
-    """A requirement with its pattern. `word` in bytes, `accesses` words, per parallel instance of the block."""
+    """A requirement with its pattern. `word` in bytes, `accesses` words, per parallel instance of the block; `check` is
+    1, or fails where the two do not agree."""
 
     requirement: flow.Requirement
     word: Expr
     accesses: Expr
     pattern: Affine | Stencil | Scattered | Distances
     warm: bool
+    check: Expr
 
     @property
     def nest(self) -> Nest | None:
@@ -110,7 +113,9 @@ def read_access(requirement: flow.Requirement, reader: Reader, passed_over: froz
     word = graph.number(DEFAULT_WORD) if requirement.size is None else requirement.size
     accesses = graph.div(requirement.amount, word) if requirement.size is None else requirement.quantity
     request = _Request(requirement, word, accesses, patterns[0], traits.get("reuse"), reader)
-    return Access(requirement, word, accesses, PATTERNS[patterns[0].name](request), "warm" in traits)
+    pattern = PATTERNS[patterns[0].name](request)
+    check = _not_too_many(pattern.nest, request) if isinstance(pattern, Affine) and pattern.own else graph.ONE
+    return Access(requirement, word, accesses, pattern, "warm" in traits, check)
 
 
 def _refuse_alone(traits: Mapping[str, flow.Trait]) -> None:
@@ -184,19 +189,18 @@ def _nest(request: _Request) -> Affine:
     loops = tuple(Loop(given[k], graph.checked("count", given[k + 1])) for k in range(0, len(given), 2))
     if request.reuse is not None:
         loops = (*loops, Loop(graph.ZERO, request.times))
-    nest = Nest(request.word, loops)
-    return Affine(_made_as_often(nest, request), own=True)
+    return Affine(Nest(request.word, loops), own=True)
 
 
-def _made_as_often(nest: Nest, request: _Request) -> Nest:
-    """A nest whose trips make more accesses than the requirement asks for is a mistake, told when it has a value."""
+def _not_too_many(nest: Nest, request: _Request) -> Expr:
+    """1, or the mistake, told when it has a value, of a nest that makes more accesses than the requirement asks for."""
+    if certainly_at_most(nest.accesses, request.accesses):
+        return graph.ONE
     slack = graph.mul(request.accesses, graph.number(1 + 1e-9))
     message = "the nest makes more accesses than the requirement asks for"
     hint = "the product of the trips is at most the number of words"
     wrong = graph.failure(Diagnostic("nest-too-large", message, request.trait.span, hint=hint))
-    first, *rest = nest.loops
-    trips = graph.if_else(graph.compare("<=", nest.accesses, slack), first.trips, wrong)
-    return nest.replace(loops=(first.replace(trips=trips), *rest)) if first.trips is not graph.ONE else nest
+    return graph.if_else(graph.compare("<=", nest.accesses, slack), graph.ONE, wrong)
 
 
 def _stencil(request: _Request) -> Stencil:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from fractions import Fraction
 
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
+from aspenpy.expr.monomial import certainly_shorter
 from aspenpy.record import Record
 
 
@@ -48,8 +48,8 @@ class Nest(Record):
         found: list[Loop] = []
         for loop in self.loops[:depth]:
             if loop.moves:
-                place = next((k for k, other in enumerate(found) if shorter(loop.stride, other.stride)), len(found))
-                found.insert(place, loop)
+                longer = (k for k, other in enumerate(found) if certainly_shorter(loop.stride, other.stride))
+                found.insert(next(longer, len(found)), loop)
         return found
 
     def lines(self, depth: int, line: Expr) -> Expr:
@@ -128,28 +128,3 @@ def all_multiples(values: Iterable[Expr], divisor: Expr) -> Expr:
             rest = graph.apply("mod", value, divisor)
             found = graph.junction("and", found, graph.compare("==", rest, graph.ZERO))
     return found
-
-
-def shorter(first: Expr, second: Expr) -> bool:
-    """Whether a stride is certainly the shorter one: the other is a multiple of it for sizes of at least 1."""
-    ratio, over, under = Fraction(1), list[Expr](), list[Expr]()
-    for factors, sign, names in ((_factors(second), 1, over), (_factors(first), -1, under)):
-        for factor in factors:
-            if factor.kind == "number":
-                ratio *= Fraction(abs(factor.payload) or 1) ** sign
-            else:
-                names.append(factor)
-    for name in under:
-        if name not in over:
-            return False
-        over.remove(name)
-    return ratio > 1 or (ratio == 1 and bool(over))
-
-
-def _factors(value: Expr) -> list[Expr]:
-    """What a stride is the product of, powers written out."""
-    if value.kind == "mul":
-        return [part for factor in value.args for part in _factors(factor)]
-    if value.kind == "power" and value.args[1].kind == "number" and value.args[1].payload in (2, 3):
-        return _factors(value.args[0]) * int(value.args[1].payload)
-    return [value]

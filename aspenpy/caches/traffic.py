@@ -62,7 +62,9 @@ def block_traffic(
     misses = {}
     for leader in leaders:
         others = tuple(other.nest for other in leaders if other is not leader and other.nest is not None)
-        misses[leader] = _misses(leader, Around(others, all_bytes), levels)
+        check = product(member.check for member in leaders[leader])
+        found_there = _misses(leader, Around(others, all_bytes), levels)
+        misses[leader] = [graph.mul(missed, check) for missed in found_there]
     stored = {leader: any(member.writes for member in members) for leader, members in leaders.items()}
     found = {}
     for leader, members in leaders.items():
