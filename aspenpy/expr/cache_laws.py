@@ -84,8 +84,9 @@ def random_misses(lines: Number, *reuses: Number) -> Number:
 @lru_cache(maxsize=10_000)
 def sets_touched(run: Number, line: Number, sets: Number, *loops: Number) -> Number:
     """How many of a cache's sets some loops touch: runs of `run` bytes, at a stride (bytes) and with a number of trips
-    for each loop. Exact: a bit for each place in the cache, shifted by the strides; a loop of t trips takes log2(t)
-    shifts."""
+    for each loop, the lowest byte where a line begins. Exact: a bit for each place in the cache, shifted by the
+    strides; a loop of t trips takes log2(t) shifts.
+    """
     size, wrap = _whole(line, "a cache line"), _whole(line, "a cache line") * _whole(sets, "a number of sets")
     strides = [_whole(_size(loops[k]), "a stride") % wrap for k in range(0, len(loops), 2)]
     trips = [max(1, math.ceil(loops[k + 1])) for k in range(0, len(loops), 2)]
@@ -154,7 +155,7 @@ def numpy_lru_hits(numpy: Any, distance: Any, ways: Any, lines: Any) -> Any:
     wrong = (distance < 0) | (ways < 1) | (ways != numpy.floor(ways)) | (lines < ways) | (ways > MOST_WAYS)
     wrong |= numpy.isnan(distance) | numpy.isnan(lines)
     beyond = numpy.where(wrong, 1.0, distance - ways + 1)
-    whole = (ways == lines) & (beyond > 0)
+    whole = ways == lines
     chance = numpy.where(wrong | whole, 0.5, ways / numpy.where(lines == 0, 1.0, lines))
     safe = numpy.maximum(beyond, 0.0)
     logarithm = safe * numpy.log1p(-chance)
