@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from aspenpy.caches.level import Level
-from aspenpy.caches.nest import Nest, all_multiples
+from aspenpy.caches.nest import Loop, Nest, all_multiples
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.record import Record
@@ -14,13 +14,30 @@ MOST_TOLD_APART = 4
 """Arrays whose sets are followed one by one; each doubles the cases."""
 
 
+RARE = graph.number(1e-9)
+"""A chance below which what follows from it is not asked."""
+
+
 class Load(Record):
     """Lines of one array between two touches: `lines` in all, `each` in every set that they use, and the `share` of
-    the cache's sets that they use."""
+    the cache's sets that they use.
+
+    Where the array has moved on before the second touch, `moved` lines more lie in a set of theirs; `beside` is the
+    chance of that in a set that the others use, `apart` in one that they do not.
+    """
 
     lines: Expr
     each: Expr
     share: Expr
+    moved: Expr = graph.ZERO
+    beside: Expr = graph.ZERO
+    apart: Expr = graph.ZERO
+
+    def where(self, there: bool) -> list[Expr]:
+        """Loads and their chances, as `sets_with_room` takes them, in a set that the array uses or does not use."""
+        own = [self.each, graph.ONE] if there else []
+        more = [self.moved, self.beside if there else self.apart] if self.moved is not graph.ZERO else []
+        return own + more
 
 
 class Window(Record):
@@ -47,18 +64,34 @@ def window(nest: Nest, carried: int) -> Window:
 
 def load(nest: Nest, between: Window, level: Level) -> Load:
     """What one array brings into the window."""
-    lines = nest.lines(between.depth, level.line)
-    loops = [part for loop in nest.moving(between.depth) for part in (loop.stride, loop.trips)]
-    moved = [loop for loop in nest.loops[between.depth : between.carried] if loop.moves]
-    if between.place > 1 and moved:
-        again = nest.lines(between.place - 1, level.line)
-        lines = graph.add(lines, graph.apply("min", again, _moved_on(nest, between, level)))
-        loops += [part for loop in moved for part in (loop.stride, graph.number(2))]
+    inner = nest.lines(between.depth, level.line)
+    covered = _sets(nest, between.depth, inner, [], level)
+    found = Load(inner, graph.div(inner, covered), graph.div(covered, level.sets))
+    shifts = [loop for loop in nest.loops[between.depth : between.carried] if loop.moves]
+    if between.place <= 1 or not shifts:
+        return found
+    again = graph.apply("min", nest.lines(between.place - 1, level.line), _moved_on(nest, between, level))
+    more = _sets(nest, between.place - 1, again, [], level)
+    both = _sets(nest, between.depth, graph.add(inner, inner), shifts, level)
+    fresh = graph.div(graph.sub(both, covered), covered)
+    others = graph.apply("max", graph.ONE, graph.sub(level.sets, covered))
+    moved: Load = found.replace(
+        lines=graph.add(inner, again),
+        moved=graph.div(again, graph.apply("max", RARE, more)),
+        beside=graph.div(graph.mul(more, graph.sub(graph.ONE, fresh)), covered),
+        apart=graph.apply("min", graph.ONE, graph.div(graph.mul(more, fresh), others)),
+    )
+    return moved
+
+
+def _sets(nest: Nest, depth: int, lines: Expr, shifts: list[Loop], level: Level) -> Expr:
+    """The sets that some lines lie in, those of two passes of the loops `shifts` together; their number is estimated,
+    and may be lower than the sets found."""
+    loops = [part for loop in nest.moving(depth) for part in (loop.stride, loop.trips)]
+    loops += [part for loop in shifts for part in (loop.stride, graph.number(2))]
     if not loops:
-        return Load(lines, lines, graph.div(graph.ONE, level.sets))
-    covered = graph.apply("sets_touched", nest.word, level.line, level.sets, *loops)
-    covered = graph.apply("min", covered, lines)  # a footprint that is estimated lower than it is
-    return Load(lines, graph.div(lines, covered), graph.div(covered, level.sets))
+        return graph.apply("min", graph.ONE, lines)
+    return graph.apply("min", graph.apply("sets_touched", nest.word, level.line, level.sets, *loops), lines)
 
 
 def _moved_on(nest: Nest, between: Window, level: Level) -> Expr:
@@ -72,12 +105,14 @@ def _moved_on(nest: Nest, between: Window, level: Level) -> Expr:
     return graph.apply("max", graph.ZERO, graph.div(grown, others))
 
 
-def overlap(own: Nest, other: Nest, between: Window, level: Level) -> Expr:
+def overlap(own: Nest, other: Nest, there: Load, between: Window, level: Level) -> Expr:
     """The share of one array's sets that another uses, too, where the two move in step; 0 where they do not.
 
     They are in step when the difference of their addresses stays, taken around the sets, within what the other touches
-    in the window: loops outside it move both alike, or by less than a line and so only along. Arrays begin at equal
-    places of the cache, as those on pages of their own do.
+    in the window: loops outside it move both alike, or by less than a line and so only along. Where that difference is
+    one of whole steps of the other, one of its runs is there; where it is so only around the cache, as many of those
+    places have a run as its sets (`there`) say. Arrays begin at equal places of the cache, as those on pages of their
+    own do.
     """
     period = other.period(between.depth, level.line, level.sets)
     extent = own.run(between.depth, level.line)
@@ -97,7 +132,11 @@ def overlap(own: Nest, other: Nest, between: Window, level: Level) -> Expr:
     ]
     reach = graph.apply("max", level.line, other.run(between.depth, level.line))
     together = graph.apply("min", graph.ONE, graph.div(reach, graph.apply("max", level.line, extent)))
-    return graph.if_else(all_multiples(differences, period), together, graph.ZERO)
+    filled = graph.div(graph.mul(there.share, period), graph.apply("min", reach, period))
+    around = graph.mul(together, graph.apply("min", graph.ONE, filled))
+    within = all_multiples(differences, graph.apply("max", graph.ONE, other.pitch(between.depth, level.line)))
+    found = graph.if_else(within, together, around)
+    return graph.if_else(all_multiples(differences, period), found, graph.ZERO)
 
 
 def reuse(own: Nest, others: Sequence[Nest], carried: int, level: Level) -> tuple[Expr, Expr]:
@@ -121,19 +160,23 @@ def reuse(own: Nest, others: Sequence[Nest], carried: int, level: Level) -> tupl
 def hits(own: Nest, others: Sequence[Nest], between: Window, level: Level) -> tuple[Expr, Expr]:
     """The share of the reuses in the window that find their line, and the lines touched in between.
 
-    A set keeps its lines while no more of them are in use than it has ways; loads of sets are whole numbers, so that a
-    load of 8.3 on average is 9 in three sets of ten.
+    A set keeps its lines while no more of them are in use than it has ways. The loads of its arrays are whole numbers:
+    one of 8.3 on average is 9 in three sets of ten, in whichever sets those of the others are higher.
     """
     mine = load(own, between, level)
     loads = [load(other, between, level) for other in others]
     met = [
         graph.apply(
-            "max", part.share, overlap(own, other, between, level), _shared_by(own, other, mine, part, between, level)
+            "max",
+            part.share,
+            overlap(own, other, part, between, level),
+            _shared_by(own, other, mine, part, between, level),
         )
         for part, other in zip(loads, others, strict=True)
     ]
-    even = zip(loads[MOST_TOLD_APART:], met[MOST_TOLD_APART:], strict=True)
-    in_set = graph.add(mine.each, *(graph.mul(part.each, chance) for part, chance in even))
+    in_set = mine.where(there=True)
+    for part, chance in zip(loads[MOST_TOLD_APART:], met[MOST_TOLD_APART:], strict=True):
+        in_set += [part.each, chance]
     apart = list(zip(others, loads, met, strict=True))[:MOST_TOLD_APART]
     found = _cases(apart, [], in_set, between, level)
     return found, graph.add(mine.lines, *(part.lines for part in loads))
@@ -141,24 +184,24 @@ def hits(own: Nest, others: Sequence[Nest], between: Window, level: Level) -> tu
 
 def _shared_by(own: Nest, other: Nest, mine: Load, part: Load, between: Window, level: Level) -> Expr:
     """The share of one array's sets that another uses, from the share of the other's sets that lie among them."""
-    return graph.mul(overlap(other, own, between, level), graph.div(part.share, mine.share))
+    return graph.mul(overlap(other, own, mine, between, level), graph.div(part.share, mine.share))
 
 
 def _cases(
     arrays: list[tuple[Nest, Load, Expr]],
-    seen: list[tuple[Nest, Expr, bool]],
-    in_set: Expr,
+    seen: list[tuple[Nest, Load, Expr, bool]],
+    in_set: list[Expr],
     between: Window,
     level: Level,
 ) -> Expr:
     """The share of sets that keep their lines, by which of the arrays use them. `seen` are the arrays decided so far,
     each with its chance: one that moves in step with another uses the sets that the other uses."""
     if not arrays:
-        return kept(in_set, level)
+        return graph.apply("sets_with_room", level.ways, *in_set)
     (nest, load_there, alone), *rest = arrays
     chance = alone
-    for other, other_chance, there in seen:
-        common = overlap(nest, other, between, level)
+    for other, other_load, other_chance, there in seen:
+        common = overlap(nest, other, other_load, between, level)
         both = graph.apply("min", graph.mul(common, alone), other_chance)
         given = (
             graph.div(both, graph.apply("max", other_chance, RARE))
@@ -169,13 +212,10 @@ def _cases(
         chance = graph.if_else(in_step, graph.apply("min", graph.ONE, given), chance)
     total = graph.ZERO
     for there, weight in ((True, chance), (False, graph.sub(graph.ONE, chance))):
-        held = graph.add(in_set, load_there.each) if there else in_set
-        total = graph.add(total, graph.mul(weight, _cases(rest, [*seen, (nest, alone, there)], held, between, level)))
+        held = [*in_set, *load_there.where(there)]
+        known = [*seen, (nest, load_there, alone, there)]
+        total = graph.add(total, graph.mul(weight, _cases(rest, known, held, between, level)))
     return total
-
-
-RARE = graph.number(1e-9)
-"""A chance below which what follows from it is not asked."""
 
 
 def kept(in_set: Expr, level: Level) -> Expr:

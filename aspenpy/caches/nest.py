@@ -109,7 +109,11 @@ class Nest(Record):
 
     def period(self, depth: int, line: Expr, sets: Expr) -> Expr:
         """The runs begin at multiples of so many bytes, taken around the cache's sets."""
-        found = graph.mul(line, sets)
+        return graph.apply("gcd", graph.mul(line, sets), self.pitch(depth, line))
+
+    def pitch(self, depth: int, line: Expr) -> Expr:
+        """The runs begin at multiples of so many bytes; 0 where there is one run."""
+        found = graph.ZERO
         for loop in self.moving(depth):
             long = graph.if_else(graph.compare("<", loop.stride, line), graph.ZERO, loop.stride)
             found = graph.apply("gcd", found, long)

@@ -38,6 +38,32 @@ CACHE_HELPERS: dict[str, str] = {
     }
     return fmin(1.0, exp(logarithm + log(total)));
 }""",
+    "aspen_room": """static double aspen_room(double ways, const double *loads, int count)
+{
+    double most = 0.0, whole, rest, chance, found;
+    if (ways < 0.0)
+        return 0.0;
+    for (int i = 0; i < count; i += 2)
+        most += loads[i + 1] > 0.0 ? floor(loads[i]) + 1.0 : 0.0;
+    if (most <= ways)
+        return 1.0;
+    whole = floor(loads[0]);
+    rest = loads[0] - whole;
+    chance = fmin(1.0, loads[1]);
+    found = chance > 0.0 && rest < 1.0 ? chance * (1.0 - rest) * aspen_room(ways - whole, loads + 2, count - 2) : 0.0;
+    if (chance > 0.0 && rest > 0.0)
+        found += chance * rest * aspen_room(ways - whole - 1.0, loads + 2, count - 2);
+    return chance < 1.0 ? found + (1.0 - chance) * aspen_room(ways, loads + 2, count - 2) : found;
+}""",
+    "aspen_sets_with_room": """static double aspen_sets_with_room(const double *given, int count)
+{
+    if (isnan(given[0]))
+        return NAN;
+    for (int i = 1; i < count; i++)
+        if (!(given[i] >= 0.0))
+            return NAN;
+    return aspen_room(given[0], given + 1, count - 1);
+}""",
     "aspen_random_misses": """static double aspen_random_misses(const double *given, int count)
 {
     const double lines = given[0];

@@ -139,6 +139,29 @@ def _lines_hit(places: int, units: int, per_line: int) -> int:
     return (places & firsts).bit_count()
 
 
+def sets_with_room(ways: Number, *loads: Number) -> Number:
+    """The share of a cache's sets whose lines in use are no more than the ways. `loads` are pairs: the lines of one
+    array in a set, and the chance that the array uses the set. Lines are whole: 2.3 on average are 3 in three sets of
+    ten. Arrays use sets independently."""
+    if len(loads) % 2 or any(value < 0 for value in loads):
+        raise DomainError("sets_with_room takes pairs: a load, and the chance that it is there, neither negative")
+    parts = [(to_float(loads[k]), min(1.0, to_float(loads[k + 1]))) for k in range(0, len(loads), 2)]
+    return settle(_room(to_float(ways), [(*divmod(load, 1.0), chance) for load, chance in parts if chance]))
+
+
+def _room(ways: float, parts: list[tuple[float, float, float]]) -> float:
+    """Parts are the whole lines of a load, the chance of one more, and the chance of the load."""
+    if ways < 0:
+        return 0.0
+    if sum(whole + 1 for whole, _, _ in parts) <= ways:
+        return 1.0
+    (whole, rest, chance), *others = parts
+    found = chance * (1 - rest) * _room(ways - whole, others)
+    if rest:
+        found += chance * rest * _room(ways - whole - 1, others)
+    return found + (1 - chance) * _room(ways, others) if chance < 1 else found
+
+
 def greatest_divisor(first: Number, second: Number) -> Number:
     """The greatest common divisor of two whole numbers."""
     return math.gcd(_whole(_size(first), "what has a divisor"), _whole(_size(second), "what has a divisor"))
@@ -170,6 +193,30 @@ def numpy_lru_hits(numpy: Any, distance: Any, ways: Any, lines: Any) -> Any:
     hits = numpy.minimum(1.0, numpy.exp(logarithm + numpy.log(total)))
     hits = numpy.where(beyond <= 0, 1.0, numpy.where(whole, 0.0, hits))
     return numpy.where(wrong, numpy.nan, hits)
+
+
+def numpy_sets_with_room(numpy: Any, ways: Any, *loads: Any) -> Any:
+    """As `sets_with_room`; NaN where it refuses."""
+    ways, *loads = numpy.broadcast_arrays(*(numpy.asarray(part, dtype=float) for part in (ways, *loads)))
+    wrong = numpy.isnan(ways)
+    for value in loads:
+        wrong = wrong | ~(value >= 0)
+    parts = [
+        (numpy.floor(loads[k]), loads[k] - numpy.floor(loads[k]), numpy.minimum(1.0, loads[k + 1]))
+        for k in range(0, len(loads), 2)
+    ]
+    return numpy.where(wrong, numpy.nan, _numpy_room(numpy, ways, parts))
+
+
+def _numpy_room(numpy: Any, ways: Any, parts: list[tuple[Any, Any, Any]]) -> Any:
+    if not parts:
+        return (ways >= 0).astype(float)
+    (whole, rest, chance), *others = parts
+    total = numpy.zeros_like(ways)
+    for weight, taken in ((chance * (1 - rest), whole), (chance * rest, whole + 1), (1 - chance, 0)):
+        if numpy.any(weight > 0):
+            total = total + weight * _numpy_room(numpy, ways - taken, others)
+    return total
 
 
 def numpy_by_point(rule: Any) -> Any:

@@ -206,6 +206,23 @@ def _lru_slopes(graph: Any, distance: Any, ways: Any, lines: Any) -> Any:
     return step, None, None
 
 
+def _room_slopes(graph: Any, ways: Any, *loads: Any) -> Any:
+    """By a load x: x lines on average are one more in x - floor(x) of the sets, so that the share changes by what that
+    line takes away. By its chance: with the load, less without it."""
+    found = [graph.ZERO]
+    for place in range(0, len(loads), 2):
+        load, chance = loads[place : place + 2]
+        floor = graph.apply("floor", load)
+        low, high, none = (
+            graph.apply("sets_with_room", ways, *loads[:place], value, graph.ONE, *loads[place + 2 :])
+            for value in (floor, graph.add(floor, graph.ONE), graph.ZERO)
+        )
+        rest = graph.sub(load, floor)
+        there = graph.add(graph.mul(graph.sub(graph.ONE, rest), low), graph.mul(rest, high))
+        found += [graph.mul(chance, graph.sub(high, low)), graph.sub(there, none)]
+    return tuple(found)
+
+
 FUNCTIONS: dict[str, Function] = {
     function.name: function
     for function in (
@@ -382,6 +399,16 @@ FUNCTIONS: dict[str, Function] = {
             latex=r"\operatorname{{sets\_touched}}\left({joined}\right)",
             derivative=_flat,
             traits=traits.count,
+        ),
+        Function(
+            "sets_with_room", 3, None, "unknown",
+            exact=cache_laws.sets_with_room,
+            numpy=cache_laws.numpy_sets_with_room,
+            sympy=lambda sympy, *args: sympy.Function("sets_with_room")(*args),
+            c="aspen_sets_with_room((const double[]){{{joined}}}, {count})",
+            latex=r"\operatorname{{sets\_with\_room}}\left({joined}\right)",
+            derivative=_room_slopes,
+            traits=traits.positive_result,
         ),
         Function("uniform", 2, 2, "same", latex=r"\operatorname{{uniform}}\left({joined}\right)", random=True),
         Function("normal", 2, 2, "same", latex=r"\operatorname{{normal}}\left({joined}\right)", random=True),

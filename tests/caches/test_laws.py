@@ -19,8 +19,10 @@ from aspenpy.expr.cache_laws import (
     lru_hits,
     numpy_by_point,
     numpy_lru_hits,
+    numpy_sets_with_room,
     random_misses,
     sets_touched,
+    sets_with_room,
 )
 from aspenpy.expr.graph import apply, symbol
 from tests.cachesim import Cache, Hierarchy
@@ -210,6 +212,35 @@ def test_zipf(sets, simulation, model):
     assert 1 - (caches.levels[0].counts.misses - before) / 20_000 == pytest.approx(simulation, abs=0.02)
 
 
+# -- sets with room --------------------------------------------------------------------------------
+
+loads = st.lists(st.tuples(st.fractions(0, 5, max_denominator=8), st.fractions(0, 1, max_denominator=6)), max_size=4)
+
+
+@given(st.integers(1, 9), loads.filter(bool))
+def test_sets_with_room_case_by_case(ways, parts):
+    """All cases of each load: absent, rounded down, rounded up."""
+    total = Fraction(0)
+    for case in product((0, 1, 2), repeat=len(parts)):
+        weight, lines = Fraction(1), 0
+        for which, (load, chance) in zip(case, parts, strict=True):
+            rest = load - math.floor(load)
+            weight *= (1 - chance, chance * (1 - rest), chance * rest)[which]
+            lines += (0, math.floor(load), math.floor(load) + 1)[which]
+        total += weight * (lines <= ways)
+    flat = [float(part) for pair in parts for part in pair]
+    assert sets_with_room(ways, *flat) == pytest.approx(float(total), abs=1e-12)
+    assert numpy_sets_with_room(numpy, ways, *flat) == pytest.approx(float(total), abs=1e-12)
+
+
+def test_one_load_has_room_in_part_of_its_sets():
+    """8.3 lines on average and 8 ways: seven sets of ten have 8."""
+    assert sets_with_room(8, 8.3, 1) == pytest.approx(0.7)
+    assert sets_with_room(8, 4.5, 1, 3.5, 1) == pytest.approx(0.75)
+    with pytest.raises(DomainError, match="takes pairs"):
+        sets_with_room(8, -1, 1)
+
+
 # -- sets that strides touch -----------------------------------------------------------------------
 
 
@@ -250,6 +281,7 @@ FORMS = [
     ("lru_hits", lambda w: (600, w, 1200), [1, 2, 8, 600, 1200, 0, 1.5, 5000]),
     ("random_misses", lambda d: (64, d, 0.5, 100, 0.25), [0, 1, 63, 64, 500, 1e6, -2]),
     ("sets_touched", lambda s: (4, 64, 64, s, 100, 64, 3), [4, 64, 400, 512, 4096, -512, 0]),
+    ("sets_with_room", lambda x: (8, 3.5, 1, x, 0.5, 2.25, 0.75), [0, 1, 2.25, 2.5, 9, -1]),
     ("gcd", lambda a: (a, 48), [1, 64, 36, 0, -32, 1.5]),
 ]
 

@@ -14,7 +14,7 @@ from aspenpy.expr.arithmetic import DomainError
 from aspenpy.expr.functions import FUNCTIONS
 
 COMPUTED = [row for row in FUNCTIONS.values() if not row.random]
-OF_CACHES = {"lru_hits", "random_misses", "sets_touched"}  # tests/caches has theirs
+OF_CACHES = {"lru_hits", "random_misses", "sets_touched", "sets_with_room"}  # tests/caches has theirs
 NUMBERS = [row for row in COMPUTED if row.name not in {"lookup", "gcd", *OF_CACHES}]
 
 INDEPENDENT = {
@@ -144,7 +144,12 @@ def test_outside_of_the_domain(name, args):
 
 
 WHOLE = [(1, 1), (12, 18), (7, 0), (0, 0)]
-CACHES = {"lru_hits": [(0, 1, 1), (9, 2, 8)], "random_misses": [(8, 3, 0.5)], "sets_touched": [(4, 64, 8, 128, 3)]}
+CACHES = {
+    "lru_hits": [(0, 1, 1), (9, 2, 8)],
+    "random_misses": [(8, 3, 0.5)],
+    "sets_touched": [(4, 64, 8, 128, 3)],
+    "sets_with_room": [(8, 7.5, 1, 1.2, 0.5)],
+}
 
 
 @pytest.mark.parametrize("row", [row for row in COMPUTED if row.name != "pow"], ids=lambda row: row.name)
