@@ -205,17 +205,17 @@ def _not_too_many(nest: Nest, request: _Request) -> Expr:
 
 def _stencil(request: _Request) -> Stencil:
     points, *extents = request.arguments(3, 4, "stencil(points, nx, ny) or stencil(points, nx, ny, nz)")
-    known = {
-        (2 * len(extents) * radius + 1 if star else (2 * radius + 1) ** len(extents)): (radius, star)
-        for radius in range(1, 9)
-        for star in (False, True)
-    }
-    size = points.payload if points.kind == "number" else None
-    if size not in known:
-        shapes = ", ".join(str(count) for count in sorted(known)[:6])
+    known: dict[object, tuple[int, bool]] = {}
+    for radius in range(1, 9):
+        for star in (True, False):
+            size = 2 * len(extents) * radius + 1 if star else (2 * radius + 1) ** len(extents)
+            known.setdefault(size, (radius, star))  # where both have as many points, the one that reaches less far
+    asked = points.payload if points.kind == "number" else None
+    if asked not in known:
+        shapes = ", ".join(map(str, [*known][:6]))
         fail("unknown-stencil", f"no stencil in {len(extents)} dimensions has {points} points", request.trait.span,
              hint=f"stars and boxes have {shapes}, ... points")  # fmt: skip
-    radius, star = known[size]
+    radius, star = known[asked]
     return Stencil(tuple(extents), radius, star, request.word)
 
 

@@ -15,11 +15,13 @@ from aspenpy.record import Record
 
 
 class Touches(Record):
-    """So many touches of lines, of which the share `hits` finds its line; `distance` lines were touched since."""
+    """So many touches of lines, of which the share `hits` finds its line; `distance` other lines were touched since.
+    Those that are `near` go on with a line: they belong to the same visit of it."""
 
     count: Expr
     hits: Expr
     distance: Expr
+    near: bool = False
 
 
 class Around(Record):
@@ -32,7 +34,8 @@ class Around(Record):
 def touches(access: Access, around: Around, level: Level) -> list[Touches]:
     """All touches of lines of one access, first touches included (their distance is what `warm` says)."""
     found = _RULES[type(access.pattern)](access, around, level)
-    return _randomly_replaced(found, access, level) if level.policy == "random" else found
+    scattered = isinstance(access.pattern, Scattered)  # its rule holds for any policy
+    return _randomly_replaced(found, level) if level.policy == "random" and not scattered else found
 
 
 def _affine(access: Access, around: Around, level: Level) -> list[Touches]:
@@ -50,10 +53,11 @@ def _affine(access: Access, around: Around, level: Level) -> list[Touches]:
             moving = product(outer.trips for outer in nest.loops[depth:] if outer.moves)
             seams = graph.sub(nest.lines_by_rows(depth, level.line), all_lines)
             share, distance = hits(nest, others, Window(depth, depth, 0), level)
-            found.append(Touches(graph.mul(_at_least_none(seams), moving), share, distance))
+            found.append(Touches(graph.mul(_at_least_none(seams), moving), share, _but_its_own(distance)))
         share, distance = reuse(nest, others, depth, level)
         again = _at_least_none(graph.sub(graph.mul(loop.trips, inner), all_lines))
-        found.append(Touches(graph.mul(again, passes), share, distance))
+        near = not any(inner_loop.moves for inner_loop in nest.loops[: depth - 1])
+        found.append(Touches(graph.mul(again, passes), share, _but_its_own(distance), near))
     return [*found, _first(access, nest, around, level)]
 
 
@@ -65,6 +69,11 @@ def _first(access: Access, nest: Nest, around: Around, level: Level) -> Touches:
     everything = graph.div(around.all_bytes, level.line)
     gone = missing_share(nest, arrays, everything, level)
     return Touches(lines, graph.sub(graph.ONE, gone), everything)
+
+
+def _but_its_own(lines: Expr) -> Expr:
+    """The other lines among those between two touches of one."""
+    return _at_least_none(graph.sub(lines, graph.ONE))
 
 
 def _at_least_none(count: Expr) -> Expr:
@@ -81,22 +90,33 @@ def _stencil(access: Access, around: Around, level: Level) -> list[Touches]:
     others = [other.lines(len(other.loops), level.line) for other in around.others]
     sweep_lines = nest.lines(len(nest.loops), level.line)
     sweeps = graph.div(access.accesses, graph.mul(graph.number(pattern.points), *pattern.extents))
-    found, known = [], 1
+    found, known = [], sweep_lines
     for axis in range(len(pattern.extents) - 1, 0, -1):
         layers = graph.mul(sweeps, *pattern.extents[axis:])
-        streams = pattern.streams(len(pattern.extents) - axis)
-        distance = graph.add(
-            graph.mul(graph.number(streams), nest.lines(axis, level.line)), graph.div(graph.add(*others), layers)
-        )
-        repeated = graph.mul(graph.number(streams - known), sweep_lines, sweeps)
-        found.append(Touches(repeated, kept(graph.div(distance, level.sets), level), distance))
-        known = streams
-    words = graph.sub(access.accesses, graph.mul(graph.number(known), sweep_lines, sweeps))
-    found.append(Touches(_at_least_none(words), graph.ONE, graph.ZERO))
+        distance = graph.add(_layers(pattern, nest, axis, level), graph.div(graph.add(*others), layers))
+        all_layers = graph.mul(_layers(pattern, nest, axis, level), *pattern.extents[axis:])
+        repeated = graph.mul(_at_least_none(graph.sub(all_layers, known)), sweeps)
+        found.append(Touches(repeated, kept(graph.div(distance, level.sets), level), _but_its_own(distance)))
+        known = graph.apply("max", known, all_layers)
+    words = graph.sub(access.accesses, graph.mul(known, sweeps))
+    found.append(Touches(_at_least_none(words), graph.ONE, graph.ZERO, near=True))
     everything = graph.add(sweep_lines, *others)
     again = graph.mul(sweep_lines, _at_least_none(graph.sub(sweeps, graph.ONE)))
-    found.append(Touches(again, kept(graph.div(everything, level.sets), level), everything))
+    found.append(Touches(again, kept(graph.div(everything, level.sets), level), _but_its_own(everything)))
     return [*found, _first(access, nest, around, level)]
+
+
+def _layers(pattern: Stencil, nest: Nest, axis: int, level: Level) -> Expr:
+    """Lines of the layers across so many axes (2: planes, 1: rows) that a stencil touches at a point. Those of a star
+    beside its middle have no rim."""
+    full = nest.lines(axis, level.line)
+    if not pattern.star:
+        return graph.mul(graph.number(pattern.streams(len(pattern.extents) - axis)), full)
+    beside = [
+        graph.div(extent, graph.add(extent, graph.number(2 * pattern.radius))) for extent in pattern.extents[1:axis]
+    ]
+    others = graph.number(pattern.streams(len(pattern.extents) - axis) - 1)
+    return graph.add(full, graph.mul(others, full, *beside))
 
 
 def _scattered(access: Access, around: Around, level: Level) -> list[Touches]:
@@ -131,12 +151,16 @@ def _lines_a_unit(unit: str, access: Access, level: Level) -> Expr:
     return graph.div(access.word if unit == "word" else graph.ONE, level.line)
 
 
-def _randomly_replaced(found: list[Touches], access: Access, level: Level) -> list[Touches]:
-    """The hits where a random line is replaced: (1 - m/B)^d, with the misses m of all the access's touches."""
+def _randomly_replaced(found: list[Touches], level: Level) -> list[Touches]:
+    """The hits where a random line is replaced: (1 - m/B)^d, where the share m of the visits of lines misses. First
+    touches fill the cache before they replace anything, and the visits that do so are not among them."""
+    visits = [part for part in found if not part.near]
+    first = graph.add(*(part.count for part in visits if part.hits is graph.ZERO))
+    filling = graph.apply("min", first, level.lines)
+    count = graph.apply("max", graph.ONE, graph.sub(graph.add(*(part.count for part in visits)), filling))
     pairs = []
-    for part in found:
-        share = graph.div(part.count, access.accesses)
-        pairs += [part.distance, graph.mul(share, _has_distance(part))]
+    for part in visits:
+        pairs += [part.distance, graph.mul(graph.div(part.count, count), _has_distance(part))]
     misses = graph.apply("random_misses", level.lines, *pairs)
     stays = graph.sub(graph.ONE, graph.div(misses, level.lines))
     return [part.replace(hits=graph.mul(graph.power(stays, part.distance), _has_distance(part))) for part in found]

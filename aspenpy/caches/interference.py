@@ -34,10 +34,12 @@ class Load(Record):
     apart: Expr = graph.ZERO
 
     def where(self, there: bool) -> list[Expr]:
-        """Loads and their chances, as `sets_with_room` takes them, in a set that the array uses or does not use."""
-        own = [self.each, graph.ONE] if there else []
-        more = [self.moved, self.beside if there else self.apart] if self.moved is not graph.ZERO else []
-        return own + more
+        """Loads and their chances, as `lines_with_room` takes them, in a set that the array uses or does not use."""
+        return ([self.each, graph.ONE] if there else []) + self.after(there)
+
+    def after(self, there: bool) -> list[Expr]:
+        """Those of the lines that it has moved on to."""
+        return [] if self.moved is graph.ZERO else [self.moved, self.beside if there else self.apart]
 
 
 class Window(Record):
@@ -174,7 +176,7 @@ def hits(own: Nest, others: Sequence[Nest], between: Window, level: Level) -> tu
         )
         for part, other in zip(loads, others, strict=True)
     ]
-    in_set = mine.where(there=True)
+    in_set = [mine.each, *mine.after(there=True)]
     for part, chance in zip(loads[MOST_TOLD_APART:], met[MOST_TOLD_APART:], strict=True):
         in_set += [part.each, chance]
     apart = list(zip(others, loads, met, strict=True))[:MOST_TOLD_APART]
@@ -197,7 +199,7 @@ def _cases(
     """The share of sets that keep their lines, by which of the arrays use them. `seen` are the arrays decided so far,
     each with its chance: one that moves in step with another uses the sets that the other uses."""
     if not arrays:
-        return graph.apply("sets_with_room", level.ways, *in_set)
+        return graph.apply("lines_with_room", level.ways, *in_set)
     (nest, load_there, alone), *rest = arrays
     chance = alone
     for other, other_load, other_chance, there in seen:
@@ -219,6 +221,5 @@ def _cases(
 
 
 def kept(in_set: Expr, level: Level) -> Expr:
-    """The share of sets with no more lines in use than ways, where they have `in_set` on average."""
-    room = graph.sub(graph.add(level.ways, graph.ONE), in_set)
-    return graph.apply("max", graph.ZERO, graph.apply("min", graph.ONE, room))
+    """The share of lines in sets with no more lines in use than ways, where sets have `in_set` on average."""
+    return graph.apply("lines_with_room", level.ways, in_set)

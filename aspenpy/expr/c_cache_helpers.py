@@ -55,14 +55,20 @@ CACHE_HELPERS: dict[str, str] = {
         found += chance * rest * aspen_room(ways - whole - 1.0, loads + 2, count - 2);
     return chance < 1.0 ? found + (1.0 - chance) * aspen_room(ways, loads + 2, count - 2) : found;
 }""",
-    "aspen_sets_with_room": """static double aspen_sets_with_room(const double *given, int count)
+    "aspen_lines_with_room": """static double aspen_lines_with_room(const double *given, int count)
 {
+    double whole, rest;
     if (isnan(given[0]))
         return NAN;
     for (int i = 1; i < count; i++)
         if (!(given[i] >= 0.0))
             return NAN;
-    return aspen_room(given[0], given + 1, count - 1);
+    whole = floor(given[1]);
+    rest = given[1] - whole;
+    if (rest == 0.0)
+        return aspen_room(given[0] - whole, given + 2, count - 2);
+    return ((1.0 - rest) * whole * aspen_room(given[0] - whole, given + 2, count - 2)
+        + rest * (whole + 1.0) * aspen_room(given[0] - whole - 1.0, given + 2, count - 2)) / given[1];
 }""",
     "aspen_random_misses": """static double aspen_random_misses(const double *given, int count)
 {

@@ -139,14 +139,22 @@ def _lines_hit(places: int, units: int, per_line: int) -> int:
     return (places & firsts).bit_count()
 
 
-def sets_with_room(ways: Number, *loads: Number) -> Number:
-    """The share of a cache's sets whose lines in use are no more than the ways. `loads` are pairs: the lines of one
-    array in a set, and the chance that the array uses the set. Lines are whole: 2.3 on average are 3 in three sets of
-    ten. Arrays use sets independently."""
-    if len(loads) % 2 or any(value < 0 for value in loads):
-        raise DomainError("sets_with_room takes pairs: a load, and the chance that it is there, neither negative")
+def lines_with_room(ways: Number, own: Number, *loads: Number) -> Number:
+    """The share of an array's lines that lie in sets with no more lines in use than ways. `own` is the array's lines
+    in each set that it uses; `loads` are pairs: the lines of another one in a set, and the chance that it uses the set.
+
+    Lines are whole: 2.3 on average are 3 in three sets of ten. Others use sets independently, and more of an array's
+    own lines are where it has more.
+    """
+    if len(loads) % 2 or own < 0 or any(value < 0 for value in loads):
+        raise DomainError("lines_with_room takes its own load, and pairs: a load and its chance, none negative")
     parts = [(to_float(loads[k]), min(1.0, to_float(loads[k + 1]))) for k in range(0, len(loads), 2)]
-    return settle(_room(to_float(ways), [(*divmod(load, 1.0), chance) for load, chance in parts if chance]))
+    others = [(*divmod(load, 1.0), chance) for load, chance in parts if chance]
+    whole, rest = divmod(to_float(own), 1.0)
+    if not rest:
+        return settle(_room(to_float(ways) - whole, others))
+    low, high = (_room(to_float(ways) - lines, others) for lines in (whole, whole + 1))
+    return settle(((1 - rest) * whole * low + rest * (whole + 1) * high) / (whole + rest))
 
 
 def _room(ways: float, parts: list[tuple[float, float, float]]) -> float:
@@ -195,17 +203,22 @@ def numpy_lru_hits(numpy: Any, distance: Any, ways: Any, lines: Any) -> Any:
     return numpy.where(wrong, numpy.nan, hits)
 
 
-def numpy_sets_with_room(numpy: Any, ways: Any, *loads: Any) -> Any:
-    """As `sets_with_room`; NaN where it refuses."""
-    ways, *loads = numpy.broadcast_arrays(*(numpy.asarray(part, dtype=float) for part in (ways, *loads)))
-    wrong = numpy.isnan(ways)
+def numpy_lines_with_room(numpy: Any, ways: Any, own: Any, *loads: Any) -> Any:
+    """As `lines_with_room`; NaN where it refuses."""
+    ways, own, *loads = numpy.broadcast_arrays(*(numpy.asarray(part, dtype=float) for part in (ways, own, *loads)))
+    wrong = numpy.isnan(ways) | ~(own >= 0)
     for value in loads:
         wrong = wrong | ~(value >= 0)
-    parts = [
-        (numpy.floor(loads[k]), loads[k] - numpy.floor(loads[k]), numpy.minimum(1.0, loads[k + 1]))
-        for k in range(0, len(loads), 2)
+    floors = [numpy.floor(load) for load in loads[::2]]
+    others = [
+        (floor, load - floor, numpy.minimum(1.0, chance))
+        for floor, load, chance in zip(floors, loads[::2], loads[1::2], strict=True)
     ]
-    return numpy.where(wrong, numpy.nan, _numpy_room(numpy, ways, parts))
+    whole = numpy.floor(own)
+    rest = own - whole
+    higher = numpy.where(rest > 0, rest * (whole + 1) / numpy.where(own > 0, own, 1.0), 0.0)
+    low, high = (_numpy_room(numpy, ways - lines, others) for lines in (whole, whole + 1))
+    return numpy.where(wrong, numpy.nan, (1 - higher) * low + higher * high)
 
 
 def _numpy_room(numpy: Any, ways: Any, parts: list[tuple[Any, Any, Any]]) -> Any:

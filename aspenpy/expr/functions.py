@@ -206,20 +206,22 @@ def _lru_slopes(graph: Any, distance: Any, ways: Any, lines: Any) -> Any:
     return step, None, None
 
 
-def _room_slopes(graph: Any, ways: Any, *loads: Any) -> Any:
-    """By a load x: x lines on average are one more in x - floor(x) of the sets, so that the share changes by what that
-    line takes away. By its chance: with the load, less without it."""
-    found = [graph.ZERO]
+def _room_slopes(graph: Any, ways: Any, own: Any, *loads: Any) -> Any:
+    """By a load x, its own or another: x lines on average are one more in x - floor(x) of the sets, so that the share
+    changes by what that line takes away. By a chance: with the load, less without it."""
+
+    def at(*arguments: Any) -> Any:
+        return graph.apply("lines_with_room", ways, *arguments)
+
+    floor = graph.apply("floor", own)
+    low, high = at(floor, *loads), at(floor + 1, *loads)
+    found = [graph.ZERO, ((floor + 1) * high - floor * low - at(own, *loads)) / own]
     for place in range(0, len(loads), 2):
-        load, chance = loads[place : place + 2]
-        floor = graph.apply("floor", load)
-        low, high, none = (
-            graph.apply("sets_with_room", ways, *loads[:place], value, graph.ONE, *loads[place + 2 :])
-            for value in (floor, graph.add(floor, graph.ONE), graph.ZERO)
-        )
-        rest = graph.sub(load, floor)
-        there = graph.add(graph.mul(graph.sub(graph.ONE, rest), low), graph.mul(rest, high))
-        found += [graph.mul(chance, graph.sub(high, low)), graph.sub(there, none)]
+        before, after, chance = loads[:place], loads[place + 2 :], loads[place + 1]
+        floor = graph.apply("floor", loads[place])
+        low, high = (at(own, *before, value, graph.ONE, *after) for value in (floor, floor + 1))
+        there = at(own, *before, loads[place], graph.ONE, *after)
+        found += [chance * (high - low), there - at(own, *before, *after)]
     return tuple(found)
 
 
@@ -401,12 +403,12 @@ FUNCTIONS: dict[str, Function] = {
             traits=traits.count,
         ),
         Function(
-            "sets_with_room", 3, None, "unknown",
-            exact=cache_laws.sets_with_room,
-            numpy=cache_laws.numpy_sets_with_room,
-            sympy=lambda sympy, *args: sympy.Function("sets_with_room")(*args),
-            c="aspen_sets_with_room((const double[]){{{joined}}}, {count})",
-            latex=r"\operatorname{{sets\_with\_room}}\left({joined}\right)",
+            "lines_with_room", 2, None, "unknown",
+            exact=cache_laws.lines_with_room,
+            numpy=cache_laws.numpy_lines_with_room,
+            sympy=lambda sympy, *args: sympy.Function("lines_with_room")(*args),
+            c="aspen_lines_with_room((const double[]){{{joined}}}, {count})",
+            latex=r"\operatorname{{lines\_with\_room}}\left({joined}\right)",
             derivative=_room_slopes,
             traits=traits.positive_result,
         ),

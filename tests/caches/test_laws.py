@@ -16,13 +16,13 @@ from aspenpy.expr.arithmetic import DomainError
 from aspenpy.expr.c_code import to_c
 from aspenpy.expr.cache_laws import (
     greatest_divisor,
+    lines_with_room,
     lru_hits,
     numpy_by_point,
+    numpy_lines_with_room,
     numpy_lru_hits,
-    numpy_sets_with_room,
     random_misses,
     sets_touched,
-    sets_with_room,
 )
 from aspenpy.expr.graph import apply, symbol
 from tests.cachesim import Cache, Hierarchy
@@ -217,28 +217,32 @@ def test_zipf(sets, simulation, model):
 loads = st.lists(st.tuples(st.fractions(0, 5, max_denominator=8), st.fractions(0, 1, max_denominator=6)), max_size=4)
 
 
-@given(st.integers(1, 9), loads.filter(bool))
-def test_sets_with_room_case_by_case(ways, parts):
-    """All cases of each load: absent, rounded down, rounded up."""
+@given(st.integers(1, 9), st.fractions(Fraction(1, 8), 5, max_denominator=8), loads)
+def test_lines_with_room_case_by_case(ways, own, parts):
+    """All cases of each load: absent, rounded down, rounded up; of the own one, with as much weight as it has lines."""
     total = Fraction(0)
-    for case in product((0, 1, 2), repeat=len(parts)):
-        weight, lines = Fraction(1), 0
-        for which, (load, chance) in zip(case, parts, strict=True):
+    for case in product((0, 1), *[(0, 1, 2)] * len(parts)):
+        rest = own - math.floor(own)
+        lines = math.floor(own) + case[0]
+        weight = (1 - rest, rest)[case[0]] * lines / own
+        for which, (load, chance) in zip(case[1:], parts, strict=True):
             rest = load - math.floor(load)
             weight *= (1 - chance, chance * (1 - rest), chance * rest)[which]
             lines += (0, math.floor(load), math.floor(load) + 1)[which]
         total += weight * (lines <= ways)
-    flat = [float(part) for pair in parts for part in pair]
-    assert sets_with_room(ways, *flat) == pytest.approx(float(total), abs=1e-12)
-    assert numpy_sets_with_room(numpy, ways, *flat) == pytest.approx(float(total), abs=1e-12)
+    flat = [float(own), *(float(part) for pair in parts for part in pair)]
+    assert lines_with_room(ways, *flat) == pytest.approx(float(total), abs=1e-12)
+    assert numpy_lines_with_room(numpy, ways, *flat) == pytest.approx(float(total), abs=1e-12)
 
 
 def test_one_load_has_room_in_part_of_its_sets():
-    """8.3 lines on average and 8 ways: seven sets of ten have 8."""
-    assert sets_with_room(8, 8.3, 1) == pytest.approx(0.7)
-    assert sets_with_room(8, 4.5, 1, 3.5, 1) == pytest.approx(0.75)
-    with pytest.raises(DomainError, match="takes pairs"):
-        sets_with_room(8, -1, 1)
+    """75 lines in 16 sets of 4: 11 sets have 5, and the 20 lines of the others stay. With another load on top, half
+    of the sets have one line more than room."""
+    assert lines_with_room(4, 75 / 16) == pytest.approx(20 / 75)
+    assert lines_with_room(8, 4, 4.5, 1) == pytest.approx(0.5)
+    assert lines_with_room(8, 4, 4.5, 0.5) == pytest.approx(0.75)
+    with pytest.raises(DomainError, match="takes its own load"):
+        lines_with_room(8, -1)
 
 
 # -- sets that strides touch -----------------------------------------------------------------------
@@ -281,7 +285,8 @@ FORMS = [
     ("lru_hits", lambda w: (600, w, 1200), [1, 2, 8, 600, 1200, 0, 1.5, 5000]),
     ("random_misses", lambda d: (64, d, 0.5, 100, 0.25), [0, 1, 63, 64, 500, 1e6, -2]),
     ("sets_touched", lambda s: (4, 64, 64, s, 100, 64, 3), [4, 64, 400, 512, 4096, -512, 0]),
-    ("sets_with_room", lambda x: (8, 3.5, 1, x, 0.5, 2.25, 0.75), [0, 1, 2.25, 2.5, 9, -1]),
+    ("lines_with_room", lambda x: (8, 3.5, x, 0.5, 2.25, 0.75), [0, 1, 2.25, 2.5, 9, -1]),
+    ("lines_with_room", lambda x: (8, x, 0.25, 1), [0, 1, 7.75, 8.5, -1]),
     ("gcd", lambda a: (a, 48), [1, 64, 36, 0, -32, 1.5]),
 ]
 
