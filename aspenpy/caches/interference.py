@@ -75,7 +75,7 @@ def load(nest: Nest, between: Window, level: Level) -> Load:
     again = graph.apply("min", nest.lines(between.place - 1, level.line), _moved_on(nest, between, level))
     more = _sets(nest, between.place - 1, again, [], level)
     both = _sets(nest, between.depth, graph.add(inner, inner), shifts, level)
-    fresh = graph.div(graph.sub(both, covered), covered)
+    fresh = graph.apply("min", graph.ONE, graph.apply("max", graph.ZERO, graph.div(graph.sub(both, covered), covered)))
     others = graph.apply("max", graph.ONE, graph.sub(level.sets, covered))
     moved: Load = found.replace(
         lines=graph.add(inner, again),
@@ -89,10 +89,10 @@ def load(nest: Nest, between: Window, level: Level) -> Load:
 def _sets(nest: Nest, depth: int, lines: Expr, shifts: list[Loop], level: Level) -> Expr:
     """The sets that some lines lie in, those of two passes of the loops `shifts` together; their number is estimated,
     and may be lower than the sets found."""
+    if nest.dense(depth) and not shifts:
+        return graph.apply("min", level.sets, lines)
     loops = [part for loop in nest.moving(depth) for part in (loop.stride, loop.trips)]
     loops += [part for loop in shifts for part in (loop.stride, graph.number(2))]
-    if not loops:
-        return graph.apply("min", graph.ONE, lines)
     return graph.apply("min", graph.apply("sets_touched", nest.word, level.line, level.sets, *loops), lines)
 
 

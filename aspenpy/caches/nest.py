@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
-from aspenpy.expr.monomial import certainly_shorter
+from aspenpy.expr.monomial import certainly_shorter, monomial
 from aspenpy.record import Record
 
 
@@ -106,6 +106,15 @@ class Nest(Record):
             for loop in self.moving(depth)
         ]
         return graph.add(self.word, *parts)
+
+    def dense(self, depth: int) -> bool:
+        """Whether the innermost `depth` loops certainly touch one run, each going on where the last one ended."""
+        ends = self.word
+        for loop in self.moving(depth):
+            if monomial(loop.stride) != monomial(ends):
+                return False
+            ends = graph.mul(loop.stride, loop.trips)
+        return True
 
     def period(self, depth: int, line: Expr, sets: Expr) -> Expr:
         """The runs begin at multiples of so many bytes, taken around the cache's sets."""
