@@ -94,8 +94,15 @@ def _misses(access: Access, around: Around, levels: Sequence[Level]) -> list[Exp
         if missing_before:
             missing = [graph.apply("min", *pair) for pair in zip(missing, missing_before, strict=True)]
         missing_before = missing
-        found.append(graph.add(*(graph.mul(part.count, share) for part, share in zip(parts, missing, strict=True))))
+        total = graph.add(*(graph.mul(part.count, share) for part, share in zip(parts, missing, strict=True)))
+        found.append(graph.apply("min", access.accesses, total) if _estimates_touches(access) else total)
     return found
+
+
+def _estimates_touches(access: Access) -> bool:
+    """Whether the touches of lines may be estimated to be more than the accesses."""
+    nest = access.nest
+    return nest is not None and any(nest.crosses(depth) for depth in range(1, len(nest.loops) + 1))
 
 
 def _uses(access: Access, misses: Sequence[Expr], levels: Sequence[Level], dirty: bool) -> tuple[LevelUse, ...]:

@@ -1,0 +1,263 @@
+"""Patterns of access against an exact simulator, reference by reference."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.caches.programs import (
+    LINE,
+    PAGE,
+    Reference,
+    Shape,
+    Walk,
+    counted,
+    machine_of,
+    modelled,
+    modelled_nest,
+    nest,
+    simulator,
+)
+
+WORD = 8
+SMALL: tuple[Shape, ...] = (("L1", 4096, 4), ("L2", 16384, 8))
+
+
+def compared(
+    references: Iterator[Reference] | list[Reference], requirement: str, data: int, policy: str = "lru"
+) -> list[tuple[int, float]]:
+    """Misses at each level, those of the simulator and those of the model."""
+    found = counted(simulator(*SMALL, policy=policy), references)
+    model = modelled(requirement, f"data X [{data}]", machine_of(*SMALL, policy=policy))
+    return [
+        (level.misses, total.read_misses + total.write_misses) for level, total in zip(found, model.totals, strict=True)
+    ]
+
+
+def assert_close(pairs: list[tuple[int, float]], relative: float) -> None:
+    for simulated, model in pairs:
+        assert model == pytest.approx(simulated, rel=relative)
+
+
+# -- streams and strides ---------------------------------------------------------------------------
+
+
+def words(places: Iterator[int] | list[int]) -> list[Reference]:
+    return [("L", place, WORD) for place in places]
+
+
+def test_stream() -> None:
+    assert compared(words(range(0, 40_000, 8)), "loads [5000] of size [8] from X as stream", 40_000) == [(625, 625)] * 2
+
+
+@pytest.mark.parametrize("stride", [16, 64, 80, 128, 512, 4096])
+def test_stride(stride: int) -> None:
+    requirement = f"loads [3000] of size [8] from X as stride({stride})"
+    assert_close(compared(words(range(0, 3000 * stride, stride)), requirement, 3000 * stride), 1e-12)
+
+
+@pytest.mark.parametrize("count", [400, 600, 1800, 2200, 4000])
+def test_reuse(count: int) -> None:
+    """Data swept ten times: those that fit, those that do not, and those in between, where only some sets overflow."""
+    requirement = f"loads [{10 * count}] of size [8] from X as stream, reuse(10)"
+    assert_close(compared(words([*range(0, 8 * count, 8)] * 10), requirement, 8 * count), 1e-12)
+
+
+@pytest.mark.parametrize("stride", [512, 1024, 4096])
+def test_swept_strides_collect_in_few_sets(stride: int) -> None:
+    requirement = f"loads [200] of size [8] from X as stride({stride}), reuse(10)"
+    assert_close(compared(words([*range(0, 20 * stride, stride)] * 10), requirement, 20 * stride), 1e-12)
+
+
+@pytest.mark.parametrize("size", [2048, 4096, 8192, 24576])
+def test_blocked(size: int) -> None:
+    places = [base + place for base in range(0, 10 * size, size) for _ in range(5) for place in range(0, size, 8)]
+    requirement = f"loads [{len(places)}] of size [8] from X as blocked({size}), reuse(5)"
+    assert_close(compared(words(places), requirement, 10 * size), 1e-12)
+
+
+# -- anywhere --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("policy", ["lru", "random"])
+@pytest.mark.parametrize("count", [256, 1024, 4096, 20_000])
+def test_random(count: int, policy: str) -> None:
+    """40,000 draws: the share that finds its line has a standard error of 0.25 %; what is missed is up to 4 % off
+    where the cache holds most of the table."""
+    draws = Random(1)
+    references = words([WORD * draws.randrange(count) for _ in range(40_000)])
+    assert_close(compared(references, "loads [40000] of size [8] from X as random", WORD * count, policy), 0.04)
+
+
+def test_gather_names_its_table() -> None:
+    requirement = "loads [40000] of size [8] from X as gather(T)"
+    model = modelled(requirement, f"data X [320000] data T [{9000 * WORD}]", machine_of(*SMALL))
+    draws = Random(1)
+    found = counted(simulator(*SMALL), words([WORD * draws.randrange(9000) for _ in range(40_000)]))
+    for simulated, level in zip(found, model.totals, strict=True):
+        assert level.read_misses == pytest.approx(simulated.misses, rel=0.02)
+    again = modelled("loads [40000] of size [8] as gather(9000*8)", "", machine_of(*SMALL))
+    assert [level.read_misses for level in again.totals] == [level.read_misses for level in model.totals]
+
+
+# -- stencils --------------------------------------------------------------------------------------
+
+Offsets = list[tuple[int, ...]]
+
+
+def star(axes: int, radius: int) -> Offsets:
+    around = [
+        tuple(side * far if axis == along else 0 for axis in range(axes))
+        for along in range(axes)
+        for far in range(1, radius + 1)
+        for side in (-1, 1)
+    ]
+    return [(0,) * axes, *around]
+
+
+def box(axes: int, radius: int) -> Offsets:
+    return list(product(range(-radius, radius + 1), repeat=axes))
+
+
+def swept(offsets: Offsets, extents: tuple[int, ...], radius: int, sweeps: int) -> Iterator[Reference]:
+    """The loads of a stencil; extents and offsets with the fastest index first."""
+    sizes = [extent + 2 * radius for extent in extents]
+    for _ in range(sweeps):
+        for point in product(*(range(radius, radius + extent) for extent in reversed(extents))):
+            for offset in offsets:
+                place = 0
+                for index, shift, size in zip(point, reversed(offset), reversed(sizes), strict=True):
+                    place = place * size + index + shift
+                yield "L", WORD * place, WORD
+
+
+LARGE = [
+    (star(2, 1), 1, (60, 40)),
+    (star(2, 1), 1, (150, 20)),  # three rows fit into the first cache
+    (star(2, 1), 1, (200, 20)),  # and do not
+    (star(2, 1), 1, (600, 10)),
+    (box(2, 1), 1, (60, 40)),
+    (box(2, 1), 1, (600, 10)),
+    (star(3, 1), 1, (10, 10, 10)),
+    (star(3, 1), 1, (16, 14, 12)),  # rows fit into the first cache, planes into the second
+    (star(3, 1), 1, (30, 20, 10)),
+    (star(3, 1), 1, (40, 40, 8)),  # planes fit into neither
+    (star(3, 2), 2, (16, 14, 12)),
+    (star(3, 2), 2, (30, 20, 10)),
+    (box(3, 1), 1, (10, 10, 10)),
+    (box(3, 1), 1, (16, 14, 12)),
+]
+
+
+@pytest.mark.parametrize(("offsets", "radius", "extents"), LARGE)
+def test_stencil_layer_conditions(offsets: Offsets, radius: int, extents: tuple[int, ...]) -> None:
+    """Within 6 %: the corners of a small grid, which a star does not touch, count as touched."""
+    size = WORD
+    for extent in extents:
+        size *= extent + 2 * radius
+    accesses = len(offsets)
+    for extent in extents:
+        accesses *= extent
+    shape = ", ".join(map(str, extents))
+    requirement = f"loads [{accesses}] of size [8] from X as stencil({len(offsets)}, {shape})"
+    assert_close(compared(swept(offsets, extents, radius, 1), requirement, size), 0.06)
+
+
+@pytest.mark.parametrize("sweeps", [1, 3])
+def test_stencil_swept_again(sweeps: int) -> None:
+    """30 x 30 points and their rim stay in the second cache between sweeps."""
+    requirement = f"loads [{sweeps * 4500}] of size [8] from X as stencil(5, 30, 30)"
+    assert compared(swept(star(2, 1), (30, 30), 1, sweeps), requirement, 8192) == [
+        (128 * sweeps, 128 * sweeps),
+        (128, 128),
+    ]
+
+
+# -- random replacement ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("count", [400, 600, 1800, 4000])
+def test_reuse_randomly_replaced(count: int) -> None:
+    """Twenty sweeps. Where the data are just larger than the cache, what one sweep leaves to the next has not settled:
+    within 8 %."""
+    requirement = f"loads [{20 * count}] of size [8] from X as stream, reuse(20)"
+    references = words([*range(0, 8 * count, 8)] * 20)
+    assert_close(compared(references, requirement, 8 * count, "random"), 0.08)
+
+
+# -- nests -----------------------------------------------------------------------------------------
+
+
+def nests(draws: Random) -> tuple[list[Walk], Shape]:
+    """One to three arrays, each with some of the loops as its indices in any order, and a small cache."""
+    depth = draws.choice([2, 3])
+    trips = [draws.randint(2, 24 if depth == 2 else 12) for _ in range(depth)]
+    walks, place = [], 0
+    for number in range(draws.randint(1, 3)):
+        indices = [axis for axis in range(depth) if draws.random() < 0.7] or [draws.randrange(depth)]
+        draws.shuffle(indices)
+        strides, size = [0] * depth, WORD
+        for axis in indices:
+            strides[axis], size = size, size * trips[axis]
+        walks.append(Walk("L" if number else "S", place, WORD, tuple(zip(strides, trips, strict=True))))
+        place += -(-size // PAGE) * PAGE
+    ways = 2 ** draws.randint(0, 3)
+    return walks, ("L1", 2 ** draws.randint(0, 5) * ways * LINE, ways)
+
+
+def misses(walks: list[Walk], shape: Shape) -> tuple[int, float]:
+    (found,) = counted(simulator(shape), nest(walks))
+    (model,) = modelled_nest(walks, machine_of(shape)).totals
+    assert (found.reads, found.writes) == (model.reads, model.writes)
+    return found.misses, model.read_misses + model.write_misses
+
+
+def test_many_nests() -> None:
+    """Caches of 1 to 256 lines, far smaller than what the model is for: half of the nests come out within 2 %, four
+    of five within 20 %. What is left are a handful of lines that meet, or do not, by where a row begins in its line."""
+    draws = Random(7)
+    errors = sorted(abs(model - found) / found for found, model in (misses(*nests(draws)) for _ in range(120)))
+    assert errors[len(errors) // 2] <= 0.02
+    assert errors[len(errors) * 4 // 5] <= 0.2
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 10**6))
+def test_nests_that_fit_miss_first_touches_alone(seed: int) -> None:
+    """A cache with a set for all: each line once. A row that ends within a line counts for a part of it."""
+    walks, _ = nests(Random(seed))
+    found, model = misses(walks, ("L1", 1 << 20, 16384))
+    lines = {place // LINE for _, place, _ in nest(walks)}
+    assert found == len(lines)
+    assert model == pytest.approx(found, rel=0.35, abs=1.5)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 10**6))
+def test_misses_are_some_of_the_accesses(seed: int) -> None:
+    """And a second cache behind the first misses no more than it."""
+    walks, (name, size, ways) = nests(Random(seed))
+    first, second = modelled_nest(walks, machine_of((name, size, ways), ("L2", 4 * size, ways))).totals
+    asked = first.reads + first.writes
+    missed = [level.read_misses + level.write_misses for level in (first, second)]
+    assert 0 <= missed[1] <= missed[0] * (1 + 1e-9) <= asked * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("n", [24, 32, 40])
+def test_matrix_products(n: int) -> None:
+    """A product of three matrices in the order i, k, j in 4 KiB with 4 ways and 8 KiB with 8: within 10 %."""
+    row, matrix = WORD * n, -(-WORD * n * n // PAGE) * PAGE
+    walks = [
+        Walk("L", 0, WORD, ((0, 1), (WORD, n), (row, n))),
+        Walk("L", matrix, WORD, ((WORD, n), (row, n), (0, n))),
+        Walk("L", 2 * matrix, WORD, ((WORD, n), (0, n), (row, n))),
+        Walk("S", 2 * matrix, WORD, ((WORD, n), (0, n), (row, n))),
+    ]
+    for shape in (("L1", 4096, 4), ("L1", 8192, 8)):
+        found, model = misses(walks, shape)
+        assert model == pytest.approx(found, rel=0.1)
