@@ -46,6 +46,11 @@ def import_folders() -> Iterator[Path]:
     yield models_folder() / "apps"
 
 
+def no_folders() -> Iterator[Path]:
+    """Data is looked up beside models alone."""
+    return iter(())
+
+
 class Reader:
     """Reads model files, each once.
 
@@ -68,6 +73,10 @@ class Reader:
     def import_(self, name: str, importing: Source, top: Source, span: Span | None = None) -> Source:
         """The file an `import` names: beside the importing file, beside the model, then in the library."""
         return self._find(name, importing, top, import_folders, span)
+
+    def data(self, name: str, asking: Source, top: Source, span: Span | None = None) -> Source:
+        """A file of data that a model names: beside the file that asks for it, then beside the model."""
+        return self._find(name, asking, top, no_folders, span)
 
     def _find(
         self, name: str, asking: Source, top: Source, library: Callable[[], Iterable[Path]], span: Span | None
@@ -159,9 +168,12 @@ def _decoded(content: bytes, name: str, span: Span | None) -> str:
 
 
 def _refuse_missing(name: str, asking: Source, library: Iterable[Path], span: Span | None) -> NoReturn:
+    folders = [*library]
+    if not folders:  # a file of data
+        fail("file-not-found", f"there is no file `{name}`", span, hint=f"it was looked for beside `{asking.name}`")
     asked = Path(name)
     beside = Path() if asked.is_absolute() or ".." in asked.parts else asked.parent
-    files = {stem: f"{stem}.aspen" for folder in (_folder_of(asking), *library) for stem in _models_in(folder)}
+    files = {stem: f"{stem}.aspen" for folder in (_folder_of(asking), *folders) for stem in _models_in(folder)}
     files |= {stem: (beside / f"{stem}.aspen").as_posix() for stem in _models_in(_folder_of(asking) / beside)}
     hint = nearest(asked.stem, files, files.__getitem__)
     hint = hint or f"it was looked for beside `{asking.name}` and in the library"

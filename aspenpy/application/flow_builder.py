@@ -21,6 +21,12 @@ Key = tuple[Application, str]
 IMPLIED_ARGUMENTS = {"rdd": (nodes.Name("rddCDF"), nodes.Name("rddVals"))}
 """What a trait without arguments takes from around it: the kernel's or the model's."""
 
+UNITS = ("line", "word", "byte")
+"""What a reuse distance may be counted in."""
+
+UNIT_ARGUMENTS = {"rd": 1, "rdd": 2}
+"""The argument of a trait that is one of those words, whatever else has the name."""
+
 
 def build_kernel(application: Application, name: str) -> flow.Kernel:
     """The kernel and, first, all that it calls: each kernel is built once, however often it is called."""
@@ -274,10 +280,7 @@ class _KernelBuilder:
         traits = tuple(
             flow.Trait(
                 trait.name,
-                tuple(
-                    argument.value if isinstance(argument, nodes.Text) else lower(argument)
-                    for argument in trait.arguments or IMPLIED_ARGUMENTS.get(trait.name, ())
-                ),
+                tuple(self._trait_arguments(trait, lower)),
                 trait.span,
             )
             for trait in node.traits
@@ -295,6 +298,23 @@ class _KernelBuilder:
             node.resource_span,
             node.target_span,
         )
+
+    def _trait_arguments(self, trait: nodes.Trait, lower: Lowering) -> Iterator[Expr | str]:
+        """Values, texts, and names that are no values: units and the data structures of a gather."""
+        for place, argument in enumerate(trait.arguments or IMPLIED_ARGUMENTS.get(trait.name, ())):
+            if isinstance(argument, nodes.Text):
+                yield argument.value
+            elif isinstance(argument, nodes.Name) and place == UNIT_ARGUMENTS.get(trait.name):
+                yield argument.name
+            elif isinstance(argument, nodes.Name) and trait.name == "gather" and self._is_data(argument.name):
+                yield self._array(argument.name)
+            else:
+                yield lower(argument)
+
+    def _is_data(self, name: str) -> bool:
+        declared = [*self.node.declarations, *self.model.node.declarations]
+        known = {node.name for node in declared if isinstance(node, nodes.Data)}
+        return name in known or any(formal.name == name for formal in self.node.formals if formal.kind == "data")
 
     def _array(self, name: str) -> str:
         """The full name of a data structure: an argument, one of the kernel's own, or a global one."""

@@ -87,7 +87,7 @@ class _Loader:
             for kernel in node.kernels
             if (found := self._import_all(kernel.declarations, source, f"{prefix}{kernel.name}.", path, warnings))
         }
-        return Application(node, imports, kernel_imports, prefix, tuple(warnings))
+        return Application(node, imports, kernel_imports, prefix, tuple(warnings), self.reader.allow_outside)
 
     def _import_all(
         self,

@@ -41,7 +41,8 @@ class Data(Record):
 class Application:
     """An application model with the models it imports. Immutable; equal when the models' texts say the same.
 
-    `prefix` stands before the names of an imported model (`fft3d.`); it is empty for the model itself.
+    `prefix` stands before the names of an imported model (`fft3d.`); it is empty for the model itself. With
+    `reads_outside` the files of data that it names may lie anywhere.
     """
 
     def __init__(
@@ -51,12 +52,14 @@ class Application:
         kernel_imports: Mapping[str, Mapping[str, Application]] | None = None,
         prefix: str = "",
         warnings: tuple[Diagnostic, ...] = (),
+        reads_outside: bool = False,
     ) -> None:
         self.node = node
         self.imports = dict(imports or {})
         self.kernel_imports = {kernel: dict(models) for kernel, models in (kernel_imports or {}).items()}
         self.prefix = prefix
         self.warnings = warnings
+        self.reads_outside = reads_outside
         self.origins: Origins = {}
         self._flows: dict[str, Kernel] = {}
 
@@ -75,7 +78,8 @@ class Application:
         return hash((self.node, self.prefix))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Application, (self.node, self.imports, self.kernel_imports, self.prefix, self.warnings)
+        arguments = self.node, self.imports, self.kernel_imports, self.prefix, self.warnings, self.reads_outside
+        return Application, arguments
 
     def __repr__(self) -> str:
         return f"<Application {self.name}: {len(self.parameters)} parameters, {len(self.kernels)} kernels>"

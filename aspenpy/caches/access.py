@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from aspenpy.application import flow
+from aspenpy.application.flow_builder import UNITS
 from aspenpy.caches.nest import Loop, Nest
 from aspenpy.diagnostics import Diagnostic, fail, nearest
 from aspenpy.expr import graph
@@ -14,9 +15,6 @@ from aspenpy.record import Record
 
 DEFAULT_WORD = 8
 """Bytes of a word where a requirement gives its amount in bytes alone."""
-
-UNITS = ("line", "word", "byte")
-"""What a reuse distance may be counted in; the first where nothing is said (decision: SDCM counts lines)."""
 
 
 class Affine(Record):
@@ -61,11 +59,12 @@ class Scattered(Record):
 
 
 class Distances(Record):
-    """The reuse distances of all accesses, in `unit`, each with its share of them."""
+    """The reuse distances of all accesses, in `unit`, each with its share of them; `first` are first touches."""
 
     distances: tuple[Expr, ...]
     shares: tuple[Expr, ...]
     unit: str
+    first: Expr = graph.ZERO
 
 
 class Access(Record):
@@ -91,11 +90,12 @@ class Access(Record):
 
 class Reader(Record):
     """What reading a trait needs to know: the sizes of data structures in bytes, the arrays behind names, and how to
-    read the histogram in a file."""
+    read the histogram in a file: distances in lines, the share of all accesses that has
+    each, and that of first touches."""
 
     sizes: Mapping[str, Expr]
     definitions: Mapping[Expr, Expr]
-    histogram: Callable[[str, flow.Trait], tuple[tuple[float, ...], tuple[float, ...]]]
+    histogram: Callable[[str, flow.Trait], tuple[tuple[float, ...], tuple[float, ...], float]]
 
 
 def read_access(requirement: flow.Requirement, reader: Reader, passed_over: frozenset[str]) -> Access | None:
@@ -136,10 +136,10 @@ class _Request(Record):
     reuse: flow.Trait | None
     reader: Reader
 
-    def arguments(self, least: int, most: int, form: str) -> list[Expr]:
+    def arguments(self, least: int, most: int, form: str, hint: str | None = None) -> list[Expr]:
         given = [argument for argument in self.trait.arguments if isinstance(argument, Expr)]
         if len(given) != len(self.trait.arguments) or not least <= len(given) <= most:
-            fail("wrong-arguments", f"`{self.trait.name}` is written `{form}`", self.trait.span)
+            fail("wrong-arguments", f"`{self.trait.name}` is written `{form}`", self.trait.span, hint=hint)
         return given
 
     @property
@@ -205,14 +205,14 @@ def _not_too_many(nest: Nest, request: _Request) -> Expr:
 
 def _stencil(request: _Request) -> Stencil:
     points, *extents = request.arguments(3, 4, "stencil(points, nx, ny) or stencil(points, nx, ny, nz)")
-    known: dict[object, tuple[int, bool]] = {}
+    known: dict[int, tuple[int, bool]] = {}
     for radius in range(1, 9):
         for star in (True, False):
             size = 2 * len(extents) * radius + 1 if star else (2 * radius + 1) ** len(extents)
             known.setdefault(size, (radius, star))  # where both have as many points, the one that reaches less far
     asked = points.payload if points.kind == "number" else None
-    if asked not in known:
-        shapes = ", ".join(map(str, [*known][:6]))
+    if not isinstance(asked, int) or asked not in known:
+        shapes = ", ".join(str(size) for size in sorted(known)[:6])
         fail("unknown-stencil", f"no stencil in {len(extents)} dimensions has {points} points", request.trait.span,
              hint=f"stars and boxes have {shapes}, ... points")  # fmt: skip
     radius, star = known[asked]
@@ -236,26 +236,27 @@ def _random(request: _Request) -> Scattered:
 
 
 def _gather(request: _Request) -> Scattered:
-    (table,) = request.arguments(1, 1, "gather(table)")
-    if table.kind == "symbol" and table.payload[0] in request.reader.sizes:
-        return Scattered(request.reader.sizes[table.payload[0]])
+    arguments = request.trait.arguments
+    if len(arguments) == 1 and arguments[0] in request.reader.sizes:
+        return Scattered(request.reader.sizes[str(arguments[0])])
+    (table,) = request.arguments(1, 1, "gather(table)", "the table is a data structure, or its bytes")
     return Scattered(table)
 
 
 def _rd(request: _Request) -> Distances:
-    given = request.arguments(1, 2, "rd(distance) or rd(distance, line|word|byte)")
-    return Distances((given[0],), (graph.ONE,), _unit(given[1:], request.trait))
+    distance, unit = _counted(request, 1, "rd(distance) or rd(distance, line|word|byte)")
+    return Distances((_distance(distance[0], request.trait),), (graph.ONE,), unit)
 
 
 def _rdd(request: _Request) -> Distances:
     """A cumulative distribution and its distances: arrays, or the histogram in a file."""
     arguments = request.trait.arguments
     if len(arguments) == 1 and isinstance(arguments[0], str):
-        distances, cumulative = request.reader.histogram(arguments[0], request.trait)
-        steps = [high - low for low, high in zip((0.0, *cumulative), cumulative, strict=False)]
-        return Distances(tuple(map(graph.number, distances)), tuple(map(graph.number, steps)), "line")
-    given = request.arguments(2, 3, 'rdd, rdd(cdf, values), rdd(cdf, values, line|word|byte) or rdd("file.csv")')
-    cdf, values = (_array(part, request) for part in given[:2])
+        known, parts, first = request.reader.histogram(arguments[0], request.trait)
+        numbers = tuple(map(graph.number, known)), tuple(map(graph.number, parts))
+        return Distances(*numbers, "line", graph.number(first))
+    given, unit = _counted(request, 2, 'rdd, rdd(cdf, values), rdd(cdf, values, line|word|byte) or rdd("file.csv")')
+    cdf, values = (_array(part, request) for part in given)
     if len(cdf) != len(values):
         message = f"the distribution has {len(cdf)} steps and {len(values)} distances"
         fail("wrong-distribution", message, request.trait.span, hint="give one distance a step")
@@ -263,7 +264,25 @@ def _rdd(request: _Request) -> Distances:
     last = _unless(graph.compare(">", ends, graph.number(1e-6)), cdf[-1], "does not end at 1", request.trait)
     rises = [graph.sub(high, low) for low, high in zip((graph.ZERO, *cdf[:-1]), (*cdf[:-1], last), strict=True)]
     shares = [_unless(graph.compare("<", rise, graph.ZERO), rise, "is not increasing", request.trait) for rise in rises]
-    return Distances(tuple(values), tuple(shares), _unit(given[2:], request.trait))
+    return Distances(tuple(_distance(value, request.trait) for value in values), tuple(shares), unit)
+
+
+def _counted(request: _Request, values: int, form: str) -> tuple[list[Expr], str]:
+    """The values of a trait and the unit behind them, `line` where there is none."""
+    found = [argument for argument in request.trait.arguments[:values] if isinstance(argument, Expr)]
+    rest = request.trait.arguments[values:]
+    if len(found) != values or len(rest) > 1:
+        fail("wrong-arguments", f"`{request.trait.name}` is written `{form}`", request.trait.span)
+    unit = rest[0] if rest else UNITS[0]
+    if not isinstance(unit, str) or unit not in UNITS:
+        hint = (nearest(unit, UNITS) if isinstance(unit, str) else None) or "it is counted in `line`, `word` or `byte`"
+        fail("unknown-unit", f"a reuse distance is not counted in `{unit}`", request.trait.span, hint=hint)
+    return found, unit
+
+
+def _distance(value: Expr, trait: flow.Trait) -> Expr:
+    diagnostic = Diagnostic("negative-distance", "a reuse distance is not negative", trait.span)
+    return graph.if_else(graph.compare("<", value, graph.ZERO), graph.failure(diagnostic), value)
 
 
 def _unless(wrong: Expr, value: Expr, words: str, trait: flow.Trait) -> Expr:
@@ -275,20 +294,9 @@ def _array(part: Expr, request: _Request) -> tuple[Expr, ...]:
     known = request.reader.definitions.get(part, part)
     if known.kind != "array" or not known.args:
         message = f"`rdd` takes arrays, and `{part}` is none"
-        fail(
-            "wrong-distribution", message, request.trait.span, hint="write `param NAME[] = {0.5, 1.0}` and name it here"
-        )
+        hint = "declare `param rddCDF[] = {...}` and `param rddVals[] = {...}`, or name others: `rdd(cdf, values)`"
+        fail("wrong-distribution", message, request.trait.span, hint=hint)
     return known.args
-
-
-def _unit(given: list[Expr], trait: flow.Trait) -> str:
-    if not given:
-        return UNITS[0]
-    written = given[0].payload[0] if given[0].kind == "symbol" else str(given[0])
-    if written not in UNITS:
-        hint = nearest(written, UNITS) or "it is counted in `line`, `word` or `byte`"
-        fail("unknown-unit", f"a reuse distance is not counted in `{written}`", trait.span, hint=hint)
-    return written
 
 
 PATTERNS: dict[str, Callable[[_Request], Affine | Stencil | Scattered | Distances]] = {

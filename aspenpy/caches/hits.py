@@ -133,7 +133,7 @@ def _scattered(access: Access, around: Around, level: Level) -> list[Touches]:
 
 
 def _distances(access: Access, around: Around, level: Level) -> list[Touches]:
-    """SDCM for each distance; the distances are those of all accesses, so that none is a first touch."""
+    """SDCM for each distance."""
     pattern = access.pattern
     assert isinstance(pattern, Distances)
     found = []
@@ -141,7 +141,7 @@ def _distances(access: Access, around: Around, level: Level) -> list[Touches]:
         lines = graph.mul(distance, _lines_a_unit(pattern.unit, access, level))
         count = graph.mul(access.accesses, share)
         found.append(Touches(count, graph.apply("lru_hits", lines, level.ways, level.lines), lines))
-    return found
+    return [*found, Touches(graph.mul(access.accesses, pattern.first), graph.ZERO, graph.ZERO)]
 
 
 def _lines_a_unit(unit: str, access: Access, level: Level) -> Expr:

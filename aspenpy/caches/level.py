@@ -91,7 +91,9 @@ def _needed(component: Component, name: str, example: str) -> Expr:
     """A property that the model cannot do without: the mistake takes its place, and is told when it is needed."""
     value = _value(component, name)
     if value is not None:
-        return value
+        wrong = f"the `{name}` of the cache `{component.name}` is not above 0"
+        refused = graph.failure(Diagnostic("incomplete-cache", wrong, component.properties[name].span))
+        return graph.if_else(graph.compare(">", value, graph.ZERO), value, refused)
     message = f"the cache `{component.name}` has no `{name}`, which its hits depend on"
     return graph.failure(Diagnostic("incomplete-cache", message, component.name_span, hint=f"give it in {example}"))
 

@@ -11,6 +11,8 @@ from aspenpy.application.flow_builder import callees_first, calls, check_argumen
 from aspenpy.application.model import Application, enum_constants
 from aspenpy.application.ranges import range_warning, ranged
 from aspenpy.application.total import blocks_in, walk
+from aspenpy.caches.access import CACHE_TRAITS
+from aspenpy.caches.level import levels_of
 from aspenpy.checks.values import circles, failures, start_of
 from aspenpy.diagnostics import AspenError, Diagnostic, Related, nearest
 from aspenpy.expr import graph
@@ -20,6 +22,7 @@ from aspenpy.machine.model import Machine
 from aspenpy.mapping.compute import nobody_offers, target
 from aspenpy.mapping.exchanges import is_exchange
 from aspenpy.mapping.mapper import all_definitions
+from aspenpy.mapping.memory import hierarchy_of
 from aspenpy.scope import DEFAULT_SEED, circular
 from aspenpy.source import Span
 from aspenpy.syntax import nodes
@@ -46,6 +49,7 @@ def check_application(application: Application, machine: Machine | None = None) 
         *_unknown_arrays(application, kernels),
         *(_unoffered(machine, kernels) if machine is not None else []),
         *(_unknown_traits(machine, kernels) if machine is not None else []),
+        *(_patterns(application, machine, kernels) if machine is not None else []),
     ]
 
 
@@ -266,16 +270,35 @@ def _unoffered(machine: Machine, kernels: list[flow.Kernel]) -> list[Diagnostic]
 
 
 def _unknown_traits(machine: Machine, kernels: list[flow.Kernel]) -> list[Diagnostic]:
-    """Traits that no component serving the resource knows: they change nothing on this machine."""
-    offers = [target(machine, socket).offers for socket in machine.sockets or (None,)]
+    """Traits that no component serving the resource knows: they change nothing on this machine. Caches know those that
+    say how data are touched."""
+    sockets = machine.sockets or (None,)
+    offers = [target(machine, socket).offers for socket in sockets]
+    of_caches = CACHE_TRAITS if any(levels_of(machine, socket) for socket in sockets) else frozenset()
     found = []
     for requirement in (item for kernel in kernels for block in blocks_in(kernel.body) for item in block.requirements):
         resources = [offer[requirement.resource].resource for offer in offers if requirement.resource in offer]
         for trait in requirement.traits:
             known = [name for resource in resources for name in resource.traits]
+            of_cache = requirement.resource in ("loads", "stores") and trait.name in of_caches
             exchange = any(is_exchange(trait.name, resource, machine) for resource in resources)
-            if resources and trait.name not in known and not exchange:
+            if resources and trait.name not in known and not exchange and not of_cache:
                 message = f"machine `{machine.name}` knows no trait `{trait.name}` of `{requirement.resource}`"
                 hint = nearest(trait.name, known) or ("it knows " + ", ".join(dict.fromkeys(known)) if known else None)
                 found.append(Diagnostic("unknown-trait", message, trait.span, hint=hint, severity="warning"))
     return found
+
+
+def _patterns(application: Application, machine: Machine, kernels: list[flow.Kernel]) -> list[Diagnostic]:
+    """Patterns of access that the machine's caches cannot make sense of."""
+    found: dict[Diagnostic, None] = {}
+    for socket in machine.sockets or (None,):
+        offers = target(machine, socket).offers
+        for kernel in kernels:
+            hierarchy = hierarchy_of(machine, socket, application, all_definitions(application, machine, kernel))
+            for block in blocks_in(kernel.body) if hierarchy.levels else ():
+                try:
+                    hierarchy.traffic(block, offers)
+                except AspenError as error:
+                    found |= dict.fromkeys(error.diagnostics)
+    return list(found)

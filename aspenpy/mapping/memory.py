@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from itertools import pairwise
 
 from aspenpy.application import flow
 from aspenpy.application.model import Application
@@ -11,9 +12,13 @@ from aspenpy.caches.level import Level, levels_of
 from aspenpy.caches.traffic import Traffic, block_traffic
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
+from aspenpy.files import Reader as Files
 from aspenpy.machine.model import Machine, Place
 from aspenpy.mapping.cost import LevelCost, Offer
 from aspenpy.record import Record
+from aspenpy.source import Source
+
+Numbers = tuple[float, ...]
 
 
 class Hierarchy(Record):
@@ -46,13 +51,26 @@ def hierarchy_of(
     """The caches of a machine as an application's data meet them."""
     cores = (place for place in machine.first_places(socket) if place.component.type == "core")
     sizes = {name: data.size for name, data in application.data.items()}
-    reader = Reader(sizes, definitions, histogram_in_file)
+    reader = Reader(sizes, definitions, histogram_reader(application))
     return Hierarchy(levels_of(machine, socket), next(cores, None), reader, graph.add(*sizes.values()))
 
 
-def histogram_in_file(name: str, trait: flow.Trait) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """The reuse distances in a file beside the model, and their cumulative distribution."""
-    raise NotImplementedError
+def histogram_reader(application: Application) -> Callable[[str, flow.Trait], tuple[Numbers, Numbers, float]]:
+    """Reads histograms beside the model: their distances in lines, the share of the accesses that has each, and that
+    of first touches, which have none."""
+    node = application.node
+    model = node.span.source if node.span is not None else Source("")
+    files = Files(allow_outside=application.reads_outside)
+
+    def read(name: str, trait: flow.Trait) -> tuple[Numbers, Numbers, float]:
+        from aspenpy.reuse.histogram import parse_histogram
+
+        asking = trait.span.source if trait.span is not None else model
+        found = parse_histogram(files.data(name, asking, model, trait.span))
+        shares = (high - low for low, high in pairwise((0.0, *found.cumulative)))
+        return found.distances, tuple(shares), found.cold
+
+    return read
 
 
 def level_costs(traffic: Iterable[Traffic], parallelism: Expr) -> tuple[LevelCost, ...]:
