@@ -148,11 +148,25 @@ class Traffic:
             fail("no-traffic", f"there is no `{quantity}` at `{level}`", hint=f"quantities: {known}; levels: {levels}")
         return self.prediction.scope.formulas([graph.add(*parts)], free)[0]
 
+    @property
+    def _approximated(self) -> list[Diagnostic]:
+        return [
+            Diagnostic(
+                "modelled-as-lru",
+                f"the cache `{level.name}` is `plru` and modelled as `lru`, which it follows within some 10 %",
+                level.place.component.properties["policy"].span,
+                severity="note",
+            )
+            for level in self.levels
+            if level.policy == "plru"
+        ]
+
     @cached_property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
-        """Requirements that say nothing of how they touch their data, and so go to memory in full."""
+        """Requirements that say nothing of how they touch their data, and so go to memory in full; what the model does
+        otherwise than the machine says."""
         tree = self.prediction.tree
-        found = list(self.prediction.diagnostics)
+        found = [*self.prediction.diagnostics, *self._approximated]
         for kernel in reversed(tree.kernels):
             for block in blocks_in(kernel.body):
                 for cost in tree.blocks[block].requirements:

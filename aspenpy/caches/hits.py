@@ -140,7 +140,7 @@ def _distances(access: Access, around: Around, level: Level) -> list[Touches]:
     for distance, share in zip(pattern.distances, pattern.shares, strict=True):
         lines = graph.mul(distance, _lines_a_unit(pattern.unit, access, level))
         count = graph.mul(access.accesses, share)
-        found.append(Touches(count, graph.apply("lru_hits", lines, level.ways, level.lines), lines))
+        found.append(Touches(count, level.holds(lines), lines))
     return [*found, Touches(graph.mul(access.accesses, pattern.first), graph.ZERO, graph.ZERO)]
 
 

@@ -199,7 +199,7 @@ def _cases(
     """The share of sets that keep their lines, by which of the arrays use them. `seen` are the arrays decided so far,
     each with its chance: one that moves in step with another uses the sets that the other uses."""
     if not arrays:
-        return graph.apply("lines_with_room", level.ways, *in_set)
+        return graph.apply("lines_with_room", level.room, *in_set)
     (nest, load_there, alone), *rest = arrays
     chance = alone
     for other, other_load, other_chance, there in seen:
@@ -222,4 +222,4 @@ def _cases(
 
 def kept(in_set: Expr, level: Level) -> Expr:
     """The share of lines in sets with no more lines in use than ways, where sets have `in_set` on average."""
-    return graph.apply("lines_with_room", level.ways, in_set)
+    return graph.apply("lines_with_room", level.room, in_set)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from aspenpy.diagnostics import Diagnostic, fail, nearest
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
@@ -17,7 +19,8 @@ class Level(Record):
     """A cache as one instance of a block sees it.
 
     `capacity` and `line` in bytes, `ways` a set, `bandwidth` in bytes/s and `latency` in seconds where the machine says
-    them. A shared cache is divided by the instances that use it at once (`shares`).
+    them. A shared cache is divided by the instances that use it at once (`shares`): each has all of its sets and a
+    part of the ways. `added` are the lines of an instance in the level before, where both hold different ones.
     """
 
     place: Place
@@ -29,26 +32,47 @@ class Level(Record):
     writes: str
     bandwidth: Expr | None
     latency: Expr | None
-    shares: Expr
+    shares: Expr = graph.ONE
+    added: Expr = graph.ZERO
 
     @property
     def name(self) -> str:
         return self.place.component.name
 
     @property
-    def lines(self) -> Expr:
-        """Lines that an instance finds room for."""
-        return graph.div(self.capacity, graph.mul(self.line, self.shares))
+    def sets(self) -> Expr:
+        return graph.div(self.capacity, graph.mul(self.line, self.ways))
 
     @property
-    def sets(self) -> Expr:
-        return graph.div(self.lines, self.ways)
+    def room(self) -> Expr:
+        """Lines of an instance that find room in each set."""
+        return graph.add(graph.div(self.ways, self.shares), graph.div(self.added, self.sets))
 
-    def shared_by(self, parallelism: Expr) -> Level:
-        """The level when so many instances run: those that share one cache have a part of it each."""
-        together = graph.apply("ceil", graph.div(parallelism, self.place.count))
-        shared: Level = self.replace(shares=graph.apply("max", graph.ONE, together))
-        return shared
+    @property
+    def lines(self) -> Expr:
+        """Lines that an instance finds room for."""
+        return graph.add(graph.div(self.capacity, graph.mul(self.line, self.shares)), self.added)
+
+    def holds(self, distance: Expr) -> Expr:
+        """The chance that a line is still there when an instance has touched so many others, and those that share the
+        cache as many each: SDCM."""
+        ways = self.ways
+        if self.added is not graph.ZERO:
+            more = graph.div(graph.mul(self.added, self.shares), self.sets)
+            ways = graph.add(ways, graph.apply("floor", more))
+        return graph.apply("lru_hits", graph.mul(distance, self.shares), ways, graph.mul(ways, self.sets))
+
+
+def used_by(levels: Sequence[Level], parallelism: Expr) -> list[Level]:
+    """The levels when so many instances run: those that share one cache have a part of it each. A level that does not
+    hold what the one before it holds adds to that (`exclusive`, and a `victim` cache, which takes what goes there)."""
+    found: list[Level] = []
+    for level in levels:
+        together = graph.apply("ceil", graph.div(parallelism, level.place.count))
+        adds = bool(found) and level.inclusion in ("exclusive", "victim")
+        added = graph.div(graph.mul(found[-1].lines, found[-1].line), level.line) if adds else graph.ZERO
+        found.append(level.replace(shares=graph.apply("max", graph.ONE, together), added=added))
+    return found
 
 
 def levels_of(machine: Machine, socket: str | None) -> tuple[Level, ...]:
@@ -78,7 +102,6 @@ def _level(place: Place) -> Level:
         _word(component, "writes", WRITES),
         _value(component, "bandwidth"),
         _value(component, "latency"),
-        graph.ONE,
     )
 
 

@@ -109,12 +109,12 @@ def _uses(access: Access, misses: Sequence[Expr], levels: Sequence[Level], dirty
     """Each level's part: it is asked for what the level before it has missed."""
     found = []
     asked = access.accesses
-    for level, missed in zip(levels, misses, strict=True):
-        fetched, written_back = missed, missed if dirty else graph.ZERO
-        if access.writes and level.writes != "allocate":
+    for level, lines in zip(levels, misses, strict=True):
+        missed, fetched, written_back = lines, lines, lines if dirty else graph.ZERO
+        if access.writes and lines is not graph.ZERO and level.writes != "allocate":
             fetched = graph.ZERO
-            if level.writes == "no_allocate":  # each word that misses goes on by itself
-                written_back = graph.div(graph.mul(missed, access.word), level.line)
+            if level.writes == "no_allocate":  # no store brings the line for the next one; each word goes on by itself
+                missed, written_back = asked, graph.div(graph.mul(asked, access.word), level.line)
         found.append(LevelUse(level, asked, missed, fetched, written_back))
         asked = missed
     return tuple(found)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from itertools import pairwise
+from itertools import combinations
 
 from aspenpy.application import flow
 from aspenpy.application.total import summed
@@ -59,7 +59,7 @@ def target(machine: Machine, socket: str | None) -> Target:
     places = list(machine.first_places(chosen))
     if any("serial" in place.component.properties for place in places):
         caches = [place.component.name for place in places if place.component.type == "cache"]
-        conflicts.update(pairwise(["loads", "stores", *caches]))
+        conflicts.update(combinations(["loads", "stores", *caches], 2))
     return Target(machine, chosen, offers, frozenset(conflicts))
 
 

@@ -8,7 +8,7 @@ from itertools import pairwise
 from aspenpy.application import flow
 from aspenpy.application.model import Application
 from aspenpy.caches.access import Reader, read_access
-from aspenpy.caches.level import Level, levels_of
+from aspenpy.caches.level import Level, levels_of, used_by
 from aspenpy.caches.traffic import Traffic, block_traffic
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
@@ -41,8 +41,7 @@ class Hierarchy(Record):
                 accesses.append(access)
         if not accesses or not self.levels:
             return {}
-        levels = [level.shared_by(block.parallelism) for level in self.levels]
-        return block_traffic(accesses, levels, self.all_bytes)
+        return block_traffic(accesses, used_by(self.levels, block.parallelism), self.all_bytes)
 
 
 def hierarchy_of(
