@@ -148,6 +148,16 @@ class Traffic:
             fail("no-traffic", f"there is no `{quantity}` at `{level}`", hint=f"quantities: {known}; levels: {levels}")
         return self.prediction.scope.formulas([graph.add(*parts)], free)[0]
 
+    def regime(self, quantity: str, level: str, free: tuple[str, ...] = ()) -> Expr:
+        """The formula around the present values of the free parameters: which data stay in the cache is decided, and
+        what is left is mostly a polynomial. It holds as long as no decision changes."""
+        from aspenpy.expr.regime import regime
+
+        formula = self.formula(quantity, level, free)
+        symbols = list(graph.free_symbols(formula))
+        values = self.prediction.scope.values(symbols, self.prediction.seed)
+        return regime(formula, dict(zip(symbols, values, strict=True)), self.prediction.seed)
+
     @property
     def _approximated(self) -> list[Diagnostic]:
         return [
