@@ -17,6 +17,10 @@ DEFAULT_WORD = 8
 """Bytes of a word where a requirement gives its amount in bytes alone."""
 
 
+ADDITIONS = ("warm", "reuse", "streaming")
+"""The traits that add to a pattern."""
+
+
 class Affine(Record):
     """Words at the strides of a nest; `own` where the model wrote the loops itself."""
 
@@ -69,13 +73,14 @@ class Distances(Record):
 
 class Access(Record):
     """A requirement with its pattern. `word` in bytes, `accesses` words, per parallel instance of the block; `check` is
-    1, or fails where the two do not agree."""
+    1, or fails where the two do not agree. A `streaming` store writes whole lines and fetches none."""
 
     requirement: flow.Requirement
     word: Expr
     accesses: Expr
     pattern: Affine | Stencil | Scattered | Distances
     warm: bool
+    streaming: bool
     check: Expr
 
     @property
@@ -115,11 +120,11 @@ def read_access(requirement: flow.Requirement, reader: Reader, passed_over: froz
     request = _Request(requirement, word, accesses, patterns[0], traits.get("reuse"), reader)
     pattern = PATTERNS[patterns[0].name](request)
     check = _not_too_many(pattern.nest, request) if isinstance(pattern, Affine) and pattern.own else graph.ONE
-    return Access(requirement, word, accesses, pattern, "warm" in traits, check)
+    return Access(requirement, word, accesses, pattern, "warm" in traits, "streaming" in traits, check)
 
 
 def _refuse_alone(traits: Mapping[str, flow.Trait]) -> None:
-    for name in ("warm", "reuse"):
+    for name in ADDITIONS:
         if name in traits:
             known = ", ".join(f"`{pattern}`" for pattern in PATTERNS)
             message = f"`{name}` adds to a pattern of access, and there is none here"
@@ -310,6 +315,6 @@ PATTERNS: dict[str, Callable[[_Request], Affine | Stencil | Scattered | Distance
     "rd": _rd,
     "rdd": _rdd,
 }
-"""The traits that are patterns. `reuse` and `warm` add to one."""
+"""The traits that are patterns."""
 
-CACHE_TRAITS = frozenset({*PATTERNS, "reuse", "warm"})
+CACHE_TRAITS = frozenset({*PATTERNS, *ADDITIONS})

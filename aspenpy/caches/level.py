@@ -20,7 +20,8 @@ class Level(Record):
 
     `capacity` and `line` in bytes, `ways` a set, `bandwidth` in bytes/s and `latency` in seconds where the machine says
     them. A shared cache is divided by the instances that use it at once (`shares`): each has all of its sets and a
-    part of the ways. `added` are the lines of an instance in the level before, where both hold different ones.
+    part of the ways. `added` are the lines of an instance in the level before, where both hold different ones. With
+    `prefetch` a miss fetches so many lines that lie together (2: the line and its neighbour).
     """
 
     place: Place
@@ -32,6 +33,7 @@ class Level(Record):
     writes: str
     bandwidth: Expr | None
     latency: Expr | None
+    prefetch: Expr = graph.ONE
     shares: Expr = graph.ONE
     added: Expr = graph.ZERO
 
@@ -52,6 +54,11 @@ class Level(Record):
     def lines(self) -> Expr:
         """Lines that an instance finds room for."""
         return graph.add(graph.div(self.capacity, graph.mul(self.line, self.shares)), self.added)
+
+    @property
+    def by_misses(self) -> Level:
+        """The level in units of what a miss fetches."""
+        return self if self.prefetch is graph.ONE else self.replace(line=graph.mul(self.line, self.prefetch))
 
     def holds(self, distance: Expr) -> Expr:
         """The chance that a line is still there when an instance has touched so many others, and those that share the
@@ -102,6 +109,7 @@ def _level(place: Place) -> Level:
         _word(component, "writes", WRITES),
         _value(component, "bandwidth"),
         _value(component, "latency"),
+        _value(component, "prefetch") or graph.ONE,
     )
 
 

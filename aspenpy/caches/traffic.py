@@ -59,18 +59,22 @@ def block_traffic(
     """
     accesses = _in_the_same_loops(accesses)
     leaders = _leaders(accesses)
-    misses = {}
-    for leader in leaders:
-        others = tuple(other.nest for other in leaders if other is not leader and other.nest is not None)
-        check = product(member.check for member in leaders[leader])
-        found_there = _misses(leader, Around(others, all_bytes), levels)
-        misses[leader] = [graph.mul(missed, check) for missed in found_there]
+    fetching = [level.by_misses for level in levels]
+    misses, lines = {}, {}
+    for leader, members in leaders.items():
+        around = Around(tuple(o.nest for o in leaders if o is not leader and o.nest is not None), all_bytes)
+        check = product(member.check for member in members)
+        misses[leader] = [graph.mul(missed, check) for missed in _misses(leader, around, fetching)]
+        lines[leader] = misses[leader] if fetching == [*levels] else _misses(leader, around, levels)
     stored = {leader: any(member.writes for member in members) for leader, members in leaders.items()}
     found = {}
     for leader, members in leaders.items():
         for access in members:
-            own = misses[leader] if access is leader else [graph.ZERO] * len(levels)
-            found[access.requirement] = Traffic(access, _uses(access, own, levels, stored[leader]))
+            if access is leader:
+                uses = _uses(access, misses[leader], lines[leader] if stored[leader] else None, levels)
+            else:
+                uses = _uses(access, [graph.ZERO] * len(levels), None, levels)
+            found[access.requirement] = Traffic(access, uses)
     return found
 
 
@@ -105,15 +109,20 @@ def _estimates_touches(access: Access) -> bool:
     return nest is not None and any(nest.crosses(depth) for depth in range(1, len(nest.loops) + 1))
 
 
-def _uses(access: Access, misses: Sequence[Expr], levels: Sequence[Level], dirty: bool) -> tuple[LevelUse, ...]:
-    """Each level's part: it is asked for what the level before it has missed."""
+def _uses(
+    access: Access, misses: Sequence[Expr], written: Sequence[Expr] | None, levels: Sequence[Level]
+) -> tuple[LevelUse, ...]:
+    """Each level's part: it is asked for what the level before it has missed. `written` are the lines that leave each
+    level dirty."""
     found = []
     asked = access.accesses
-    for level, lines in zip(levels, misses, strict=True):
-        missed, fetched, written_back = lines, lines, lines if dirty else graph.ZERO
-        if access.writes and lines is not graph.ZERO and level.writes != "allocate":
+    for place, (level, missed) in enumerate(zip(levels, misses, strict=True)):
+        fetched = graph.mul(missed, level.prefetch)
+        written_back = graph.ZERO if written is None else written[place]
+        writes = "streaming" if access.streaming else level.writes
+        if access.writes and missed is not graph.ZERO and writes != "allocate":
             fetched = graph.ZERO
-            if level.writes == "no_allocate":  # no store brings the line for the next one; each word goes on by itself
+            if writes == "no_allocate":  # no store brings the line for the next one; each word goes on by itself
                 missed, written_back = asked, graph.div(graph.mul(asked, access.word), level.line)
         found.append(LevelUse(level, asked, missed, fetched, written_back))
         asked = missed
