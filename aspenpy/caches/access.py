@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 
 from aspenpy.application import flow
 from aspenpy.application.flow_builder import UNITS
+from aspenpy.caches.names import ADDITIONS
 from aspenpy.caches.nest import Loop, Nest
 from aspenpy.diagnostics import Diagnostic, fail, nearest
 from aspenpy.expr import graph
@@ -15,10 +16,6 @@ from aspenpy.record import Record
 
 DEFAULT_WORD = 8
 """Bytes of a word where a requirement gives its amount in bytes alone."""
-
-
-ADDITIONS = ("warm", "reuse", "streaming")
-"""The traits that add to a pattern."""
 
 
 class Affine(Record):
@@ -87,6 +84,11 @@ class Access(Record):
     def nest(self) -> Nest | None:
         """The loops of its pattern, where it is one of loops."""
         return self.pattern.nest if isinstance(self.pattern, Affine | Stencil) else None
+
+    @property
+    def is_scattered(self) -> bool:
+        """Whether nobody can tell which line is next."""
+        return isinstance(self.pattern, Scattered)
 
     @property
     def writes(self) -> bool:
@@ -315,6 +317,4 @@ PATTERNS: dict[str, Callable[[_Request], Affine | Stencil | Scattered | Distance
     "rd": _rd,
     "rdd": _rdd,
 }
-"""The traits that are patterns."""
-
-CACHE_TRAITS = frozenset({*PATTERNS, *ADDITIONS})
+"""How each pattern of `PATTERN_NAMES` is read."""

@@ -34,8 +34,9 @@ class Around(Record):
 def touches(access: Access, around: Around, level: Level) -> list[Touches]:
     """All touches of lines of one access, first touches included (their distance is what `warm` says)."""
     found = _RULES[type(access.pattern)](access, around, level)
-    scattered = isinstance(access.pattern, Scattered)  # its rule holds for any policy
-    return _randomly_replaced(found, level) if level.policy == "random" and not scattered else found
+    if level.policy != "random" or access.is_scattered:  # that rule holds for any policy
+        return found
+    return _randomly_replaced(found, level)
 
 
 def _affine(access: Access, around: Around, level: Level) -> list[Touches]:

@@ -11,8 +11,8 @@ from aspenpy.application.flow_builder import callees_first, calls, check_argumen
 from aspenpy.application.model import Application, enum_constants
 from aspenpy.application.ranges import range_warning, ranged
 from aspenpy.application.total import blocks_in, walk
-from aspenpy.caches.access import CACHE_TRAITS
 from aspenpy.caches.level import levels_of
+from aspenpy.caches.names import CACHE_TRAITS
 from aspenpy.checks.values import circles, failures, start_of
 from aspenpy.diagnostics import AspenError, Diagnostic, Related, nearest
 from aspenpy.expr import graph
@@ -22,7 +22,7 @@ from aspenpy.machine.model import Machine
 from aspenpy.mapping.compute import nobody_offers, target
 from aspenpy.mapping.exchanges import is_exchange
 from aspenpy.mapping.mapper import all_definitions
-from aspenpy.mapping.memory import hierarchy_of
+from aspenpy.mapping.memory import Hierarchy
 from aspenpy.scope import DEFAULT_SEED, circular
 from aspenpy.source import Span
 from aspenpy.syntax import nodes
@@ -295,7 +295,7 @@ def _patterns(application: Application, machine: Machine, kernels: list[flow.Ker
     for socket in machine.sockets or (None,):
         offers = target(machine, socket).offers
         for kernel in kernels:
-            hierarchy = hierarchy_of(machine, socket, application, all_definitions(application, machine, kernel))
+            hierarchy = Hierarchy(machine, socket, application, all_definitions(application, machine, kernel))
             for block in blocks_in(kernel.body) if hierarchy.levels else ():
                 try:
                     hierarchy.traffic(block, offers)

@@ -23,7 +23,7 @@ from aspenpy.generate.mpi_kernel import KernelWriter, Surroundings, speaking_ker
 from aspenpy.machine.model import Machine
 from aspenpy.mapping.compute import price_block, target
 from aspenpy.mapping.mapper import map_application
-from aspenpy.mapping.memory import hierarchy_of
+from aspenpy.mapping.memory import Hierarchy
 from aspenpy.scope import Setting, Value
 
 
@@ -166,7 +166,7 @@ def _seconds(
     """How long a part of a kernel takes on a machine. A block may lack some of its requirements."""
     tree = map_application(application, machine, socket=socket, kernel=kernel)
     timer, where = Timer(tree), target(machine, socket)
-    hierarchy = hierarchy_of(machine, where.socket, application, tree.definitions)
+    hierarchy = Hierarchy(machine, where.socket, application, tree.definitions)
 
     def seconds(node: flow.Flow) -> Expr:
         if isinstance(node, flow.Block):

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import combinations
+from typing import TYPE_CHECKING
 
 from aspenpy.application import flow
 from aspenpy.application.total import summed
-from aspenpy.caches.access import CACHE_TRAITS, Scattered
-from aspenpy.caches.traffic import Traffic
+from aspenpy.caches.names import CACHE_TRAITS
 from aspenpy.diagnostics import Diagnostic, Related, fail, nearest
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
@@ -18,6 +18,9 @@ from aspenpy.mapping.exchanges import is_exchange
 from aspenpy.mapping.memory import Hierarchy, level_costs, waiting_for_memory
 from aspenpy.record import Record
 from aspenpy.syntax.lower import Origins, carry_origin
+
+if TYPE_CHECKING:
+    from aspenpy.caches.traffic import Traffic
 
 
 class Target(Record):
@@ -97,7 +100,7 @@ def price_traffic(
         serial = graph.add(cost.serial, beside.serial)
         cost = cost.replace(serial=serial, time=graph.mul(cost.rounds, serial))
     waiting = None
-    if isinstance(traffic.access.pattern, Scattered) and cost.offer is not None:
+    if traffic.access.is_scattered and cost.offer is not None:
         waiting = waiting_for_memory(traffic, cost.offer.place, core)
     if waiting is not None:
         serial = graph.apply("max", cost.serial, waiting)

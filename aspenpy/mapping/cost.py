@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from aspenpy.application import flow
 from aspenpy.application.model import Application
 from aspenpy.application.total import Amounts, Leaf, Totaller, Totals, added, callees_first, scaled, summed
-from aspenpy.caches.traffic import Traffic
 from aspenpy.diagnostics import fail
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
@@ -20,6 +20,9 @@ from aspenpy.garbage import collection_paused
 from aspenpy.machine.model import Machine, Place, Resource
 from aspenpy.record import Record
 from aspenpy.syntax.lower import Origins, carry_origin
+
+if TYPE_CHECKING:
+    from aspenpy.caches.traffic import Traffic
 
 
 class Offer(Record):

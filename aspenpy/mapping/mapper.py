@@ -11,7 +11,7 @@ from aspenpy.garbage import collection_paused
 from aspenpy.machine.model import OWNER, Machine
 from aspenpy.mapping.compute import price_block, target
 from aspenpy.mapping.cost import CostTree
-from aspenpy.mapping.memory import hierarchy_of
+from aspenpy.mapping.memory import Hierarchy
 from aspenpy.syntax.lower import Origins
 
 
@@ -28,7 +28,7 @@ def map_application(
         entry = application.flow(kernel)
         definitions = all_definitions(application, machine, entry)
         where = target(machine, socket)
-        hierarchy = hierarchy_of(machine, where.socket, application, definitions)
+        hierarchy = Hierarchy(machine, where.socket, application, definitions)
         origins = all_origins(application, machine)
         blocks = {
             block: price_block(block, where, hierarchy, origins)

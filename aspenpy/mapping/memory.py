@@ -3,55 +3,82 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import cached_property
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 from aspenpy.application import flow
 from aspenpy.application.model import Application
-from aspenpy.caches.access import Reader, read_access
-from aspenpy.caches.level import Level, levels_of, used_by
-from aspenpy.caches.traffic import Traffic, block_traffic
+from aspenpy.caches.names import CACHE_TRAITS
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.files import Reader as Files
 from aspenpy.machine.model import Machine, Place
 from aspenpy.mapping.cost import LevelCost, Offer
-from aspenpy.record import Record
 from aspenpy.source import Source
+
+if TYPE_CHECKING:
+    from aspenpy.caches.access import Reader
+    from aspenpy.caches.level import Level
+    from aspenpy.caches.traffic import Traffic
 
 Numbers = tuple[float, ...]
 
 
-class Hierarchy(Record):
-    """The caches before a memory, and what patterns of access are read with."""
+class Hierarchy:
+    """The caches of a machine as an application's data meet them. What the room `caches` is for is imported when a
+    requirement says how it touches its data."""
 
-    levels: tuple[Level, ...]
-    core: Place | None
-    reader: Reader
-    all_bytes: Expr
+    def __init__(
+        self, machine: Machine, socket: str | None, application: Application, definitions: Mapping[Expr, Expr]
+    ) -> None:
+        self.machine = machine
+        self.socket = socket
+        self.application = application
+        self.definitions = definitions
+
+    @cached_property
+    def levels(self) -> tuple[Level, ...]:
+        """The caches between a core and its memory, the nearest first."""
+        from aspenpy.caches.level import levels_of
+
+        return levels_of(self.machine, self.socket)
+
+    @cached_property
+    def core(self) -> Place | None:
+        """The first kind of core."""
+        places = self.machine.first_places(self.socket)
+        return next((place for place in places if place.component.type == "core"), None)
+
+    @cached_property
+    def _sizes(self) -> dict[str, Expr]:
+        return {name: data.size for name, data in self.application.data.items()}
+
+    @cached_property
+    def _reader(self) -> Reader:
+        from aspenpy.caches.access import Reader
+
+        return Reader(self._sizes, self.definitions, histogram_reader(self.application))
 
     def traffic(self, block: flow.Block, offers: Mapping[str, Offer]) -> dict[flow.Requirement, Traffic]:
         """The traffic of those requirements of a block that say how they touch their data. A trait that the machine
         gives a rule for is the machine's."""
+        if not any(trait.name in CACHE_TRAITS for requirement in block.requirements for trait in requirement.traits):
+            return {}
+        from aspenpy.caches.access import read_access
+        from aspenpy.caches.level import used_by
+        from aspenpy.caches.traffic import block_traffic
+
         accesses = []
         for requirement in block.requirements:
             offer = offers.get(requirement.resource)
             known = frozenset(offer.resource.traits) if offer is not None else frozenset[str]()
-            access = read_access(requirement, self.reader, known)
+            access = read_access(requirement, self._reader, known)
             if access is not None:
                 accesses.append(access)
         if not accesses or not self.levels:
             return {}
-        return block_traffic(accesses, used_by(self.levels, block.parallelism), self.all_bytes)
-
-
-def hierarchy_of(
-    machine: Machine, socket: str | None, application: Application, definitions: Mapping[Expr, Expr]
-) -> Hierarchy:
-    """The caches of a machine as an application's data meet them."""
-    cores = (place for place in machine.first_places(socket) if place.component.type == "core")
-    sizes = {name: data.size for name, data in application.data.items()}
-    reader = Reader(sizes, definitions, histogram_reader(application))
-    return Hierarchy(levels_of(machine, socket), next(cores, None), reader, graph.add(*sizes.values()))
+        return block_traffic(accesses, used_by(self.levels, block.parallelism), graph.add(*self._sizes.values()))
 
 
 def histogram_reader(application: Application) -> Callable[[str, flow.Trait], tuple[Numbers, Numbers, float]]:

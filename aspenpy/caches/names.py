@@ -1,0 +1,11 @@
+"""The traits by which loads and stores say how they touch their data; `caches.access` reads them."""
+
+from __future__ import annotations
+
+PATTERN_NAMES = ("stream", "stride", "blocked", "nest", "stencil", "random", "gather", "rd", "rdd")
+"""The patterns, of which an access has one."""
+
+ADDITIONS = ("warm", "reuse", "streaming")
+"""What adds to a pattern."""
+
+CACHE_TRAITS = frozenset({*PATTERN_NAMES, *ADDITIONS})
