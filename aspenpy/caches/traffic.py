@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from aspenpy.application import flow
-from aspenpy.caches.access import Access, Affine
+from aspenpy.caches.access import Access, Affine, Stencil
 from aspenpy.caches.hits import Around, touches
 from aspenpy.caches.level import Level
 from aspenpy.caches.nest import Loop, Nest, product
 from aspenpy.diagnostics import Related, fail
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
+from aspenpy.expr.monomial import as_expression, monomial
 from aspenpy.record import Record
 
 
@@ -131,15 +132,15 @@ def _uses(
 
 def _in_the_same_loops(accesses: Sequence[Access]) -> list[Access]:
     """Every nest of the block brought to the loops of the block."""
-    nests = [access.pattern for access in accesses if isinstance(access.pattern, Affine)]
-    stencils = [
-        access.nest for access in accesses if access.nest is not None and not isinstance(access.pattern, Affine)
-    ]
-    own = [pattern.nest for pattern in nests if pattern.own] + stencils
     _same_depth(accesses)
-    models = own or [pattern.nest for pattern in nests]
-    depth = max((len(nest.loops) for nest in models), default=0)
-    trips = [_longest([nest.loops[at].trips for nest in models if at < len(nest.loops)]) for at in range(depth)]
+    patterns = [access.pattern for access in accesses]
+    nests = [pattern.nest for pattern in patterns if isinstance(pattern, Affine) and pattern.own]
+    models = [[loop.trips for loop in nest.loops] for nest in nests]
+    models += [[*pattern.extents] for pattern in patterns if isinstance(pattern, Stencil)]
+    if not models:
+        models = [[loop.trips for loop in pattern.nest.loops] for pattern in patterns if isinstance(pattern, Affine)]
+    depth = max(map(len, models), default=0)
+    trips = [_longest([counts[at] for counts in models if at < len(counts)]) for at in range(depth)]
     return [_brought(access, trips) for access in accesses]
 
 
@@ -177,12 +178,20 @@ def _brought(access: Access, trips: list[Expr]) -> Access:
     if repeats:
         loops = (*pattern.nest.loops, *[Loop(graph.ZERO, graph.ONE)] * (len(trips) - 1 - len(repeats)))
         return _with_nest(access, Nest(access.word, loops))
-    stride = graph.div(graph.mul(sweep.stride, access.accesses), product(trips))
+    steps = graph.div(access.accesses, product(trips))
     found = []
     for count in trips:
-        found.append(Loop(graph.apply("round", stride), count))
-        stride = graph.mul(stride, count)
+        found.append(Loop(graph.mul(sweep.stride, _whole(steps)), count))
+        steps = graph.mul(steps, count)
     return _with_nest(access, Nest(access.word, tuple(found)))
+
+
+def _whole(steps: Expr) -> Expr:
+    """How many places a stream goes on in one pass of a loop, where it may stand still in most."""
+    found = monomial(steps)
+    if found.coefficient.denominator == 1 and all(exponent > 0 for _, exponent in found.powers):
+        return as_expression(found)
+    return graph.apply("round", as_expression(found))
 
 
 def _with_nest(access: Access, nest: Nest) -> Access:

@@ -38,7 +38,7 @@ CACHE_HELPERS: dict[str, str] = {
     }
     return fmin(1.0, exp(logarithm + log(total)));
 }""",
-    "aspen_room": """static double aspen_room(double ways, const double *loads, int count)
+    "aspen_with_room": """static double aspen_with_room(double ways, const double *loads, int count)
 {
     double most = 0.0, whole, rest, chance, found;
     if (ways < 0.0)
@@ -50,10 +50,10 @@ CACHE_HELPERS: dict[str, str] = {
     whole = floor(loads[0]);
     rest = loads[0] - whole;
     chance = fmin(1.0, loads[1]);
-    found = chance > 0.0 && rest < 1.0 ? chance * (1.0 - rest) * aspen_room(ways - whole, loads + 2, count - 2) : 0.0;
+    found = chance > 0.0 && rest < 1.0 ? chance * (1.0 - rest) * aspen_with_room(ways - whole, loads + 2, count - 2) : 0.0;
     if (chance > 0.0 && rest > 0.0)
-        found += chance * rest * aspen_room(ways - whole - 1.0, loads + 2, count - 2);
-    return chance < 1.0 ? found + (1.0 - chance) * aspen_room(ways, loads + 2, count - 2) : found;
+        found += chance * rest * aspen_with_room(ways - whole - 1.0, loads + 2, count - 2);
+    return chance < 1.0 ? found + (1.0 - chance) * aspen_with_room(ways, loads + 2, count - 2) : found;
 }""",
     "aspen_lines_with_room": """static double aspen_lines_with_room(const double *given, int count)
 {
@@ -66,9 +66,9 @@ CACHE_HELPERS: dict[str, str] = {
     whole = floor(given[1]);
     rest = given[1] - whole;
     if (rest == 0.0)
-        return aspen_room(given[0] - whole, given + 2, count - 2);
-    return ((1.0 - rest) * whole * aspen_room(given[0] - whole, given + 2, count - 2)
-        + rest * (whole + 1.0) * aspen_room(given[0] - whole - 1.0, given + 2, count - 2)) / given[1];
+        return aspen_with_room(given[0] - whole, given + 2, count - 2);
+    return ((1.0 - rest) * whole * aspen_with_room(given[0] - whole, given + 2, count - 2)
+        + rest * (whole + 1.0) * aspen_with_room(given[0] - whole - 1.0, given + 2, count - 2)) / given[1];
 }""",
     "aspen_random_misses": """static double aspen_random_misses(const double *given, int count)
 {

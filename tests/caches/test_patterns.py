@@ -261,3 +261,42 @@ def test_matrix_products(n: int) -> None:
     for shape in (("L1", 4096, 4), ("L1", 8192, 8)):
         found, model = misses(walks, shape)
         assert model == pytest.approx(found, rel=0.1)
+
+
+@pytest.mark.parametrize("n", [30, 62, 100, 200])
+def test_stream_beside_a_stencil(n: int) -> None:
+    """The result of a sweep has no rim, and goes on with the points: within 3 %."""
+    row, result = n + 2, -(-WORD * (n + 2) ** 2 // PAGE) * PAGE
+    references: list[Reference] = []
+    for down, along in product(range(1, n + 1), repeat=2):
+        at = down * row + along
+        references += [("L", WORD * (at + beside), WORD) for beside in (0, -1, 1, -row, row)]
+        references.append(("S", result + WORD * ((down - 1) * n + along - 1), WORD))
+    found = counted(simulator(*SMALL), references)
+    model = modelled(
+        f"loads [{5 * n * n}] of size [8] from U as stencil(5, {n}, {n}) stores [{n * n}] of size [8] to V as stream",
+        f"data U [{WORD * row**2}] data V [{WORD * n * n}]",
+        machine_of(*SMALL),
+    )
+    for simulated, level in zip(found, model.totals, strict=True):
+        assert level.read_misses == pytest.approx(simulated.read_misses, rel=0.03)
+        assert level.write_misses == pytest.approx(simulated.write_misses, rel=1e-9)
+
+
+@pytest.mark.parametrize("n", [16, 24])
+def test_stream_that_stands_still_in_most_loops(n: int) -> None:
+    """A product whose n^2 results are a stream among n^3 loads: within 7 %."""
+    matrix = -(-WORD * n * n // PAGE) * PAGE
+    walks = [
+        Walk("L", 0, WORD, ((WORD, n), (0, n), (WORD * n, n))),
+        Walk("L", matrix, WORD, ((WORD * n, n), (WORD, n), (0, n))),
+        Walk("S", 2 * matrix, WORD, ((0, 1), (WORD, n), (WORD * n, n))),
+    ]
+    (found,) = counted(simulator(("L1", 4096, 4)), nest(walks))
+    (model,) = modelled(
+        f"loads [{n**3}] of size [8] from A as {walks[0].trait()} loads [{n**3}] of size [8] from B as "
+        f"{walks[1].trait()} stores [{n * n}] of size [8] to C as stream",
+        f"data A [{8 * n * n}] data B [{8 * n * n}] data C [{8 * n * n}]",
+        machine_of(("L1", 4096, 4)),
+    ).totals
+    assert (model.read_misses, model.write_misses) == pytest.approx((found.read_misses, found.write_misses), rel=0.07)
