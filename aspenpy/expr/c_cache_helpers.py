@@ -50,7 +50,7 @@ CACHE_HELPERS: dict[str, str] = {
     whole = floor(loads[0]);
     rest = loads[0] - whole;
     chance = fmin(1.0, loads[1]);
-    found = chance > 0.0 && rest < 1.0 ? chance * (1.0 - rest) * aspen_with_room(ways - whole, loads + 2, count - 2) : 0.0;
+    found = chance > 0.0 ? chance * (1.0 - rest) * aspen_with_room(ways - whole, loads + 2, count - 2) : 0.0;
     if (chance > 0.0 && rest > 0.0)
         found += chance * rest * aspen_with_room(ways - whole - 1.0, loads + 2, count - 2);
     return chance < 1.0 ? found + (1.0 - chance) * aspen_with_room(ways, loads + 2, count - 2) : found;
