@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from aspenpy.caches.level import Level
 from aspenpy.caches.nest import Loop, Nest, all_multiples
@@ -10,7 +10,7 @@ from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.record import Record
 
-MOST_TOLD_APART = 4
+MOST_TOLD_APART = 2
 """Arrays whose sets are followed one by one; each doubles the cases."""
 
 
@@ -166,22 +166,39 @@ def hits(own: Nest, others: Sequence[Nest], between: Window, level: Level) -> tu
     one of 8.3 on average is 9 in three sets of ten, in whichever sets those of the others are higher.
     """
     mine = load(own, between, level)
-    loads = [load(other, between, level) for other in others]
-    met = [
-        graph.apply(
-            "max",
-            part.share,
-            overlap(own, other, part, between, level),
-            _shared_by(own, other, mine, part, between, level),
-        )
-        for part, other in zip(loads, others, strict=True)
-    ]
+    arrays = [_Array(other, count, load(other, between, level)) for other, count in _counted(others)]
+    met = []
+    for array in arrays:
+        own_there = overlap(own, array.nest, array.load, between, level)
+        shared = _shared_by(own, array.nest, mine, array.load, between, level)
+        met.append(graph.apply("max", array.load.share, own_there, shared))
     in_set = [mine.each, *mine.after(there=True)]
-    for part, chance in zip(loads[MOST_TOLD_APART:], met[MOST_TOLD_APART:], strict=True):
-        in_set += [part.each, chance]
-    apart = list(zip(others, loads, met, strict=True))[:MOST_TOLD_APART]
-    found = _cases(apart, [], in_set, between, level)
-    return found, graph.add(mine.lines, *(part.lines for part in loads))
+    for array, chance in zip(arrays[MOST_TOLD_APART:], met[MOST_TOLD_APART:], strict=True):
+        in_set += [array.load.each, chance] * array.count
+    apart = arrays[:MOST_TOLD_APART]
+    common = {
+        (later, earlier): overlap(later.nest, earlier.nest, earlier.load, between, level)
+        for place, later in enumerate(apart)
+        for earlier in apart[:place]
+    }
+    lines = (graph.mul(graph.number(array.count), array.load.lines) for array in arrays)
+    found = _cases(list(zip(apart, met, strict=False)), [], in_set, common, level)
+    return found, graph.add(mine.lines, *lines)
+
+
+class _Array(Record):
+    """Arrays that are touched alike, so many of them: they lie in the same sets."""
+
+    nest: Nest
+    count: int
+    load: Load
+
+
+def _counted(nests: Sequence[Nest]) -> list[tuple[Nest, int]]:
+    found: dict[Nest, int] = {}
+    for nest in nests:
+        found[nest] = found.get(nest, 0) + 1
+    return list(found.items())
 
 
 def _shared_by(own: Nest, other: Nest, mine: Load, part: Load, between: Window, level: Level) -> Expr:
@@ -190,33 +207,32 @@ def _shared_by(own: Nest, other: Nest, mine: Load, part: Load, between: Window, 
 
 
 def _cases(
-    arrays: list[tuple[Nest, Load, Expr]],
-    seen: list[tuple[Nest, Load, Expr, bool]],
+    arrays: list[tuple[_Array, Expr]],
+    seen: list[tuple[_Array, Expr, bool]],
     in_set: list[Expr],
-    between: Window,
+    common: Mapping[tuple[_Array, _Array], Expr],
     level: Level,
 ) -> Expr:
     """The share of sets that keep their lines, by which of the arrays use them. `seen` are the arrays decided so far,
-    each with its chance: one that moves in step with another uses the sets that the other uses."""
+    each with its chance: one that moves in step with another uses the sets that the other uses (`common`)."""
     if not arrays:
         return graph.apply("lines_with_room", level.room, *in_set)
-    (nest, load_there, alone), *rest = arrays
+    (array, alone), *rest = arrays
     chance = alone
-    for other, other_load, other_chance, there in seen:
-        common = overlap(nest, other, other_load, between, level)
-        both = graph.apply("min", graph.mul(common, alone), other_chance)
+    for other, other_chance, there in seen:
+        shared = common[array, other]
+        both = graph.apply("min", graph.mul(shared, alone), other_chance)
         given = (
             graph.div(both, graph.apply("max", other_chance, RARE))
             if there
             else graph.div(graph.sub(alone, both), graph.apply("max", graph.sub(graph.ONE, other_chance), RARE))
         )
-        in_step = graph.compare(">", common, graph.ZERO)
+        in_step = graph.compare(">", shared, graph.ZERO)
         chance = graph.if_else(in_step, graph.apply("min", graph.ONE, given), chance)
     total = graph.ZERO
     for there, weight in ((True, chance), (False, graph.sub(graph.ONE, chance))):
-        held = [*in_set, *load_there.where(there)]
-        known = [*seen, (nest, load_there, alone, there)]
-        total = graph.add(total, graph.mul(weight, _cases(rest, known, held, between, level)))
+        held = [*in_set, *array.load.where(there) * array.count]
+        total = graph.add(total, graph.mul(weight, _cases(rest, [*seen, (array, alone, there)], held, common, level)))
     return total
 
 
