@@ -34,7 +34,7 @@ def monomial(expr: Expr) -> Monomial:
         elif factor.kind == "div":
             waiting += [(factor.args[1], -sign), (factor.args[0], sign)]
         elif factor.kind == "neg":
-            coefficient = -coefficient
+            coefficient *= (-1) ** (sign % 2)
             waiting.append((factor.args[0], sign))
         elif factor.kind == "power" and _small(factor.args[1]):
             waiting.append((factor.args[0], sign * int(factor.args[1].payload)))
