@@ -3,8 +3,13 @@
 import re
 from pathlib import Path
 
+from aspenpy.caches.access import CACHE_TRAITS, PATTERNS
+from aspenpy.caches.level import INCLUSIONS, POLICIES, WRITES
 from aspenpy.dimensions import UNITS
 from aspenpy.expr.functions import FUNCTIONS
+from aspenpy.mapping.exchanges import EXCHANGES
+from aspenpy.mapping.interconnect import NAMED
+from aspenpy.network.placement import ORDERS
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "language.md").read_text()
@@ -35,3 +40,25 @@ def test_functions() -> None:
 def test_units() -> None:
     listed = {word for row in table("dimension") for word in words_in_code(row.split("|")[3]) if word.isalpha()}
     assert listed == set(UNITS)
+
+
+def test_patterns_of_access() -> None:
+    listed = {name for row in table("pattern of access") for name in re.findall(r"`(\w+)", row.split("|")[1])}
+    assert listed == set(PATTERNS)
+    assert {name for row in table("beside a pattern") for name in re.findall(r"`(\w+)", row.split("|")[1])} == {
+        *CACHE_TRAITS - set(PATTERNS)
+    }
+
+
+def test_exchanges() -> None:
+    listed = {name for row in table("exchange") for name in re.findall(r"`(\w+)", row.split("|")[1])}
+    assert listed == set(EXCHANGES)
+
+
+def test_words_of_properties() -> None:
+    rows = table("component")
+    for name, words in {"policy": POLICIES, "inclusion": INCLUSIONS, "writes": WRITES, "topology": NAMED}.items():
+        (row,) = (row for row in rows if f"`{name}`" in row.split("|")[2])
+        assert set(words_in_code(row.split("|")[3])) == set(words), name
+    (row,) = (row for row in rows if "`placement`" in row.split("|")[2])
+    assert set(words_in_code(row.split("|")[3])) == set(ORDERS)
