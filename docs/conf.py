@@ -18,6 +18,7 @@ html_static_path = ["_static"]
 html_css_files = ["width.css"]
 exclude_patterns = ["_build"]
 myst_enable_extensions = ["deflist"]
+myst_heading_anchors = 3
 default_role = "code"
 autodoc_typehints = "signature"
 autodoc_member_order = "bysource"
