@@ -42,7 +42,7 @@ BENCHMARKS = (
     *sweep_points.BENCHMARKS,
 )
 
-ROW = "{:<46} {:>12}   {:<16} {:>12} {:>8} {:>8}"
+ROW = "{:<46} {:>14}   {:<18} {:>14} {:>8} {:>8}"
 
 
 def is_right(benchmark: Benchmark) -> bool:

@@ -23,9 +23,9 @@ def draw(scaling: Scaling) -> Any:
 
     points = scaling.points
     ranks = [point.ranks for point in points]
-    figure = Figure(figsize=(8, 7))
-    above = figure.add_axes((0.11, 0.42, 0.84, 0.51))
-    below = figure.add_axes((0.11, 0.08, 0.84, 0.28), sharex=above)
+    figure = Figure(figsize=(9.5, 7))
+    above = figure.add_axes((0.09, 0.42, 0.68, 0.51))
+    below = figure.add_axes((0.09, 0.08, 0.68, 0.28), sharex=above)
     above.set(xscale="log", yscale="log")
     above.set_title(heading(scaling), loc="left")
     above.plot(ranks, [point.time for point in points], color=TIME, linewidth=2, label="time")
@@ -42,11 +42,12 @@ def draw(scaling: Scaling) -> Any:
         above.plot(*zip(*spent, strict=True), color=colour, linewidth=1, linestyle="--", label=name)
     above.set_ylabel("time")
     above.yaxis.set_major_formatter(_in_seconds())
-    above.legend(frameon=False)
+    beside = {"frameon": False, "loc": "upper left", "bbox_to_anchor": (1, 1)}
+    above.legend(**beside)
     below.plot(ranks, [100 * point.efficiency for point in points], color=TIME, linewidth=2, label="efficiency")
     below.plot(ranks, [100 * point.share for point in points], color=WAITED, linewidth=2, label="communication")
     below.set(xlabel="ranks", ylabel="%", ylim=(0, max(105, *(100 * point.efficiency for point in points))))
-    below.legend(frameon=False, loc="center left")
+    below.legend(**beside)
     below.xaxis.set_major_formatter(_in_words())
     for axes in (above, below):
         axes.grid(color="#dddddd", linewidth=0.6)
