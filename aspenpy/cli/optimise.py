@@ -107,7 +107,7 @@ def run(arguments: Namespace) -> int:
         from aspenpy.present.optimum import picture
 
         front = result
-        save(arguments.picture, lambda: picture(front, subject))
+        save(arguments.picture, lambda: picture(front, space, subject))
     return 0
 
 

@@ -8,7 +8,9 @@ import pytest
 import aspenpy
 
 PAGE = (Path(__file__).parents[2] / "docs" / "api.md").read_text()
-DESCRIBED = {name.split(".")[-1] for name in re.findall(r"^\.\. auto(?:function|class|exception):: ([\w.]+)", PAGE, re.M)}
+DESCRIBED = {
+    name.split(".")[-1] for name in re.findall(r"^\.\. auto(?:function|class|exception):: ([\w.]+)", PAGE, re.M)
+}
 EXAMPLES = "\n".join(re.findall(r"^(?:>>>|\.\.\.) (.*)$", PAGE, re.M))
 RETURNED_BY = {
     "Application": "load_application",
