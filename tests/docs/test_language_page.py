@@ -3,8 +3,8 @@
 import re
 from pathlib import Path
 
-from aspenpy.caches.access import CACHE_TRAITS, PATTERNS
 from aspenpy.caches.level import INCLUSIONS, POLICIES, WRITES
+from aspenpy.caches.names import ADDITIONS, PATTERN_NAMES
 from aspenpy.dimensions import UNITS
 from aspenpy.expr.functions import FUNCTIONS
 from aspenpy.mapping.exchanges import EXCHANGES
@@ -44,10 +44,9 @@ def test_units() -> None:
 
 def test_patterns_of_access() -> None:
     listed = {name for row in table("pattern of access") for name in re.findall(r"`(\w+)", row.split("|")[1])}
-    assert listed == set(PATTERNS)
-    assert {name for row in table("beside a pattern") for name in re.findall(r"`(\w+)", row.split("|")[1])} == {
-        *CACHE_TRAITS - set(PATTERNS)
-    }
+    assert listed == set(PATTERN_NAMES)
+    beside = {name for row in table("beside a pattern") for name in re.findall(r"`(\w+)", row.split("|")[1])}
+    assert beside == set(ADDITIONS)
 
 
 def test_exchanges() -> None:
