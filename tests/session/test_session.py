@@ -119,6 +119,9 @@ def test_what_is_refused_changes_nothing(session: Session) -> None:
         "let n = 3",
         "nonsense",
         "free m",
+        "unset",
+        "sweep over n = 1..10:log:lin",
+        "sweep over n = 1..1e400",
     ):
         with pytest.raises(AspenError):
             session(line)
