@@ -20,6 +20,9 @@ from aspenpy.machine.model import Machine
 from aspenpy.prediction import Prediction, predict
 from aspenpy.scope import DEFAULT_SEED, Setting
 
+POINTS_TRIED = 256
+"""At once, to find one without a value."""
+
 Quantity = Callable[[Prediction], Expr]
 """Of a prediction, in the symbols of its models."""
 
@@ -78,8 +81,13 @@ class Space:
                 rows = numpy.flatnonzero(numbers == number) if len(compiled) > 1 else slice(None)
                 try:
                     found[:, rows] = formulas(points[rows][:, places], missing=missing)
-                except EvaluationError as error:
-                    raise prediction.scope.located(error) from None
+                except EvaluationError:
+                    row, error = _first_failing(formulas, points[rows][:, places])
+                    where = ", ".join(
+                        f"{item.name} = {item.shown(value)}" for item, value in zip(self.parameters, row, strict=True)
+                    )
+                    diagnostics = prediction.scope.located(error).diagnostics
+                    raise AspenError(*(item.within(f"at {where}") if where else item for item in diagnostics)) from None
             return found
 
         return values
@@ -104,6 +112,21 @@ class Space:
             if self._is_case(item):
                 numbers = numbers * len(item.choices) + points[:, place]
         return numbers
+
+
+def _first_failing(formulas: Formulas, points: Floats) -> tuple[Floats, EvaluationError]:
+    """The first of points, one of which has no value, and why it has none."""
+    for start in range(0, len(points), POINTS_TRIED):
+        some = points[start : start + POINTS_TRIED]
+        try:
+            formulas(some)
+        except EvaluationError:
+            for row in some:
+                try:
+                    formulas(row[None, :])
+                except EvaluationError as error:
+                    return row, error
+    raise AssertionError("none of the points fails by itself")
 
 
 def _number(item: Variable, value: float) -> float | int:

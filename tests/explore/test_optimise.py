@@ -317,6 +317,13 @@ def test_points_without_a_value_are_passed_over() -> None:
                 optimise(app, there, minimise=quantities, vary=[vary], set={"p": 0})
 
 
+def test_a_sample_without_a_value_is_named() -> None:
+    pytest.importorskip("SALib")
+    app, there = both(PARTED, "machine m { socket [1] s } socket s { resource flops(x) [x] }")
+    with pytest.raises(AspenError, match=r"division by zero(.|\n)* at p = 0, n = \d"):
+        aspenpy.sensitivity(app, there, method="sobol", vary=["p=0..300:whole", "n=1..9"], samples=256)
+
+
 def test_a_metric_and_a_parameter_of_one_name() -> None:
     app, there = both(WORK, NODE.replace("param cores", "param cost = 3 param cores"))
     with pytest.raises(AspenError, match="`cost` is a metric and a parameter"):

@@ -128,6 +128,10 @@ def test_what_is_refused_changes_nothing(session: Session) -> None:
         assert session.history is before
 
 
+def test_an_equation_may_be_written_as_a_condition(session: Session) -> None:
+    assert str(session("solve 3*n == 12 for n=1..10")) == str(session("solve 3*n = 12 for n=1..10"))
+
+
 def test_a_change_forgets_what_was_undone(session: Session) -> None:
     session("set n = 2000")
     session("undo")
