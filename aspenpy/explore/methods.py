@@ -46,8 +46,12 @@ def sensitivity(
     methods: dict[str, Callable[[Space], Result]] = {
         "elasticity": lambda space: elasticities(space.cases[0], space.variables, metric_name=metric),
         "normalised": lambda space: effects(space, metric_name=metric),
-        "sobol": lambda space: sobol(space, metric_name=metric, samples=samples or 1024, pairs=pairs, seed=seed),
-        "morris": lambda space: morris(space, metric_name=metric, samples=samples or 100, seed=seed),
+        "sobol": lambda space: sobol(
+            space, metric_name=metric, samples=1024 if samples is None else samples, pairs=pairs, seed=seed
+        ),
+        "morris": lambda space: morris(
+            space, metric_name=metric, samples=100 if samples is None else samples, seed=seed
+        ),
     }
     if method not in methods:
         hint = nearest(method, methods) or "the methods are " + ", ".join(methods)

@@ -76,7 +76,8 @@ class Binding(Record):
 
 class Optimum(Record):
     """The quantity at its best and where that is. `proven` tells that all combinations were looked at; else it is the
-    best of several local searches. `bindings` are in the order of the constraints; others have room."""
+    best of several local searches; `undefined` of them had no value. `bindings` are in the order of the constraints;
+    others have room."""
 
     goal: Goal
     value: float
@@ -85,6 +86,7 @@ class Optimum(Record):
     bindings: tuple[Binding, ...]
     proven: bool
     looked_at: int
+    undefined: int
 
 
 class Found(Record):
@@ -102,7 +104,7 @@ class Problem:
         self.space, self.goal, self.constraints = space, goal, tuple(constraints)
         self.real = [place for place, item in enumerate(space.variables) if item.kind == "real"]
         self.discrete = [place for place, item in enumerate(space.variables) if item.kind != "real"]
-        self.looked_at = 0
+        self.looked_at = self.undefined = 0
 
     @property
     def enumerable(self) -> bool:
@@ -119,18 +121,21 @@ class Problem:
         rows: list[Quantity] = [self.goal]
         for item in self.constraints:
             rows += [item.excess, item.scale]
-        return self.space.evaluator(rows)
+        return self.space.evaluator(rows, missing=True)
 
     def look(self, points: Floats) -> tuple[Floats, Floats, Floats]:
-        """Of points, a row each: what is to be least, the worst violation, and each constraint's own excess."""
+        """Of points, a row each: what is to be least, the worst violation, and each constraint's own excess. A point
+        without a value violates infinitely."""
         found = self._evaluate(points)
+        undefined = numpy.isnan(found).any(axis=0)
         self.looked_at += len(points)
+        self.undefined += int(undefined.sum())
         excess, scale = found[1::2], found[2::2]
         equal = numpy.array([item.equal for item in self.constraints], dtype=bool)
         beyond = numpy.where(equal[:, None], abs(excess), excess)
         parts = beyond / numpy.where(scale > 0, scale, 1.0)
-        worst = parts.max(axis=0, initial=0.0)
-        return found[0], numpy.where(worst <= FEASIBLE, 0.0, worst), beyond
+        worst = numpy.where(undefined, numpy.inf, parts.max(axis=0, initial=0.0))
+        return numpy.where(undefined, numpy.inf, found[0]), numpy.where(worst <= FEASIBLE, 0.0, worst), beyond
 
     @cached_property
     def all_points(self) -> Floats:
@@ -151,12 +156,17 @@ class Problem:
     # -- the search ------------------------------------------------------------------------------
 
     def best(self) -> Found:
-        """The feasible point that is best, or else the one that violates least."""
+        """The feasible point that is best, or else the one that violates least. Raises AspenError where none has a
+        value."""
         if self.enumerable:
             values, violations, _ = self.look(self.all_points)
-            return self._least(self.all_points, values, violations)
-        candidates = [found for start in self._starts() for found in self._searched(start)]
-        return min(candidates, key=lambda found: (found.violation, found.value))
+            found = self._least(self.all_points, values, violations)
+        else:
+            candidates = [found for start in self._starts() for found in self._searched(start)]
+            found = min(candidates, key=lambda found: (found.violation, found.value))
+        if found.violation == numpy.inf:
+            self.space.evaluator([self.goal, *(item.excess for item in self.constraints)])(numpy.array([found.row]))
+        return found
 
     def _least(self, points: Floats, values: Floats, violations: Floats) -> Found:
         place = int(numpy.lexsort((values, violations))[0])
@@ -247,11 +257,12 @@ def optimise(space: Space, goal: Goal, constraints: Sequence[Constraint] = ()) -
     found = problem.best()
     if found.violation > 0:
         refuse_infeasible(space, constraints)
+    undefined = problem.undefined
     bindings = _bindings(problem, goal, found)
     point = space.named(numpy.array(found.row))
     value = goal.worth(found.value)
     looked_at = problem.combinations if problem.enumerable else problem.looked_at
-    return Optimum(goal, value, point, found.row, bindings, problem.enumerable, looked_at)
+    return Optimum(goal, value, point, found.row, bindings, problem.enumerable, looked_at, undefined)
 
 
 def require_scipy() -> None:

@@ -18,6 +18,9 @@ from aspenpy.scope import DEFAULT_SEED
 POPULATION, GENERATIONS = 128, 100
 """Of NSGA-II."""
 
+WORST = 1e300
+"""What NSGA-II is told of a point without a value."""
+
 
 class Choice(Record):
     """A point of the front: its values by name, and the quantities there in the order of the goals."""
@@ -47,13 +50,17 @@ def pareto(
         for item in constraints:
             refuse_contradiction(item, prediction)
     problem = Problem(space, goals[0].expr, constraints)
-    evaluate = space.evaluator([goal.expr for goal in goals])
+    evaluate = space.evaluator([goal.expr for goal in goals], missing=True)
     points = problem.all_points if problem.enumerable else _evolved(space, goals, problem, seed)
     _, violations, _ = problem.look(points)
-    kept = points[violations <= FEASIBLE]
-    if not len(kept):
+    values = evaluate(points)
+    defined = numpy.isfinite(violations) & ~numpy.isnan(values).any(axis=0)
+    if not defined.any():
+        space.evaluator([*(goal.expr for goal in goals), *(item.excess for item in constraints)])(points[:1])
+    feasible = defined & (violations <= FEASIBLE)
+    if not feasible.any():
         refuse_infeasible(space, constraints)
-    values = evaluate(kept)
+    kept, values = points[feasible], values[:, feasible]
     places = non_dominated(values)
     choices = [
         Choice(
@@ -92,7 +99,7 @@ def _evolved(space: Space, goals: Sequence[Goal], problem: Problem, seed: int) -
     from pymoo.core.problem import Problem as Searched
     from pymoo.optimize import minimize
 
-    evaluate = space.evaluator([goal.expr for goal in goals])
+    evaluate = space.evaluator([goal.expr for goal in goals], missing=True)
 
     def points(places: Floats) -> Floats:
         return numpy.column_stack([item.at(places[:, number]) for number, item in enumerate(space.variables)])
@@ -103,8 +110,8 @@ def _evolved(space: Space, goals: Sequence[Goal], problem: Problem, seed: int) -
 
         def _evaluate(self, x: Floats, out: dict[str, Floats]) -> None:
             here = points(x)
-            out["F"] = evaluate(here).T
-            out["G"] = problem.look(here)[1][:, None]
+            out["F"] = numpy.nan_to_num(evaluate(here).T, nan=WORST)
+            out["G"] = numpy.minimum(problem.look(here)[1], WORST)[:, None]
 
     found = minimize(Cube(), NSGA2(pop_size=POPULATION), ("n_gen", GENERATIONS), seed=seed, verbose=False)
     return points(numpy.atleast_2d(found.pop.get("X")))

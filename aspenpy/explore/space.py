@@ -11,7 +11,7 @@ import numpy
 from aspenpy.application.model import Application
 from aspenpy.diagnostics import AspenError, fail
 from aspenpy.explore.points import Floats, Formulas
-from aspenpy.explore.variable import Variable, case_variable, cases_of, parameter_name, variable
+from aspenpy.explore.variable import CASES, Variable, case_variable, cases_of, parameter_name, variable
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import EvaluationError
 from aspenpy.expr.graph import Expr
@@ -19,6 +19,9 @@ from aspenpy.library import load_machine
 from aspenpy.machine.model import Machine
 from aspenpy.prediction import Prediction, predict
 from aspenpy.scope import DEFAULT_SEED, Setting
+
+POINTS_TRIED = 256
+"""At once, to find one without a value."""
 
 Quantity = Callable[[Prediction], Expr]
 """Of a prediction, in the symbols of its models."""
@@ -62,9 +65,9 @@ class Space:
                 raise prediction.scope.located(EvaluationError(symbol, f"no value for `{symbol.payload[0]}`"))
         return exprs, [here[name] if name in here else graph.symbol(name, "elsewhere") for name in names]
 
-    def evaluator(self, quantities: Sequence[Quantity]) -> Callable[[Floats], Floats]:
+    def evaluator(self, quantities: Sequence[Quantity], *, missing: bool = False) -> Callable[[Floats], Floats]:
         """A function of points (a row each) that gives a row for each quantity. Raises AspenError where there is no
-        value."""
+        value, or with `missing` has nan there."""
         compiled = []
         for prediction in self.cases:
             exprs, symbols = self.formulas(prediction, quantities)
@@ -77,9 +80,14 @@ class Space:
             for number, (prediction, formulas) in enumerate(compiled):
                 rows = numpy.flatnonzero(numbers == number) if len(compiled) > 1 else slice(None)
                 try:
-                    found[:, rows] = formulas(points[rows][:, places])
-                except EvaluationError as error:
-                    raise prediction.scope.located(error) from None
+                    found[:, rows] = formulas(points[rows][:, places], missing=missing)
+                except EvaluationError:
+                    row, error = _first_failing(formulas, points[rows][:, places])
+                    where = ", ".join(
+                        f"{item.name} = {item.shown(value)}" for item, value in zip(self.parameters, row, strict=True)
+                    )
+                    diagnostics = prediction.scope.located(error).diagnostics
+                    raise AspenError(*(item.within(f"at {where}") if where else item for item in diagnostics)) from None
             return found
 
         return values
@@ -104,6 +112,21 @@ class Space:
             if self._is_case(item):
                 numbers = numbers * len(item.choices) + points[:, place]
         return numbers
+
+
+def _first_failing(formulas: Formulas, points: Floats) -> tuple[Floats, EvaluationError]:
+    """The first of points, one of which has no value, and why it has none."""
+    for start in range(0, len(points), POINTS_TRIED):
+        some = points[start : start + POINTS_TRIED]
+        try:
+            formulas(some)
+        except EvaluationError:
+            for row in some:
+                try:
+                    formulas(row[None, :])
+                except EvaluationError as error:
+                    return row, error
+    raise AssertionError("none of the points fails by itself")
 
 
 def _number(item: Variable, value: float) -> float | int:
@@ -136,6 +159,10 @@ def spanned(
     `machine` is what a case is on unless machines are varied; `load` gives a machine its name stands for.
     """
     asked = [(text, cases_of(text) if isinstance(text, str) else None) for text in vary]
+    for text in vary:
+        name = parameter_name(text) if isinstance(text, str) else text.name
+        if name in (set or {}):
+            fail("bad-variable", f"`{name}` is set to a value and varied", hint="leave one of the two")
     cases = dict(found for _, found in asked if found is not None)
     machines = [load(name) for name in cases["machine"]] if "machine" in cases else [machine]
     sockets: Sequence[str | None] = cases.get("socket", (socket,))
@@ -161,5 +188,7 @@ def spanned(
 def _parameter(text: str, predictions: Sequence[Prediction]) -> Variable:
     """Read by the first case that has it."""
     name = parameter_name(text)
+    if name in CASES:
+        fail("bad-variable", f"`{name}` has no values", hint=f"name them: {name}=A,B")
     knowing = [item for item in predictions if _knows(item, name)]
     return variable(text, (knowing or list(predictions))[0])

@@ -132,6 +132,8 @@ def variable(text: str, prediction: Prediction) -> Variable:
     for option in options:
         if option not in ("log", "whole", "real"):
             fail("bad-variable", f"`{option}` in `{text}` is none of log, whole and real")
+    if {"whole", "real"} <= {*options}:
+        fail("bad-variable", f"`{text}` cannot be both whole and real", hint="leave one out")
     if equals and ".." not in rest:
         return _listed(name, [item.strip() for item in rest.split(",")], prediction)
     found = _ranged(name, rest, prediction) if equals else declared(name, prediction)
@@ -194,14 +196,22 @@ def _ranged(name: str, text: str, prediction: Prediction) -> Variable:
 def _worth(name: str, text: str, prediction: Prediction) -> float:
     """The value that the parameter would have if it was set so."""
     probe = Prediction(prediction.tree, {**prediction.settings, name: text}, prediction.seed)
-    return float(probe.scope.values([probe.scope.symbol(name)], probe.seed)[0])
+    return _float(probe.scope.values([probe.scope.symbol(name)], probe.seed)[0], name)
+
+
+def _float(value: Any, name: str) -> float:
+    """A value of a parameter; raises AspenError for what is no number, or too large a one."""
+    if isinstance(value, tuple):
+        fail("not-a-number", f"`{name}` is an array, and what is varied is a number")
+    try:
+        return float(value)
+    except OverflowError:
+        fail("bad-range", f"a value of `{name}` does not fit into double precision")
 
 
 def _base(name: str, prediction: Prediction) -> float:
     value = prediction.scope.values([prediction.scope.symbol(name)], prediction.seed)[0]
-    if isinstance(value, tuple):
-        fail("not-a-number", f"`{name}` is an array, and what is varied is a number")
-    return float(value)
+    return _float(value, name)
 
 
 # -- as models declare them ------------------------------------------------------------------------
@@ -257,7 +267,7 @@ def declared(name: str, prediction: Prediction) -> Variable | None:
         return Variable(name, "choice", 0.0, places[-1], base, places, found.members)
     assert found.low is not None
     assert found.high is not None
-    low, high = (float(end) for end in prediction.scope.values([found.low, found.high], prediction.seed))
+    low, high = (_float(end, name) for end in prediction.scope.values([found.low, found.high], prediction.seed))
     return _checked(_typed(name, low, high, prediction), name)
 
 

@@ -81,23 +81,45 @@ def random_misses(lines: Number, *reuses: Number) -> Number:
     return settle(misses)
 
 
-@lru_cache(maxsize=10_000)
 def sets_touched(run: Number, line: Number, sets: Number, *loops: Number) -> Number:
     """How many of a cache's sets some loops touch: runs of `run` bytes, at a stride (bytes) and with a number of trips
-    for each loop, the lowest byte where a line begins. Exact: a bit for each place in the cache, shifted by the
-    strides; a loop of t trips takes log2(t) shifts.
+    for each loop, the lowest byte where a line begins. Exact.
+
+    Loops whose stride is no longer than the run below them make one longer run, and what is shorter than the cache
+    touches as many lines of a smaller one, so that what is left to count is often nothing, or the same again.
     """
-    size, wrap = _whole(line, "a cache line"), _whole(line, "a cache line") * _whole(sets, "a number of sets")
+    size = _whole(line, "a cache line")
+    wrap = size * _whole(sets, "a number of sets")
     strides = [_whole(_size(loops[k]), "a stride") % wrap for k in range(0, len(loops), 2)]
     trips = [max(1, math.ceil(loops[k + 1])) for k in range(0, len(loops), 2)]
-    unit = math.gcd(size, *strides)
+    length, apart = max(1, math.ceil(run)), []
+    for stride, count in sorted(zip(strides, trips, strict=True)):
+        if stride <= length:
+            length += stride * (count - 1)
+        elif count > 1:
+            apart.append((stride, count))
+    extent = length + sum(stride * (count - 1) for stride, count in apart)
+    if not apart:
+        return min(-(-length // size), wrap // size)
+    return _lines_touched(length, size, min(wrap, -(-extent // size) * size), *apart)
+
+
+@lru_cache(maxsize=10_000)
+def _lines_touched(length: int, size: int, wrap: int, *loops: tuple[int, int]) -> int:
+    """How many lines of `size` bytes, of a cache of `wrap` bytes, runs of some length touch, repeated by loops: a
+    stride and a number of trips each. A bit for each place in the cache, shifted by the strides; a loop of t trips
+    takes log2(t) shifts."""
+    unit = math.gcd(size, *(stride for stride, _ in loops))
     units = wrap // unit
+    runs = min(units, -(-length // unit))
+    turns = [(stride // unit, min(count, units // math.gcd(stride // unit, units))) for stride, count in loops]
+    if runs == 1 and unit == size and len(turns) == 1:
+        return turns[0][1]  # multiples of one stride are different until they come back to where they began
     if units > MOST_UNITS:
-        raise DomainError(f"a cache of {shown(sets)} sets is too large for strides of {unit} bytes")
-    touched = _spread(1, units, 1, min(units, -(-max(1, math.ceil(run)) // unit)))
-    for stride, count in zip(strides, trips, strict=True):
-        step = stride // unit
-        touched = _spread(touched, units, step, min(count, units // math.gcd(step, units)))
+        raise DomainError(f"a cache of {wrap:,} bytes is too large for strides of {unit} bytes")
+    touched = _spread(1, units, 1, runs)
+    for step, count in turns:
+        touched = _spread(touched, units, step, count)
     return _lines_hit(touched, units, size // unit)
 
 
@@ -230,6 +252,14 @@ def _numpy_room(numpy: Any, ways: Any, parts: list[tuple[Any, Any, Any]]) -> Any
         if numpy.any(weight > 0):
             total = total + weight * _numpy_room(numpy, ways - taken, others)
     return total
+
+
+def numpy_greatest_divisor(numpy: Any, first: Any, second: Any) -> Any:
+    """As `greatest_divisor`; NaN where it refuses, and beyond 2^62."""
+    first, second = numpy.abs(first), numpy.abs(second)
+    fine = (first == numpy.floor(first)) & (second == numpy.floor(second)) & (numpy.maximum(first, second) <= 2.0**62)
+    whole = (numpy.asarray(numpy.where(fine, part, 0.0)).astype(numpy.int64) for part in (first, second))
+    return numpy.where(fine, numpy.gcd(*whole).astype(float), numpy.nan)
 
 
 def numpy_by_point(rule: Any) -> Any:

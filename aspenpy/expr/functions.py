@@ -365,7 +365,7 @@ FUNCTIONS: dict[str, Function] = {
         Function(
             "gcd", 2, 2, "same",
             exact=cache_laws.greatest_divisor,
-            numpy=cache_laws.numpy_by_point(cache_laws.greatest_divisor),
+            numpy=cache_laws.numpy_greatest_divisor,
             sympy=lambda sympy, x, y: sympy.Function("gcd")(x, y),
             c="aspen_gcd({joined})",
             latex=r"\gcd\left({joined}\right)",

@@ -79,7 +79,11 @@ class Lanes:
         """The body's values, and which of them are in doubt."""
         body = self.total.args[2]
         self.compute([body])
-        values = numpy.broadcast_to(self.known[body], (self.size,))
+        try:
+            found = numpy.asarray(self.known[body], dtype=numpy.float64)
+        except OverflowError:  # the same large number for all passes, which is added up exactly
+            found = numpy.asarray(numpy.nan)
+        values = numpy.broadcast_to(found, (self.size,))
         return values, self.doubts | numpy.isnan(values)
 
     def compute(self, roots: list[Expr]) -> None:

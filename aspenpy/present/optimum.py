@@ -60,6 +60,8 @@ def _optimum(result: Optimum, words: Words, subject: str) -> Page:
     binding = (_bindings(result, words),) if result.bindings else (Paragraph("no constraint binds"),)
     searches = f"the best of local searches, begun at the best of {result.looked_at:,} points"
     looked = f"all combinations were looked at, {result.looked_at:,}" if result.proven else searches
+    if result.undefined:
+        looked += f"; {result.undefined:,} of them without a value"
     return title, facts, *binding, Paragraph(looked)
 
 
@@ -138,6 +140,7 @@ def as_json(result: Optimum | Front, space: Space) -> dict[str, Any]:
         "point": result.point,
         "proven": result.proven,
         "looked_at": result.looked_at,
+        "undefined": result.undefined,
         "binding": [_binding(item) for item in result.bindings],
     }
 

@@ -98,8 +98,12 @@ def number(span: Span, state: State) -> Value:
     """The value of an expression in the names of models and session."""
     if not span.text():
         expected("a number or an expression", span, USAGE)
-    question = asked(span, state)
-    return question.along()()
+    value: Value = asked(span, state).along()()
+    try:
+        float(value)
+    except OverflowError:
+        fail("bad-range", f"`{span.text()}` does not fit into double precision", span)
+    return value
 
 
 def _options(span: Span) -> list[Span]:
@@ -114,9 +118,12 @@ def _meant(options: list[Span]) -> dict[str, Any]:
     changes: dict[str, Any] = {}
     for option in options:
         text = option.text()
-        if text not in OPTIONS and not (text.isdecimal() and 2 <= int(text) <= MOST_VALUES):
+        if text not in OPTIONS and not (text.isdecimal() and len(text) < 9 and 2 <= int(text) <= MOST_VALUES):
             expected(f"log, lin, whole, or how many values from 2 to {MOST_VALUES:,}", option, USAGE)
-        changes |= OPTIONS.get(text) or {"count": int(text)}
+        said = OPTIONS.get(text) or {"count": int(text)}
+        if said.keys() & changes.keys():
+            fail("bad-range", f"`{text}` says once more what was said before it", option, hint="leave one out")
+        changes |= said
     return changes
 
 

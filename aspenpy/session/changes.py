@@ -68,6 +68,8 @@ def unset(session: Session, rest: Span) -> Answer:
     """Gives parameters the values of the models again."""
     settings = dict(session.state.settings)
     for part in listed(rest) or [rest]:
+        if not part.text():
+            expected("the name of a parameter", part, UNSET)
         if part.text() not in settings:
             what = "set: " + ", ".join(settings) if settings else "set"
             fail(

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 from aspenpy.diagnostics import AspenError, fail
 from aspenpy.present import whatif
 from aspenpy.present.page import Page, Plot
-from aspenpy.session.axis import axis, interval, parameter
+from aspenpy.session.axis import Axis, axis, interval, parameter
 from aspenpy.session.line import around, expected, first_word, listed, placed
-from aspenpy.session.question import Question, asked
+from aspenpy.session.question import Question, asked, is_declared, metrics
 from aspenpy.session.session import Answer, Session
+from aspenpy.session.state import State
 from aspenpy.source import Span
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ POINTS_LISTED = 10
 """Of an axis that does not say how many."""
 
 MOST_ROWS = 1_000
-"""Of a table of a sweep."""
+"""Of a table of a sweep; of more points it is told what is least and largest."""
 
 
 def show(session: Session, rest: Span) -> Answer:
@@ -96,20 +97,43 @@ def plot(session: Session, rest: Span) -> Answer:
 
 
 def sweep(session: Session, rest: Span) -> Answer:
-    """A table of values over parameters."""
+    """A table of values over parameters; of more rows than anybody reads, what is least and largest."""
     from itertools import product
+    from math import prod
 
     found = around(rest, "over")
     what, where = found or (Span(rest.source, rest.start, rest.start), rest)
     questions = _all(what, session)
     axes = [axis(part, session.state, POINTS_LISTED) for part in listed(where) or [where]]
     names = [item.name for item in axes]
+    size = prod(len(item.values) for item in axes)
+    if size > MOST_ROWS:
+        for question in questions:
+            if question.text not in metrics(question.prediction) or is_declared(session.state, question.text):
+                hint = "say how many values: NAME=LOW..HIGH:10; metrics such as runtime are summed up beyond"
+                fail("too-large", f"a table of {size:,} rows is more than {MOST_ROWS:,}", where, hint=hint)
+        return Answer(_summed_up([item.text for item in questions], axes, where, session.state))
     points = list(product(*(item.values for item in axes)))
-    if len(points) > MOST_ROWS:
-        hint = "say how many values: NAME=LOW..HIGH:10"
-        fail("too-large", f"a table of {len(points):,} rows is more than {MOST_ROWS:,}", where, hint=hint)
     columns = [[_value_or_none(item, point) for point in points] for item in (q.along(*names) for q in questions)]
     return Answer(whatif.sweep_table(names, questions, points, columns))
+
+
+def _summed_up(names: list[str], axes: list[Axis], where: Span, state: State) -> Page:
+    """What metrics are at least and at most, and where."""
+    import numpy
+
+    from aspenpy.present.sweep import page
+    from aspenpy.sweeps.run import Run
+    from aspenpy.sweeps.study import Case, Dimension, Study
+    from aspenpy.sweeps.sweep import computed
+
+    dimensions = [Dimension(item.name, {item.name: numpy.array(item.values, dtype=float)}) for item in axes]
+    case = Case(state.application, state.machine, state.socket, state.kernel)
+    study = Study([case], [], dimensions, metrics=names, set=state.settings, seed=state.seed, overlap=state.overlap)
+    try:
+        return page(study, computed(Run(study, processes=False)).summary)
+    except AspenError as error:
+        raise placed(error, where) from None
 
 
 def _value_or_none(value: Any, point: tuple[Any, ...]) -> Any:

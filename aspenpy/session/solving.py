@@ -28,7 +28,7 @@ WIDEST = (1, 10**18)
 def solved(rest: Span, state: State) -> Page:
     """The page that answers `EXPR = EXPR for RANGE`; raises AspenError."""
     found = around(rest, "for")
-    sides = found and halves(found[0], "=")
+    sides = found and (halves(found[0], "==") or halves(found[0], "="))
     if not found or not sides or not sides[0].text() or not sides[1].text():
         expected("EXPR = EXPR for NAME", rest, USAGE)
     within = _within(found[1], state)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from aspenpy.diagnostics import fail
@@ -95,14 +96,18 @@ def _split(text: str) -> list[str]:
 def _with_options(axis: Axis, options: Sequence[str], text: str) -> Axis:
     found: dict[str, Any] = {}
     for option in (option.strip() for option in options):
+        said: dict[str, Any] = {}
         if option in SPACINGS:
-            found["spacing"] = option
+            said["spacing"] = option
         elif option == "whole":
-            found["whole"] = True
-        elif re.fullmatch(r"\d+(e\d+)?", option) and float(option) >= 1:
-            found["count"] = int(float(option))
+            said["whole"] = True
+        elif re.fullmatch(r"\d+(e\d+)?", option) and 1 <= float(option) < float("inf"):
+            said["count"] = int(float(option))
         else:
             fail("bad-axis", f"`{option}` in `{text}` is neither lin, log, pow2, whole nor a number of points")
+        if said.keys() & found.keys():
+            fail("bad-axis", f"`{option}` in `{text}` says once more what was said before it", hint="leave one out")
+        found |= said
     if found.get("spacing") == "pow2" and "count" in found:
         fail("bad-axis", f"`{text}`: the powers of two between two numbers are as many as there are")
     changed: Axis = axis.replace(**found)
@@ -119,9 +124,12 @@ def number(text: str, worth: Worth) -> float:
     found = _NUMBER.fullmatch(text)
     if found and found[2] in PREFIXES:
         try:
-            return float(float(found[1]) * PREFIXES[found[2]])
+            value = float(float(found[1]) * PREFIXES[found[2]])
         except ValueError:
-            pass  # such as 1.2.3, which the language has words for
+            return worth(text)  # such as 1.2.3, which the language has words for
+        if not isfinite(value):
+            fail("bad-value", f"`{text}` is no number that fits into double precision")
+        return value
     return worth(text)
 
 
@@ -162,7 +170,8 @@ def _spaced(low: float, high: float, spacing: str, count: int) -> Any:
     if spacing == "pow2":
         first, last = int(numpy.ceil(numpy.log2(low))), int(numpy.floor(numpy.log2(high)))
         return 2.0 ** numpy.arange(first, last + 1)
-    return numpy.linspace(low, high, count) if spacing == "lin" else numpy.geomspace(low, high, count)
+    with numpy.errstate(all="ignore"):  # ends too far apart give values that `Study` refuses
+        return numpy.linspace(low, high, count) if spacing == "lin" else numpy.geomspace(low, high, count)
 
 
 def _ends(axis: Axis, worth: Worth, declared: Callable[[str], tuple[float, float] | None]) -> tuple[float, float, str]:

@@ -48,6 +48,8 @@ def studied(
     yes: bool = False,
 ) -> Study:
     """The study of some axes; the arguments are those of `sweep`. Raises AspenError."""
+    if not metrics:
+        fail("no-metric", "a sweep computes something", hint="name it: runtime, energy, or a resource")
     settings = dict(set or {})
     _refuse_set(over, settings)
     asked = {name: _items(name, axis) for name, axis in over.items() if name in CATEGORIES}

@@ -25,6 +25,9 @@ VERSION = 1
 
 JOURNAL = "journal.json"
 
+UNFINISHED = f"{JOURNAL}.unfinished"
+"""What a sweep leaves, if anything, that was killed before it had begun."""
+
 Writer = Callable[["Store", Path], None]
 """Writes the result of a finished store under another name."""
 
@@ -48,13 +51,14 @@ class Store:
             self._begin(resume)
 
     def _begin(self, resume: bool) -> None:
-        if self.folder.exists():
+        killed_at_once = self.folder.is_dir() and {file.name for file in self.folder.iterdir()} <= {UNFINISHED}
+        if self.folder.exists() and not killed_at_once:
             self._refuse_other(resume)
         elif resume and self.path.exists():
             hint = "without --resume it is computed anew"
-            fail("nothing-to-resume", f"`{self.path}` is there, and nothing of it is missing", hint=hint)
+            fail("nothing-to-resume", f"`{self.path}` is there, and no unfinished sweep beside it", hint=hint)
         else:
-            self.folder.mkdir()
+            self.folder.mkdir(exist_ok=True)
             self._keep(self.folder / JOURNAL, json.dumps(self.journal, indent=2).encode())
 
     def _refuse_other(self, resume: bool) -> None:
@@ -117,8 +121,10 @@ class Store:
         with open(unfinished, "wb") as stream:
             if isinstance(content, bytes):
                 stream.write(content)
-            else:
-                numpy.save(stream, content, allow_pickle=False)
+            else:  # not by `numpy.save`, which does not know why a file took no more
+                header = numpy.lib.format.header_data_from_array_1_0(content)
+                numpy.lib.format.write_array_header_1_0(stream, header)
+                stream.write(numpy.ascontiguousarray(content).data)
         os.replace(unfinished, file)
 
     def kept(self) -> Iterator[Stretch]:
@@ -128,8 +134,16 @@ class Store:
             file = self._file(start)
             if start in self:
                 reasons = file.with_suffix(".reasons")
-                why = numpy.load(reasons, allow_pickle=False) if reasons.exists() else None
-                yield Stretch(start, numpy.load(file, allow_pickle=False), why)
+                why = self._loaded(reasons) if reasons.exists() else None
+                yield Stretch(start, self._loaded(file), why)
+
+    def _loaded(self, file: Path) -> Any:
+        """What was kept, which may have been damaged since."""
+        try:
+            return numpy.load(file, allow_pickle=False)
+        except (ValueError, EOFError):
+            hint = f"remove `{file.with_suffix('.npy')}`, and --resume computes it again"
+            fail("damaged", f"`{file}` is damaged", hint=hint)
 
     # -- the result ------------------------------------------------------------------------------
 
@@ -147,8 +161,8 @@ class Store:
     def whole(self) -> SweepResult:
         """All stretches as one result, whose arrays lie in files: of little memory, whatever their size."""
         shape = (len(self.study.metrics), self.study.points)
-        values = numpy.lib.format.open_memmap(self.folder / "values.whole", "w+", numpy.float64, shape)
-        reasons = numpy.lib.format.open_memmap(self.folder / "reasons.whole", "w+", numpy.uint8, shape[1:])
+        values = _mapped(self.folder / "values.whole", numpy.float64, shape)
+        reasons = _mapped(self.folder / "reasons.whole", numpy.uint8, shape[1:])
         summary = Summary({name: metric.unit for name, metric in self.study.metrics.items()})
         for stretch in self.kept():
             here = slice(stretch.start, stretch.start + stretch.values.shape[1])
@@ -166,7 +180,8 @@ class Store:
         except OSError as error:
             begun = self.folder.is_dir() and any(self.folder.glob("*.npy"))
             hint = f"what was computed is in `{self.folder}`, and --resume takes it up" if begun else None
-            fail("not-written", f"cannot write `{self.path}`: {error.strerror or error}", hint=hint)
+            reason = os.strerror(error.errno) if error.errno else error.strerror or error
+            fail("not-written", f"cannot write `{self.path}`: {reason}", hint=hint)
 
 
 DIFFERENCES = {
@@ -178,6 +193,15 @@ DIFFERENCES = {
     "stretches": "the sizes of stretches",
 }
 """What a journal is compared by, and what it means if that is not the same."""
+
+
+def _mapped(path: Path, kind: Any, shape: tuple[int, ...]) -> Any:
+    """An array in a file that has all its place on the disk: one without, where the disk is full, ends the process."""
+    found = numpy.lib.format.open_memmap(path, "w+", kind, shape)
+    if hasattr(os, "posix_fallocate"):
+        with open(path, "r+b") as stream:
+            os.posix_fallocate(stream.fileno(), 0, path.stat().st_size)
+    return found
 
 
 def _remove(path: Path) -> None:

@@ -287,10 +287,41 @@ def test_two_constraints_that_contradict_each_other_are_named() -> None:
         ({"vary": ["n=1..5e6:whole"]}, "too-many-combinations"),
         ({"vary": []}, "nothing-varies"),
         ({"vary": ["clock=1..2", "clock"]}, "bad-variable"),
+        ({"vary": ["clock=1..2:whole:real"]}, "bad-variable"),
+        ({"vary": ["clock"], "set": {"clock": 2}}, "bad-variable"),
+        ({"vary": ["clock=1..1e400"]}, "bad-range"),
     ],
 )
 def test_what_cannot_be_asked(options: dict[str, object], code: str) -> None:
     assert codes(refused(**options)) == [code]
+
+
+PARTED = "model parted { param p = 4 param n = 6 kernel main { execute { flops [n*p + 64*n/p] } } }"
+"""Least at p = 8, where it is 16 n; without a value at p = 0."""
+
+
+def test_points_without_a_value_are_passed_over() -> None:
+    app, there = both(PARTED, "machine m { socket [1] s } socket s { resource flops(x) [x] }")
+    found = optimise(app, there, minimise="runtime", vary=["p=0..20:whole"])
+    assert isinstance(found, Optimum)
+    assert (found.value, found.point, found.looked_at, found.undefined) == (96, {"p": 8}, 21, 1)
+    found = optimise(app, there, minimise="runtime", subject_to="runtime >= 100", vary=["p=0..20:real"])
+    assert isinstance(found, Optimum)
+    assert found.value == pytest.approx(100, rel=1e-6)
+    front = optimise(app, there, minimise=["runtime", "p"], vary=["p=0..20:whole"])
+    assert isinstance(front, Front)
+    assert [choice.point["p"] for choice in front.choices] == [8, 7, 6, 5, 4, 3, 2, 1]
+    for quantities in ("runtime", ["runtime", "p"]):
+        for vary in ("n=1,2", "n=1..2:real"):
+            with pytest.raises(AspenError, match="division by zero"):
+                optimise(app, there, minimise=quantities, vary=[vary], set={"p": 0})
+
+
+def test_a_sample_without_a_value_is_named() -> None:
+    pytest.importorskip("SALib")
+    app, there = both(PARTED, "machine m { socket [1] s } socket s { resource flops(x) [x] }")
+    with pytest.raises(AspenError, match=r"division by zero(.|\n)* at p = 0, n = \d"):
+        aspenpy.sensitivity(app, there, method="sobol", vary=["p=0..300:whole", "n=1..9"], samples=256)
 
 
 def test_a_metric_and_a_parameter_of_one_name() -> None:

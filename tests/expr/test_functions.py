@@ -171,3 +171,9 @@ def test_arity_in_words():
     ]  # fmt: skip
     assert not FUNCTIONS["log"].accepts(2)
     assert FUNCTIONS["max"].accepts(17)
+
+
+def test_divisors_of_arrays():
+    rule = FUNCTIONS["gcd"].numpy
+    found = rule(numpy, numpy.array([12.0, -18.0, 2.0**60, 1.5, numpy.nan, numpy.inf, 2.0**70]), 6.0)
+    numpy.testing.assert_array_equal(found, [6, 6, 2, numpy.nan, numpy.nan, numpy.nan, numpy.nan])

@@ -19,6 +19,7 @@ from aspenpy.expr.graph import (
     if_else,
     index,
     junction,
+    number,
     stream,
     substitute,
     symbol,
@@ -59,6 +60,12 @@ def test_arrays_give_what_the_exact_rules_give(expr, environment):
         assert by_lanes == exact
     else:
         assert by_lanes == pytest.approx(float(exact), rel=1e-12, abs=1e-9)
+
+
+@pytest.mark.parametrize("power", [18, 400])
+def test_a_body_beyond_the_largest_machine_number(power):
+    found = evaluate(open_sum(i, n, number(12) ** power), {n: PASSES})
+    assert found == pytest.approx(12**power * PASSES, rel=1e-15) if power < 100 else found == 12**power * PASSES
 
 
 @pytest.mark.parametrize(

@@ -119,10 +119,17 @@ def test_what_is_refused_changes_nothing(session: Session) -> None:
         "let n = 3",
         "nonsense",
         "free m",
+        "unset",
+        "sweep over n = 1..10:log:lin",
+        "sweep over n = 1..1e400",
     ):
         with pytest.raises(AspenError):
             session(line)
         assert session.history is before
+
+
+def test_an_equation_may_be_written_as_a_condition(session: Session) -> None:
+    assert str(session("solve 3*n == 12 for n=1..10")) == str(session("solve 3*n = 12 for n=1..10"))
 
 
 def test_a_change_forgets_what_was_undone(session: Session) -> None:

@@ -42,6 +42,12 @@ a constraint of the model is violated       2  50.0 %               0          -
     )
 
 
+def test_a_picture_that_cannot_be_drawn_costs_no_sweep(run: Runner) -> None:
+    found = run(*ON, "--over", "n=0,1000", "--picture", "p.bmp")
+    assert (found.status, found.out) == (2, "")
+    assert "the name of a picture ends with .svg, .png, .pdf" in found.err
+
+
 def test_object(run: Runner) -> None:
     found = json.loads(run(*ON, "--over", "n=1000,2000", "--metric", "runtime,flops", "--format", "json").out)
     assert found["metrics"]["runtime"]["least"] == {"value": pytest.approx(15e-6, rel=1e-12), "at": {"n": 1000}}

@@ -154,7 +154,7 @@ def test_a_folder_that_is_not_ours(tmp_path):
 
 def test_nothing_to_resume(tmp_path):
     stored(tmp_path / "r.csv")
-    with pytest.raises(AspenError, match="nothing of it is missing"):
+    with pytest.raises(AspenError, match="no unfinished sweep beside it"):
         Store(tmp_path / "r.csv", running(), format_of("r.csv").write, resume=True)
 
 
@@ -181,6 +181,43 @@ def test_a_full_disk_keeps_what_there_is(tmp_path):
     assert not path.exists()
     stored(path, resume=True)
     assert path.read_text().count("\n") == 7
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there are no limits on the sizes of files")
+@pytest.mark.parametrize(("name", "kilobytes"), [("r.npz", 400), ("r.npz", 1100), ("r.csv", 1100), ("r.csv", 0)])
+def test_no_file_may_be_so_large(run, models: Path, name: str, kilobytes: int):
+    """The limit of the process stands for a full disk: a stretch takes 1 MB, and the result more."""
+    resource = pytest.importorskip("resource")
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    over = ("--over", "n=1..1000:lin:1000", "--over", "clock=1e9..2e9:lin:130", "--metric", "flops")
+    resource.setrlimit(resource.RLIMIT_FSIZE, (kilobytes * 1024, limits[1]))
+    try:
+        found = run("sweep", "axpy.aspen", "--machine", "cluster.aspen", *over, "-o", name)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert found.status == 2
+    assert f"cannot write `{name}`: File too large" in found.err
+    assert "Traceback" not in found.err
+    assert not (models / name).exists()
+
+
+def test_what_was_kept_and_is_damaged(tmp_path):
+    path, running_ = tmp_path / "r.csv", running()
+    list(Store(path, running_, format_of(path).write).filled(running_))
+    [kept] = (tmp_path / "r.csv.part").glob("*.npy")
+    kept.write_bytes(kept.read_bytes()[:140])
+    with pytest.raises(AspenError, match=r"0\.npy` is damaged"):
+        stored(path, resume=True)
+    kept.unlink()
+    stored(path, resume=True)
+    assert os.listdir(tmp_path) == ["r.csv"]
+
+
+def test_killed_before_it_had_begun(tmp_path):
+    (tmp_path / "r.csv.part").mkdir()
+    (tmp_path / "r.csv.part" / "journal.json.unfinished").write_text("{")
+    stored(tmp_path / "r.csv")
+    assert os.listdir(tmp_path) == ["r.csv"]
 
 
 def test_a_folder_that_is_no_zarr_store_is_left_alone(tmp_path):

@@ -155,6 +155,7 @@ def test_settings_may_name_an_axis():
         ({"n": [1, 2]}, {"backend": "gpu"}, "unknown-backend"),
         ({"n": [1, 2]}, {"cores": 0}, "bad-cores"),
         ({"n": [1, 2]}, {"metric": "warp"}, "unknown-metric"),
+        ({"n": [1, 2]}, {"metric": []}, "no-metric"),
         ({"n": "1..5:3"}, {"samples": 4}, "bad-axis"),
         ({"n": "1..5"}, {"samples": 4, "method": "magic"}, "unknown-method"),
         ({"n": "1..5"}, {"samples": 0}, "bad-sample"),
