@@ -10,8 +10,7 @@ from aspenpy.explore.constraint import constraints, objective, separated
 from aspenpy.explore.optimise import Goal, Optimum
 from aspenpy.explore.optimise import optimise as optimised
 from aspenpy.explore.pareto import Front, pareto
-from aspenpy.explore.space import Space, spanned
-from aspenpy.explore.variable import Variable
+from aspenpy.explore.space import Space, Varied, spanned
 from aspenpy.machine.model import Machine
 from aspenpy.scope import DEFAULT_SEED, Setting
 
@@ -45,7 +44,7 @@ def optimise(
     minimise: Texts = (),
     maximise: Texts = (),
     subject_to: Texts = (),
-    vary: Sequence[str | Variable],
+    vary: Varied,
     socket: str | None = None,
     kernel: str = "main",
     set: Mapping[str, Setting] | None = None,

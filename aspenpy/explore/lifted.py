@@ -64,6 +64,23 @@ def lifted(exprs: Sequence[Expr], symbols: Sequence[Expr]) -> Lifting:
     )
 
 
+STEPS = frozenset({"ceil", "floor", "round"})
+
+
+def ramps(exprs: Sequence[Expr]) -> list[Expr]:
+    """The expressions with the ramp that each staircase climbs in its place: what a search follows where the steps
+    themselves are flat. Steps inside of loops stay."""
+    looped = _looped(exprs)
+    new: dict[Expr, Expr] = {}
+    for node in graph.topological(*exprs):
+        args = tuple(new.get(arg, arg) for arg in node.args)
+        if node.kind == "apply" and node.payload in STEPS and node not in looped:
+            new[node] = args[0]
+        elif args != node.args:
+            new[node] = graph.rebuilt(node, args)
+    return [new.get(expr, expr) for expr in exprs]
+
+
 def _looped(exprs: Sequence[Expr]) -> set[Expr]:
     """Nodes inside of loops, whose value is another in each pass."""
     sums = [node for node in graph.topological(*exprs) if node.kind == "sum"]
@@ -95,7 +112,7 @@ class Smooth:
         rows = [*self.lifting.exprs, *self.lifting.floors]
         self.unknowns = (*self.symbols, *self.lifting.symbols)
         try:
-            slopes = [derivative(row, unknown) for row in rows for unknown in self.unknowns]
+            slopes = [derivative(ramp, unknown) for ramp in ramps(rows) for unknown in self.unknowns]
         except ValueError as error:
             fail("no-derivative", f"what is optimised cannot be derived: {error}")
         self._values = Prepared(rows, self.unknowns, seed)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Literal
 
 from aspenpy.application.model import Application
 from aspenpy.diagnostics import fail, nearest
 from aspenpy.explore.sensitivity import Effects, Elasticity, effects, elasticities
-from aspenpy.explore.space import Space, spanned
-from aspenpy.explore.variable import Variable, all_declared
+from aspenpy.explore.space import Space, Varied, spanned
+from aspenpy.explore.variable import all_declared
 from aspenpy.explore.variance import Morris, Sobol, morris, sobol
 from aspenpy.library import load_machine
 from aspenpy.machine.model import Machine
@@ -28,7 +28,7 @@ def sensitivity(
     *,
     metric: str = "runtime",
     method: Method = "elasticity",
-    vary: Sequence[str | Variable] | None = None,
+    vary: Varied | None = None,
     socket: str | None = None,
     kernel: str = "main",
     set: Mapping[str, Setting] | None = None,

@@ -143,10 +143,14 @@ def _knows(prediction: Prediction, name: str) -> bool:
     return True
 
 
+Varied = str | Variable | Sequence[str | Variable]
+"""What varies: one text or variable, or several."""
+
+
 def spanned(
     application: Application,
     machine: Machine,
-    vary: Sequence[str | Variable],
+    vary: Varied,
     *,
     socket: str | None = None,
     kernel: str = "main",
@@ -158,8 +162,9 @@ def spanned(
 
     `machine` is what a case is on unless machines are varied; `load` gives a machine its name stands for.
     """
-    asked = [(text, cases_of(text) if isinstance(text, str) else None) for text in vary]
-    for text in vary:
+    varied = [vary] if isinstance(vary, str | Variable) else vary
+    asked = [(text, cases_of(text) if isinstance(text, str) else None) for text in varied]
+    for text in varied:
         name = parameter_name(text) if isinstance(text, str) else text.name
         if name in (set or {}):
             fail("bad-variable", f"`{name}` is set to a value and varied", hint="leave one of the two")
