@@ -210,7 +210,7 @@ class Footprint:
         owner = name.rpartition(".")[0]
         if owner != scene.kernel.name:
             return None
-        size = _declared_size(self.application, owner, name)
+        size = declared_size(self.application, owner, name)
         return None if size is None else self._size(scene.here([size])[0], scene)
 
     def _size(self, size: Expr, scene: Scene) -> Value | None:
@@ -252,7 +252,7 @@ def _keys(region: tuple[str, ...]) -> Iterable[tuple[str, ...]]:
         yield key
 
 
-def _declared_size(application: Application, kernel: str, data: str) -> Expr | None:
+def declared_size(application: Application, kernel: str, data: str) -> Expr | None:
     """The bytes of a kernel's own data structure, in the kernel's arguments and the globals."""
     model, node = application.find_kernel(kernel)
     wanted = data.rpartition(".")[2]

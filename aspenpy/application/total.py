@@ -73,40 +73,12 @@ class Totaller:
         return self.leaf.parallel(node, kernel, [self._flow(branch, kernel) for branch in node.branches])
 
     def _repeat(self, node: flow.Repeat, kernel: flow.Kernel) -> Totals:
-        """A named counter takes whole values, so the passes are ceil(count); an unnamed loop multiplies.
-        What differs from pass to pass of an unnamed loop (its samples) is averaged over the whole passes."""
-        body = self._flow(node.body, kernel)
-        if node.named:
-            sums = {key: graph.summation(node.counter, node.count, worth) for key, worth in body.items()}
-            self._carry_laws(node.counter, body, sums)
-            return sums
-        return {
-            key: _averaged(node, worth) if node.counter in graph.free_symbols(worth) else graph.mul(node.count, worth)
-            for key, worth in body.items()
-        }
-
-    def _carry_laws(self, counter: Expr, body: Totals, sums: Totals) -> None:
-        """What a body may not be on any pass (a negative count within) is asked of its sum in other nodes: they
-        stand where the one of the body stands, or, if there were several, where the loop does."""
-        if self.carry is None:
-            return
-        laws: dict[str, set[Expr]] = {}
-        for node in graph.topological(*body.values(), since=counter.serial):
-            if node.kind == "checked":
-                laws.setdefault(node.payload, set()).add(node)
-        for node in graph.topological(*sums.values(), since=counter.serial) if laws else ():
-            if node.kind == "checked":
-                broken = laws.get(node.payload, set())
-                self.carry(next(iter(broken)) if len(broken) == 1 else counter, node)
+        return repeated(node, self._flow(node.body, kernel), self.carry)
 
     def _choice(self, node: flow.Choice, kernel: flow.Kernel) -> Totals:
         result = self._flow(node.otherwise, kernel)
         for condition, branch in reversed(node.branches):
-            taken = self._flow(branch, kernel)
-            result = {
-                key: graph.if_else(condition, taken.get(key, graph.ZERO), result.get(key, graph.ZERO))
-                for key in dict.fromkeys((*taken, *result))
-            }
+            result = chosen(condition, self._flow(branch, kernel), result)
         return result
 
     def _expectation(self, node: flow.Expectation, kernel: flow.Kernel) -> Totals:
@@ -143,6 +115,43 @@ _RULES: dict[type, Callable[[Totaller, Any, flow.Kernel], Totals]] = {
     flow.Expectation: Totaller._expectation,
     flow.Call: Totaller._call,
 }
+
+
+def repeated(node: flow.Repeat, body: Totals, carry: Callable[[Expr, Expr], None] | None = None) -> Totals:
+    """The totals of a loop, given those of a pass.
+
+    A named counter takes whole values, so the passes are ceil(count); an unnamed loop multiplies. What differs from
+    pass to pass of an unnamed loop (its samples) is averaged over the whole passes."""
+    if node.named:
+        sums = {key: graph.summation(node.counter, node.count, worth) for key, worth in body.items()}
+        if carry is not None:
+            _carry_laws(node.counter, body, sums, carry)
+        return sums
+    return {
+        key: _averaged(node, worth) if node.counter in graph.free_symbols(worth) else graph.mul(node.count, worth)
+        for key, worth in body.items()
+    }
+
+
+def _carry_laws(counter: Expr, body: Totals, sums: Totals, carry: Callable[[Expr, Expr], None]) -> None:
+    """What a body may not be on any pass (a negative count within) is asked of its sum in other nodes: they
+    stand where the one of the body stands, or, if there were several, where the loop does."""
+    laws: dict[str, set[Expr]] = {}
+    for node in graph.topological(*body.values(), since=counter.serial):
+        if node.kind == "checked":
+            laws.setdefault(node.payload, set()).add(node)
+    for node in graph.topological(*sums.values(), since=counter.serial) if laws else ():
+        if node.kind == "checked":
+            broken = laws.get(node.payload, set())
+            carry(next(iter(broken)) if len(broken) == 1 else counter, node)
+
+
+def chosen(condition: Expr, taken: Totals, otherwise: Totals) -> Totals:
+    """Key by key one of two."""
+    return {
+        key: graph.if_else(condition, taken.get(key, graph.ZERO), otherwise.get(key, graph.ZERO))
+        for key in dict.fromkeys((*taken, *otherwise))
+    }
 
 
 def _averaged(node: flow.Repeat, worth: Expr) -> Expr:

@@ -20,12 +20,10 @@ from aspenpy.expr.evaluate import EvaluationError, evaluate
 from aspenpy.expr.graph import Expr
 from aspenpy.machine.model import Machine
 from aspenpy.mapping.compute import target
+from aspenpy.mapping.transfer import LINK, over_link
 from aspenpy.prediction import Prediction, predict
 from aspenpy.record import Record
 from aspenpy.scope import DEFAULT_SEED, Setting
-
-LINK = "intracomm"
-"""The resource that moves data between the sockets of a node."""
 
 
 class Contender(Record):
@@ -119,7 +117,7 @@ class Comparison:
         return Sweep(self, parameter, low, high, whole)
 
     def _transfer(self, prediction: Prediction) -> Expr:
-        """The kernel's data over the link, idealised: the serial time over the number of links, without rounding."""
+        """The kernel's data over the link."""
         offer = target(prediction.machine, prediction.socket).offers.get(LINK)
         if offer is None:
             message = f"machine `{prediction.machine.name}` declares no link: nothing there offers `{LINK}`"
@@ -135,8 +133,7 @@ class Comparison:
         if not sizes:
             message = f"kernel `{self.kernel}` names no data structures, so nothing can be moved"
             fail("no-data", message, prediction.tree.entry.name_span, hint="write `loads [...] from NAME`")
-        moved = graph.substitute([offer.resource.time], {offer.resource.argument: graph.add(*sizes)})[0]
-        return graph.div(moved, offer.place.count)
+        return over_link(offer, graph.add(*sizes))
 
 
 class Sweep:

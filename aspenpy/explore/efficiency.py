@@ -13,9 +13,10 @@ from aspenpy.application.model import Application
 from aspenpy.energy.account import Energy
 from aspenpy.energy.options import LITERAL, EnergyOptions
 from aspenpy.energy.tree import PowerTree
-from aspenpy.explore.comparison import LINK, Comparison, Contender
+from aspenpy.explore.comparison import Comparison, Contender
 from aspenpy.expr import graph
 from aspenpy.machine.model import Machine
+from aspenpy.mapping.transfer import LINK
 from aspenpy.record import Record
 from aspenpy.scope import DEFAULT_SEED, Setting
 

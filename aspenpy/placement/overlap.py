@@ -1,0 +1,85 @@
+"""Overlap: branches that run at once, on one socket or on several."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from aspenpy.application.total import Totals, added
+from aspenpy.expr import graph
+from aspenpy.expr.graph import Expr
+from aspenpy.machine.model import Place
+from aspenpy.mapping.compute import Target
+from aspenpy.mapping.cost import conflict_groups
+
+Conflicts = frozenset[tuple[str, str]]
+
+IN_WHOLE = frozenset({("runtime",), ("waiting",)})
+
+
+def device_of(place: Place | None, socket: str) -> str | None:
+    """The socket that a component is part of, or that lacks it; None for what sockets share."""
+    if place is None:
+        return socket
+    return socket if any(item.type == "socket" for item in (*place.parents, place.component)) else None
+
+
+class Overlap:
+    """What branches take together.
+
+    Branches that have a socket in common are one block in which their resources overlap, as on a single socket, once
+    their data are there. What has no socket in common runs at once, and takes as long as the longest. What they share
+    (the links, the interconnect, the memory of a node) serves one after the other.
+    """
+
+    def __init__(self, conflicts: Mapping[str, Conflicts], targets: Mapping[str, Target]) -> None:
+        self.conflicts = frozenset(
+            (_word(first, socket, targets), _word(second, socket, targets))
+            for socket, pairs in conflicts.items()
+            for first, second in pairs
+        )
+
+    def at_once(self, branches: Sequence[Totals]) -> Totals:
+        """The totals of all, in which the runtime is that of the whole, transfers included."""
+        together = added(branches)
+        parties = list(_parties(branches))
+        if len(parties) == 1:
+            whole = self._as_one(branches)
+        else:
+            times = [self._as_one(party) if len(party) > 1 else _in_turn(party[0]) for party in parties]
+            shared = [time for key, time in together.items() if key[0] == "link" or key[:2] == ("busy", None)]
+            whole = graph.apply("max", *times, *shared)
+        kept = {key: worth for key, worth in together.items() if key not in IN_WHOLE}
+        return {("runtime",): whole, **kept}
+
+    def _as_one(self, branches: Sequence[Totals]) -> Expr:
+        together = added(branches)
+        busy = {_joined(key[1], key[2]): time for key, time in together.items() if key[0] == "busy"}
+        times = [group.time for group in conflict_groups(busy, self.conflicts)]
+        longest = graph.apply("max", *times) if len(times) > 1 else graph.add(*times)
+        waiting = together.get(("waiting",))
+        return longest if waiting is None else graph.add(longest, waiting)
+
+
+def _parties(branches: Sequence[Totals]) -> Iterator[list[Totals]]:
+    """The branches in groups that have sockets in common; those that need none belong to none."""
+    parties: list[tuple[set[str], list[Totals]]] = []
+    for branch in branches:
+        sockets = {key[1] for key in branch if key[0] == "on"}
+        joined = [party for party in parties if party[0] & sockets]
+        parties = [party for party in parties if not party[0] & sockets]
+        sockets = sockets.union(*(party[0] for party in joined))
+        parties.append((sockets, [*(item for party in joined for item in party[1]), branch]))
+    return (party for _, party in parties)
+
+
+def _in_turn(branch: Totals) -> Expr:
+    return graph.add(branch.get(("runtime",), graph.ZERO), branch.get(("waiting",), graph.ZERO))
+
+
+def _joined(device: str | None, resource: str) -> str:
+    return f"{device or ''}/{resource}"
+
+
+def _word(resource: str, socket: str, targets: Mapping[str, Target]) -> str:
+    offer = targets[socket].offers.get(resource)
+    return _joined(device_of(offer and offer.place, socket), resource)

@@ -1,0 +1,292 @@
+"""Placement: an application whose kernels run on several kinds of sockets of one machine, chosen or the best found."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+from aspenpy.application import flow
+from aspenpy.application.model import Application
+from aspenpy.application.total import blocks_in, walk
+from aspenpy.diagnostics import AspenError, Diagnostic, fail, nearest
+from aspenpy.expr import graph
+from aspenpy.expr.graph import Expr
+from aspenpy.machine.model import Machine
+from aspenpy.mapping.compute import choose_socket
+from aspenpy.mapping.cost import CostTree
+from aspenpy.mapping.mapper import map_application
+from aspenpy.placement.assignment import assigned
+from aspenpy.placement.journey import Journey
+from aspenpy.placement.memories import Memories
+from aspenpy.record import Record
+from aspenpy.scope import DEFAULT_SEED, Scope, Setting, as_float
+
+
+class KernelPlace(Record):
+    """A kernel over the whole run: its socket, how often it ran, seconds in its own blocks, and what had to be moved
+    for it: bytes and seconds."""
+
+    name: str
+    socket: str
+    calls: float
+    time: float
+    volume: float
+    transfer: float
+
+
+class Move(Record):
+    """A data structure that goes from the memory of one socket to another's, over the whole run: how often, how many
+    bytes in all, and seconds."""
+
+    data: str
+    source: str
+    destination: str
+    times: float
+    volume: float
+    seconds: float
+
+
+TIMED = frozenset({"runtime", "waiting"})
+OF_OVERLAP = frozenset({"on", "busy", "link"})
+
+
+class Question:
+    """A run on a machine with several kinds of sockets, before its kernels are placed.
+
+    `data` says at which sockets data structures lie at first; all others lie at the first one.
+    """
+
+    def __init__(
+        self,
+        application: Application,
+        machine: Machine,
+        *,
+        kernel: str = "main",
+        data: Mapping[str, str] | None = None,
+        set: Mapping[str, Setting] | None = None,
+        seed: int = DEFAULT_SEED,
+        overlap: bool = False,
+    ) -> None:
+        self.application = application
+        self.machine = machine
+        self.seed = seed
+        self.settings = dict(set or {})
+        self.memories = Memories(machine)
+        self.trees = {
+            socket: map_application(application, machine, socket=socket, kernel=kernel, overlap=overlap)
+            for socket in machine.sockets
+        }
+        self.tree: CostTree = self.trees[machine.sockets[0]]
+        self.entry = self.tree.entry
+        self.working = tuple(kernel.name for kernel in reversed(self.tree.kernels) if blocks_in(kernel.body))
+        self._done: dict[Any, Any] = {}
+        self.begin = {name: self._begins(name, socket) for name, socket in (data or {}).items()}
+
+    def _begins(self, name: str, socket: str) -> int:
+        named = self.application.data
+        if name not in named:
+            hint = nearest(name, named) or "its data structures are " + ", ".join(named)
+            message = f"application `{self.application.name}` has no data structure `{name}`"
+            fail("unknown-data", message, self.application.node.name_span, hint=hint)
+        choose_socket(self.machine, socket)
+        return self.memories.of_socket[socket]
+
+    def journey(self, sockets: Mapping[str, str]) -> Journey:
+        """The run with every kernel on a socket."""
+        return Journey(self.trees, self.memories, sockets, self.begin)
+
+    def quick(self, sockets: Mapping[str, str]) -> Journey:
+        """The same with only what the runtime needs, and what it has in common with others that were quick."""
+        return Journey(self.trees, self.memories, sockets, self.begin, self.timed, self._done)
+
+    @cached_property
+    def overlapping(self) -> bool:
+        """Whether there are branches that run at once."""
+        nodes = (node for kernel in self.tree.kernels for node in walk(kernel.body))
+        return any(isinstance(node, flow.Parallel) and self.tree.overlaps(node) for node in nodes)
+
+    @cached_property
+    def timed(self) -> frozenset[str]:
+        """The kinds of totals that the runtime depends on."""
+        return TIMED | OF_OVERLAP if self.overlapping else TIMED
+
+    def placed(self, chosen: Mapping[str, str]) -> Placement:
+        """The answer with some kernels on chosen sockets, and those that they call."""
+        sockets = assigned(self.application, self.machine, self.entry, chosen)
+        return Placement(self, sockets)
+
+    def alone(self, socket: str) -> Placement:
+        """The answer with all kernels on one socket."""
+        return Placement(self, {kernel.name: socket for kernel in self.tree.kernels})
+
+    def scope(self, roots: Sequence[Expr]) -> Scope:
+        tree = self.tree
+        return Scope(self.application, self.machine, self.entry, tree.definitions, tree.origins, self.settings, roots)
+
+
+class Placement:
+    """Every kernel on its socket, what that takes, and what moves. Everything is computed when asked for."""
+
+    def __init__(self, question: Question, sockets: Mapping[str, str], search: Search | None = None) -> None:
+        self.question = question
+        self.sockets = {name: sockets[name] for name in question.working}
+        self.search = search
+        self.totals = question.journey(sockets).run(question.entry)
+        self.scope = question.scope(list(self.totals.values()))
+
+    @property
+    def application(self) -> Application:
+        return self.question.application
+
+    @property
+    def machine(self) -> Machine:
+        return self.question.machine
+
+    @property
+    def kernel(self) -> str:
+        """The kernel that was evaluated."""
+        return self.question.entry.name
+
+    def __repr__(self) -> str:
+        return f"<Placement of {self.application.name} on {self.machine.name}: {self.runtime:.6g} s>"
+
+    # -- numbers ---------------------------------------------------------------------------------
+
+    @property
+    def total(self) -> Expr:
+        """Seconds of the whole run, transfers included, in the symbols of the models."""
+        parts = [self.totals[key] for key in (("runtime",), ("waiting",)) if key in self.totals]
+        return graph.add(*parts)
+
+    @cached_property
+    def runtime(self) -> float:
+        """Seconds of the whole run, transfers included."""
+        return self._value(self.total)
+
+    @cached_property
+    def transfer(self) -> float:
+        """Seconds in which data are moved; where branches overlap, the run need not wait for all of them."""
+        return sum(move.seconds for move in self.moves)
+
+    @cached_property
+    def hidden(self) -> float:
+        """Seconds that the run is shorter than all blocks and transfers in turn, because branches overlap."""
+        return max(0.0, sum(kernel.time for kernel in self.kernels) + self.transfer - self.runtime)
+
+    @cached_property
+    def values(self) -> dict[Any, float]:
+        """The value of every total (see `Journey` for the keys) that says what is run or moved."""
+        asked = {key: worth for key, worth in self.totals.items() if key[0] in SHOWN}
+        values = self.scope.values(list(asked.values()), self.question.seed)
+        return {key: float(value) for key, value in zip(asked, values, strict=True)}
+
+    @cached_property
+    def kernels(self) -> tuple[KernelPlace, ...]:
+        """The kernels that do something themselves, in the order in which they call each other."""
+        found = []
+        for name, socket in self.sockets.items():
+            volume, seconds = (
+                sum(worth for key, worth in self.values.items() if key[:2] == (kind, name))
+                for kind in ("bytes", "seconds")
+            )
+            calls, time = (self.values.get((kind, name), 0.0) for kind in ("calls", "exclusive"))
+            found.append(KernelPlace(name, socket, calls, time, volume, seconds))
+        return tuple(found)
+
+    @cached_property
+    def moves(self) -> tuple[Move, ...]:
+        """What goes from where to where, for all kernels together; the longest first."""
+        sums: dict[tuple[str, int, int], list[float]] = {}
+        for number, kind in enumerate(("moves", "bytes", "seconds")):
+            for key, worth in self.values.items():
+                if key[0] == kind and worth:
+                    sums.setdefault(key[2:], [0.0, 0.0, 0.0])[number] += worth
+        names = self.question.memories.names
+        found = [Move(data, names[a], names[b], *worths) for (data, a, b), worths in sums.items()]
+        return tuple(sorted(found, key=lambda move: -move.seconds))
+
+    @cached_property
+    def alternatives(self) -> dict[str, float | Diagnostic]:
+        """Seconds of the run with all kernels on one socket, by socket; or why it cannot run there."""
+        found: dict[str, float | Diagnostic] = {}
+        for socket in self.machine.sockets:
+            try:
+                found[socket] = self.question.alone(socket).runtime
+            except AspenError as error:
+                found[socket] = error.diagnostics[0]
+        return found
+
+    @property
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
+        """Warnings of the models."""
+        return (*self.application.warnings, *self.machine.warnings)
+
+    def _value(self, expr: Expr) -> float:
+        value = self.scope.values([expr], self.question.seed)[0]
+        return as_float(value, "the runtime", self.question.entry.name_span)
+
+    # -- formulas --------------------------------------------------------------------------------
+
+    def formula(self, free: Sequence[str] = ()) -> Expr:
+        """The runtime as a node of the expression graph in the free parameters; the rest is put in."""
+        return self.scope.formulas([self.total], free)[0]
+
+    def expression(self, free: Sequence[str] = ()) -> Any:
+        """The runtime as a SymPy expression in the free parameters, seconds."""
+        from aspenpy.expr.sympy_view import to_sympy
+
+        return to_sympy(self.formula(free))
+
+    # -- shown -----------------------------------------------------------------------------------
+
+    def __str__(self) -> str:
+        from aspenpy.present.placement import page
+        from aspenpy.present.plain import as_text
+
+        return as_text(page(self))
+
+    def to_json(self) -> dict[str, Any]:
+        """One object with everything, numbers in base units."""
+        from aspenpy.present.placement import as_json
+
+        return as_json(self)
+
+
+SHOWN = frozenset({"calls", "exclusive", "moves", "bytes", "seconds"})
+
+
+class Search(Record):
+    """How a placement was found: by what method, whether none can be better, and how many runs were priced."""
+
+    method: str
+    proven: bool
+    tried: int
+
+
+def place(
+    app: Application,
+    machine: Machine,
+    sockets: Mapping[str, str] | None = None,
+    *,
+    best: bool = False,
+    kernel: str = "main",
+    data: Mapping[str, str] | None = None,
+    set: Mapping[str, Setting] | None = None,
+    seed: int = DEFAULT_SEED,
+    overlap: bool = False,
+) -> Placement:
+    """What `kernel` of the application takes on a machine with several kinds of sockets.
+
+    `sockets` says where kernels run: `{"kernel": "socket"}`; what they call runs there too, and all else on the
+    first socket. With `best`, the fastest placement of all other kernels is looked for. `data` says where data
+    structures lie at first: `{"name": "socket"}`, all others at the first socket. Raises AspenError.
+    """
+    question = Question(app, machine, kernel=kernel, data=data, set=set, seed=seed, overlap=overlap)
+    if best:
+        from aspenpy.placement.best import best_placement
+
+        return best_placement(question, sockets or {})
+    found = question.placed(sockets or {})
+    _ = found.runtime
+    return found
