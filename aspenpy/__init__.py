@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from aspenpy.generate.mpi import Skeleton, mpi
     from aspenpy.library import load_application, load_machine, parse
     from aspenpy.machine.model import Machine
+    from aspenpy.placement.placement import Placement, place
     from aspenpy.prediction import Prediction, count, predict, prepare
     from aspenpy.prepared import Prepared
     from aspenpy.reuse.distances import ReuseDistances
@@ -60,6 +61,7 @@ __all__ = [
     "Network",
     "Parallelism",
     "Peak",
+    "Placement",
     "Prediction",
     "Prepared",
     "Profile",
@@ -81,6 +83,7 @@ __all__ = [
     "parallelism",
     "parse",
     "peaks",
+    "place",
     "predict",
     "predict_energy",
     "prepare",
@@ -107,6 +110,7 @@ _HOME = {
     "Network": "aspenpy.analysis.network",
     "Parallelism": "aspenpy.analysis.parallelism",
     "Peak": "aspenpy.analysis.peaks",
+    "Placement": "aspenpy.placement.placement",
     "Prediction": "aspenpy.prediction",
     "Prepared": "aspenpy.prepared",
     "Profile": "aspenpy.analysis.profile",
@@ -129,6 +133,7 @@ _HOME = {
     "parallelism": "aspenpy.analysis.parallelism",
     "parse": "aspenpy.library",
     "peaks": "aspenpy.analysis.peaks",
+    "place": "aspenpy.placement.placement",
     "predict": "aspenpy.prediction",
     "predict_energy": "aspenpy.energy.account",
     "prepare": "aspenpy.prediction",

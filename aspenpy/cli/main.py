@@ -17,6 +17,7 @@ COMMANDS = {
     "explain": "the chain behind a number, from the line in the model to the seconds",
     "profile": "where the time goes, kernel by kernel and call by call",
     "compare": "one application on several machines, and where which is the fastest",
+    "place": "kernels on several kinds of sockets of one machine: chosen, or the best, with the data they move",
     "sensitivity": "what a runtime or another metric depends on, and how strongly",
     "optimise": "where a quantity is least or greatest, while constraints hold",
     "sweep": "metrics at many points: grids and samples of parameters, machines and sockets",

@@ -3,15 +3,15 @@
 The run is cut into the steps of its entry kernel. What a step takes depends on where the data are before it and on
 where its kernels run, so that of all ways to come to one state the fastest is enough (dynamic programming, Bellman
 1957). A state is where the data are that later steps touch, and on which sockets the kernels run that come again.
-Within a step all placements are tried. Where that is too much, single kernels and pairs change sockets while that
-helps.
+Within a step all placements are tried. Where that is too much, single kernels, and all that touch one data structure,
+change sockets while that helps.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import combinations, product
+from itertools import product
 from typing import Any
 
 from aspenpy.application import flow
@@ -176,8 +176,8 @@ class _Chooser:
     # -- where that is too much ------------------------------------------------------------------
 
     def _improved(self) -> tuple[Sockets, float]:
-        """The best that one kernel, or two at once, on other sockets no longer make better, from where as much as
-        possible is on one socket."""
+        """The best that one kernel, or all that touch one data structure, on another socket no longer make better, from
+        where as much as possible is on one socket."""
         starts = [
             {name: socket if socket in able else able[0] for name, able in self.options.items()}
             for socket in self.order
@@ -186,16 +186,24 @@ class _Chooser:
 
     def _climbed(self, sockets: Sockets) -> tuple[Sockets, float]:
         best = self._seconds(sockets)
-        names = [name for name, able in self.options.items() if len(able) > 1]
         better = True
         while better:
             better = False
-            for changed in (*((name,) for name in names), *combinations(names, 2)):
-                for chosen in product(*(self.options[name] for name in changed)):
-                    other = sockets | dict(zip(changed, chosen, strict=True))
-                    if other != sockets and (seconds := self._seconds(other)) < best:
-                        sockets, best, better = other, seconds, True
+            for group, socket in product(self._groups(), self.order):
+                moved = {name: socket for name in group if socket in self.options[name]}
+                other = sockets | moved
+                if other != sockets and (seconds := self._seconds(other)) < best:
+                    sockets, best, better = other, seconds, True
         return sockets, best
+
+    def _groups(self) -> list[list[str]]:
+        """What moves at once: a kernel, or all that touch one data structure."""
+        singles = [[name] for name, able in self.options.items() if len(able) > 1]
+        touching: dict[str, list[str]] = {}
+        for kernel in self.question.tree.kernels:
+            for data in set(_named(kernel.body)) if kernel.name in self.options else ():
+                touching.setdefault(data, []).append(kernel.name)
+        return [*singles, *(touching[data] for data in sorted(touching) if len(touching[data]) > 1)]
 
     def _seconds(self, sockets: Sockets) -> float:
         """Infinite where it cannot run so."""

@@ -5,6 +5,7 @@ The walk is that of `application.total`, with one more thing to carry from step 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
@@ -17,12 +18,15 @@ from aspenpy.expr.graph import Expr
 from aspenpy.mapping.cost import BlockCost, CostTree
 from aspenpy.placement.memories import Memories
 from aspenpy.placement.overlap import Overlap, device_of
-from aspenpy.placement.whereabouts import State, Whereabouts, conditions, forked, put_in, touched
+from aspenpy.placement.whereabouts import State, Whereabouts, conditions, decided, forked, put_in, touched
 from aspenpy.record import Record
 from aspenpy.syntax.lower import carry_origin
 
 MOST_BLOCKS = 50_000
 """Blocks that are met on the way."""
+
+MOST_PASSES = 64
+"""Passes of a loop that are looked at one by one."""
 
 Found = tuple[Totals, State]
 
@@ -52,15 +56,18 @@ class Journey:
         memories: Memories,
         sockets: Mapping[str, str],
         begin: Mapping[str, int],
+        now: Callable[[Expr], float | None],
         wanted: Collection[str] | None = None,
         done: dict[Any, Found] | None = None,
     ) -> None:
-        """`wanted` are the kinds of totals (the first of their keys) to keep, all if it is None; journeys that want the
-        same may share what they have `done`."""
+        """`begin` says in which memories data structures are at first; `now` what an expression is with the parameters
+        as they are, None where arguments and counters decide it. `wanted` are the kinds of totals (the first of their
+        keys) to keep, all if it is None; journeys that want the same may share what they have `done`."""
         self.trees = trees
         self.memories = memories
         self.sockets = sockets
         self.begin = begin
+        self.now = now
         self.wanted = wanted
         tree = next(iter(trees.values()))
         self.application = tree.application
@@ -188,11 +195,8 @@ class Journey:
         first, after = self.walk(node.body, scene, state)
         again, settled = self.walk(node.body, scene, after)
         for data, where in after.items():
-            changing = any(node.counter in graph.free_symbols(condition) for condition in conditions(where))
-            if changing or where != settled[data]:
-                message = f"where `{data}` is differs from pass to pass of this loop"
-                hint = "place the kernels of the loop that touch it on one socket"
-                fail("unsettled-data", message, node.span, hint=hint)
+            if where != settled[data] or any(node.counter in graph.free_symbols(item) for item in conditions(where)):
+                return self._pass_by_pass(node, scene, state, data)
         runs = graph.compare(">", node.count, graph.ZERO)
         more = {
             key: graph.if_else(runs, graph.sub(first.get(key, graph.ZERO), again.get(key, graph.ZERO)), graph.ZERO)
@@ -202,6 +206,27 @@ class Journey:
         values = graph.substitute(list(more.values()), {node.counter: graph.ZERO}, self.carry)
         surplus = dict(zip(more, values, strict=True))
         return added([repeated(node, again, self.carry), surplus]), self._forked(runs, after, state)
+
+    def _pass_by_pass(self, node: flow.Repeat, scene: Scene, state: State, data: str) -> Found:
+        """A loop whose passes take different ways, each pass by itself, as far as the parameters now tell which way it
+        takes; where they tell otherwise, the totals have no value."""
+        known = _Now(self.now)
+        count = self.now(node.count) if node.named else None
+        parts: list[Totals] = []
+        for number in range(math.ceil(count) if count is not None and count <= MOST_PASSES else 0):
+            found, after = self.walk(node.body, scene, state)
+            totals, after = self._put_in(found, after, {node.counter: graph.number(number)})
+            parts.append(chosen(graph.compare(">", node.count, number), totals, {}))
+            state = {name: decided(where, known.holds) for name, where in after.items()}
+        if count is None or count > MOST_PASSES or known.unknown:
+            message = f"where `{data}` is differs from pass to pass of this loop"
+            hint = "place the kernels of the loop that touch it on one socket"
+            fail("unsettled-data", message, node.span, hint=hint)
+        message = "the ways that this loop takes decide where data are, and were followed for other parameters"
+        otherwise = graph.failure(Diagnostic("unsettled-data", message, node.span))
+        known.holds(graph.compare(">", node.count, len(parts) - 1))
+        known.holds(graph.compare(">", node.count, len(parts)))
+        return added([*parts, {("runtime",): known.guard(otherwise)}]), state
 
     def _choice(self, node: flow.Choice, scene: Scene, state: State) -> Found:
         totals, after = self.walk(node.otherwise, scene, state)
@@ -242,6 +267,29 @@ class Journey:
         found, after = self.kernel(Scene(node.kernel, arrays), state)
         totals, after = self._put_in(found, after, dict(node.arguments))
         return {**totals, **self._wanted({("calls", node.kernel.name): graph.ONE})}, after
+
+
+class _Now:
+    """Which conditions hold with the parameters as they are: all that were asked for."""
+
+    def __init__(self, now: Callable[[Expr], float | None]) -> None:
+        self.now = now
+        self.asked: dict[Expr, bool] = {}
+        self.unknown = False
+
+    def holds(self, condition: Expr) -> bool:
+        if condition not in self.asked:
+            value = self.now(graph.if_else(condition, 1, 0))
+            self.unknown = self.unknown or value is None
+            self.asked[condition] = bool(value)
+        return self.asked[condition]
+
+    def guard(self, otherwise: Expr) -> Expr:
+        """0 where they still do, and those that did not still do not."""
+        found = graph.ZERO
+        for condition, held in self.asked.items():
+            found = graph.if_else(condition, *((found, otherwise) if held else (otherwise, found)))
+        return found
 
 
 _RULES: dict[type, Callable[[Journey, Any, Scene, State], Found]] = {

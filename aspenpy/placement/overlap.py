@@ -82,4 +82,4 @@ def _joined(device: str | None, resource: str) -> str:
 
 def _word(resource: str, socket: str, targets: Mapping[str, Target]) -> str:
     offer = targets[socket].offers.get(resource)
-    return _joined(device_of(offer and offer.place, socket), resource)
+    return _joined(device_of(offer.place if offer else None, socket), resource)

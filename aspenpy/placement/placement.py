@@ -94,11 +94,17 @@ class Question:
 
     def journey(self, sockets: Mapping[str, str]) -> Journey:
         """The run with every kernel on a socket."""
-        return Journey(self.trees, self.memories, sockets, self.begin)
+        return Journey(self.trees, self.memories, sockets, self.begin, self.now)
 
     def quick(self, sockets: Mapping[str, str]) -> Journey:
         """The same with only what the runtime needs, and what it has in common with others that were quick."""
-        return Journey(self.trees, self.memories, sockets, self.begin, self.timed, self._done)
+        return Journey(self.trees, self.memories, sockets, self.begin, self.now, self.timed, self._done)
+
+    def now(self, expr: Expr) -> float | None:
+        """The value of an expression; None where the arguments of its kernel or the counters of loops decide it."""
+        scope = self.scope([expr])
+        known = not graph.free_symbols(scope.formulas([expr])[0])
+        return float(scope.values([expr], self.seed)[0]) if known else None
 
     @cached_property
     def overlapping(self) -> bool:
@@ -172,7 +178,8 @@ class Placement:
     @cached_property
     def hidden(self) -> float:
         """Seconds that the run is shorter than all blocks and transfers in turn, because branches overlap."""
-        return max(0.0, sum(kernel.time for kernel in self.kernels) + self.transfer - self.runtime)
+        in_turn = sum(kernel.time for kernel in self.kernels) + self.transfer
+        return in_turn - self.runtime if in_turn > self.runtime * (1 + ROUNDING) else 0.0
 
     @cached_property
     def values(self) -> dict[Any, float]:
@@ -252,6 +259,9 @@ class Placement:
 
         return as_json(self)
 
+
+ROUNDING = 1e-12
+"""Differences so small, relative to the whole, are those of floating point."""
 
 SHOWN = frozenset({"calls", "exclusive", "moves", "bytes", "seconds"})
 
