@@ -162,9 +162,10 @@ class Journey:
         size = self._size(data, asked)
         seconds = graph.mul(times, self.memories.transfer(*hop, size))
         key = scene.kernel.name, data, *hop
+        link = self.memories.link(*hop)
         return {
             ("waiting",): seconds,
-            ("link", self.memories.link(*hop)): seconds,
+            ("link", link and link.where): seconds,
             ("moves", *key): times,
             ("bytes", *key): graph.mul(times, size),
             ("seconds", *key): seconds,

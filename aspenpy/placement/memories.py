@@ -9,6 +9,7 @@ from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.machine.model import Machine
 from aspenpy.mapping.compute import Target, target
+from aspenpy.mapping.cost import Offer
 from aspenpy.mapping.transfer import LINK, over_link
 
 HOST = 0
@@ -32,15 +33,15 @@ class Memories:
             for wanted in range(len(numbers))
         )
 
-    def link(self, source: int, destination: int) -> str:
-        """The socket whose link joins two memories, one of which is the host's: the other's."""
-        return self.names[max(source, destination)]
+    def link(self, source: int, destination: int) -> Offer | None:
+        """What joins two memories, one of which is the host's: the link that the other's socket offers."""
+        return self.targets[self.names[max(source, destination)]].offers.get(LINK)
 
     def transfer(self, source: int, destination: int, volume: Expr) -> Expr:
         """Seconds in which so many bytes get from one memory to another, one of which is the host's."""
-        socket = self.link(source, destination)
-        offer = self.targets[socket].offers.get(LINK)
+        offer = self.link(source, destination)
         if offer is None:
+            socket = self.names[max(source, destination)]
             message = f"no link joins socket `{socket}` to `{self.names[HOST]}`: nothing there offers `{LINK}`"
             hint = f"declare one in it: link L {{ resource {LINK}(volume) [latency + volume/bandwidth] }}"
             return graph.failure(Diagnostic("no-link", message, self.machine.components[socket].name_span, hint=hint))
