@@ -16,7 +16,7 @@ EXAMPLES: Examples = (
     ("the fastest socket for each kernel", "aspenpy place cg --machine keeneland"),
     (
         "a placement of one's own",
-        "aspenpy place hpcg --machine keeneland --on multiply_matrix=nvidia_m2090",
+        "aspenpy place hpcg --machine keeneland --on multiply=nvidia_m2090",
     ),
     (
         "the best of those in which a kernel stays where it is",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import NoReturn
 
 from aspenpy.application import flow
 from aspenpy.application.model import Application
@@ -13,33 +14,37 @@ from aspenpy.mapping.compute import choose_socket
 
 
 def assigned(
-    application: Application, machine: Machine, entry: flow.Kernel, chosen: Mapping[str, str]
+    application: Application,
+    machine: Machine,
+    entry: flow.Kernel,
+    chosen: Mapping[str, str],
+    indifferent: Callable[[flow.Kernel], bool],
 ) -> dict[str, str]:
     """The socket of every kernel that the entry reaches: the one chosen, else that of the kernels that call it; the
-    entry's is the first. Raises AspenError for names that are not there, and for callers that disagree."""
-    kernels = callees_first(entry)
+    entry's is the first. Raises AspenError for names that are not there, and for callers that disagree about a kernel
+    that is not `indifferent` to where it runs."""
     check_names(application, machine, entry, chosen)
     found = {entry.name: chosen.get(entry.name, machine.sockets[0])}
     callers: dict[str, dict[str, flow.Call]] = {}
-    for kernel in reversed(kernels):
+    for kernel in reversed(callees_first(entry)):
         if kernel.name in chosen:
             found[kernel.name] = chosen[kernel.name]
         elif kernel is not entry:
-            found[kernel.name] = _inherited(kernel, callers[kernel.name])
+            first, *others = callers[kernel.name]
+            if others and not indifferent(kernel):
+                _refuse(kernel, callers[kernel.name])
+            found[kernel.name] = first
         for call in calls_in(kernel.body):
             callers.setdefault(call.kernel.name, {}).setdefault(found[kernel.name], call)
     return found
 
 
-def _inherited(kernel: flow.Kernel, callers: Mapping[str, flow.Call]) -> str:
-    """The one socket that a kernel is called from."""
-    first, *others = callers
-    if others:
-        message = f"kernel `{kernel.name}` is called from kernels on `{first}` and on `{others[0]}`"
-        related = tuple(Related(callers[socket].span, f"from `{socket}`") for socket in (first, others[0]))
-        hint = f"say where it runs: {kernel.name}={first}"
-        fail("which-socket", message, kernel.name_span, related=related, hint=hint)
-    return first
+def _refuse(kernel: flow.Kernel, callers: Mapping[str, flow.Call]) -> NoReturn:
+    first, second, *_ = callers
+    message = f"kernel `{kernel.name}` is called from kernels on `{first}` and on `{second}`"
+    related = tuple(Related(callers[socket].span, f"from `{socket}`") for socket in (first, second))
+    hint = f"say where it runs: {kernel.name}={first}"
+    fail("which-socket", message, kernel.name_span, related=related, hint=hint)
 
 
 def check_names(application: Application, machine: Machine, entry: flow.Kernel, chosen: Mapping[str, str]) -> None:

@@ -19,6 +19,7 @@ from aspenpy.mapping.mapper import map_application
 from aspenpy.placement.assignment import assigned
 from aspenpy.placement.journey import Journey
 from aspenpy.placement.memories import Memories
+from aspenpy.placement.overlap import device_of
 from aspenpy.record import Record
 from aspenpy.scope import DEFAULT_SEED, Scope, Setting, as_float
 
@@ -119,8 +120,17 @@ class Question:
 
     def placed(self, chosen: Mapping[str, str]) -> Placement:
         """The answer with some kernels on chosen sockets, and those that they call."""
-        sockets = assigned(self.application, self.machine, self.entry, chosen)
+        sockets = assigned(self.application, self.machine, self.entry, chosen, self._indifferent)
         return Placement(self, sockets)
+
+    def _indifferent(self, kernel: flow.Kernel) -> bool:
+        """Whether a kernel asks only for what sockets share, and moves no data."""
+        costs = (self.tree.blocks[block] for block in blocks_in(kernel.body))
+        return all(
+            item.requirement.target is None and device_of(item.offer.place if item.offer else None, "own") is None
+            for cost in costs
+            for item in cost.requirements
+        )
 
     def alone(self, socket: str) -> Placement:
         """The answer with all kernels on one socket."""

@@ -10,6 +10,7 @@ from aspenpy.present.page import Page, Paragraph, Title
 from aspenpy.present.table import Column, Table
 
 if TYPE_CHECKING:
+    from aspenpy.diagnostics import Diagnostic
     from aspenpy.placement.placement import Placement
 
 KERNELS = (
@@ -54,7 +55,7 @@ def summary(placement: Placement) -> str:
     search = placement.search
     found = ""
     if search is not None:
-        priced = f"{search.method}, {search.tried} steps priced"
+        priced = f"{search.method}, {search.tried} {'step' if search.tried == 1 else 'steps'} priced"
         found = (
             f"the fastest of all placements ({priced}); "
             if search.proven
@@ -115,7 +116,7 @@ def as_json(placement: Placement) -> dict[str, Any]:
                 "socket": item.socket,
                 "calls": plain_number(item.calls),
                 "time": _seconds(item.time),
-                "moved": {"value": item.volume, "unit": "B"},
+                "moved": _bytes(item.volume),
                 "transfer": _seconds(item.transfer),
             }
             for item in placement.kernels
@@ -126,19 +127,24 @@ def as_json(placement: Placement) -> dict[str, Any]:
                 "from": move.source,
                 "to": move.destination,
                 "times": plain_number(move.times),
-                "volume": {"value": move.volume, "unit": "B"},
+                "volume": _bytes(move.volume),
                 "time": _seconds(move.seconds),
             }
             for move in placement.moves
         ],
-        "alternatives": [
-            {"socket": socket, "runtime": _seconds(found), "reason": None}
-            if isinstance(found, float)
-            else {"socket": socket, "runtime": None, "reason": found.message}
-            for socket, found in placement.alternatives.items()
-        ],
+        "alternatives": [_alternative(socket, found) for socket, found in placement.alternatives.items()],
         "diagnostics": [item.to_json() for item in placement.diagnostics],
     }
+
+
+def _alternative(socket: str, found: float | Diagnostic) -> dict[str, Any]:
+    if isinstance(found, float):
+        return {"socket": socket, "runtime": _seconds(found), "reason": None}
+    return {"socket": socket, "runtime": None, "reason": found.message}
+
+
+def _bytes(value: float) -> dict[str, Any]:
+    return {"value": value, "unit": "B"}
 
 
 def _seconds(value: float) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from itertools import product
 import pytest
 
 import aspenpy
-from aspenpy import AspenError, Application, Machine
+from aspenpy import Application, AspenError, Machine
 from aspenpy.placement import best
 from tests.tiny import codes, machine
 
@@ -28,8 +28,7 @@ class Program:
         self.sizes = {name: draw.randint(0, 12) for name in "abc"}
         self.kernels = {f"k{number}": self._kernel(draw) for number in range(kernels)}
         self.steps = [
-            (draw.randint(1, 3), [draw.choice(list(self.kernels)) for _ in range(draw.randint(1, 3))])
-            for _ in range(4)
+            (draw.randint(1, 3), [draw.choice(list(self.kernels)) for _ in range(draw.randint(1, 3))]) for _ in range(4)
         ]
 
     def _kernel(self, draw: random.Random) -> tuple[dict[str, float], list[str], list[str]]:

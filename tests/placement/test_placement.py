@@ -183,6 +183,12 @@ def test_arguments_and_data_of_kernels() -> None:
     assert found.runtime == pytest.approx(4 + 1 + 1 + 12 + 1 + 1)
 
 
+def test_kernels_that_ask_for_what_sockets_share_run_anywhere() -> None:
+    kernels = "kernel x { execute { flops [10] } call send } kernel y { execute { flops [10] } call send }"
+    app = application("call x call y", "", kernels + " kernel send { execute { messages [3] } }")
+    assert aspenpy.place(app, machine(NODE), {"x": "gpu"}).runtime == pytest.approx(1 + 3 + 10 + 3)
+
+
 # -- overlap ---------------------------------------------------------------------------------------
 
 PAR = 'par "overlap" { call first call reads }'
@@ -216,9 +222,12 @@ def test_a_shared_interconnect_serves_one_after_the_other() -> None:
 
 def test_a_shared_link_serves_one_after_the_other() -> None:
     # both transfers use the wire: 4 + 12, though neither branch takes more than 4 + 0.1 and 2 + 12 alone
-    text = THREE.replace("link slow }", "}").replace("link wire }", "}").replace(
-        "socket [1] other }", "socket [1] other link wire }"
-    ).split("link slow")[0]
+    text = (
+        THREE.replace("link slow }", "}")
+        .replace("link wire }", "}")
+        .replace("socket [1] other }", "socket [1] other link wire }")
+        .split("link slow")[0]
+    )
     kernels = WORK.replace("flops [100]", "flops [1]").replace("flops [50]", "flops [1]")
     app = application(PAR, DATA, kernels)
     found = aspenpy.place(app, machine(text), {"first": "gpu", "reads": "other"})
