@@ -4,6 +4,8 @@ On `NODE` the processor takes a second a flop and the accelerator a tenth of it;
 of a second a byte, so that `a` of 8 bytes takes 4 seconds and `b` of 40 takes 12.
 """
 
+from itertools import product
+
 import pytest
 
 import aspenpy
@@ -117,6 +119,36 @@ def test_a_condition_around_each_pass() -> None:
     symbol = found.scope.symbol("n")
     assert evaluate(found.formula(["n"]), {symbol: 2}) == pytest.approx(4 + 4 * 24)
     assert evaluate(found.formula(["n"]), {symbol: 1}) == pytest.approx(4 * 10)
+
+
+TIMES = {"first": 100, "second": 10, "reads": 50, "writes": 20}
+TOUCHED = {"first": "a", "second": "a", "reads": "b", "writes": "b"}
+
+
+def played(n: int, m: int, k: int, sockets: dict[str, str]) -> float:
+    """Seconds of the program below, call by call."""
+    one_pass = ["writes" if m > 2 else "reads", *["first"] * k, "second"]
+    has, seconds = {"a": {"cpu"}, "b": {"cpu"}}, 0.0
+    for name in [*one_pass * n, "reads"]:
+        data, socket = TOUCHED[name], sockets[name]
+        if socket not in has[data]:
+            seconds += {"a": 4, "b": 12}[data]
+        has[data] = {socket} if name in ("first", "writes") else has[data] | {socket}
+        seconds += TIMES[name] / (10 if socket == "gpu" else 1)
+    return seconds
+
+
+@pytest.mark.parametrize("chosen", list(product(("cpu", "gpu"), repeat=4)))
+def test_a_formula_is_the_run_for_every_way_that_it_may_take(chosen: tuple[str, ...]) -> None:
+    body = """iterate [n] { if (m > 2) { call writes } else { call reads } iterate [k] { call first } call second }
+    call reads"""
+    sockets = dict(zip(TIMES, chosen, strict=True))
+    app = application(body, f"param n = 3 param m = 3 param k = 0 {DATA}", WORK)
+    found = aspenpy.place(app, machine(NODE), sockets)
+    formula, symbols = found.formula(["n", "m", "k"]), [found.scope.symbol(name) for name in "nmk"]
+    for values in product((0, 1, 2, 3), (2, 3), (0, 1, 2)):
+        seconds = evaluate(formula, dict(zip(symbols, values, strict=True)))
+        assert seconds == pytest.approx(played(*values, sockets), rel=1e-12), values
 
 
 def test_passes_that_take_different_ways() -> None:
