@@ -12,7 +12,7 @@ from typing import Any
 from aspenpy.diagnostics import AspenError, Diagnostic, fail
 from aspenpy.expr import graph
 from aspenpy.expr.arithmetic import Number
-from aspenpy.expr.evaluate import EvaluationError, evaluate_many
+from aspenpy.expr.evaluate import EvaluationError, Value, evaluate_many
 from aspenpy.expr.graph import Expr
 from aspenpy.machine.model import Component, Machine, Place, Property
 from aspenpy.machine.words import one_of
@@ -91,16 +91,29 @@ def concrete(machine: Machine, network: Interconnect, values: Mapping[Expr, Expr
         *found, nodes = evaluate_many([*symbols, network.nodes], None, 0, values or machine.definitions)
     except EvaluationError as error:
         fail("no-value", error.reason, machine.origins.get(error.node) or network.component.name_span)
-    sizes = {
-        name: (value,) if name == "dimensions" and not isinstance(value, tuple) else value
-        for name, value in zip(names, found, strict=True)
-    }
+    sizes = {name: _numbers(network.component, name, value) for name, value in zip(names, found, strict=True)}
     if network.topology.kind in FILLED:
         sizes.setdefault("nodes", nodes)
     made = _made(network.component, network.topology.kind, sizes)
-    if not _fits(made.kind, made.figures()["nodes"], nodes):
+    try:
+        places = made.figures()["nodes"]
+    except EvaluationError as error:
+        fail(
+            "no-value", f"{made.kind.replace('_', ' ')}: {error.reason}", network.component.properties["topology"].span
+        )
+    if not _fits(made.kind, places, nodes):
         raise AspenError(_wrong_size(network.component, made, int(nodes)))
     return made
+
+
+def _numbers(component: Component, name: str, value: Value) -> Value:
+    """What a topology is made from, by its value: several numbers for `dimensions`, one for any other."""
+    several = isinstance(value, tuple)
+    if name == "dimensions":
+        return value if several else (value,)
+    if several:
+        fail("not-a-number", f"`{name}` is an array, and a number is needed", component.properties[name].span)
+    return value
 
 
 def _fits(kind: str, places: Number, nodes: Number) -> bool:
