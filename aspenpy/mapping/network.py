@@ -50,11 +50,17 @@ class Exchange(AppliedTrait):
 
 
 def exchange_of(
-    trait: flow.Trait, requirement: flow.Requirement, parallelism: Expr, offer: Offer, machine: Machine
+    trait: flow.Trait,
+    requirement: flow.Requirement,
+    parallelism: Expr,
+    offer: Offer,
+    machine: Machine,
+    network: Interconnect | None = None,
 ) -> Exchange:
-    """An exchange among all instances of a block. What is wrong with it is told when its time is needed."""
+    """An exchange among all instances of a block, on the machine's network or a variant of it. What is wrong with it is
+    told when its time is needed."""
     try:
-        among = Ranks(interconnect_of(machine, offer.place), parallelism)
+        among = Ranks(network or interconnect_of(machine, offer.place), parallelism)
         found = (_halo if trait.name == HALO else _collective)(trait, requirement, among)
     except (AspenError, NetworkError) as error:
         mistake = error.diagnostics[0] if isinstance(error, AspenError) else _told(error, trait)
