@@ -14,6 +14,7 @@ from typing import Any
 from aspenpy.application import flow
 from aspenpy.diagnostics import AspenError, Diagnostic, fail, nearest
 from aspenpy.expr import graph
+from aspenpy.expr.evaluate import EvaluationError, evaluate_many
 from aspenpy.expr.graph import Expr
 from aspenpy.machine.model import Machine
 from aspenpy.mapping.cost import AppliedTrait, Offer
@@ -212,7 +213,8 @@ def _within_the_machine(time: Expr, among: Ranks, machine: Machine, trait: flow.
     cores, asked = among.network.cores, among.network.ranks_per_node
     if cores is not None:
         message = f"there are more ranks in `{trait.name}` than machine `{machine.name}` has cores"
-        mistake = graph.failure(Diagnostic("too-many-ranks", message, trait.span, hint="it has a core for each rank"))
+        hint = f"it takes a core for each rank{_as_written(cores, machine)}"
+        mistake = graph.failure(Diagnostic("too-many-ranks", message, trait.span, hint=hint))
         time = graph.if_else(graph.compare(">", among.count, cores), mistake, time)
     if asked is not None:
         message = f"there are more ranks in `{trait.name}` than the nodes of machine `{machine.name}` take"
@@ -220,3 +222,12 @@ def _within_the_machine(time: Expr, among: Ranks, machine: Machine, trait: flow.
         mistake = graph.failure(Diagnostic("too-many-ranks", message, trait.span, hint=hint))
         time = graph.if_else(graph.compare(">", among.count, asked * among.network.nodes), mistake, time)
     return time
+
+
+def _as_written(cores: Expr, machine: Machine) -> str:
+    """How many cores there are, unless a setting changes that; nothing where the model does not say."""
+    try:
+        (number,) = evaluate_many([cores], None, 0, machine.definitions)
+    except EvaluationError:
+        return ""
+    return f"; as it is written, it has {int(number):,}"
