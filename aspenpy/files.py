@@ -133,6 +133,14 @@ def is_file(path: Path) -> bool:
         return False
 
 
+def is_there(path: Path) -> bool:
+    """Whether there is a file or a folder of that name, in the same way."""
+    try:
+        return path.exists()
+    except (OSError, ValueError):
+        return False
+
+
 def _text_of(file: Path, name: str, span: Span | None) -> str:
     """The text of a file, or an error that tells why there is none."""
     try:
@@ -217,12 +225,16 @@ def require_writable(path: Path | str) -> None:
     import os
 
     target = _real(Path(path))
-    for problem, number in (
-        (target.is_dir(), errno.EISDIR),
-        (not target.parent.exists(), errno.ENOENT),
-        (not target.parent.is_dir(), errno.ENOTDIR),
-        (not os.access(target if target.exists() else target.parent, os.W_OK), errno.EACCES),
-    ):
+    try:
+        problems = (
+            (target.is_dir(), errno.EISDIR),
+            (not target.parent.exists(), errno.ENOENT),
+            (not target.parent.is_dir(), errno.ENOTDIR),
+            (not os.access(target if target.exists() else target.parent, os.W_OK), errno.EACCES),
+        )
+    except (OSError, ValueError) as error:  # the name is too long, or has a character that none has
+        _refuse_to_write(path, error)
+    for problem, number in problems:
         if problem:
             _refuse_to_write(path, OSError(number, os.strerror(number)))
 

@@ -69,6 +69,7 @@ class Scope:
             symbol = self.symbol(name)
             self._refuse_computed(symbol, name)
             self.definitions[symbol] = self._set(symbol, name, setting)
+            self._refuse_reshaped(symbol, name)
             self.overridden[symbol] = name
         self._require_units()
 
@@ -142,6 +143,15 @@ class Scope:
             if symbol in dict(kernel.computed):
                 message = f"`{name}` cannot be set: kernel `{kernel.name}` computes it from its arguments"
                 fail("computed-parameter", message, kernel.name_span)
+
+    def _refuse_reshaped(self, symbol: Expr, name: str) -> None:
+        """The formulas of a network hold for as many dimensions as it was written with."""
+        machine = self.machine
+        if machine is None or all("topology" not in item.properties for item in machine.components.values()):
+            return
+        from aspenpy.mapping.interconnect import require_same_shape
+
+        require_same_shape(machine, symbol, self.definitions[symbol], name)
 
     def _set(self, symbol: Expr, name: str, setting: Setting) -> Expr:
         expr = self._expression(name, setting)

@@ -233,7 +233,7 @@ def intensity(amounts: Mapping[str, Value]) -> Value | None:
     """Operational intensity: flops a byte that crosses the memory bus (Williams et al., CACM 2009); None without
     either."""
     flops, volume = amounts.get("flops", 0), amounts.get("bytes", 0)
-    return float(flops) / float(volume) if flops and volume else None
+    return float(flops / volume) if flops and volume else None
 
 
 def _inverse(

@@ -97,7 +97,8 @@ class Network:
         requirement = flow.Requirement("messages", amount, None, amount, None, None, (), None)
         place = self._interconnect.place
         offer = Offer(place.component.resources["messages"], place)
-        exchange = exchange_of(flow.Trait(name), requirement, count, offer, self.machine)
+        network = self._interconnect.replace(topology=self.topology)
+        exchange = exchange_of(flow.Trait(name), requirement, count, offer, self.machine, network)
         (time,) = self._values([exchange.time])
         algorithm = exchange.fastest(lambda expr: self._values([expr])[0])
         return Collective(name, size, float(time), algorithm)

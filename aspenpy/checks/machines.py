@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from aspenpy.application.ranges import range_warning, ranged
+from aspenpy.checks.powers import impossible_powers
 from aspenpy.checks.values import circles, failures, start_of
 from aspenpy.diagnostics import AspenError, Diagnostic, nearest
 from aspenpy.expr import graph
@@ -29,6 +30,7 @@ def check_machine(machine: Machine) -> list[Diagnostic]:
         *_unreachable_components(machine),
         *_idle_conflicts(machine),
         *_broken_networks(machine),
+        *impossible_powers(machine),
     ]
 
 

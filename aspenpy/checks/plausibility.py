@@ -15,7 +15,6 @@ from aspenpy.expr.evaluate import EvaluationError, evaluate_many
 from aspenpy.expr.graph import Expr
 from aspenpy.machine.model import Component, Machine
 from aspenpy.source import Span
-from aspenpy.syntax import nodes
 
 TOLERANCE = Fraction(1, 1000)
 """By which a rate may exceed the product that it is made of: data sheets are rounded."""
@@ -85,20 +84,12 @@ class _Component:
             for item in component.properties.values()
             if item.value is not None and (number := _value(machine, item.value)) is not None
         }
-        self.watts = {
-            kind: number for kind, expr in component.power.items() if (number := _value(machine, expr)) is not None
-        }
-        node = next(node for node in reversed(machine.node.components) if node.name == component.name)
-        self.power_spans: dict[str, Span | None] = {
-            item.kind: item.span for item in node.items if isinstance(item, nodes.PowerDraw)
-        }
 
     def warnings(self) -> Iterator[Diagnostic]:
         yield from self._outside()
         yield from self._uneven()
         yield from self._ways()
         yield from self._channels()
-        yield from self._power()
 
     def span(self, name: str) -> Span | None:
         return self.component.properties[name].span
@@ -146,19 +137,6 @@ class _Component:
                 f"{readable(each, 'B/s')} carry {readable(channels * each, 'B/s')}"
             )
             yield _warn("above-channels", message, self.span("bandwidth"))
-
-    def _power(self) -> Iterator[Diagnostic]:
-        """`dynamic` is what full load draws on top of idling, so a negative one is a design power below the idle."""
-        hint = "the dynamic power is the design power less the idle power: `dynamic power [95 W - 10 W]`"
-        for kind, watts in self.watts.items():
-            if watts < 0:
-                less = " at full load than idle" if kind == "dynamic" else " than nothing when idle"
-                message = f"{self.component.type} `{self.component.name}` draws {readable(-watts, 'W')} less{less}"
-                yield _warn(f"negative-{kind}-power", message, self.power_spans[kind], hint)
-        idle, full = self.values.get("idle"), self.values.get("tdp")
-        if idle is not None and full is not None and full < idle:
-            message = f"{self.called('tdp')}, {readable(full, 'W')}, is below its idle power, {readable(idle, 'W')}"
-            yield _warn("design-below-idle", message, self.span("tdp"))
 
 
 # -- over several components -----------------------------------------------------------------------

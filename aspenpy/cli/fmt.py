@@ -12,7 +12,7 @@ from aspenpy.cli.models import files_in
 from aspenpy.cli.output import emit, report
 from aspenpy.cli.parser import Examples, add_outside
 from aspenpy.diagnostics import AspenError
-from aspenpy.files import Reader
+from aspenpy.files import Reader, is_there
 from aspenpy.source import Source
 from aspenpy.syntax.format import format_text
 
@@ -100,9 +100,9 @@ def replace(path: Path, text: str) -> None:
     import tempfile
 
     target = path.resolve()
-    if target.exists() and not os.access(target, os.W_OK):
+    if is_there(target) and not os.access(target, os.W_OK):
         raise CommandError(f"cannot write {path}: permission denied")
-    if target.exists() and not target.is_file():
+    if is_there(target) and not target.is_file():
         raise CommandError(f"cannot write {path}: it is not an ordinary file")
     try:
         descriptor, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)

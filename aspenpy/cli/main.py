@@ -82,6 +82,9 @@ def _guarded(arguments: list[str]) -> int:
     except CommandError as error:
         complain(str(error))
         return FAILURE
+    except OverflowError:  # exact numbers may be of any size; what is shown and drawn is in floating point
+        complain("a value is too large for a floating-point number, which ends at 1.8e308")
+        return FAILURE
     except ClosedPipe:
         complain("the reader of the output has gone")
         return FAILURE

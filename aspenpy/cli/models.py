@@ -10,7 +10,7 @@ from aspenpy.application.load import link as link_application
 from aspenpy.application.model import Application
 from aspenpy.cli.failure import CommandError
 from aspenpy.diagnostics import Diagnostic, fail, nearest
-from aspenpy.files import Reader, models_folder
+from aspenpy.files import Reader, is_there, models_folder
 from aspenpy.machine.load import link as link_machine
 from aspenpy.machine.model import Machine
 from aspenpy.source import Source
@@ -28,7 +28,7 @@ class ModelFile(NamedTuple):
 def files_in(paths: Iterable[str]) -> Iterator[ModelFile]:
     """The files named, and the `.aspen` files of the folders named, whether they can be read or not."""
     for path in map(Path, paths):
-        if not path.is_dir():
+        if not (is_there(path) and path.is_dir()):
             yield ModelFile(path)
             continue
         inside = sorted(path.rglob("*.aspen"))
@@ -40,7 +40,7 @@ def files_in(paths: Iterable[str]) -> Iterator[ModelFile]:
 def path_of(path_or_name: str) -> Path:
     """A file, or the file of the library's model with that name."""
     path = Path(path_or_name)
-    if path.exists() or len(path.parts) > 1 or path.suffix:
+    if is_there(path) or len(path.parts) > 1 or path.suffix:
         return path
     library = {found.stem: found for kind in ("apps", "machines") for found in (models_folder() / kind).glob("*.aspen")}
     if path_or_name in library:

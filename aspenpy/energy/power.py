@@ -40,11 +40,12 @@ class Power(Record):
 def powers(machine: Machine, origins: Origins) -> dict[str, Power]:
     """The power of every component by its name. Values that a power may not have are refused when they are asked for;
     `origins` learns where they are written."""
-    kept = {node.name: node for node in machine.node.components}
-    return {name: _power(component, kept[name], origins) for name, component in machine.components.items()}
+    return {name: power_of(machine, component, origins) for name, component in machine.components.items()}
 
 
-def _power(component: Component, node: nodes.Component, origins: Origins) -> Power:
+def power_of(machine: Machine, component: Component, origins: Origins) -> Power:
+    """The power of one component. Raises AspenError where it is declared twice, or its `tdp` without idle power."""
+    node = next(node for node in reversed(machine.node.components) if node.name == component.name)
     spans: dict[str, Span | None] = {item.kind: item.span for item in node.items if isinstance(item, nodes.PowerDraw)}
     watts: dict[str, Expr] = dict(component.power)
     for kind, name in (("static", "idle"), ("dynamic", "tdp")):

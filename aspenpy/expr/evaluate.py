@@ -111,7 +111,7 @@ class Evaluation:
             reason = str(error)
         except OverflowError:
             reason = TOO_LARGE
-        except TypeError:
+        except (TypeError, AttributeError):
             if not any(type(self.known.get(arg)) is tuple for arg in node.args):
                 raise
             reason = "an array stands where a number is needed"

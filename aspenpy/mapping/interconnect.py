@@ -12,7 +12,7 @@ from typing import Any
 from aspenpy.diagnostics import AspenError, Diagnostic, fail
 from aspenpy.expr import graph
 from aspenpy.expr.arithmetic import Number
-from aspenpy.expr.evaluate import EvaluationError, evaluate_many
+from aspenpy.expr.evaluate import EvaluationError, Value, evaluate_many
 from aspenpy.expr.graph import Expr
 from aspenpy.machine.model import Component, Machine, Place, Property
 from aspenpy.machine.words import one_of
@@ -21,13 +21,13 @@ from aspenpy.network.topologies import TOPOLOGIES, topology
 from aspenpy.network.topology import NetworkError, Topology, described
 from aspenpy.record import Record
 
-NAMED = tuple(kind for kind in TOPOLOGIES if kind != "custom")
-"""Topologies that a property can name."""
+EDGES = "edges"
+"""The property that has the links of a custom network."""
 
 FILLED = ("star", "fully_connected")
 """Topologies that have as many nodes as the machine, unless they say otherwise."""
 
-DIRECT = ("hypercube", "mesh", "torus")
+DIRECT = ("hypercube", "mesh", "torus", "custom")
 """Topologies in which every place is a node. In others places may stay free."""
 
 
@@ -91,16 +91,29 @@ def concrete(machine: Machine, network: Interconnect, values: Mapping[Expr, Expr
         *found, nodes = evaluate_many([*symbols, network.nodes], None, 0, values or machine.definitions)
     except EvaluationError as error:
         fail("no-value", error.reason, machine.origins.get(error.node) or network.component.name_span)
-    sizes = {
-        name: (value,) if name == "dimensions" and not isinstance(value, tuple) else value
-        for name, value in zip(names, found, strict=True)
-    }
+    sizes = {name: _numbers(network.component, name, value) for name, value in zip(names, found, strict=True)}
     if network.topology.kind in FILLED:
         sizes.setdefault("nodes", nodes)
     made = _made(network.component, network.topology.kind, sizes)
-    if not _fits(made.kind, made.figures()["nodes"], nodes):
+    try:
+        places = made.figures()["nodes"]
+    except EvaluationError as error:
+        fail("no-value", f"{described(made)}: {error.reason}", network.component.properties["topology"].span)
+    if not _fits(made.kind, places, nodes):
         raise AspenError(_wrong_size(network.component, made, int(nodes)))
     return made
+
+
+def _numbers(component: Component, name: str, value: Value) -> Value:
+    """What a topology is made from, by its value: one number, but for its `dimensions` and `edges`."""
+    several = isinstance(value, tuple)
+    if name == EDGES:
+        return _pairs(value, component.properties[EDGES])
+    if name == "dimensions":
+        return value if several else (value,)
+    if several:
+        fail("not-a-number", f"`{name}` is an array, and a number is needed", component.properties[name].span)
+    return value
 
 
 def _fits(kind: str, places: Number, nodes: Number) -> bool:
@@ -118,6 +131,8 @@ def _wrong_size(component: Component, made: Topology, nodes: int) -> Diagnostic:
 def _size_hint(kind: str) -> str:
     if kind in ("torus", "mesh"):
         return "its dimensions have to multiply to the nodes of the machine"
+    if kind == "custom":
+        return "its edges have to join as many nodes as the machine has, numbered from 0 on"
     return "its parameters have to make " + ("as many nodes as the machine has" if kind in DIRECT else "enough of them")
 
 
@@ -138,7 +153,7 @@ def enough(network: Interconnect, value: Expr) -> Expr:
 
 def _symbolic(machine: Machine, component: Component, nodes: Expr) -> Topology:
     """The topology in the symbols of the machine."""
-    kind = one_of(component, "topology", NAMED, "")
+    kind = one_of(component, "topology", tuple(TOPOLOGIES), "")
     family = TOPOLOGIES.get(kind)
     known = () if family is None else (*family.parameters, *family.optional)
     sizes: dict[str, Any] = {
@@ -149,12 +164,12 @@ def _symbolic(machine: Machine, component: Component, nodes: Expr) -> Topology:
     return _made(component, kind, sizes)
 
 
-def _sizes(machine: Machine, item: Property) -> Expr | tuple[Expr, ...]:
+def _sizes(machine: Machine, item: Property) -> Any:
     """A property that is an array as its elements, any other as it is. `dimensions` may be one number."""
-    value = item.value
-    while value is not None and value.kind == "symbol" and value in machine.definitions:
-        value = machine.definitions[value]
-    if value is not None and value.kind == "array":
+    value = followed(item.symbol, machine.definitions)[-1]
+    if item.name == EDGES:
+        return _pairs(_element(value), item)
+    if value.kind == "array":
         if item.name != "dimensions":
             fail("not-a-number", f"`{item.name}` is an array, and a number is needed", item.span)
         return tuple(graph.index(item.symbol, place) for place in range(len(value.args)))
@@ -167,6 +182,31 @@ def _made(component: Component, kind: str, sizes: Mapping[str, Any]) -> Topology
     except NetworkError as error:
         known = component.properties.get(error.parameter) or component.properties["topology"]
         fail("bad-network", f"{component.type} `{component.name}`: {error.message}", known.span, hint=error.hint)
+
+
+def followed(symbol: Expr, definitions: Mapping[Expr, Expr]) -> list[Expr]:
+    """The symbol, the symbol that it stands for, and so on to what they are all worth."""
+    found = [symbol]
+    while found[-1].kind == "symbol" and definitions.get(found[-1], found[0]) not in found:
+        found.append(definitions[found[-1]])
+    return found
+
+
+def _element(value: Expr) -> Any:
+    """An array as a tuple, a number as what it is; None for what depends on a parameter."""
+    if value.kind == "array":
+        return tuple(_element(element) for element in value.args)
+    return value.payload if value.kind == "number" else None
+
+
+def _pairs(table: Any, item: Property) -> tuple[tuple[Any, Any], ...]:
+    """The links of a network that are a table of two nodes a row."""
+    rows = table if isinstance(table, tuple) else ()
+    if not rows or any(not isinstance(row, tuple) or len(row) != 2 or None in row for row in rows):
+        message = "the edges of a network are a table of numbers, two nodes in each row"
+        hint = "such as `param links[][] = {{0, 1}, {1, 2}}` and `property edges [links]`"
+        fail("bad-network", message, item.span, hint=hint)
+    return rows
 
 
 # -- its numbers -----------------------------------------------------------------------------------
@@ -203,3 +243,28 @@ def _count(machine: Machine, socket: str | None, kind: str) -> Expr | None:
         if place.component.type == kind and all(parent.type != kind for parent in place.parents)
     ]
     return graph.add(*found) if found else None
+
+
+# -- what stays as it is ---------------------------------------------------------------------------
+
+
+def require_same_shape(machine: Machine, symbol: Expr, value: Expr, name: str) -> None:
+    """Refuses another number of dimensions, or other links, than those from which the formulas were made. `symbol` is
+    what the user calls `name` and sets to `value`."""
+    for component in machine.components.values():
+        if "topology" not in component.properties:
+            continue
+        for item in (component.properties.get(shape) for shape in ("dimensions", EDGES)):
+            if item is None or symbol not in (chain := followed(item.symbol, machine.definitions)):
+                continue
+            old, new = chain[-1], followed(value, machine.definitions)[-1]
+            if item.name == EDGES and new is not old:
+                message = f"`{name}` cannot be set: `{component.name}` has its links as they are written"
+                fail("fixed-network", message, item.span, hint="a copy of the machine can have others")
+            if _length(new) != _length(old):
+                message = f"`{name}` has to stay as many numbers as `{component.name}` has dimensions, {_length(old)}"
+                fail("fixed-network", message, item.span, hint=f"here are {_length(new)}; a copy can have them")
+
+
+def _length(value: Expr) -> int:
+    return len(value.args) if value.kind == "array" else 1

@@ -14,6 +14,7 @@ from typing import Any
 from aspenpy.application import flow
 from aspenpy.diagnostics import AspenError, Diagnostic, fail, nearest
 from aspenpy.expr import graph
+from aspenpy.expr.evaluate import EvaluationError, evaluate_many
 from aspenpy.expr.graph import Expr
 from aspenpy.machine.model import Machine
 from aspenpy.mapping.cost import AppliedTrait, Offer
@@ -50,11 +51,17 @@ class Exchange(AppliedTrait):
 
 
 def exchange_of(
-    trait: flow.Trait, requirement: flow.Requirement, parallelism: Expr, offer: Offer, machine: Machine
+    trait: flow.Trait,
+    requirement: flow.Requirement,
+    parallelism: Expr,
+    offer: Offer,
+    machine: Machine,
+    network: Interconnect | None = None,
 ) -> Exchange:
-    """An exchange among all instances of a block. What is wrong with it is told when its time is needed."""
+    """An exchange among all instances of a block, on the machine's network or a variant of it. What is wrong with it is
+    told when its time is needed."""
     try:
-        among = Ranks(interconnect_of(machine, offer.place), parallelism)
+        among = Ranks(network or interconnect_of(machine, offer.place), parallelism)
         found = (_halo if trait.name == HALO else _collective)(trait, requirement, among)
     except (AspenError, NetworkError) as error:
         mistake = error.diagnostics[0] if isinstance(error, AspenError) else _told(error, trait)
@@ -206,7 +213,8 @@ def _within_the_machine(time: Expr, among: Ranks, machine: Machine, trait: flow.
     cores, asked = among.network.cores, among.network.ranks_per_node
     if cores is not None:
         message = f"there are more ranks in `{trait.name}` than machine `{machine.name}` has cores"
-        mistake = graph.failure(Diagnostic("too-many-ranks", message, trait.span, hint="it has a core for each rank"))
+        hint = f"it takes a core for each rank{_as_written(cores, machine)}"
+        mistake = graph.failure(Diagnostic("too-many-ranks", message, trait.span, hint=hint))
         time = graph.if_else(graph.compare(">", among.count, cores), mistake, time)
     if asked is not None:
         message = f"there are more ranks in `{trait.name}` than the nodes of machine `{machine.name}` take"
@@ -214,3 +222,12 @@ def _within_the_machine(time: Expr, among: Ranks, machine: Machine, trait: flow.
         mistake = graph.failure(Diagnostic("too-many-ranks", message, trait.span, hint=hint))
         time = graph.if_else(graph.compare(">", among.count, asked * among.network.nodes), mistake, time)
     return time
+
+
+def _as_written(cores: Expr, machine: Machine) -> str:
+    """How many cores there are, unless a setting changes that; nothing where the model does not say."""
+    try:
+        (number,) = evaluate_many([cores], None, 0, machine.definitions)
+    except EvaluationError:
+        return ""
+    return f"; as it is written, it has {int(number):,}"

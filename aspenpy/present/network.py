@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from aspenpy.expr.arithmetic import Number
 from aspenpy.network.topology import described
 from aspenpy.present.numbers import Amount, amount, count, plain, quantity, seconds
 from aspenpy.present.page import Page, Title
@@ -56,9 +57,12 @@ def figures(network: Network, title: str = "network") -> Table:
     rows = [
         ("topology", described(made)),
         ("nodes", _places(network, int(found["nodes"]))),
-        ("diameter", told("diameter", f"{count(found['diameter'])} hops")),
+        ("diameter", told("diameter", _counted(found["diameter"], "hop"))),
         ("average distance", told("average_distance", f"{float(found['average_distance']):.4g} hops")),
-        ("bisection", told("bisection", f"{count(found['bisection'])} links, {_rate(network.bisection_bandwidth)}")),
+        (
+            "bisection",
+            told("bisection", f"{_counted(found['bisection'], 'link')}, {_rate(network.bisection_bandwidth)}"),
+        ),
         ("links a node", f"{float(links / found['nodes']):.4g}"),
         ("ports of a router", count(found["radix"])),
         ("a port injects", _rate(parts["injection"])),
@@ -70,6 +74,10 @@ def figures(network: Network, title: str = "network") -> Table:
 
 def _places(network: Network, places: int) -> str:
     return count(places) if places == network.nodes else f"{count(network.nodes)} of {count(places)}"
+
+
+def _counted(number: Number, noun: str) -> str:
+    return f"{count(number)} {noun}{'' if number == 1 else 's'}"
 
 
 def _rate(value: float) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from rich import box
@@ -37,12 +37,14 @@ def as_terminal_text(page: Page, columns: int) -> str:
 
     It is made as a text, so that writing it, and what may go wrong with that, is the same for all outputs.
     """
-    console = _console(columns)
+    return "\n\n".join(_captured(part, columns) for part in page)
+
+
+def _captured(part: Part, columns: int) -> str:
+    """A part of a page. A table whose numbers take more than the terminal's width gets it: nothing is cut off."""
+    console = _console(max(columns, least_width(part, columns)) if isinstance(part, Table) else columns)
     with console.capture() as captured:
-        for position, part in enumerate(page):
-            if position:
-                console.print()
-            console.print(_DRAWN[type(part)](part, columns), soft_wrap=False)
+        console.print(_DRAWN[type(part)](part, columns), soft_wrap=False)
     return captured.get().rstrip("\n")
 
 
@@ -110,10 +112,13 @@ def _table(part: Table, columns: int) -> RenderableType:
         header_style="bold",
         border_style="dim",
     )
-    texts = [[visible(text) for text in row] for row in part.texts()]
-    cells = [_stack(column, [row[place] for row in texts]) for place, column in enumerate(part.columns)]
-    for column, (header, *_) in zip(part.columns, cells, strict=True):
-        drawn.add_column(header, no_wrap=not column.wrapped, overflow="fold" if column.wrapped else "ellipsis")
+    cells = _cells(part)
+    least = _least(part, cells, columns)
+    for place, (column, narrowest) in enumerate(zip(part.columns, least, strict=True)):
+        if column.align != "left":
+            cells[place] = _narrowed(cells[place], narrowest)
+        folds = column.align == "left" and narrowest < max(map(width, cells[place]))
+        drawn.add_column(Text(cells[place][0]), no_wrap=not folds, overflow="fold", min_width=narrowest)
     for position, row in enumerate(zip(*(stack[1:] for stack in cells), strict=True)):
         drawn.add_row(*map(Text, row), style=MARKED if position in part.marked else None)
     if not part.title:
@@ -121,9 +126,71 @@ def _table(part: Table, columns: int) -> RenderableType:
     return Group(Text(visible(part.title), style="bold"), Padding(drawn, (0, 0, 0, len(GAP))))
 
 
-def _stack(column: Column, texts: list[str]) -> list[str]:
-    """Header and cells of a column. What stands to the right is filled up here: rich would take the spaces behind
+LEAST_TEXT, LEAST_LIST = 12, 7
+"""Characters of a text that is broken into lines, and of one that is meant to be; of less nobody can make out the
+words."""
+
+
+def least_width(part: Table, columns: int) -> int:
+    """The characters that a table needs at least on a terminal of so many."""
+    return _in_all(part, _least(part, _cells(part), columns))
+
+
+def _in_all(part: Table, widths: Sequence[int]) -> int:
+    return sum(widths) + len(GAP) * (len(widths) - 1 + bool(part.title))
+
+
+def _least(part: Table, cells: Sequence[Sequence[str]], columns: int) -> list[int]:
+    """How narrow each column may become: as it is where there is room; else headers of numbers are broken between
+    words, and texts anywhere: first those that are meant to, then, if that is not enough, all. Numbers never are."""
+    widths = [max(map(width, stack)) for stack in cells]
+    if _in_all(part, widths) <= columns:
+        return widths
+    found = widths
+    for least, only_wrapped in ((LEAST_TEXT, True), (LEAST_LIST, True), (LEAST_TEXT, False)):
+        found = [
+            _words_or_numbers(stack)
+            if column.align != "left"
+            else min(most, least)
+            if column.wrapped or not only_wrapped
+            else most
+            for column, stack, most in zip(part.columns, cells, widths, strict=True)
+        ]
+        if _in_all(part, found) <= columns:
+            break
+    return found
+
+
+def _words_or_numbers(stack: Sequence[str]) -> int:
+    """The longest number of a column or, if that is longer, the longest word of its header."""
+    return max(map(width, (*_words(stack[0]), *map(str.lstrip, stack[1:]))))
+
+
+def _words(header: str) -> list[str]:
+    """What a line of a header may consist of: `exclusive/call` goes on in a new line behind the stroke."""
+    return header.replace("/", "/ ").split() or [""]
+
+
+def _narrowed(stack: list[str], columns: int) -> list[str]:
+    """A column of numbers, its header in as many lines as it needs."""
+    if max(map(width, stack)) <= columns:
+        return stack
+    lines = [""]
+    for word in _words(stack[0]):
+        longer = lines[-1] + " " * (not lines[-1].endswith("/") and lines[-1] != "") + word
+        lines[-1:] = [longer] if width(longer) <= columns else [lines[-1], word]
+    header = "\n".join(padded(line, columns, "right") for line in lines if line)
+    return [header, *(padded(text.lstrip(), columns, "right") for text in stack[1:])]
+
+
+def _cells(part: Table) -> list[list[str]]:
+    """Header and cells of each column. What stands to the right is filled up here: rich would take the spaces behind
     a unit away."""
+    texts = [[visible(text) for text in row] for row in part.texts()]
+    return [_stack(column, [row[place] for row in texts]) for place, column in enumerate(part.columns)]
+
+
+def _stack(column: Column, texts: list[str]) -> list[str]:
     stack = [column.header, *aligned(texts, column.align)]
     if column.align == "left":
         return stack

@@ -140,3 +140,18 @@ def test_strong_scaling_has_its_best_and_weak_scaling_does_not_get_faster() -> N
     times = [point.time for point in weak.points]
     assert all(later >= earlier * (1 - 1e-12) for earlier, later in pairwise(times))
     assert set(weak.calls) == {"halo", "allreduce", "broadcast", "barrier"}
+
+
+@pytest.mark.parametrize(("regions", "ratio", "slower"), [(64, 1.5, 95.5 / 64), (1, 4, 1.0), (4, 2, 7 / 4)])
+def test_scattered_data_come_from_all_regions(regions: int, ratio: float, slower: float) -> None:
+    """Of R regions one is the core's own, and the others take longer: (1 + (R - 1) ratio)/R."""
+    machine = aspenpy.load_machine("exascale_homogeneous")
+
+    def seconds(traits: str) -> float:
+        app = aspenpy.parse(f"model a {{ kernel main {{ execute {{ loads [1e12] {traits} }} }} }}")
+        assert isinstance(app, aspenpy.Application)
+        values = {"exascale_numa_regions": regions, "exascale_numa_ratio": ratio}
+        return aspenpy.predict(app, machine, set=values).runtime
+
+    assert seconds("") == 1
+    assert seconds("as scattered") == pytest.approx(slower, rel=1e-15)

@@ -221,6 +221,13 @@ def test_eight_million_ranks_cost_no_more_than_eight() -> None:
 # -- mistakes --------------------------------------------------------------------------------------
 
 
+def test_how_many_cores_there_are_is_told() -> None:
+    """Eight nodes of four cores."""
+    with pytest.raises(AspenError) as caught:
+        seconds("[1] as allreduce", 33, machine())
+    assert caught.value.diagnostics[0].hint == "it takes a core for each rank; as it is written, it has 32"
+
+
 def test_mistakes_are_told_at_their_places() -> None:
     star = machine()
     assert told("[1] as allreduce", 33, star) == (

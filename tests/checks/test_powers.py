@@ -1,0 +1,55 @@
+"""Powers that cannot be are errors before anybody asks for energy."""
+
+from __future__ import annotations
+
+import pytest
+
+import aspenpy
+from aspenpy.checks.powers import impossible_powers
+from aspenpy.library import names
+from tests.tiny import machine
+
+NEGATIVE = "a component cannot draw {} W: a power must not be negative"
+BELOW = "full load cannot draw {} W more than idling: the design power must not be below the idle power"
+
+
+def in_socket(powers: str) -> list[tuple[str, str | None]]:
+    text = f"param idle_power = 10 W machine m {{ socket s }} socket s {{ {powers} }}"
+    return [(found.message, found.span and found.span.text()) for found in impossible_powers(machine(text))]
+
+
+@pytest.mark.parametrize(
+    ("powers", "message", "place"),
+    [
+        ("static power [-10 W]", NEGATIVE.format(-10), "static power [-10 W]"),
+        ("static power [2*idle_power - 25 W]", NEGATIVE.format(-5), "static power [2*idle_power - 25 W]"),
+        ("property idle [-1 W]", NEGATIVE.format(-1), "property idle [-1 W]"),
+        ("static power [8 W] dynamic power [5 W - 8 W]", BELOW.format(-3), "dynamic power [5 W - 8 W]"),
+        ("property idle [20 W] property tdp [10 W]", BELOW.format(-10), "property tdp [10 W]"),
+        ("static power [20 W] property tdp [10 W]", BELOW.format(-10), "property tdp [10 W]"),
+        ("static power [2 W] property idle [2 W]", "socket `s` declares its static power and its `idle`",
+         "property idle [2 W]"),
+    ],
+)  # fmt: skip
+def test_refused_at_its_place(powers: str, message: str, place: str) -> None:
+    assert in_socket(powers) == [(message, place)]
+
+
+@pytest.mark.parametrize(
+    "powers",
+    [
+        "static power [0 W] dynamic power [0 W]",
+        "property idle [10 W] property tdp [10 W]",
+        "property tdp [10 W]",
+        "static power [unknown]",
+        "static power [1 W/0]",
+    ],
+)
+def test_taken(powers: str) -> None:
+    """The last two are told elsewhere, or not at all until energy is asked for."""
+    assert in_socket(powers) == []
+
+
+@pytest.mark.parametrize("name", names("machines"))
+def test_the_library(name: str) -> None:
+    assert list(impossible_powers(aspenpy.load_machine(name))) == []
