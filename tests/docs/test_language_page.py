@@ -8,8 +8,8 @@ from aspenpy.caches.names import ADDITIONS, PATTERN_NAMES
 from aspenpy.dimensions import UNITS
 from aspenpy.expr.functions import FUNCTIONS
 from aspenpy.mapping.exchanges import EXCHANGES
-from aspenpy.mapping.interconnect import NAMED
 from aspenpy.network.placement import ORDERS
+from aspenpy.network.topologies import TOPOLOGIES
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "language.md").read_text()
@@ -56,7 +56,7 @@ def test_exchanges() -> None:
 
 def test_words_of_properties() -> None:
     rows = table("component")
-    for name, words in {"policy": POLICIES, "inclusion": INCLUSIONS, "writes": WRITES, "topology": NAMED}.items():
+    for name, words in {"policy": POLICIES, "inclusion": INCLUSIONS, "writes": WRITES, "topology": TOPOLOGIES}.items():
         (row,) = (row for row in rows if f"`{name}`" in row.split("|")[2])
         assert set(words_in_code(row.split("|")[3])) == set(words), name
     (row,) = (row for row in rows if "`placement`" in row.split("|")[2])
