@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import Any
 
 from aspenpy.analysis.ceilings import COMPUTE, Ceiling, cache_ceilings, compute_ceilings, memory_ceilings
 from aspenpy.analysis.peaks import Peak, peaks

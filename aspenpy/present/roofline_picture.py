@@ -234,12 +234,16 @@ def _points(axes: Any, points: Sequence[Point], seen: Window) -> None:
         axes.text(NAMES, 0.97 - 0.04 * len(lines), key, transform=axes.transAxes, va="top", fontsize=7, color="#555555")
 
 
+def named_levels(points: Sequence[Point]) -> list[str]:
+    """The caches and the memory at which points have a mark, the nearest to the core first."""
+    return [level.level for level in next((point.levels for point in points if point.levels), ())]
+
+
 def _key(points: Sequence[Point]) -> list[str]:
     """What the marks of the levels stand for."""
-    levels = next((point.levels for point in points if point.levels), ())
-    if not levels:
+    if not (levels := named_levels(points)):
         return []
-    *caches, memory = (level.level for level in levels)
+    *caches, memory = levels
     marks = [f"{mark} at {name}" for mark, name in zip(LEVEL_MARKS.values(), caches, strict=False)]
     return [*marks, f"diamond, circle: at {memory}"]
 
@@ -251,4 +255,5 @@ def _levels(axes: Any, point: Point, colour: str) -> None:
     axes.plot(places, [point.predicted] * len(shown), color=colour, linewidth=0.8, zorder=3)
     for mark, level in zip(LEVEL_MARKS, point.levels[:-1], strict=False):
         if level in shown:
-            axes.plot([level.intensity], [point.predicted], mark, color=colour, markersize=5, zorder=5)
+            place = [level.intensity], [point.predicted]
+            axes.plot(*place, mark, color=colour, markeredgecolor="white", markeredgewidth=0.6, markersize=6, zorder=6)
