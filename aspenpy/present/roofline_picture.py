@@ -230,8 +230,11 @@ def _points(axes: Any, points: Sequence[Point], seen: Window) -> None:
     for place, (text, colour) in enumerate(lines):
         axes.text(NAMES, 0.98 - 0.04 * place, text, transform=axes.transAxes, fontsize=7.5, color=colour)
     if lines:
-        key = "\n".join(["diamond: application, circle: kernel", "filled: predicted, open: attainable", *_key(points)])
-        axes.text(NAMES, 0.97 - 0.04 * len(lines), key, transform=axes.transAxes, va="top", fontsize=7, color="#555555")
+        below = 0.93 - 0.04 * len(lines)
+        key = "diamond: application, circle: kernel\nfilled: predicted, open: attainable"
+        axes.text(NAMES, below, key, transform=axes.transAxes, fontsize=7, color="#555555")
+        if marks := _marks(points):
+            axes.text(NAMES, below - 0.015, marks, transform=axes.transAxes, va="top", fontsize=7, color="#555555")
 
 
 def named_levels(points: Sequence[Point]) -> list[str]:
@@ -239,18 +242,19 @@ def named_levels(points: Sequence[Point]) -> list[str]:
     return [level.level for level in next((point.levels for point in points if point.levels), ())]
 
 
-def _key(points: Sequence[Point]) -> list[str]:
-    """What the marks of the levels stand for."""
+def _marks(points: Sequence[Point]) -> str:
+    """What the marks of the levels stand for, a line each."""
     if not (levels := named_levels(points)):
-        return []
+        return ""
     *caches, memory = levels
     marks = [f"{mark} at {name}" for mark, name in zip(LEVEL_MARKS.values(), caches, strict=False)]
-    return [*marks, f"diamond, circle: at {memory}"]
+    return "\n".join([*marks, f"diamond, circle: at {memory}"])
 
 
 def _levels(axes: Any, point: Point, colour: str) -> None:
     """A mark at the intensity of each cache, joined with that at memory."""
-    shown = shown_levels(point)
+    if not (shown := shown_levels(point)):
+        return
     places = [level.intensity for level in shown]
     axes.plot(places, [point.predicted] * len(shown), color=colour, linewidth=0.8, zorder=3)
     for mark, level in zip(LEVEL_MARKS, point.levels[:-1], strict=False):
