@@ -230,11 +230,11 @@ def _points(axes: Any, points: Sequence[Point], seen: Window) -> None:
     for place, (text, colour) in enumerate(lines):
         axes.text(NAMES, 0.98 - 0.04 * place, text, transform=axes.transAxes, fontsize=7.5, color=colour)
     if lines:
-        below = 0.93 - 0.04 * len(lines)
+        height = 0.93 - 0.04 * len(lines)
         key = "diamond: application, circle: kernel\nfilled: predicted, open: attainable"
-        axes.text(NAMES, below, key, transform=axes.transAxes, fontsize=7, color="#555555")
+        axes.text(NAMES, height, key, transform=axes.transAxes, fontsize=7, color="#555555")
         if marks := _marks(points):
-            axes.text(NAMES, below - 0.015, marks, transform=axes.transAxes, va="top", fontsize=7, color="#555555")
+            axes.text(NAMES, height - 0.015, marks, transform=axes.transAxes, va="top", fontsize=7, color="#555555")
 
 
 def named_levels(points: Sequence[Point]) -> list[str]:
