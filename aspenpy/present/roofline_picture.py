@@ -32,6 +32,12 @@ LEAST_GAP = 0.035
 NAMES = 1.47
 """Where the names of the points stand, in widths of the axes."""
 
+NAME_WIDTH = 1.5
+"""Inches across that the name of a bandwidth takes."""
+
+CLOSE = 0.24
+"""Inches in height between two roofs that leave no room for a name."""
+
 LEVEL_MARKS = {"^": "▲", "s": "■", "v": "▼", "P": "✚", "X": "✖"}
 """Of the caches, from the core outwards, and as they are written; memory has the mark of the kernel itself."""
 
@@ -142,15 +148,18 @@ def _roofs(axes: Any, roofline: Roofline, seen: Window) -> None:
 
 
 def _bandwidths(axes: Any, roofline: Roofline, seen: Window) -> None:
-    """Their names, along the roofs."""
+    """Their names, along the roofs; where roofs are close, one name begins behind the other."""
     from math import atan2, degrees
+
+    from matplotlib.patheffects import withStroke
 
     width, height = axes.get_figure().get_size_inches() * axes.get_position().size
     across, up = width / log10(seen.right / seen.left), height / log10(seen.top / seen.bottom)
-    for rate, names in slopes(roofline).items():
-        x = seen.left * 1.15
-        axes.annotate(
-            f"{names}: {readable(rate, 'B/s')}",
+    names = slopes(roofline)
+    for (rate, text), turn in zip(names.items(), turns([log10(rate) * up for rate in names]), strict=True):
+        x = seen.left * 1.15 * 10 ** (turn * NAME_WIDTH / across)
+        label = axes.annotate(
+            f"{text}: {readable(rate, 'B/s')}",
             (x, x * rate),
             xytext=(-3, 5),
             textcoords="offset points",
@@ -159,6 +168,17 @@ def _bandwidths(axes: Any, roofline: Roofline, seen: Window) -> None:
             fontsize=8,
             color="#222222",
         )
+        if turn:
+            label.set_path_effects([withStroke(linewidth=2.5, foreground="white")])
+
+
+def turns(heights: Sequence[float]) -> list[int]:
+    """How many names each stands behind: those of roofs within `CLOSE` inches take different places."""
+    found: dict[float, int] = {}
+    for height in sorted(heights, reverse=True):
+        near = {turn for above, turn in found.items() if above - height < CLOSE}
+        found[height] = next(turn for turn in range(len(heights)) if turn not in near)
+    return [found[height] for height in heights]
 
 
 def slopes(roofline: Roofline) -> dict[float, str]:

@@ -20,6 +20,7 @@ import aspenpy
 from aspenpy import AspenError, predict, roofline
 from aspenpy.analysis.roofline_points import Point
 from aspenpy.analysis.traffic import Traffic
+from aspenpy.present.roofline_picture import turns
 from tests.cli.conftest import Runner, models, run
 from tests.tiny import application, codes, machine
 
@@ -227,6 +228,11 @@ def test_picture(run: Runner, on: tuple[str, ...], models: Path) -> None:
     assert run(*on, "--picture", "roof.svg").status == 0
     drawn = (models / "roof.svg").read_text()
     assert all(text in drawn for text in ("L1: 800 GB/s", "L2: 100 GB/s", "D: 20 GB/s", "▲ at L1", "■ at L2"))
+
+
+def test_names_of_close_roofs_stand_behind_each_other() -> None:
+    assert turns([3.0, 2.9, 2.8, 1.0, 0.5]) == [0, 1, 2, 0, 0]
+    assert turns([1.0, 1.4, 1.2]) == [0, 0, 1]
 
 
 # -- the level that bounds, elsewhere --------------------------------------------------------------
