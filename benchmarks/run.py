@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 
 from benchmarks import (
+    caches,
     eval_cold,
     expr_cold,
     expr_large,
@@ -40,6 +41,7 @@ BENCHMARKS = (
     reuse.BINARY,
     reuse.TEXT,
     *sweep_points.BENCHMARKS,
+    *caches.BENCHMARKS,
 )
 
 ROW = "{:<46} {:>14}   {:<18} {:>14} {:>8} {:>8}"

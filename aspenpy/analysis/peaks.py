@@ -152,7 +152,7 @@ def _peak(machine: Machine, offer: Offer, traits: tuple[str, ...], definitions: 
     time = price(requirement, graph.ONE, _alone(machine, offer), {}).serial
     rate, latency = _line(time, amount, definitions)
     limit = _limit(time, amount, definitions) if rate is None else rate
-    count = _value(offer.place.count, definitions)
+    count = value_of(offer.place.count, definitions)
     return Peak(resource.name, traits, offer.place.path, count, rate, latency, limit, time)
 
 
@@ -194,7 +194,7 @@ def _times(time: Expr, amount: Expr, amounts: Iterable[int], definitions: Mappin
         return None
 
 
-def _value(expr: Expr, definitions: Mapping[Expr, Expr]) -> Real | None:
+def value_of(expr: Expr, definitions: Mapping[Expr, Expr]) -> Real | None:
     """None where the machine alone does not tell it."""
     try:
         value: Real = evaluate_many([expr], None, 0, definitions)[0]

@@ -50,6 +50,14 @@ class Traffic(Record):
         last = self.levels[-1]
         return graph.mul(last.written_back, last.level.line)
 
+    @property
+    def served(self) -> tuple[tuple[Level, Expr], ...]:
+        """The bytes that each level serves: the first the words that the core asks for, each further one the lines
+        that the one before it fetches and writes back."""
+        asked = graph.mul(self.access.accesses, self.access.word)
+        moved = (asked, *(use.bytes for use in self.levels[:-1]))
+        return tuple((use.level, amount) for use, amount in zip(self.levels, moved, strict=True))
+
 
 def block_traffic(
     accesses: Sequence[Access], levels: Sequence[Level], all_bytes: Expr

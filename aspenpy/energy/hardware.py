@@ -7,7 +7,8 @@ declares no power of its own, as on the boards of accelerators, bytes are charge
 
 from __future__ import annotations
 
-from aspenpy.analysis.roofline import COMPUTE, Ceiling, Roofline
+from aspenpy.analysis.ceilings import COMPUTE, Ceiling
+from aspenpy.analysis.roofline import Roofline
 from aspenpy.energy.tree import PowerTree
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr

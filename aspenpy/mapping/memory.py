@@ -100,16 +100,13 @@ def histogram_reader(application: Application) -> Callable[[str, flow.Trait], tu
 
 
 def level_costs(traffic: Iterable[Traffic], parallelism: Expr) -> tuple[LevelCost, ...]:
-    """Seconds in which each cache is busy: the first with the words that the core asks for, each further one with the
-    lines that the one before it fetches and writes back; none where the machine does not say its bandwidth."""
+    """Seconds in which each cache is busy with what it serves; none where the machine does not say its bandwidth."""
     moved: dict[str, list[Expr]] = {}
     levels: dict[str, Level] = {}
     for item in traffic:
-        asked = graph.mul(item.access.accesses, item.access.word)
-        for use in item.levels:
-            moved.setdefault(use.level.name, []).append(asked)
-            levels[use.level.name] = use.level
-            asked = use.bytes
+        for level, served in item.served:
+            moved.setdefault(level.name, []).append(served)
+            levels[level.name] = level
     return tuple(
         LevelCost(name, levels[name].place, _served(graph.add(*parts), levels[name], parallelism))
         for name, parts in moved.items()

@@ -22,6 +22,7 @@ FLAT = (
     Column("calls", count, "right"),
     Column("exclusive/call", seconds, "unit"),
     Column("inclusive/call", seconds, "unit"),
+    Column("waits for"),
     Column("kernel"),
 )
 CALLS = (
@@ -31,7 +32,9 @@ CALLS = (
     Column("of runtime", share, "right"),
     Column("kernel", wrapped=True),
 )
-RECORDS = tuple(map(Column, ("kind", "caller", "kernel", "arguments", "calls", "inclusive", "exclusive", "share")))
+RECORDS = tuple(
+    map(Column, ("kind", "caller", "kernel", "arguments", "calls", "inclusive", "exclusive", "share", "waits for"))
+)
 """Of the CSV form: a row for each kernel and, with the call graph, for each call in it; times in seconds."""
 
 SPEEDSCOPE = "https://www.speedscope.app/file-format-schema.json"
@@ -60,6 +63,7 @@ def _flat(profile: Profile) -> Table:
             kernel.calls,
             kernel.exclusive / kernel.calls,
             kernel.inclusive / kernel.calls,
+            kernel.bound_by,
             _head(profile, kernel.name),
         )
         for kernel, so_far in zip(ran, cumulative, strict=True)
@@ -152,12 +156,13 @@ def records(profile: Profile, *, calls: bool = False) -> Table:
             kernel.inclusive,
             kernel.exclusive,
             kernel.share,
+            kernel.bound_by,
         )
         for kernel in profile.kernels
     ]
     if calls:
         rows += [
-            ("call", arc.caller, arc.callee, ", ".join(arc.arguments), arc.calls, arc.time, None, None)
+            ("call", arc.caller, arc.callee, ", ".join(arc.arguments), arc.calls, arc.time, None, None, None)
             for arc in profile.arcs
         ]
     return Table(RECORDS, tuple(rows))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from aspenpy.present.numbers import Amount, amount, seconds, share
@@ -9,7 +10,9 @@ from aspenpy.present.page import Page, Title
 from aspenpy.present.table import Column, Table
 
 if TYPE_CHECKING:
-    from aspenpy.analysis.roofline import Ceiling, Point, Roofline
+    from aspenpy.analysis.ceilings import Ceiling
+    from aspenpy.analysis.roofline import Roofline
+    from aspenpy.analysis.roofline_points import Point
 
 MEMORIES = (
     Column("memory", wrapped=True),
@@ -26,7 +29,7 @@ RECORDS = tuple(
 
 def page(roofline: Roofline) -> Page:
     """The ceilings, the bandwidths, and what stands below them."""
-    tables = (_compute(roofline), _memory(roofline), _points(roofline))
+    tables = (_compute(roofline), _bandwidths(roofline), _points(roofline), *_by_level(roofline))
     return (Title(heading(roofline)), *(table for table in tables if table.rows))
 
 
@@ -57,7 +60,7 @@ def _compute(roofline: Roofline) -> Table:
     return Table(columns, rows, title="ceilings (ridge: the flop/B from which on they hold)")
 
 
-def _memory(roofline: Roofline) -> Table:
+def _bandwidths(roofline: Roofline) -> Table:
     rows = tuple(
         (
             ceiling.component,
@@ -66,7 +69,7 @@ def _memory(roofline: Roofline) -> Table:
             Amount(ceiling.one, "B/s"),
             Amount(ceiling.rate, "B/s"),
         )
-        for ceiling in roofline.memory
+        for ceiling in roofline.bandwidths
     )
     return Table(MEMORIES, rows, title="bandwidths")
 
@@ -84,7 +87,7 @@ def _points(roofline: Roofline) -> Table:
     )
     rows = tuple(
         (
-            f"  {point.kernel}" if point.kernel else point.application,
+            _indented(point),
             point.time,
             point.intensity,
             Amount(point.attainable, "flop/s"),
@@ -95,8 +98,30 @@ def _points(roofline: Roofline) -> Table:
         )
         for point in roofline.points
     )
-    whole = frozenset(number for number, point in enumerate(roofline.points) if point.kernel is None)
-    return Table(columns, rows, whole, title="below them")
+    return Table(columns, rows, _whole(roofline.points), title="below them")
+
+
+def _whole(points: Sequence[Point]) -> frozenset[int]:
+    """The rows of applications."""
+    return frozenset(number for number, point in enumerate(points) if point.kernel is None)
+
+
+def _by_level(roofline: Roofline) -> list[Table]:
+    """The intensity at each level of what says how it touches its data."""
+    placed = [point for point in roofline.points if point.levels]
+    if not placed:
+        return []
+    names = list(dict.fromkeys(level.level for point in placed for level in point.levels))
+    columns = (Column("kernel"), *(Column(name, ratio, "right") for name in names))
+    rows = []
+    for point in placed:
+        intensity = {level.level: level.intensity for level in point.levels}
+        rows.append((_indented(point), *(intensity.get(name) for name in names)))
+    return [Table(columns, tuple(rows), _whole(placed), title="flop/B at each level")]
+
+
+def _indented(point: Point) -> str:
+    return f"  {point.kernel}" if point.kernel else point.application
 
 
 def traits(ceiling: Ceiling) -> str:
@@ -105,7 +130,7 @@ def traits(ceiling: Ceiling) -> str:
 
 def label(memory: Ceiling, roofline: Roofline) -> str:
     """A bandwidth's component, and what tells it from others of the same."""
-    alike = [other for other in roofline.memory if other.component == memory.component]
+    alike = [other for other in roofline.bandwidths if other.component == memory.component]
     more = [*(memory.resources if len({other.resources for other in alike}) > 1 else ()), *memory.traits]
     return f"{memory.component} ({', '.join(more)})" if more else memory.component
 
@@ -127,10 +152,11 @@ def as_json(roofline: Roofline) -> dict[str, Any]:
             {
                 **_ceiling(ceiling),
                 "unit": "flop/s",
-                "ridges": {label(memory, roofline): roofline.ridge(ceiling, memory) for memory in roofline.memory},
+                "ridges": {label(memory, roofline): roofline.ridge(ceiling, memory) for memory in roofline.bandwidths},
             }
             for ceiling in roofline.compute
         ],
+        "caches": [{**_ceiling(ceiling), "unit": "B/s"} for ceiling in roofline.caches],
         "memory": [{**_ceiling(ceiling), "unit": "B/s"} for ceiling in roofline.memory],
         "points": [_point(point) for point in roofline.points],
         "diagnostics": [warning.to_json() for warning in dict.fromkeys(warnings or roofline.machine.warnings)],
@@ -160,6 +186,7 @@ def _point(point: Point) -> dict[str, Any]:
         "predicted": point.predicted,
         "waits_for": point.waits_for,
         "time": point.time,
+        "levels": [{"name": at.level, "bytes": at.volume, "intensity": at.intensity} for at in point.levels],
     }
 
 
@@ -171,8 +198,9 @@ def records(roofline: Roofline) -> Table:
         for ceiling in roofline.compute
     ]
     rows += [
-        ("memory", label(ceiling, roofline), ", ".join(ceiling.traits), ceiling.rate, "B/s", *nothing)
-        for ceiling in roofline.memory
+        (kind, label(ceiling, roofline), ", ".join(ceiling.traits), ceiling.rate, "B/s", *nothing)
+        for kind, ceilings in (("cache", roofline.caches), ("memory", roofline.memory))
+        for ceiling in ceilings
     ]
     rows += [
         (

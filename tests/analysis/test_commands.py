@@ -29,10 +29,10 @@ def told(run: Runner, *arguments: str) -> Any:
 PROFILE = """\
 axpy on Cluster: main takes 15 us
 
- share  cumulative  exclusive  inclusive  calls  exclusive/call  inclusive/call  kernel
-──────  ──────────  ─────────  ─────────  ─────  ──────────────  ──────────────  ──────
-80.0 %      80.0 %      12 us      12 us     10          1.2 us          1.2 us  axpy
-20.0 %     100.0 %       3 us      15 us      1            3 us           15 us  main
+ share  cumulative  exclusive  inclusive  calls  exclusive/call  inclusive/call  waits for  kernel
+──────  ──────────  ─────────  ─────────  ─────  ──────────────  ──────────────  ─────────  ──────
+80.0 %      80.0 %      12 us      12 us     10          1.2 us          1.2 us  loads      axpy
+20.0 %     100.0 %       3 us      15 us      1            3 us           15 us  messages   main
 
 main
        calls   time  of runtime  kernel
@@ -62,7 +62,7 @@ def test_profile_as_data(run: Runner) -> None:
         {"caller": "main", "callee": "axpy", "arguments": [], "calls": 10, "time": pytest.approx(12e-6)}
     ]
     rows = [line.split(",") for line in said(run, "profile", *ON, "--graph", "--format", "csv").splitlines()]
-    assert rows[0] == ["kind", "caller", "kernel", "arguments", "calls", "inclusive", "exclusive", "share"]
+    assert rows[0] == ["kind", "caller", "kernel", "arguments", "calls", "inclusive", "exclusive", "share", "waits for"]
     assert [row[:3] for row in rows[1:]] == [["kernel", "", "main"], ["kernel", "", "axpy"], ["call", "main", "axpy"]]
 
 

@@ -8,7 +8,9 @@ import pytest
 
 import aspenpy
 from aspenpy import AspenError, roofline
-from aspenpy.analysis.roofline import Ceiling, Point, Roofline
+from aspenpy.analysis.ceilings import Ceiling
+from aspenpy.analysis.roofline import Roofline
+from aspenpy.analysis.roofline_points import Point
 from aspenpy.library import names
 from tests.tiny import application, codes, machine
 
