@@ -21,6 +21,7 @@ RETURNED_BY = {
     "Machine": "load_machine",
     "Parallelism": "parallelism",
     "Peak": "peaks",
+    "Placement": "place",
     "Prediction": "predict",
     "Prepared": "prepare",
     "Profile": "profile",
