@@ -151,14 +151,12 @@ def _bandwidths(axes: Any, roofline: Roofline, seen: Window) -> None:
     """Their names, along the roofs; where roofs are close, one name begins behind the other."""
     from math import atan2, degrees
 
-    from matplotlib.patheffects import withStroke
-
     width, height = axes.get_figure().get_size_inches() * axes.get_position().size
     across, up = width / log10(seen.right / seen.left), height / log10(seen.top / seen.bottom)
     names = slopes(roofline)
     for (rate, text), turn in zip(names.items(), turns([log10(rate) * up for rate in names]), strict=True):
         x = seen.left * 1.15 * 10 ** (turn * NAME_WIDTH / across)
-        label = axes.annotate(
+        axes.annotate(
             f"{text}: {readable(rate, 'B/s')}",
             (x, x * rate),
             xytext=(-3, 5),
@@ -167,9 +165,8 @@ def _bandwidths(axes: Any, roofline: Roofline, seen: Window) -> None:
             rotation_mode="anchor",
             fontsize=8,
             color="#222222",
+            bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.5} if turn else None,
         )
-        if turn:
-            label.set_path_effects([withStroke(linewidth=2.5, foreground="white")])
 
 
 def turns(heights: Sequence[float]) -> list[int]:
