@@ -293,12 +293,12 @@ def _patterns(application: Application, machine: Machine, kernels: list[flow.Ker
     """Patterns of access that the machine's caches cannot make sense of."""
     found: dict[Diagnostic, None] = {}
     for socket in machine.sockets or (None,):
-        offers = target(machine, socket).offers
+        where = target(machine, socket)
         for kernel in kernels:
             hierarchy = Hierarchy(machine, socket, application, all_definitions(application, machine, kernel))
             for block in blocks_in(kernel.body) if hierarchy.levels else ():
                 try:
-                    hierarchy.traffic(block, offers)
+                    hierarchy.traffic(block, where.serving)
                 except AspenError as error:
                     found |= dict.fromkeys(error.diagnostics)
     return list(found)

@@ -215,7 +215,7 @@ def as_json(prediction: Prediction, metrics: Sequence[str] = (), samples: Sample
 
 def _kernel(prediction: Prediction, kernel: KernelUse) -> dict[str, Any]:
     fields = ("name", "calls", "inclusive", "exclusive", "share", "bound_by")
-    component = None if kernel.bound_by is None else prediction.resources[kernel.bound_by].component
+    component = None if kernel.bound_by is None else prediction.component_of(kernel.bound_by)
     return {field: getattr(kernel, field) for field in fields} | {"component": component}
 
 
