@@ -150,9 +150,10 @@ class Prediction:
     def resources(self) -> dict[str, ResourceUse]:
         """The resources that were asked for, by name. Data that lie in a memory that others come before have one of
         their own, `memory.resource`."""
-        divided = self.tree.divided
-        asked = {key[1]: amount for key, amount in self.totals.items() if key[0] == "amount" and key[1] not in divided}
-        asked |= {key[2]: amount for key, amount in self.totals.items() if key[0] == "served"}
+        asked: dict[str, float] = {}
+        for name, amount in [(key[1], amount) for key, amount in self.totals.items() if key[0] == "amount"]:
+            served = {key[2]: part for key, part in self.totals.items() if key[:2] == ("served", name)}
+            asked |= {server: served[server] for server in sorted(served, key=len)} or {name: amount}
         return {
             name: ResourceUse(name, amount, self.totals.get(("busy", name), 0.0), self.component_of(name))
             for name, amount in asked.items()

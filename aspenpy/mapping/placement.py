@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from itertools import combinations
+from itertools import combinations, product
 
 from aspenpy.application import flow
 from aspenpy.application.model import Application
@@ -94,6 +94,12 @@ class Placement:
             fail("no-such-resource", message, need.resource_span or need.span, related=related, hint=hint)
         return found
 
+    def _names(self, alias: str, offer: Offer) -> list[str]:
+        """What times on a resource of such a memory count for: the alias, and the resource's own name where whoever
+        asks for it by that gets this memory."""
+        direct = self.where.offers.get(offer.resource.name)
+        return [alias, offer.resource.name] if direct is not None and direct.place.path == offer.place.path else [alias]
+
     def _own_conflicts(self) -> Iterator[tuple[str, str]]:
         """Conflicts among what memories that others come before serve: those that they declare themselves, and those
         that a component declares of a resource that is not its own. Whoever asks for such a resource by the name the
@@ -103,20 +109,18 @@ class Placement:
         offers = self.offers
         components = [place.component for place in self.where.machine.first_places(self.where.socket)]
         for memory in {offer.place.component.name: offer.place.component for offer in offers.values()}.values():
-            aliases = {offer.resource.name: alias for alias, offer in offers.items() if offer.place.component is memory}
+            names = {
+                offer.resource.name: self._names(alias, offer)
+                for alias, offer in offers.items()
+                if offer.place.component is memory
+            }
+            yield from (both for alike in names.values() for both in combinations(alike, 2))
             for component in components:
-                known = (
-                    aliases
-                    if component is memory
-                    else {name: alias for name, alias in aliases.items() if name not in component.resources}
-                )
-                for pair in component.conflicts:
-                    if not known.keys().isdisjoint(pair):
-                        yield known.get(pair[0], pair[0]), known.get(pair[1], pair[1])
-            for name, alias in aliases.items():
-                direct = self.where.offers.get(name)
-                if direct is not None and direct.place.component is memory:
-                    yield alias, name
+                own = component.resources if component is not memory else {}
+                known = {name: alike for name, alike in names.items() if name not in own}
+                for first, second in component.conflicts:
+                    if first in known or second in known:
+                        yield from product(known.get(first, [first]), known.get(second, [second]))
         if any("serial" in component.properties for component in components):
             caches = [component.name for component in components if component.type == "cache"]
             yield from combinations([*MEMORY_RESOURCES, *offers, *caches], 2)

@@ -115,7 +115,7 @@ def _spread(samples: Samples, random: bool) -> dict[str, str]:
 
 def _served(resource: str, component: str | None) -> str:
     name = component.rpartition("/")[2] if component else resource
-    return resource if name == resource else f"{resource} on {name}"
+    return resource if name == resource else f"{resource.rpartition('.')[2]} on {name}"
 
 
 def _kernels(prediction: Prediction) -> Table:
