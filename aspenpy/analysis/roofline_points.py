@@ -114,7 +114,8 @@ def _point(
 
 
 def _levels(prediction: Prediction, served: Mapping[str, float], flops: float, volume: float) -> tuple[LevelPoint, ...]:
-    """The caches that serve so many bytes each, and memory, all there are together; none where no requirement says how it touches its data."""
+    """The caches that serve so many bytes each, and all memories together; none where no requirement says how it
+    touches its data."""
     if not served:
         return ()
     offers = target(prediction.machine, prediction.socket).offers

@@ -152,9 +152,9 @@ def memory_named(machine: Machine, socket: str | None, node: nodes.Data) -> Plac
             return found
     on = f" with socket `{socket}`" if socket else ""
     names = [place.component.name for place in memories]
-    flags = [item.name for place in memories for item in place.component.properties.values() if item.value is None]
+    flags = [name for place in memories for name in _flags(place)]
     types = [place.component.type for place in memories]
-    has = "its memories are " + ", ".join(f"`{name}`" for name in names) if names else "nothing there offers `loads`"
+    has = "its memories are " + ", ".join(map(_told, memories)) if memories else "nothing there offers `loads`"
     hint = nearest(wanted, [*names, *flags, *types]) or has
     message = f"machine `{machine.name}`{on} has no memory `{wanted}`"
     fail("unknown-memory", message, node.memory_span or node.span, hint=hint)
@@ -169,8 +169,17 @@ def _by_type(place: Place, wanted: str) -> bool:
 
 
 def _by_flag(place: Place, wanted: str) -> bool:
-    found = place.component.properties.get(wanted)
-    return found is not None and found.value is None
+    return wanted in _flags(place)
+
+
+def _flags(place: Place) -> list[str]:
+    return [name for name, item in place.component.properties.items() if item.value is None]
+
+
+def _told(place: Place) -> str:
+    """`ddr4_2133` (ddr)"""
+    flags = ", ".join(_flags(place))
+    return f"`{place.component.name}` ({flags})" if flags else f"`{place.component.name}`"
 
 
 def serving(place: Place, resource: str) -> Resource | None:
