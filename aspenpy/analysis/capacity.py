@@ -11,7 +11,7 @@ from aspenpy.prediction import Prediction
 def exceeding_memory(prediction: Prediction) -> list[Diagnostic]:
     """A warning where the data structures that the kernel touches are larger than the memory they lie in. Which are
     touched is looked into only where some say where they lie, or all that are declared together would not fit."""
-    if prediction.tree.placement.memories:
+    if prediction.tree.residence.memories:
         return _touched(prediction)
     offer = target(prediction.machine, prediction.socket).offers.get("loads")
     stated = None if offer is None else offer.place.component.properties.get("capacity")

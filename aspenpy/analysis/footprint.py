@@ -16,7 +16,7 @@ from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.machine.model import Machine, Place
 from aspenpy.mapping.compute import target
-from aspenpy.mapping.placement import Placement, placed_data
+from aspenpy.mapping.residence import Residence, placed_data
 from aspenpy.record import Record
 from aspenpy.scope import DEFAULT_SEED, Setting, Value
 from aspenpy.syntax import nodes
@@ -132,7 +132,7 @@ class Footprint:
         if "loads" not in where.offers:
             return ()
         first = where.offers["loads"].place
-        lying = Placement(self.application, self.run.entry, where).memories
+        lying = Residence(self.application, self.run.entry, where).memories
         held = {first.path: (first, [name for name in self.data if lying.get(name, first).path == first.path])}
         for name, place in lying.items():
             if place.path != first.path and name in self.data:

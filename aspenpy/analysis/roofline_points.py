@@ -91,7 +91,7 @@ def _point(
     amounts = {name: values.get(("amount", kernel, name), 0.0) for name in PLACED_BY}
     flops, volume = amounts[COMPUTE], sum(amounts[name] for name in MEMORY)
     served = {key[2]: worth for key, worth in values.items() if key[:2] == ("served", kernel)}
-    names = (*PLACED_BY, *prediction.tree.placement.offers, *served)
+    names = (*PLACED_BY, *prediction.tree.residence.offers, *served)
     ideal = {name: values[key] for name in names if values.get(key := ("ideal", kernel, name), 0.0) > 0}
     if not flops or not time or COMPUTE not in ideal:
         return None
@@ -120,7 +120,7 @@ def _levels(prediction: Prediction, served: Mapping[str, float], flops: float, v
         return ()
     offers = target(prediction.machine, prediction.socket).offers
     memory = next((offers[name].place.component.name for name in MEMORY if name in offers), "memory")
-    memory = "memory" if prediction.tree.placement.offers else memory
+    memory = "memory" if prediction.tree.residence.offers else memory
     found = {**served, memory: volume}
     return tuple(LevelPoint(name, moved, flops / moved if moved else None) for name, moved in found.items())
 
@@ -134,7 +134,7 @@ class _Ideal:
 
     def block(self, block: flow.Block, kernel: flow.Kernel) -> Totals:
         costs = [cost for cost in self.tree.blocks[block].requirements if cost.requirement.resource in PLACED_BY]
-        where = self.tree.placement.within(kernel)
+        where = self.tree.residence.within(kernel)
         return added(self._cost(cost, block.parallelism, where, name) for cost in costs for name in (kernel.name, None))
 
     def _cost(self, cost: RequirementCost, parallelism: Expr, where: Target, kernel: str | None) -> Totals:

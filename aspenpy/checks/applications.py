@@ -23,7 +23,7 @@ from aspenpy.mapping.compute import nobody_offers, target
 from aspenpy.mapping.exchanges import is_exchange
 from aspenpy.mapping.mapper import all_definitions
 from aspenpy.mapping.memory import Hierarchy
-from aspenpy.mapping.placement import memory_named, placed_data
+from aspenpy.mapping.residence import memory_named, placed_data
 from aspenpy.scope import DEFAULT_SEED, circular
 from aspenpy.source import Span
 from aspenpy.syntax import nodes

@@ -170,7 +170,7 @@ def _seconds(
 
     def seconds(node: flow.Flow, around: flow.Kernel) -> Expr:
         if isinstance(node, flow.Block):
-            return price_block(node, tree.placement.within(around), hierarchy, tree.origins).time
+            return price_block(node, tree.residence.within(around), hierarchy, tree.origins).time
         return timer.time(node)
 
     return seconds

@@ -23,7 +23,7 @@ from aspenpy.syntax.lower import Origins, carry_origin
 
 if TYPE_CHECKING:
     from aspenpy.caches.traffic import Traffic
-    from aspenpy.mapping.placement import Placement
+    from aspenpy.mapping.residence import Residence
 
 
 MEMORY_RESOURCES = ("loads", "stores")
@@ -121,7 +121,7 @@ class CostTree:
         overlap: bool,
         definitions: Mapping[Expr, Expr],
         origins: Origins,
-        placement: Placement,
+        residence: Residence,
     ) -> None:
         self.application = application
         self.machine = machine
@@ -132,7 +132,7 @@ class CostTree:
         self.overlap = overlap
         self.definitions = definitions
         self.origins = origins
-        self.placement = placement
+        self.residence = residence
 
     @cached_property
     def divided(self) -> frozenset[str]:

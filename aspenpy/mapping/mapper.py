@@ -12,7 +12,7 @@ from aspenpy.machine.model import OWNER, Machine
 from aspenpy.mapping.compute import price_block, target
 from aspenpy.mapping.cost import CostTree
 from aspenpy.mapping.memory import Hierarchy
-from aspenpy.mapping.placement import Placement
+from aspenpy.mapping.residence import Residence
 from aspenpy.syntax.lower import Origins
 
 
@@ -31,15 +31,15 @@ def map_application(
         where = target(machine, socket)
         hierarchy = Hierarchy(machine, where.socket, application, definitions)
         origins = all_origins(application, machine)
-        placement = Placement(application, entry, where)
+        residence = Residence(application, entry, where)
         blocks = {
-            block: price_block(block, placement.within(item), hierarchy, origins)
+            block: price_block(block, residence.within(item), hierarchy, origins)
             for item in callees_first(entry)
             for block in blocks_in(item.body)
         }
-    conflicts = placement.conflicts
+    conflicts = residence.conflicts
     return CostTree(
-        application, machine, where.socket, entry, blocks, conflicts, overlap, definitions, origins, placement
+        application, machine, where.socket, entry, blocks, conflicts, overlap, definitions, origins, residence
     )
 
 

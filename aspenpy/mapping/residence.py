@@ -1,4 +1,4 @@
-"""Placement: which memory serves the data structures that say where they lie (`data x [8*n] in hbm`)."""
+"""Residence: which memory serves the data structures that say where they lie (`data x [8*n] in hbm`)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from aspenpy.mapping.cost import MEMORY_RESOURCES, Offer
 from aspenpy.syntax import nodes
 
 
-class Placement:
+class Residence:
     """Where the data lie that an entry kernel and those it calls touch. Raises AspenError, at the declaration, where
     the machine has no such memory, and where a kernel's array argument lies in several."""
 
