@@ -101,10 +101,15 @@ def enum(name: str, *members: str) -> nodes.Enum:
 
 
 def data(
-    name: str, size: Quantity | None = None, *, shape: str | None = None, factors: Sequence[Quantity] = ()
+    name: str,
+    size: Quantity | None = None,
+    *,
+    shape: str | None = None,
+    factors: Sequence[Quantity] = (),
+    memory: str | None = None,
 ) -> nodes.Data:
-    """`data name [size]` in bytes, or `data name as shape(factors)`."""
-    return nodes.Data(name, _optional(size), shape, _all(factors))
+    """`data name [size] in memory` in bytes, or `data name as shape(factors) in memory`."""
+    return nodes.Data(name, _optional(size), shape, _all(factors), memory)
 
 
 def import_model(name: str, path: str, **overrides: Quantity) -> nodes.Import:

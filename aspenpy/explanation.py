@@ -152,7 +152,7 @@ def _step(
         cost.serial,
         time,
         time / runtime if runtime else 0.0,
-        (kernel.name, requirement.resource) in waits,
+        (kernel.name, cost.server) in waits,
         requirement.span,
         offer.resource.span if offer else None,
     )

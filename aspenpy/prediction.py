@@ -148,11 +148,15 @@ class Prediction:
 
     @cached_property
     def resources(self) -> dict[str, ResourceUse]:
-        """The resources that were asked for, by name."""
+        """The resources that were asked for, by name. Data that lie in a memory that others come before have one of
+        their own, `memory.resource`."""
+        asked: dict[str, float] = {}
+        for name, amount in [(key[1], amount) for key, amount in self.totals.items() if key[0] == "amount"]:
+            served = {key[2]: part for key, part in self.totals.items() if key[:2] == ("served", name)}
+            asked |= {server: served[server] for server in sorted(served, key=len)} or {name: amount}
         return {
             name: ResourceUse(name, amount, self.totals.get(("busy", name), 0.0), self.component_of(name))
-            for (kind, name), amount in ((key, value) for key, value in self.totals.items() if key[0] == "amount")
-            if kind == "amount"
+            for name, amount in asked.items()
         }
 
     @cached_property
@@ -174,7 +178,7 @@ class Prediction:
         if cache is not None:
             return "/".join(cache.path)
         costs = (cost for block in self.tree.blocks.values() for cost in block.requirements)
-        return next((cost.offer.where for cost in costs if cost.requirement.resource == resource and cost.offer), None)
+        return next((cost.offer.where for cost in costs if cost.server == resource and cost.offer), None)
 
     @cached_property
     def parameters(self) -> dict[str, ParameterUse]:
@@ -416,4 +420,4 @@ def _described(key: tuple[str, ...]) -> str:
     """A total of the cost tree in words."""
     if key == ("runtime",):
         return "the runtime"
-    return f"the {'amount' if key[0] == 'amount' else 'time'} of `{key[-1]}`"
+    return f"the {'amount' if key[0] in ('amount', 'served') else 'time'} of `{key[-1]}`"

@@ -9,8 +9,10 @@ from aspenpy.prediction import Prediction
 
 
 def exceeding_memory(prediction: Prediction) -> list[Diagnostic]:
-    """A warning where the data structures that the kernel touches are larger than the memory that serves it. Which
-    are touched is looked into only where all that are declared together would not fit."""
+    """A warning where the data structures that the kernel touches are larger than the memory they lie in. Which are
+    touched is looked into only where some say where they lie, or all that are declared together would not fit."""
+    if prediction.tree.residence.memories:
+        return _touched(prediction)
     offer = target(prediction.machine, prediction.socket).offers.get("loads")
     stated = None if offer is None else offer.place.component.properties.get("capacity")
     sizes = [item.size for item in prediction.application.data.values()]
@@ -36,6 +38,8 @@ def _touched(prediction: Prediction) -> list[Diagnostic]:
             socket=prediction.socket,
             seed=prediction.seed,
         ).exceeding()
-        return [warning.replace(hint="`aspenpy memory` says which kernels touch what") for warning in found]
+        return [
+            warning.replace(hint=warning.hint or "`aspenpy memory` says which kernels touch what") for warning in found
+        ]
     except AspenError:
         return []  # too many ways through the model to tell, or a size without a value

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -11,10 +11,12 @@ from aspenpy.analysis.paths import Scene, Visit, largest, visits
 from aspenpy.application.model import Application
 from aspenpy.application.total import callees_first
 from aspenpy.diagnostics import Diagnostic
+from aspenpy.dimensions import readable
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.machine.model import Machine, Place
 from aspenpy.mapping.compute import target
+from aspenpy.mapping.residence import Residence, placed_data
 from aspenpy.record import Record
 from aspenpy.scope import DEFAULT_SEED, Setting, Value
 from aspenpy.syntax import nodes
@@ -43,12 +45,19 @@ class RegionUse(Record):
 
 
 class Capacity(Record):
-    """The memory that serves the loads: its path, how many there are, and their bytes together (None where the
-    machine does not say)."""
+    """A memory: its path, how many there are, and their bytes together (None where the machine does not say); the data
+    structures touched that lie in it, and their bytes."""
 
     memory: str
     count: Value
     size: Value | None
+    data: tuple[str, ...]
+    held: Value
+
+    @property
+    def fits(self) -> bool | None:
+        """Whether it holds its data; None where the machine does not say."""
+        return None if self.size is None else self.held <= self.size
 
 
 class Footprint:
@@ -114,25 +123,41 @@ class Footprint:
         )
 
     @cached_property
+    def capacities(self) -> tuple[Capacity, ...]:
+        """The memory of the machine that serves the loads, which holds all data that do not say where they lie, and
+        those in which others do; none without a machine, or where nothing serves loads."""
+        if self.machine is None:
+            return ()
+        where = target(self.machine, self.socket)
+        if "loads" not in where.offers:
+            return ()
+        first = where.offers["loads"].place
+        lying = Residence(self.application, self.run.entry, where).memories
+        held = {first.path: (first, [name for name in self.data if lying.get(name, first).path == first.path])}
+        for name, place in lying.items():
+            if place.path != first.path and name in self.data:
+                held.setdefault(place.path, (place, []))[1].append(name)
+        return tuple(self._capacity(place, tuple(names)) for place, names in held.values())
+
+    @property
     def capacity(self) -> Capacity | None:
         """The memory of the machine that serves the loads; None without a machine, or where none does."""
-        if self.machine is None:
-            return None
-        offer = target(self.machine, self.socket).offers.get("loads")
-        return None if offer is None else self._capacity(offer.place)
+        return self.capacities[0] if self.capacities else None
 
-    def _capacity(self, place: Place) -> Capacity:
+    def _capacity(self, place: Place, names: tuple[str, ...]) -> Capacity:
         stated = place.component.properties.get("capacity")
         size = stated.symbol if stated is not None and stated.value is not None else None
         count, one = self.run.values([place.count, graph.ZERO if size is None else size])
-        return Capacity("/".join(place.path), count, None if size is None else count * one)
+        total = None if size is None else count * one
+        return Capacity("/".join(place.path), count, total, names, self._bytes(names))
 
     @property
     def fits(self) -> bool | None:
-        """Whether all that is touched fits into the machine's memory; None where nobody can tell."""
-        if self.capacity is None or self.capacity.size is None:
-            return None
-        return self.total <= self.capacity.size
+        """Whether all that is touched fits into the machine's memories; None where nobody can tell."""
+        verdicts = [found.fits for found in self.capacities]
+        if False in verdicts:
+            return False
+        return True if verdicts and None not in verdicts else None
 
     @cached_property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
@@ -147,11 +172,33 @@ class Footprint:
         return (*found, *self.exceeding())
 
     def exceeding(self) -> list[Diagnostic]:
-        """A warning if not all that is touched fits into memory."""
-        if self.fits is not False or self.capacity is None or not self.capacity.size:
-            return []
-        message = f"`{self.kernel}` touches {float(self.total / self.capacity.size):.3g} times what memory holds"
-        return [Diagnostic("exceeds-memory", message, self.run.entry.name_span, severity="warning")]
+        """A warning for each memory that does not hold the data that lie in it: where they are declared, if they say
+        themselves where they lie."""
+        declared = placed_data(self.application)
+        found = []
+        for memory in self.capacities:
+            placed = [name for name in memory.data if name in declared and declared[name].memory is not None]
+            if memory.size is not None and self._bytes(placed) > memory.size:
+                found.append(self._spilling(memory, memory.size, placed, declared))
+            elif memory.size and not memory.fits:
+                message = f"`{self.kernel}` touches {float(memory.held / memory.size):.3g} times what memory holds"
+                found.append(Diagnostic("exceeds-memory", message, self.run.entry.name_span, severity="warning"))
+        return found
+
+    def _spilling(
+        self, memory: Capacity, size: Value, placed: Sequence[str], declared: Mapping[str, nodes.Data]
+    ) -> Diagnostic:
+        """Said of the data structure that is one too many, in the order in which they are touched."""
+        several = len([name for name in placed if self._bytes([name])]) > 1
+        place = next(place for place in range(len(placed)) if self._bytes(placed[: place + 1]) > size)
+        held = readable(self._bytes(placed), "B")
+        what = f"{len(placed)} data structures of {held} lie" if several else f"`{placed[place]}` of {held} lies"
+        over = readable(self._bytes(placed) - size, "B")
+        name = memory.memory.rpartition("/")[2]
+        message = f"{what} in `{name}`, which holds {readable(size, 'B')}: {over} too much"
+        node = declared[placed[place]]
+        hint = "times are those of a memory that holds them; give some another place"
+        return Diagnostic("exceeds-memory", message, node.memory_span or node.span, hint=hint, severity="warning")
 
     def __str__(self) -> str:
         from aspenpy.present.footprint import page

@@ -17,7 +17,7 @@ from aspenpy.application.total import Totaller, Totals, added
 from aspenpy.caches.traffic import Traffic
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
-from aspenpy.mapping.compute import price, target
+from aspenpy.mapping.compute import Target, price, target
 from aspenpy.mapping.cost import CostTree, RequirementCost, conflict_groups
 from aspenpy.prediction import Prediction
 from aspenpy.record import Record
@@ -26,7 +26,7 @@ PLACED_BY = (COMPUTE, *MEMORY)
 """The resources that a roofline knows."""
 
 Values = Mapping[Any, float]
-"""By `("amount", kernel, resource)`, `("served", kernel, level)` and `("ideal", kernel, resource or level)`."""
+"""By `("amount", kernel, resource)`, `("served", kernel, level)` and `("ideal", kernel, server or level)`."""
 
 
 class LevelPoint(Record):
@@ -91,7 +91,7 @@ def _point(
     amounts = {name: values.get(("amount", kernel, name), 0.0) for name in PLACED_BY}
     flops, volume = amounts[COMPUTE], sum(amounts[name] for name in MEMORY)
     served = {key[2]: worth for key, worth in values.items() if key[:2] == ("served", kernel)}
-    names = (*PLACED_BY, *served)
+    names = (*PLACED_BY, *prediction.tree.residence.offers, *served)
     ideal = {name: values[key] for name in names if values.get(key := ("ideal", kernel, name), 0.0) > 0}
     if not flops or not time or COMPUTE not in ideal:
         return None
@@ -114,11 +114,13 @@ def _point(
 
 
 def _levels(prediction: Prediction, served: Mapping[str, float], flops: float, volume: float) -> tuple[LevelPoint, ...]:
-    """The caches that serve so many bytes each, and memory; none where no requirement says how it touches its data."""
+    """The caches that serve so many bytes each, and all memories together; none where no requirement says how it
+    touches its data."""
     if not served:
         return ()
     offers = target(prediction.machine, prediction.socket).offers
     memory = next((offers[name].place.component.name for name in MEMORY if name in offers), "memory")
+    memory = "memory" if prediction.tree.residence.offers else memory
     found = {**served, memory: volume}
     return tuple(LevelPoint(name, moved, flops / moved if moved else None) for name, moved in found.items())
 
@@ -129,21 +131,21 @@ class _Ideal:
 
     def __init__(self, tree: CostTree) -> None:
         self.tree = tree
-        self.where = target(tree.machine, tree.socket)
 
     def block(self, block: flow.Block, kernel: flow.Kernel) -> Totals:
         costs = [cost for cost in self.tree.blocks[block].requirements if cost.requirement.resource in PLACED_BY]
-        return added(self._cost(cost, block.parallelism, name) for cost in costs for name in (kernel.name, None))
+        where = self.tree.residence.within(kernel)
+        return added(self._cost(cost, block.parallelism, where, name) for cost in costs for name in (kernel.name, None))
 
-    def _cost(self, cost: RequirementCost, parallelism: Expr, kernel: str | None) -> Totals:
+    def _cost(self, cost: RequirementCost, parallelism: Expr, where: Target, kernel: str | None) -> Totals:
         asked, traffic = cost.requirement, cost.traffic
         if traffic is None:
-            return self._requirement(asked, parallelism, kernel, asked.resource)
+            return self._requirement(asked, parallelism, where, kernel, cost)
         sent = (("loads", traffic.read_bytes), ("stores", traffic.written_bytes))
         return added(
             [
                 *(
-                    self._requirement(asked.replace(amount=amount, resource=name), parallelism, kernel, asked.resource)
+                    self._requirement(asked.replace(amount=amount, resource=name), parallelism, where, kernel, cost)
                     for name, amount in sent
                     if name == asked.resource or amount is not graph.ZERO
                 ),
@@ -151,19 +153,21 @@ class _Ideal:
             ]
         )
 
-    def _requirement(self, asked: flow.Requirement, parallelism: Expr, kernel: str | None, busy: str) -> Totals:
+    def _requirement(
+        self, asked: flow.Requirement, parallelism: Expr, where: Target, kernel: str | None, cost: RequirementCost
+    ) -> Totals:
         """P times the amount, at the seconds that one more takes where there are many already, on all components;
-        these count for the resource that is `busy` with it."""
+        these count for the server of the requirement whose cost it is a part of."""
         first, second = (
-            price(asked.replace(amount=graph.number(amount)), graph.ONE, self.where, self.tree.origins)
+            price(asked.replace(amount=graph.number(amount)), graph.ONE, where, self.tree.origins)
             for amount in LARGE[:2]
         )
         amount = graph.mul(parallelism, asked.amount)
-        found: Totals = {("amount", kernel, busy): amount}
+        found: Totals = {("amount", kernel, cost.requirement.resource): amount}
         if first.offer is None:
             return found
         slope = graph.div(_difference(second.serial, first.serial), graph.number(LARGE[1] - LARGE[0]))
-        return found | {("ideal", kernel, busy): graph.mul(amount, graph.div(slope, first.offer.place.count))}
+        return found | {("ideal", kernel, cost.server): graph.mul(amount, graph.div(slope, first.offer.place.count))}
 
     def parallel(self, node: flow.Parallel, kernel: flow.Kernel, branches: list[Totals]) -> Totals:
         return added(branches)

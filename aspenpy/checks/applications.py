@@ -23,6 +23,7 @@ from aspenpy.mapping.compute import nobody_offers, target
 from aspenpy.mapping.exchanges import is_exchange
 from aspenpy.mapping.mapper import all_definitions
 from aspenpy.mapping.memory import Hierarchy
+from aspenpy.mapping.residence import memory_named, placed_data
 from aspenpy.scope import DEFAULT_SEED, circular
 from aspenpy.source import Span
 from aspenpy.syntax import nodes
@@ -48,6 +49,7 @@ def check_application(application: Application, machine: Machine | None = None) 
         *_shadowed(application),
         *_unknown_arrays(application, kernels),
         *(_unoffered(machine, kernels) if machine is not None else []),
+        *(_unknown_memories(application, machine) if machine is not None else []),
         *(_unknown_traits(machine, kernels) if machine is not None else []),
         *(_patterns(application, machine, kernels) if machine is not None else []),
     ]
@@ -269,6 +271,21 @@ def _unoffered(machine: Machine, kernels: list[flow.Kernel]) -> list[Diagnostic]
     ]
 
 
+def _unknown_memories(application: Application, machine: Machine) -> list[Diagnostic]:
+    """Data that lie in a memory that the machine does not have, whichever socket is chosen."""
+    found = []
+    for node in placed_data(application).values():
+        missing: list[Diagnostic] = []
+        sockets = machine.sockets or (None,)
+        for socket in sockets if node.memory is not None else ():
+            try:
+                memory_named(machine, socket, node)
+            except AspenError as error:
+                missing += error.diagnostics
+        found += missing[:1] if len(missing) == len(sockets) else []
+    return found
+
+
 def _unknown_traits(machine: Machine, kernels: list[flow.Kernel]) -> list[Diagnostic]:
     """Traits that no component serving the resource knows: they change nothing on this machine. Caches know those that
     say how data are touched."""
@@ -293,12 +310,12 @@ def _patterns(application: Application, machine: Machine, kernels: list[flow.Ker
     """Patterns of access that the machine's caches cannot make sense of."""
     found: dict[Diagnostic, None] = {}
     for socket in machine.sockets or (None,):
-        offers = target(machine, socket).offers
+        where = target(machine, socket)
         for kernel in kernels:
             hierarchy = Hierarchy(machine, socket, application, all_definitions(application, machine, kernel))
             for block in blocks_in(kernel.body) if hierarchy.levels else ():
                 try:
-                    hierarchy.traffic(block, offers)
+                    hierarchy.traffic(block, where.serving)
                 except AspenError as error:
                     found |= dict.fromkeys(error.diagnostics)
     return list(found)

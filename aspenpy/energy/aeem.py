@@ -36,6 +36,7 @@ class Aeem:
         self.tree = tree
         self.options = options
         self.where = PowerTree(tree.machine, tree.socket, tree.origins)
+        self.where.offers |= tree.residence.offers
         self.terms: dict[Key, Term] = {}
         self._idle()
         if options.active_cores:
@@ -103,7 +104,7 @@ class Aeem:
         return self._add("active", place, watts, "3.5", False, power.dynamic_span)
 
     def _asked(self, resource: str) -> bool:
-        return any(resource == need.resource for block in self.tree.blocks for need in block.requirements)
+        return any(resource == item.server for block in self.tree.blocks.values() for item in block.requirements)
 
     def _active_cores(self) -> None:
         """Power of each core at work, a property of its socket."""
@@ -125,10 +126,10 @@ class Aeem:
         found: Totals = {key: self._elapsed(key, cost) for key, term in self.terms.items() if term.elapsed}
         busy: dict[Key, dict[str, list[Expr]]] = {}
         for item in cost.requirements:
-            key = self._loads[item.requirement.resource] if item.offer is not None else None
+            key = self._loads[item.server] if item.offer is not None else None
             if key is not None and item.offer is not None:
                 seconds = self._seconds(item, item.offer, key, cost.block.parallelism)
-                busy.setdefault(key, {}).setdefault(item.requirement.resource, []).append(seconds)
+                busy.setdefault(key, {}).setdefault(item.server, []).append(seconds)
         for key, resources in busy.items():
             times = {resource: summed(parts) for resource, parts in resources.items()}
             found[key] = slowest(conflict_groups(times, self.tree.conflicts))

@@ -101,7 +101,10 @@ class PowerTree:
         if item.traffic is None:
             return item.base
         parts = (("loads", item.traffic.read_bytes), ("stores", item.traffic.written_bytes))
-        served = [(self.offers[name].resource, amount) for name, amount in parts if name in self.offers]
+        memory = f"{item.offer.place.component.name}." if item.offer is not None and item.offer.alias else ""
+        served = [
+            (self.offers[memory + name].resource, amount) for name, amount in parts if memory + name in self.offers
+        ]
         return graph.add(*(graph.substitute([by.time], {by.argument: amount})[0] for by, amount in served))
 
     def _upwards(self, place: Place) -> Iterator[Place]:

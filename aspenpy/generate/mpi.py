@@ -21,7 +21,7 @@ from aspenpy.generate.exchanges import MESSAGES, doubts, exchange_of
 from aspenpy.generate.mpi_helpers import HEADERS, HELPERS
 from aspenpy.generate.mpi_kernel import KernelWriter, Surroundings, speaking_kernels
 from aspenpy.machine.model import Machine
-from aspenpy.mapping.compute import price_block, target
+from aspenpy.mapping.compute import price_block
 from aspenpy.mapping.mapper import map_application
 from aspenpy.mapping.memory import Hierarchy
 from aspenpy.scope import Setting, Value
@@ -162,15 +162,15 @@ class _Sent:
 
 def _seconds(
     application: Application, machine: Machine, kernel: str, socket: str | None
-) -> Callable[[flow.Flow], Expr]:
+) -> Callable[[flow.Flow, flow.Kernel], Expr]:
     """How long a part of a kernel takes on a machine. A block may lack some of its requirements."""
     tree = map_application(application, machine, socket=socket, kernel=kernel)
-    timer, where = Timer(tree), target(machine, socket)
-    hierarchy = Hierarchy(machine, where.socket, application, tree.definitions)
+    timer = Timer(tree)
+    hierarchy = Hierarchy(machine, tree.socket, application, tree.definitions)
 
-    def seconds(node: flow.Flow) -> Expr:
+    def seconds(node: flow.Flow, around: flow.Kernel) -> Expr:
         if isinstance(node, flow.Block):
-            return price_block(node, where, hierarchy, tree.origins).time
+            return price_block(node, tree.residence.within(around), hierarchy, tree.origins).time
         return timer.time(node)
 
     return seconds

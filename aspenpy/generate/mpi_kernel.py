@@ -29,7 +29,7 @@ class Surroundings(Record):
     parameters: CParameters
     functions: Mapping[flow.Kernel, str]
     speaking: frozenset[flow.Kernel]
-    seconds: Callable[[flow.Flow], Expr] | None
+    seconds: Callable[[flow.Flow, flow.Kernel], Expr] | None
 
 
 def speaking_kernels(callees_first: list[flow.Kernel]) -> frozenset[flow.Kernel]:
@@ -146,7 +146,7 @@ class KernelWriter:
     def _spin(self, node: flow.Flow, span: Span | None) -> None:
         if self.around.seconds is None:
             return
-        time = self.around.seconds(node)
+        time = self.around.seconds(node, self.kernel)
         if time is not graph.ZERO:
             self._line(f"aspen_spin({self._value(time, span)}, {self._place(span)});")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import combinations
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from aspenpy.application import flow
@@ -13,7 +14,15 @@ from aspenpy.diagnostics import Diagnostic, Related, fail, nearest
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.machine.model import BASE, Machine, Place
-from aspenpy.mapping.cost import AppliedTrait, BlockCost, Offer, RequirementCost, conflict_groups, slowest
+from aspenpy.mapping.cost import (
+    MEMORY_RESOURCES,
+    AppliedTrait,
+    BlockCost,
+    Offer,
+    RequirementCost,
+    conflict_groups,
+    slowest,
+)
 from aspenpy.mapping.exchanges import is_exchange
 from aspenpy.mapping.memory import Hierarchy, level_costs, waiting_for_memory
 from aspenpy.record import Record
@@ -25,12 +34,21 @@ if TYPE_CHECKING:
 
 class Target(Record):
     """The part of a machine that an application runs on: what is left of the tree without the other
-    sockets, who serves each resource there, and which resources conflict."""
+    sockets, who serves each resource there, and which resources conflict. `placed` are the data structures of which a
+    kernel says where they lie, and who serves their resources there."""
 
     machine: Machine
     socket: str | None
     offers: Mapping[str, Offer]
     conflicts: frozenset[tuple[str, str]]
+    placed: Mapping[str, Mapping[str, Offer]] = MappingProxyType({})
+
+    def serving(self, requirement: flow.Requirement) -> Offer | None:
+        """Who serves a requirement: the memory in which its data lie, else the first that offers the resource."""
+        here = self.placed.get(requirement.target) if requirement.target is not None else None
+        if here is not None and requirement.resource in MEMORY_RESOURCES:
+            return here.get(requirement.resource)
+        return self.offers.get(requirement.resource)
 
 
 def choose_socket(machine: Machine, socket: str | None) -> str | None:
@@ -68,7 +86,7 @@ def target(machine: Machine, socket: str | None) -> Target:
 
 def price_block(block: flow.Block, where: Target, hierarchy: Hierarchy, origins: Origins) -> BlockCost:
     """Each requirement on the component that serves it; the block takes the slowest group's time."""
-    traffic = hierarchy.traffic(block, where.offers)
+    traffic = hierarchy.traffic(block, where.serving)
     costs = tuple(
         price_traffic(traffic[requirement], block.parallelism, where, hierarchy.core, origins)
         if requirement in traffic
@@ -78,7 +96,7 @@ def price_block(block: flow.Block, where: Target, hierarchy: Hierarchy, origins:
     levels = level_costs(traffic.values(), block.parallelism)
     times: dict[str, list[Expr]] = {}
     for cost in costs:
-        times.setdefault(cost.requirement.resource, []).append(cost.time)
+        times.setdefault(cost.server, []).append(cost.time)
     for level in levels:
         times.setdefault(level.name, []).append(level.time)
     groups = conflict_groups({name: summed(parts) for name, parts in times.items()}, where.conflicts)
@@ -95,8 +113,9 @@ def price_traffic(
     cost = price(requirement.replace(amount=own), parallelism, where, origins)
     other = traffic.read_bytes if traffic.access.writes else traffic.written_bytes
     other_name = "loads" if traffic.access.writes else "stores"
-    if other is not graph.ZERO and other_name in where.offers:
-        beside = price(requirement.replace(amount=other, resource=other_name), parallelism, where, origins)
+    beside_it = requirement.replace(amount=other, resource=other_name)
+    if other is not graph.ZERO and where.serving(beside_it) is not None:
+        beside = price(beside_it, parallelism, where, origins)
         serial = graph.add(cost.serial, beside.serial)
         cost = cost.replace(serial=serial, time=graph.mul(cost.rounds, serial))
     waiting = None
@@ -112,7 +131,7 @@ def price_traffic(
 
 def price(requirement: flow.Requirement, parallelism: Expr, where: Target, origins: Origins) -> RequirementCost:
     """The serial time of the amount, each trait in turn, times ceil(P / Q); an exchange is of all instances at once."""
-    offer = where.offers.get(requirement.resource)
+    offer = where.serving(requirement)
     if offer is None:
         missing = graph.failure(nobody_offers(requirement, where))
         return RequirementCost(requirement, None, missing, (), (), missing, graph.ONE, missing)

@@ -23,13 +23,20 @@ from aspenpy.syntax.lower import Origins, carry_origin
 
 if TYPE_CHECKING:
     from aspenpy.caches.traffic import Traffic
+    from aspenpy.mapping.residence import Residence
+
+
+MEMORY_RESOURCES = ("loads", "stores")
+"""What a memory is asked for, and data that lie in a certain one."""
 
 
 class Offer(Record):
-    """Who serves a resource: the first component that offers it, depth first."""
+    """Who serves a resource: the first component that offers it, depth first, or the memory in which data lie. One
+    that others come before has an `alias`, `memory.resource`: what it serves overlaps with what they do."""
 
     resource: Resource
     place: Place
+    alias: str | None = None
 
     @property
     def where(self) -> str:
@@ -64,6 +71,12 @@ class RequirementCost(flow.Node):
     rounds: Expr
     time: Expr
     traffic: Traffic | None = None
+
+    @property
+    def server(self) -> str:
+        """What its time counts for: the resource, or the alias of the memory that serves it."""
+        alias = None if self.offer is None else self.offer.alias
+        return alias or self.requirement.resource
 
 
 class LevelCost(Record):
@@ -108,6 +121,7 @@ class CostTree:
         overlap: bool,
         definitions: Mapping[Expr, Expr],
         origins: Origins,
+        residence: Residence,
     ) -> None:
         self.application = application
         self.machine = machine
@@ -118,6 +132,13 @@ class CostTree:
         self.overlap = overlap
         self.definitions = definitions
         self.origins = origins
+        self.residence = residence
+
+    @cached_property
+    def divided(self) -> frozenset[str]:
+        """The resources that several components serve, since data lie in several memories."""
+        costs = (item for block in self.blocks.values() for item in block.requirements)
+        return frozenset(item.requirement.resource for item in costs if item.server != item.requirement.resource)
 
     @cached_property
     def kernels(self) -> list[flow.Kernel]:
@@ -136,7 +157,8 @@ class CostTree:
     @cached_property
     def totals(self) -> Totals:
         """What adds up over a run, in the symbols of the models: `("runtime",)` seconds; by resource
-        `("amount", r)` in its unit and `("busy", r)` seconds in use."""
+        `("amount", r)` in its unit and `("busy", r)` seconds in use; of `divided` ones also `("served", r, s)`, the
+        amount that the server s of a requirement gets."""
         return self._run_totals(_Prices(self))
 
     @cached_property
@@ -170,7 +192,18 @@ class _Prices:
     def block(self, block: flow.Block, kernel: flow.Kernel) -> Totals:
         cost = self.tree.blocks[block]
         amounts = {("amount", name): amount for name, amount in self.amounts.block(block, kernel).items()}
-        return {("runtime",): cost.time, **amounts, **busy_times(cost)}
+        return {("runtime",): cost.time, **amounts, **busy_times(cost), **self._served(cost)}
+
+    def _served(self, cost: BlockCost) -> Totals:
+        return added(
+            {
+                ("served", item.requirement.resource, item.server): graph.mul(
+                    cost.block.parallelism, item.requirement.amount
+                )
+            }
+            for item in cost.requirements
+            if item.requirement.resource in self.tree.divided
+        )
 
     def parallel(self, node: flow.Parallel, kernel: flow.Kernel, branches: list[Totals]) -> Totals:
         """Branches add; overlapped ones become one block, in which their resources overlap."""
@@ -226,7 +259,7 @@ MOST_KERNEL_TOTALS = 10_000_000
 
 def busy_times(cost: BlockCost) -> Totals:
     """Seconds in which each resource, and each cache, is in use, in keys `("busy", name)`."""
-    own: list[Totals] = [{("busy", item.requirement.resource): item.time} for item in cost.requirements]
+    own: list[Totals] = [{("busy", item.server): item.time} for item in cost.requirements]
     return added([*own, *({("busy", level.name): level.time} for level in cost.levels)])
 
 

@@ -12,6 +12,7 @@ from aspenpy.machine.model import OWNER, Machine
 from aspenpy.mapping.compute import price_block, target
 from aspenpy.mapping.cost import CostTree
 from aspenpy.mapping.memory import Hierarchy
+from aspenpy.mapping.residence import Residence
 from aspenpy.syntax.lower import Origins
 
 
@@ -30,12 +31,16 @@ def map_application(
         where = target(machine, socket)
         hierarchy = Hierarchy(machine, where.socket, application, definitions)
         origins = all_origins(application, machine)
+        residence = Residence(application, entry, where)
         blocks = {
-            block: price_block(block, where, hierarchy, origins)
+            block: price_block(block, residence.within(item), hierarchy, origins)
             for item in callees_first(entry)
             for block in blocks_in(item.body)
         }
-    return CostTree(application, machine, where.socket, entry, blocks, where.conflicts, overlap, definitions, origins)
+    conflicts = residence.conflicts
+    return CostTree(
+        application, machine, where.socket, entry, blocks, conflicts, overlap, definitions, origins, residence
+    )
 
 
 def all_origins(application: Application, machine: Machine | None = None) -> Origins:

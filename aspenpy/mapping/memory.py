@@ -60,9 +60,11 @@ class Hierarchy:
 
         return Reader(self._sizes, self.definitions, histogram_reader(self.application))
 
-    def traffic(self, block: flow.Block, offers: Mapping[str, Offer]) -> dict[flow.Requirement, Traffic]:
-        """The traffic of those requirements of a block that say how they touch their data. A trait that the machine
-        gives a rule for is the machine's."""
+    def traffic(
+        self, block: flow.Block, serving: Callable[[flow.Requirement], Offer | None]
+    ) -> dict[flow.Requirement, Traffic]:
+        """The traffic of those requirements of a block that say how they touch their data. A trait that the machine,
+        in what is `serving` a requirement, gives a rule for is the machine's."""
         if not any(trait.name in CACHE_TRAITS for requirement in block.requirements for trait in requirement.traits):
             return {}
         from aspenpy.caches.access import read_access
@@ -71,7 +73,7 @@ class Hierarchy:
 
         accesses = []
         for requirement in block.requirements:
-            offer = offers.get(requirement.resource)
+            offer = serving(requirement)
             known = frozenset(offer.resource.traits) if offer is not None else frozenset[str]()
             access = read_access(requirement, self._reader, known)
             if access is not None:

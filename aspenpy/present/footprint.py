@@ -10,7 +10,9 @@ from aspenpy.present.page import Page, Part, Title
 from aspenpy.present.table import Column, Table
 
 if TYPE_CHECKING:
-    from aspenpy.analysis.footprint import Footprint
+    from collections.abc import Iterator
+
+    from aspenpy.analysis.footprint import Capacity, Footprint
 
 size = quantity("B")
 
@@ -29,24 +31,28 @@ def page(footprint: Footprint) -> Page:
     """What is touched in all and whether it fits, by kernel and region, by data structure."""
     title = f"{footprint.application.name}: {footprint.kernel} touches {size(footprint.total)}"
     parts: list[Part] = [Title(title)]
-    if footprint.capacity is not None:
-        parts.append(_capacity(footprint))
+    if footprint.capacities:
+        parts.append(_capacities(footprint))
     if footprint.regions:
         parts += [_regions(footprint), _data(footprint)]
     return tuple(parts)
 
 
-def _capacity(footprint: Footprint) -> Table:
-    found = footprint.capacity
-    assert found is not None
-    facts = [("memory", f"{found.memory}, {count(found.count)} in all")]
-    if found.size is None:
-        facts.append(("capacity", "not stated (property capacity)"))
-    else:
-        part = float(footprint.total) / float(found.size)
-        verdict = f"{share(part)} of it is touched" if footprint.fits else "too small"
-        facts.append(("capacity", f"{readable(found.size, 'B')} in all, {verdict}"))
+def _capacities(footprint: Footprint) -> Table:
+    """The memories; where there are several, each with the data that lie in it."""
+    facts = [fact for found in footprint.capacities for fact in _facts(found, len(footprint.capacities) > 1)]
     return Table((Column(""), Column("", wrapped=True)), tuple(facts))
+
+
+def _facts(memory: Capacity, one_of_several: bool) -> Iterator[tuple[str, str]]:
+    yield "memory", f"{memory.memory}, {count(memory.count)} in all"
+    if memory.size is None:
+        yield "capacity", "not stated (property capacity)"
+    else:
+        verdict = f"{share(float(memory.held) / float(memory.size))} of it is touched" if memory.fits else "too small"
+        yield "capacity", f"{readable(memory.size, 'B')} in all, {verdict}"
+    if one_of_several:
+        yield "holds", ", ".join(memory.data) or "nothing that is touched"
 
 
 def _regions(footprint: Footprint) -> Table:
@@ -78,6 +84,17 @@ def as_json(footprint: Footprint) -> dict[str, Any]:
             "unit": "B",
             "fits": footprint.fits,
         },
+        "memories": [
+            {
+                "component": memory.memory,
+                "capacity": plain(memory.size),
+                "held": plain(memory.held),
+                "unit": "B",
+                "data": list(memory.data),
+                "fits": memory.fits,
+            }
+            for memory in footprint.capacities
+        ],
         "regions": [
             {
                 "kernel": use.name[0],

@@ -23,8 +23,8 @@ class Amount(NamedTuple):
 
 
 def unit_of_resource(resource: str) -> str:
-    """The base unit of a resource's amount; empty for a plain number."""
-    return RESOURCE_UNITS.get(resource, "")
+    """The base unit of a resource's amount, `memory.resource` for one of several memories; empty for a plain number."""
+    return RESOURCE_UNITS.get(resource.rpartition(".")[2], "")
 
 
 def amount(cell: Amount) -> str:

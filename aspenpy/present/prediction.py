@@ -115,7 +115,7 @@ def _spread(samples: Samples, random: bool) -> dict[str, str]:
 
 def _served(resource: str, component: str | None) -> str:
     name = component.rpartition("/")[2] if component else resource
-    return resource if name == resource else f"{resource} on {name}"
+    return resource if name == resource else f"{resource.rpartition('.')[2]} on {name}"
 
 
 def _kernels(prediction: Prediction) -> Table:
@@ -215,7 +215,7 @@ def as_json(prediction: Prediction, metrics: Sequence[str] = (), samples: Sample
 
 def _kernel(prediction: Prediction, kernel: KernelUse) -> dict[str, Any]:
     fields = ("name", "calls", "inclusive", "exclusive", "share", "bound_by")
-    component = None if kernel.bound_by is None else prediction.resources[kernel.bound_by].component
+    component = None if kernel.bound_by is None else prediction.component_of(kernel.bound_by)
     return {field: getattr(kernel, field) for field in fields} | {"component": component}
 
 

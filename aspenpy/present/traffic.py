@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from aspenpy.mapping.cost import MEMORY_RESOURCES
 from aspenpy.present.numbers import count, quantity, share
 from aspenpy.present.page import Page, Part, Title
 from aspenpy.present.table import Column, Table
@@ -59,7 +60,7 @@ def page(traffic: Traffic) -> Page:
 def _memory(traffic: Traffic) -> float:
     """Bytes between the last cache and memory, those of requirements without a pattern included."""
     resources = traffic.prediction.resources
-    plain = sum(use.amount for name, use in resources.items() if name in ("loads", "stores"))
+    plain = sum(use.amount for name, use in resources.items() if name.rpartition(".")[2] in MEMORY_RESOURCES)
     return plain - traffic.patterned_bytes + traffic.totals[-1].bytes
 
 

@@ -104,13 +104,23 @@ class Builder(ExpressionBuilder):
         )
 
     def data_sized(self, children: Children) -> nodes.Data:
-        _, name, _, size, _ = children
-        return nodes.Data(name.value, size, None, (), self._whole(children), self._token_span(name))
+        _, name, _, size, _, _, memory = children
+        return self._data(children, name, size, None, (), memory)
 
     def data_shaped(self, children: Children) -> nodes.Data:
-        _, name, _, shape, _, factors, _ = children
+        _, name, _, shape, _, factors, _, _, memory = children
+        return self._data(children, name, None, shape.value, values_of(factors), memory)
+
+    def _data(self, children: Children, name: Any, size: Any, shape: Any, factors: Any, memory: Any) -> nodes.Data:
         return nodes.Data(
-            name.value, None, shape.value, values_of(factors), self._whole(children), self._token_span(name)
+            name.value,
+            size,
+            shape,
+            factors,
+            value_of(memory),
+            self._whole(children),
+            self._token_span(name),
+            None if memory is None else self._token_span(memory),
         )
 
     def imported(self, children: Children) -> nodes.Import:

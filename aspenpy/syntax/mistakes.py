@@ -236,6 +236,12 @@ _ORDER = (
         "write `param {previous} = 5 in 1 .. 10`",
     ),
     Mistake(
+        _at("IN"),
+        lambda s: s.after("DATA", "NAME"),
+        "the size of `{previous}` comes before its memory",
+        "write `data {previous} [8*n] in hbm`",
+    ),
+    Mistake(
         _at("AS"),
         lambda s: s.after("DATA", "NAME", "LSQB", "*", "RSQB"),
         "data has either a size `[...]` or a shape `as ...`, not both",

@@ -127,14 +127,16 @@ class Enum(Record):
 
 
 class Data(Record):
-    """`data name [size]` in bytes, or `data name as shape(factors)` whose size is the product."""
+    """`data name [size] in memory` in bytes, or `data name as shape(factors) in memory` whose size is the product."""
 
     name: str
     size: Expression | None
     shape: str | None = None
     factors: tuple[Expression, ...] = ()
+    memory: str | None = None
     span: Span | None = None
     name_span: Span | None = None
+    memory_span: Span | None = None
 
 
 class Override(Record):

@@ -97,9 +97,8 @@ def _parameter(node: nodes.Parameter) -> str:
 
 
 def _data(node: nodes.Data) -> str:
-    if node.size is not None:
-        return f"data {node.name} [{_text(node.size)}]"
-    return f"data {node.name} as {node.shape}({_list(node.factors)})"
+    size = f"[{_text(node.size)}]" if node.size is not None else f"as {node.shape}({_list(node.factors)})"
+    return f"data {node.name} {size}{_optional(' in {}', node.memory)}"
 
 
 def _import(node: nodes.Import) -> str:

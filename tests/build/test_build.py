@@ -23,7 +23,7 @@ model axpy {
   param sizes[] = { 1, 2.5, n }
   param table[][] = { {1, 2}, {3, 4} }
   data x [8*n]
-  data y as Array(n, 8)
+  data y as Array(n, 8) in hbm
   kernel work(param q, data d) {
     param twice = 2*q
     execute { flops [twice] loads [8] from d }
@@ -54,7 +54,7 @@ def axpy() -> Application:
         b.param("sizes", [1, 2.5, "n"]),
         b.param("table", [[1, 2], (3, 4)]),
         b.data("x", "8*n"),
-        b.data("y", shape="Array", factors=["n", 8]),
+        b.data("y", shape="Array", factors=["n", 8], memory="hbm"),
         b.kernel(
             "work",
             b.param("twice", 2 * graph.symbol("q")),

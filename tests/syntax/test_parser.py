@@ -83,6 +83,8 @@ def test_a_value_is_an_expression_an_array_or_a_table() -> None:
         ("data n [x]", nodes.Data("n", X)),
         ("data n as Cube(1, x)", nodes.Data("n", None, "Cube", (ONE, X))),
         ("data n as Cube()", nodes.Data("n", None, "Cube", ())),
+        ("data n [x] in hbm", nodes.Data("n", X, memory="hbm")),
+        ("data n as Cube(1, x) in hbm", nodes.Data("n", None, "Cube", (ONE, X), "hbm")),
         ('import m from "f.aspen"', nodes.Import("m", "f.aspen")),
         (
             'import m from "f" with a = 1, b = x',
