@@ -196,27 +196,36 @@ def _models_in(folder: Path) -> list[str]:
 
 
 def write_whole(path: Path | str, text: str) -> None:
-    """Puts a text into a file, new or old: all of it or, if that fails, nothing."""
+    """Puts a text into a file, new or old: all of it or, if that fails, nothing. Raises AspenError."""
+    try:
+        put_whole(path, text)
+    except (OSError, ValueError) as error:
+        _refuse_to_write(path, error)
+
+
+def put_whole(path: Path | str, text: str) -> None:
+    """As `write_whole`, for those with words of their own for what may go wrong. Links and the mode stay. Raises
+    OSError, and ValueError for what can be no path."""
+    import errno
     import os
     import tempfile
 
     target = _real(Path(path))
+    if target.exists() and not os.access(target, os.W_OK):  # a new file may take its place, but is not to
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+    if target.exists() and not target.is_file():  # such as /dev/stdout, which nothing can take the place of
+        target.write_text(text, encoding="utf-8")
+        return
+    descriptor, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
     try:
-        if target.exists() and not target.is_file():  # such as /dev/stdout, which nothing can take the place of
-            target.write_text(text, encoding="utf-8")
-            return
-        descriptor, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
-        try:
-            with open(descriptor, "w", encoding="utf-8", newline="") as stream:
-                stream.write(text)
-                mode = target.stat().st_mode & 0o7777 if target.exists() else 0o666 & ~_umask()
-                os.fchmod(stream.fileno(), mode)
-            os.replace(temporary, target)
-        except BaseException:
-            os.unlink(temporary)
-            raise
-    except (OSError, ValueError) as error:
-        _refuse_to_write(path, error)
+        with open(descriptor, "w", encoding="utf-8", newline="") as stream:
+            stream.write(text)
+            mode = target.stat().st_mode & 0o7777 if target.exists() else 0o666 & ~_umask()
+            os.fchmod(stream.fileno(), mode)
+        os.replace(temporary, target)
+    except BaseException:
+        os.unlink(temporary)
+        raise
 
 
 def require_writable(path: Path | str) -> None:

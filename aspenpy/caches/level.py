@@ -8,6 +8,7 @@ from aspenpy.diagnostics import Diagnostic, fail, nearest
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.machine.model import Component, Machine, Place
+from aspenpy.machine.words import word
 from aspenpy.record import Record
 
 POLICIES = ("lru", "plru", "random")
@@ -131,12 +132,12 @@ def _needed(component: Component, name: str, example: str) -> Expr:
 
 def _word(component: Component, name: str, words: tuple[str, ...]) -> str:
     """A property that is one of a few words; the first where it is absent."""
-    known = component.properties.get(name)
-    if known is None or known.value is None:
+    written = word(component, name)
+    if written is None:
         return words[0]
-    written = known.value.payload[0] if known.value.kind == "symbol" else str(known.value)
     if written not in words:
-        listed = ", ".join(f"`{word}`" for word in words)
+        listed = ", ".join(f"`{known}`" for known in words)
         hint = nearest(written, words) or f"it is one of {listed}"
-        fail("unknown-cache-property", f"a cache has no `{name}` called `{written}`", known.span, hint=hint)
+        message, span = f"a cache has no `{name}` called `{written}`", component.properties[name].span
+        fail("unknown-cache-property", message, span, hint=hint)
     return written

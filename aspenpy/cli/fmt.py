@@ -12,7 +12,7 @@ from aspenpy.cli.models import files_in
 from aspenpy.cli.output import emit, report
 from aspenpy.cli.parser import Examples, add_outside
 from aspenpy.diagnostics import AspenError
-from aspenpy.files import Reader, is_there
+from aspenpy.files import Reader, is_there, put_whole
 from aspenpy.source import Source
 from aspenpy.syntax.format import format_text
 
@@ -97,7 +97,6 @@ def replace(path: Path, text: str) -> None:
     """Puts a new text in the place of a file, or makes it: all of it or, if that fails, nothing. Links and the mode
     stay."""
     import os
-    import tempfile
 
     target = path.resolve()
     if is_there(target) and not os.access(target, os.W_OK):
@@ -105,23 +104,6 @@ def replace(path: Path, text: str) -> None:
     if is_there(target) and not target.is_file():
         raise CommandError(f"cannot write {path}: it is not an ordinary file")
     try:
-        descriptor, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
-        try:
-            with open(descriptor, "w", encoding="utf-8", newline="") as stream:
-                stream.write(text)
-                os.fchmod(stream.fileno(), target.stat().st_mode & 0o7777 if target.exists() else _usual_mode())
-            os.replace(temporary, target)
-        except BaseException:
-            os.unlink(temporary)
-            raise
+        put_whole(target, text)
     except OSError as error:
         raise CommandError(f"cannot write {path}: {error.strerror}") from None
-
-
-def _usual_mode() -> int:
-    """Of a new file."""
-    import os
-
-    mask = os.umask(0)
-    os.umask(mask)
-    return 0o666 & ~mask

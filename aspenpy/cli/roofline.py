@@ -10,6 +10,7 @@ from aspenpy.cli.failure import CommandError
 from aspenpy.cli.output import emit, emit_json, report, show
 from aspenpy.cli.parser import Examples, add_settings, settings_of
 from aspenpy.diagnostics import distinct
+from aspenpy.files import put_whole
 from aspenpy.library import load_application, load_machine
 from aspenpy.scope import DEFAULT_SEED
 
@@ -88,7 +89,6 @@ def _write(found: Roofline, arguments: Namespace) -> None:
 
 def _save(path: str, text: str) -> None:
     try:
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(text)
+        put_whole(path, text)
     except OSError as error:
         raise CommandError(f"cannot write `{path}`: {error.strerror}") from None
