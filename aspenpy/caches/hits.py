@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from aspenpy.caches.access import Access, Affine, Distances, Scattered, Stencil
-from aspenpy.caches.interference import Window, hits, kept, reuse
+from aspenpy.caches.interference import RARE, Window, hits, kept, reuse
 from aspenpy.caches.level import Level
 from aspenpy.caches.nest import Nest, product
 from aspenpy.caches.warm import missing_share
@@ -32,7 +32,8 @@ class Around(Record):
 
 
 def touches(access: Access, around: Around, level: Level) -> list[Touches]:
-    """All touches of lines of one access, first touches included (their distance is what `warm` says)."""
+    """All touches of lines of one access, the shortest distance first, first touches included (their distance is what
+    `warm` says)."""
     found = _RULES[type(access.pattern)](access, around, level)
     if level.policy != "random" or access.is_scattered:  # that rule holds for any policy
         return found
@@ -91,13 +92,13 @@ def _stencil(access: Access, around: Around, level: Level) -> list[Touches]:
     others = [other.lines(len(other.loops), level.line) for other in around.others]
     sweep_lines = nest.lines(len(nest.loops), level.line)
     sweeps = graph.div(access.accesses, graph.mul(graph.number(pattern.points), *pattern.extents))
-    found, known = [], sweep_lines
+    found, known = list[Touches](), sweep_lines
     for axis in range(len(pattern.extents) - 1, 0, -1):
         layers = graph.mul(sweeps, *pattern.extents[axis:])
         distance = graph.add(_layers(pattern, nest, axis, level), graph.div(graph.add(*others), layers))
         all_layers = graph.mul(_layers(pattern, nest, axis, level), *pattern.extents[axis:])
         repeated = graph.mul(_at_least_none(graph.sub(all_layers, known)), sweeps)
-        found.append(Touches(repeated, kept(graph.div(distance, level.sets), level), _but_its_own(distance)))
+        found.insert(0, Touches(repeated, kept(graph.div(distance, level.sets), level), _but_its_own(distance)))
         known = graph.apply("max", known, all_layers)
     words = graph.sub(access.accesses, graph.mul(known, sweeps))
     found.append(Touches(_at_least_none(words), graph.ONE, graph.ZERO, near=True))
@@ -153,18 +154,38 @@ def _lines_a_unit(unit: str, access: Access, level: Level) -> Expr:
 
 
 def _randomly_replaced(found: list[Touches], level: Level) -> list[Touches]:
-    """The hits where a random line is replaced: (1 - m/B)^d, where the share m of the visits of lines misses. First
-    touches fill the cache before they replace anything, and the visits that do so are not among them."""
+    """The hits where a random line is replaced: (1 - m/B)^t with t visits between, where the share m of the visits of
+    lines misses. First touches fill the cache before they replace anything, and the visits that do so are not among
+    them."""
     visits = [part for part in found if not part.near]
     first = graph.add(*(part.count for part in visits if part.hits is graph.ZERO))
     filling = graph.apply("min", first, level.lines)
     count = graph.apply("max", graph.ONE, graph.sub(graph.add(*(part.count for part in visits)), filling))
-    pairs = []
-    for part in visits:
-        pairs += [part.distance, graph.mul(graph.div(part.count, count), _has_distance(part))]
-    misses = graph.apply("random_misses", level.lines, *pairs)
+    again = [part for part in visits if part.hits is not graph.ZERO]
+    shares = [graph.div(part.count, count) for part in again]
+    between = dict(zip(again, _visits_between([part.distance for part in again], shares), strict=True))
+    pairs = [value for part, share in zip(again, shares, strict=True) for value in (between[part], share)]
+    misses = graph.apply("random_misses", level.lines, *(pairs or [graph.ZERO, graph.ZERO]))
     stays = graph.sub(graph.ONE, graph.div(misses, level.lines))
-    return [part.replace(hits=graph.mul(graph.power(stays, part.distance), _has_distance(part))) for part in found]
+    hits = [graph.power(stays, between.get(part, part.distance)) for part in found]
+    return [part.replace(hits=graph.mul(hit, _has_distance(part))) for part, hit in zip(found, hits, strict=True)]
+
+
+def _visits_between(distances: list[Expr], shares: list[Expr]) -> list[Expr]:
+    """The visits between two touches of a line, from the other lines between them (shortest distance first) and the
+    share of the visits at each distance.
+
+    Of c lines already met, only a visit at a distance of c or more meets one more: the footprint of t visits grows by
+    P(D >= c) each (Xiang, Bao, Ding and Gao, ASPLOS 2013), so that t is the sum of 1 / P(D >= c) over c below D.
+    """
+    visits, met, further = graph.ZERO, graph.ZERO, graph.ONE
+    found = []
+    for distance, share in zip(distances, shares, strict=True):
+        visits = graph.add(visits, graph.div(_at_least_none(graph.sub(distance, met)), further))
+        found.append(visits)
+        met = graph.apply("max", met, distance)
+        further = graph.apply("max", RARE, graph.sub(further, share))
+    return found
 
 
 def _has_distance(part: Touches) -> Expr:

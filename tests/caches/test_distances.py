@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from fractions import Fraction
 from pathlib import Path
+from random import Random
 
 import pytest
 
@@ -125,3 +127,41 @@ def test_exact_sum_of_a_distribution() -> None:
     )
     expected = 256 * (1 - Fraction(1, 4) * Fraction(3, 4) - Fraction(3, 4) * Fraction(27, 64))
     assert missed(found) == pytest.approx([float(expected)])
+
+
+def zipf(count: int, exponent: float, draws: int) -> list[int]:
+    """References to so many lines, the k-th as likely as 1/k^exponent, numbered in no order."""
+    generator = Random(7)
+    lines = generator.sample(range(count), count)
+    return generator.choices(lines, [1 / (k + 1) ** exponent for k in range(count)], k=draws)
+
+
+def stack_distances(references: list[int], warm_up: int) -> Counter[int]:
+    """How often each number of other lines lies between two references to a line, behind a warm-up."""
+    stack: list[int] = []
+    found: Counter[int] = Counter()
+    for number, line in enumerate(references):
+        if line in stack:
+            if number >= warm_up:
+                found[stack.index(line)] += 1
+            stack.remove(line)
+        stack.insert(0, line)
+    return found
+
+
+@pytest.mark.parametrize("lines", [100, 300, 800])
+def test_zipf_randomly_replaced(lines: int) -> None:
+    """4 ways, a random line replaced. Distances count lines, and an eviction comes with a reference: what is far away
+    in lines is much further in references where a few lines have most of them."""
+    references, warm_up = zipf(2000, 0.8, 60_000), 20_000
+    seen = stack_distances(references, warm_up)
+    count = sum(seen.values())
+    distances = sorted(seen)
+    steps = [Fraction(sum(seen[near] for near in distances[: place + 1]), count) for place in range(len(distances))]
+    arrays = f"param cdf[] = {{{', '.join(f'{s.numerator}/{s.denominator}' for s in steps)}}} "
+    arrays += f"param values[] = {{{', '.join(map(str, distances))}}}"
+    shape = ("L1", 64 * lines, 4)
+    model = modelled("loads [1e6] of size [8] as rdd(cdf, values)", arrays, machine_of(shape, policy="random"))
+    loads = [("L", 64 * line, 8) for line in references]
+    (simulated,) = counted(simulator(shape, policy="random"), loads[warm_up:], before=loads[:warm_up])
+    assert missed(model)[0] / 1e6 == pytest.approx(simulated.misses / (len(loads) - warm_up), abs=0.015)
