@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from aspenpy.application import flow
 from aspenpy.application.flow_builder import UNITS
 from aspenpy.caches.names import ADDITIONS
-from aspenpy.caches.nest import Loop, Nest
-from aspenpy.diagnostics import Diagnostic, fail, nearest
+from aspenpy.caches.nest import Loop, Nest, product
+from aspenpy.diagnostics import AspenError, Diagnostic, fail, nearest
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
-from aspenpy.expr.monomial import certainly_at_most
+from aspenpy.expr.monomial import certainly_at_most, monomial
 from aspenpy.record import Record
 
 DEFAULT_WORD = 8
@@ -119,9 +119,11 @@ def read_access(requirement: flow.Requirement, reader: Reader, passed_over: froz
         fail("two-patterns", message, patterns[1].span, hint="keep the one that says more")
     word = graph.number(DEFAULT_WORD) if requirement.size is None else requirement.size
     accesses = graph.div(requirement.amount, word) if requirement.size is None else requirement.quantity
-    request = _Request(requirement, word, accesses, patterns[0], traits.get("reuse"), reader)
+    request = _Request(requirement, word, accesses, patterns[0], traits.get("reuse"), reader, [])
     pattern = PATTERNS[patterns[0].name](request)
-    check = _not_too_many(pattern.nest, request) if isinstance(pattern, Affine) and pattern.own else graph.ONE
+    if isinstance(pattern, Affine) and pattern.own:
+        request.checks.append(_not_too_many(pattern.nest, request))
+    check = product(request.checks)
     return Access(requirement, word, accesses, pattern, "warm" in traits, "streaming" in traits, check)
 
 
@@ -134,7 +136,7 @@ def _refuse_alone(traits: Mapping[str, flow.Trait]) -> None:
 
 
 class _Request(Record):
-    """What a pattern is read from."""
+    """What a pattern is read from. `checks` are each 1, or fail where an argument makes no sense."""
 
     requirement: flow.Requirement
     word: Expr
@@ -142,6 +144,7 @@ class _Request(Record):
     trait: flow.Trait
     reuse: flow.Trait | None
     reader: Reader
+    checks: list[Expr]
 
     def arguments(self, least: int, most: int, form: str, hint: str | None = None) -> list[Expr]:
         given = [argument for argument in self.trait.arguments if isinstance(argument, Expr)]
@@ -154,9 +157,29 @@ class _Request(Record):
         """How often the same data are swept."""
         if self.reuse is None:
             return graph.ONE
-        if len(self.reuse.arguments) != 1 or not isinstance(self.reuse.arguments[0], Expr):
+        (times, *rest) = self.reuse.arguments or (None,)
+        if rest or not isinstance(times, Expr):
             fail("wrong-arguments", "`reuse` is written `reuse(times)`", self.reuse.span)
-        return graph.checked("quantity", self.reuse.arguments[0])
+        self.require(
+            times, graph.ONE, self.reuse, "`reuse` sweeps the data at least once", "without it, they are swept once"
+        )
+        return times
+
+    def require(self, value: Expr, least: Expr, trait: flow.Trait, message: str, hint: str) -> None:
+        """Refuses an argument of a trait below `least`: at once where it is known, else where it has a value."""
+        mistake = Diagnostic("wrong-arguments", message, trait.span, hint=hint)
+        check = graph.if_else(graph.compare("<", value, least), graph.failure(mistake), graph.ONE)
+        if check.kind == "failure":
+            raise AspenError(mistake)
+        self.checks.append(check)
+
+    def step(self, stride: Expr, trips: Sequence[Expr]) -> Expr:
+        """The bytes that a loop goes on by, whichever way it runs. Sizes and trips are not negative."""
+        positive = {self.word, *trips}
+        upward = monomial(stride)
+        if upward.coefficient >= 0 and all(base in positive for base, _ in upward.powers):
+            return stride
+        return graph.apply("abs", stride)
 
 
 def _stream(request: _Request) -> Affine:
@@ -168,7 +191,7 @@ def _stream(request: _Request) -> Affine:
 def _stride(request: _Request) -> Affine:
     """A word every so many bytes."""
     (stride,) = request.arguments(1, 1, "stride(bytes)")
-    return _swept(request, stride, request.accesses)
+    return _swept(request, request.step(stride, [request.accesses]), request.accesses)
 
 
 def _swept(request: _Request, stride: Expr, accesses: Expr) -> Affine:
@@ -182,6 +205,8 @@ def _swept(request: _Request, stride: Expr, accesses: Expr) -> Affine:
 def _blocked(request: _Request) -> Affine:
     """Blocks of so many bytes, each swept `reuse` times before the next."""
     (size,) = request.arguments(1, 1, "blocked(bytes)")
+    hint = "give the bytes of a block, as in `blocked(4096)`"
+    request.require(size, request.word, request.trait, "a block of `blocked` holds at least one word", hint)
     words = graph.div(size, request.word)
     blocks = graph.div(request.accesses, graph.mul(words, request.times))
     loops = (Loop(request.word, words), Loop(graph.ZERO, request.times), Loop(size, blocks))
@@ -193,7 +218,8 @@ def _nest(request: _Request) -> Affine:
     if len(given) % 2:
         message = "`nest` takes pairs, the stride in bytes and the trips of each loop, and the last has no trips"
         fail("wrong-arguments", message, request.trait.span)
-    loops = tuple(Loop(given[k], graph.checked("count", given[k + 1])) for k in range(0, len(given), 2))
+    strides = [request.step(stride, given[1::2]) for stride in given[::2]]
+    loops = tuple(map(Loop, strides, [graph.checked("count", trips) for trips in given[1::2]]))
     if request.reuse is not None:
         loops = (*loops, Loop(graph.ZERO, request.times))
     return Affine(Nest(request.word, loops), own=True)
@@ -222,6 +248,10 @@ def _stencil(request: _Request) -> Stencil:
         shapes = ", ".join(str(size) for size in sorted(known)[:6])
         fail("unknown-stencil", f"no stencil in {len(extents)} dimensions has {points} points", request.trait.span,
              hint=f"stars and boxes have {shapes}, ... points")  # fmt: skip
+    for extent in extents:
+        hint = "give the points that are computed along each axis, as in `stencil(5, nx, ny)`"
+        message = "the grid of a stencil has at least one point along each axis"
+        request.require(extent, graph.ONE, request.trait, message, hint)
     radius, star = known[asked]
     return Stencil(tuple(extents), radius, star, request.word)
 
@@ -246,7 +276,9 @@ def _gather(request: _Request) -> Scattered:
     arguments = request.trait.arguments
     if len(arguments) == 1 and arguments[0] in request.reader.sizes:
         return Scattered(request.reader.sizes[str(arguments[0])])
-    (table,) = request.arguments(1, 1, "gather(table)", "the table is a data structure, or its bytes")
+    hint = "the table is a data structure, or its bytes"
+    (table,) = request.arguments(1, 1, "gather(table)", hint)
+    request.require(table, request.word, request.trait, "the table of `gather` holds at least one word", hint)
     return Scattered(table)
 
 

@@ -111,7 +111,7 @@ class Nest(Record):
         """Whether the innermost `depth` loops certainly touch one run, each going on where the last one ended."""
         ends = self.word
         for loop in self.moving(depth):
-            if monomial(loop.stride) != monomial(ends):
+            if monomial(loop.stride, all_positive=True) != monomial(ends, all_positive=True):
                 return False
             ends = graph.mul(loop.stride, loop.trips)
         return True

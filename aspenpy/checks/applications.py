@@ -312,7 +312,7 @@ def _patterns(application: Application, machine: Machine, kernels: list[flow.Ker
     for socket in machine.sockets or (None,):
         where = target(machine, socket)
         for kernel in kernels:
-            hierarchy = Hierarchy(machine, socket, application, all_definitions(application, machine, kernel))
+            hierarchy = Hierarchy(machine, socket, application, kernel, all_definitions(application, machine, kernel))
             for block in blocks_in(kernel.body) if hierarchy.levels else ():
                 try:
                     hierarchy.traffic(block, where.serving)

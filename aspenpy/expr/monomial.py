@@ -23,8 +23,9 @@ class Monomial(NamedTuple):
         return Monomial(self.coefficient / other.coefficient, _gathered(exponents))
 
 
-def monomial(expr: Expr) -> Monomial:
-    """An expression with equal factors gathered. What is divided by is taken not to be 0."""
+def monomial(expr: Expr, *, all_positive: bool = False) -> Monomial:
+    """An expression with equal factors gathered. What is divided by is taken not to be 0, and where the bases are
+    `all_positive`, an `abs` says nothing."""
     coefficient, exponents = Fraction(1), dict[Expr, int]()
     waiting = [(expr, 1)]
     while waiting:
@@ -35,6 +36,8 @@ def monomial(expr: Expr) -> Monomial:
             waiting += [(factor.args[1], -sign), (factor.args[0], sign)]
         elif factor.kind == "neg":
             coefficient *= (-1) ** (sign % 2)
+            waiting.append((factor.args[0], sign))
+        elif factor.kind == "apply" and factor.payload == "abs" and all_positive:
             waiting.append((factor.args[0], sign))
         elif factor.kind == "power" and _small(factor.args[1]):
             waiting.append((factor.args[0], sign * int(factor.args[1].payload)))
@@ -55,12 +58,12 @@ def _gathered(exponents: dict[Expr, int]) -> tuple[tuple[Expr, int], ...]:
 
 def certainly_at_most(first: Expr, second: Expr) -> bool:
     """Whether the first is no larger for all bases of at least 1: the second is a multiple of it."""
-    return _at_least_one(monomial(second), monomial(first))
+    return _at_least_one(*(monomial(expr, all_positive=True) for expr in (second, first)))
 
 
 def certainly_shorter(first: Expr, second: Expr) -> bool:
     """Whether the second is a multiple of the first, and another one, for bases of at least 1."""
-    over, under = monomial(second), monomial(first)
+    over, under = (monomial(expr, all_positive=True) for expr in (second, first))
     return over != under and _at_least_one(over, under)
 
 

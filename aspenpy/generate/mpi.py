@@ -166,7 +166,7 @@ def _seconds(
     """How long a part of a kernel takes on a machine. A block may lack some of its requirements."""
     tree = map_application(application, machine, socket=socket, kernel=kernel)
     timer = Timer(tree)
-    hierarchy = Hierarchy(machine, tree.socket, application, tree.definitions)
+    hierarchy = Hierarchy(machine, tree.socket, application, tree.entry, tree.definitions)
 
     def seconds(node: flow.Flow, around: flow.Kernel) -> Expr:
         if isinstance(node, flow.Block):

@@ -29,7 +29,7 @@ def map_application(
         entry = application.flow(kernel)
         definitions = all_definitions(application, machine, entry)
         where = target(machine, socket)
-        hierarchy = Hierarchy(machine, where.socket, application, definitions)
+        hierarchy = Hierarchy(machine, where.socket, application, entry, definitions)
         origins = all_origins(application, machine)
         residence = Residence(application, entry, where)
         blocks = {

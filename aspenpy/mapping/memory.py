@@ -8,13 +8,14 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from aspenpy.application import flow
+from aspenpy.application.arrays import touched_data
 from aspenpy.application.model import Application
 from aspenpy.caches.names import CACHE_TRAITS
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.files import Reader as Files
 from aspenpy.machine.model import Machine, Place
-from aspenpy.mapping.cost import LevelCost, Offer
+from aspenpy.mapping.cost import MEMORY_RESOURCES, LevelCost, Offer
 from aspenpy.source import Source
 
 if TYPE_CHECKING:
@@ -26,15 +27,21 @@ Numbers = tuple[float, ...]
 
 
 class Hierarchy:
-    """The caches of a machine as an application's data meet them. What the room `caches` is for is imported when a
-    requirement says how it touches its data."""
+    """The caches of a machine as an application's data meet them, when it begins with a kernel. What the room `caches`
+    is for is imported when a requirement says how it touches its data."""
 
     def __init__(
-        self, machine: Machine, socket: str | None, application: Application, definitions: Mapping[Expr, Expr]
+        self,
+        machine: Machine,
+        socket: str | None,
+        application: Application,
+        entry: flow.Kernel,
+        definitions: Mapping[Expr, Expr],
     ) -> None:
         self.machine = machine
         self.socket = socket
         self.application = application
+        self.entry = entry
         self.definitions = definitions
 
     @cached_property
@@ -53,6 +60,12 @@ class Hierarchy:
     @cached_property
     def _sizes(self) -> dict[str, Expr]:
         return {name: data.size for name, data in self.application.data.items()}
+
+    @cached_property
+    def _touched_bytes(self) -> Expr:
+        """Bytes of the data structures that the run touches; of all, where a requirement does not name its data."""
+        touched = touched_data(self.entry, MEMORY_RESOURCES)
+        return graph.add(*(size for name, size in self._sizes.items() if touched is None or name in touched))
 
     @cached_property
     def _reader(self) -> Reader:
@@ -80,7 +93,7 @@ class Hierarchy:
                 accesses.append(access)
         if not accesses or not self.levels:
             return {}
-        return block_traffic(accesses, used_by(self.levels, block.parallelism), graph.add(*self._sizes.values()))
+        return block_traffic(accesses, used_by(self.levels, block.parallelism), self._touched_bytes)
 
 
 def histogram_reader(application: Application) -> Callable[[str, flow.Trait], tuple[Numbers, Numbers, float]]:

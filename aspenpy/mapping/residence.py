@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping
 from itertools import combinations, product
 
 from aspenpy.application import flow
+from aspenpy.application.arrays import array_arguments
 from aspenpy.application.model import Application
-from aspenpy.application.total import blocks_in, callees_first, calls_in
+from aspenpy.application.total import blocks_in, callees_first
 from aspenpy.diagnostics import Related, fail, nearest
 from aspenpy.machine.model import Machine, Place, Resource
 from aspenpy.mapping.compute import Target
@@ -26,7 +27,7 @@ class Residence:
         self._places: dict[str, Place] = {}
         self._kernels: dict[str, dict[str, dict[str, Offer]]] = {}
         if self._data:
-            arrays = _array_arguments(entry)
+            arrays = array_arguments(entry)
             for kernel in callees_first(entry):
                 self._kernels[kernel.name] = dict(self._served(kernel, arrays[kernel.name]))
         self.conflicts = where.conflicts | frozenset(self._own_conflicts())
@@ -190,15 +191,3 @@ def serving(place: Place, resource: str) -> Resource | None:
         return own[resource]
     similar = [item for name, item in own.items() if name.endswith(f"_{resource}")]
     return similar[0] if len(similar) == 1 else None
-
-
-def _array_arguments(entry: flow.Kernel) -> dict[str, dict[str, dict[str, None]]]:
-    """By kernel, which data structures each of its array arguments stands for over all calls."""
-    order = callees_first(entry)
-    found: dict[str, dict[str, dict[str, None]]] = {kernel.name: {} for kernel in order}
-    for kernel in reversed(order):
-        known = found[kernel.name]
-        for call in calls_in(kernel.body):
-            for formal, actual in call.arrays:
-                found[call.kernel.name].setdefault(formal, {}).update(known.get(actual, {actual: None}))
-    return found
