@@ -206,10 +206,11 @@ class Prediction:
 
     @cached_property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
-        """Warnings: what loading found in either model, parameters outside their ranges, data that do not fit."""
+        """Warnings: what loading found in either model, traits that the machine does not know, parameters outside their
+        ranges, data that do not fit."""
         from aspenpy.analysis.capacity import exceeding_memory
 
-        return (*self.application.warnings, *self.machine.warnings, *self.outside_ranges(), *exceeding_memory(self))
+        return (*self.tree.warnings, *self.outside_ranges(), *exceeding_memory(self))
 
     def outside_ranges(self) -> list[Diagnostic]:
         """A warning for each parameter that the runtime depends on and whose value is outside its range."""

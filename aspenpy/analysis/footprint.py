@@ -16,6 +16,7 @@ from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.machine.model import Machine, Place
 from aspenpy.mapping.compute import target
+from aspenpy.mapping.mapper import warnings_of
 from aspenpy.mapping.residence import Residence, placed_data
 from aspenpy.record import Record
 from aspenpy.scope import DEFAULT_SEED, Setting, Value
@@ -162,7 +163,7 @@ class Footprint:
     @cached_property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
         """Warnings: those of the models, data structures without a size, a memory that is too small."""
-        found = [*self.application.warnings, *(self.machine.warnings if self.machine else ())]
+        found = warnings_of(self.application, self.machine, self.socket, self.kernel)
         for use in self.data.values():
             if use.size is None:
                 touch = next(touch for touch in self._touches if touch.data == use.name)

@@ -24,6 +24,7 @@ from aspenpy.mapping.exchanges import is_exchange
 from aspenpy.mapping.mapper import all_definitions
 from aspenpy.mapping.memory import Hierarchy
 from aspenpy.mapping.residence import memory_named, placed_data
+from aspenpy.mapping.traits import unknown_trait
 from aspenpy.scope import DEFAULT_SEED, circular
 from aspenpy.source import Span
 from aspenpy.syntax import nodes
@@ -300,9 +301,7 @@ def _unknown_traits(machine: Machine, kernels: list[flow.Kernel]) -> list[Diagno
             of_cache = requirement.resource in ("loads", "stores") and trait.name in of_caches
             exchange = any(is_exchange(trait.name, resource, machine) for resource in resources)
             if resources and trait.name not in known and not exchange and not of_cache:
-                message = f"machine `{machine.name}` knows no trait `{trait.name}` of `{requirement.resource}`"
-                hint = nearest(trait.name, known) or ("it knows " + ", ".join(dict.fromkeys(known)) if known else None)
-                found.append(Diagnostic("unknown-trait", message, trait.span, hint=hint, severity="warning"))
+                found.append(unknown_trait(machine, requirement, trait, resources))
     return found
 
 

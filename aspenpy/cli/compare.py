@@ -8,6 +8,7 @@ from aspenpy.cli.entry import only_entry
 from aspenpy.cli.failure import CommandError
 from aspenpy.cli.output import emit, emit_json, report, show
 from aspenpy.cli.parser import Examples, add_model, add_outside, add_values, settings_of
+from aspenpy.diagnostics import distinct
 from aspenpy.explore.comparison import Comparison, Sweep
 from aspenpy.library import load_application, load_machine
 from aspenpy.machine.model import Machine
@@ -68,7 +69,7 @@ def run(arguments: Namespace) -> int:
     if arguments.format == "json":
         emit_json(as_json(comparison, sweep))
         return 0
-    report(application.warnings)
+    report(distinct(item for one in comparison.contenders for item in one.prediction.tree.warnings))
     if arguments.format == "csv":
         from aspenpy.present.delimited import as_csv
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from aspenpy.application.model import Application
 from aspenpy.cli.entry import only_entry
 from aspenpy.cli.failure import CommandError
-from aspenpy.cli.output import emit
+from aspenpy.cli.output import emit, report
 from aspenpy.cli.parser import Examples, add_machine, add_model, add_settings, settings_of
 from aspenpy.diagnostics import AspenError, Diagnostic
 from aspenpy.expr.graph import Expr
@@ -78,6 +78,7 @@ def _asked_for(application: Application, metric: str, arguments: Namespace) -> t
     machine = load_machine(arguments.machine, allow_outside=arguments.allow_outside)
     overlap = arguments.par == "overlap"
     tree = map_application(application, machine, socket=arguments.socket, kernel=kernel, overlap=overlap)
+    report(tree.warnings)
     return Prediction(tree, settings_of(arguments)).scope, metric_of(tree, metric)
 
 

@@ -11,6 +11,7 @@ from aspenpy.cli.output import emit, emit_json, report, show
 from aspenpy.cli.parser import Examples, add_machine, add_model, add_outside, add_values, settings_of
 from aspenpy.cli.pictures import require_drawable, save
 from aspenpy.cli.sensitivity import add_vary, varied
+from aspenpy.diagnostics import distinct
 from aspenpy.library import load_application, load_machine
 from aspenpy.scope import DEFAULT_SEED
 
@@ -103,7 +104,7 @@ def run(arguments: Namespace) -> int:
     names = {prediction.machine.name for prediction in space.cases}
     subject = f"{application.name} on {machine.name}" if len(names) == 1 else application.name
     if arguments.format != "json":
-        report([*application.warnings, *machine.warnings])
+        report(distinct(item for prediction in space.cases for item in prediction.tree.warnings))
     _write(result, space, subject, arguments)
     if arguments.picture and isinstance(result, Front):
         from aspenpy.present.optimum import picture

@@ -9,6 +9,7 @@ from aspenpy.cli.entry import only_entry
 from aspenpy.cli.output import emit, emit_json, report, show
 from aspenpy.cli.parser import Examples, add_machine, add_model, add_outside, add_values, settings_of
 from aspenpy.library import load_application, load_machine
+from aspenpy.mapping.mapper import warnings_of
 from aspenpy.scope import DEFAULT_SEED
 
 EXAMPLES: Examples = (
@@ -43,7 +44,7 @@ def run(arguments: Namespace) -> int:
     if arguments.format == "json":
         emit_json(as_json(found))
         return 0
-    report(application.warnings)
+    report(warnings_of(application, found.run.machine, kernel=found.kernel))
     if arguments.format == "csv":
         from aspenpy.present.delimited import as_csv
 

@@ -13,6 +13,7 @@ from aspenpy.cli.parser import Examples, add_machine, add_model, add_outside, ad
 from aspenpy.cli.pictures import require_drawable, save
 from aspenpy.library import load_application, load_machine
 from aspenpy.machine.model import Machine
+from aspenpy.mapping.mapper import warnings_of
 from aspenpy.scope import DEFAULT_SEED
 
 if TYPE_CHECKING:
@@ -101,7 +102,7 @@ def run(arguments: Namespace) -> int:
     unit = metric(arguments.metric).unit
     subject = f"{arguments.metric} of {application.name} on {machine.name}"
     if arguments.format != "json":
-        report([*application.warnings, *machine.warnings])
+        report(warnings_of(application, machine, arguments.socket, only_entry(application, arguments.kernel)))
     _write(result, subject, unit, arguments)
     if arguments.picture:
         from aspenpy.present.sensitivity_picture import draw

@@ -9,6 +9,7 @@ from aspenpy.cli.entry import only_entry
 from aspenpy.cli.output import emit_json, report, show
 from aspenpy.cli.parser import Examples, add_machine, add_model, add_settings, settings_of
 from aspenpy.library import load_application, load_machine
+from aspenpy.mapping.mapper import warnings_of
 from aspenpy.scope import DEFAULT_SEED
 
 EXAMPLES: Examples = (
@@ -59,6 +60,6 @@ def run(arguments: Namespace) -> int:
     if arguments.format == "json":
         emit_json(as_json(trace))
     else:
-        report(application.warnings)
+        report(warnings_of(application, trace.machine, arguments.socket, only_entry(application, arguments.kernel)))
         show(page(trace))
     return 0

@@ -13,7 +13,7 @@ from typing import Any
 
 from aspenpy.application.model import Application
 from aspenpy.application.ranges import range_warning, ranged
-from aspenpy.diagnostics import Diagnostic, fail, nearest
+from aspenpy.diagnostics import Diagnostic, distinct, fail, nearest
 from aspenpy.empirical.axis import axis_of
 from aspenpy.empirical.certainty import certainty
 from aspenpy.empirical.measurements import Measurement, measurements
@@ -23,6 +23,7 @@ from aspenpy.empirical.sheet import Sheet, sheet_of_rows, sheet_of_text
 from aspenpy.files import Reader
 from aspenpy.library import load_machine
 from aspenpy.machine.model import Machine
+from aspenpy.mapping.mapper import warnings_of
 from aspenpy.record import Record
 from aspenpy.scope import DEFAULT_SEED, Setting
 from aspenpy.source import Source
@@ -243,7 +244,7 @@ def _warnings(responses: Responses) -> tuple[Diagnostic, ...]:
     """What loading found in the models, and parameters measured outside their ranges, each told once."""
     found = list(responses.application.warnings)
     for machine in dict.fromkeys(item.machine for item in responses.measurements):
-        found += machine.warnings if machine is not None else ()
+        found += warnings_of(responses.application, machine, kernel=responses.kernel)
     scope = responses.scopes[0]
     for parameter, (_, low, high) in ranged(responses.application.parameters.values()):
         values = [value for item in responses.measurements for name, value in item.settings if name == parameter.name]
@@ -252,4 +253,4 @@ def _warnings(responses: Responses) -> tuple[Diagnostic, ...]:
             ends = scope.values([low, high], responses.seed)
             outside = [warning for value in values if (warning := range_warning(parameter, value, *ends))]
             found += outside[:1]
-    return tuple(found)
+    return tuple(distinct(found))

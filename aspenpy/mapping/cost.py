@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING
 from aspenpy.application import flow
 from aspenpy.application.model import Application
 from aspenpy.application.total import Amounts, Leaf, Totaller, Totals, added, callees_first, scaled, summed
-from aspenpy.diagnostics import fail
+from aspenpy.diagnostics import Diagnostic, distinct, fail
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.garbage import collection_paused
 from aspenpy.machine.model import Machine, Place, Resource
+from aspenpy.mapping.traits import unknown_trait
 from aspenpy.record import Record
 from aspenpy.syntax.lower import Origins, carry_origin
 
@@ -139,6 +140,18 @@ class CostTree:
         """The resources that several components serve, since data lie in several memories."""
         costs = (item for block in self.blocks.values() for item in block.requirements)
         return frozenset(item.requirement.resource for item in costs if item.server != item.requirement.resource)
+
+    @cached_property
+    def warnings(self) -> tuple[Diagnostic, ...]:
+        """What loading found in either model, and traits that say nothing on this machine."""
+        costs = [cost for block in self.blocks.values() for cost in block.requirements if cost.offer is not None]
+        unknown = [
+            unknown_trait(self.machine, cost.requirement, trait, [cost.offer.resource])
+            for cost in costs
+            for trait in cost.requirement.traits
+            if cost.offer is not None and trait.name in cost.ignored
+        ]
+        return tuple(distinct([*self.application.warnings, *self.machine.warnings, *unknown]))
 
     @cached_property
     def kernels(self) -> list[flow.Kernel]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from aspenpy.application import flow
 from aspenpy.application.model import Application
 from aspenpy.application.total import blocks_in, callees_first
+from aspenpy.diagnostics import AspenError, Diagnostic, distinct
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.garbage import collection_paused
@@ -41,6 +42,24 @@ def map_application(
     return CostTree(
         application, machine, where.socket, entry, blocks, conflicts, overlap, definitions, origins, residence
     )
+
+
+def warnings_of(
+    application: Application, machine: Machine | None, socket: str | None = None, kernel: str = "main"
+) -> list[Diagnostic]:
+    """What is to be said of the models: of the mapping to a socket, else what is so on each that there is."""
+    own = distinct([*application.warnings, *(machine.warnings if machine is not None else ())])
+    if machine is None:
+        return own
+    found: list[list[Diagnostic]] = []
+    for name in [socket] if socket is not None else machine.sockets or (None,):
+        try:
+            found.append(list(map_application(application, machine, socket=name, kernel=kernel).warnings))
+        except AspenError:
+            continue  # what cannot be mapped is an error of its own where it is needed
+    if not found:
+        return own
+    return [warning for warning in found[0] if all(warning in others for others in found)]
 
 
 def all_origins(application: Application, machine: Machine | None = None) -> Origins:

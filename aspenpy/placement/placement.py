@@ -15,7 +15,7 @@ from aspenpy.expr.graph import Expr
 from aspenpy.machine.model import Machine
 from aspenpy.mapping.compute import choose_socket
 from aspenpy.mapping.cost import CostTree
-from aspenpy.mapping.mapper import map_application
+from aspenpy.mapping.mapper import map_application, warnings_of
 from aspenpy.placement.assignment import assigned
 from aspenpy.placement.journey import Journey
 from aspenpy.placement.memories import Memories
@@ -236,8 +236,8 @@ class Placement:
 
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
-        """Warnings of the models."""
-        return (*self.application.warnings, *self.machine.warnings)
+        """Warnings of the models, and traits that no socket of the machine knows."""
+        return tuple(warnings_of(self.application, self.machine, kernel=self.question.entry.name))
 
     def _value(self, expr: Expr) -> float:
         value = self.scope.values([expr], self.question.seed)[0]

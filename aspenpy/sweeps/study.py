@@ -194,7 +194,7 @@ class Study:
         """Warnings: those of the models, axes beyond declared ranges, axes that change nothing."""
         found: list[Diagnostic] = []
         for prediction in self.predictions:
-            found += [*prediction.application.warnings, *prediction.machine.warnings]
+            found += prediction.tree.warnings
             found += self._outside_ranges(prediction)
         used = frozenset[Expr]().union(*(graph.free_symbols(formula) for case in self.formulas for formula in case))
         for name, symbol in zip(self.columns, self.inputs, strict=True):
