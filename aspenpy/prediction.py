@@ -207,10 +207,16 @@ class Prediction:
     @cached_property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
         """Warnings: what loading found in either model, traits that the machine does not know, parameters outside their
-        ranges, data that do not fit."""
+        ranges, data that do not fit, patterns that do not go with their accesses."""
         from aspenpy.analysis.capacity import exceeding_memory
 
-        return (*self.tree.warnings, *self.outside_ranges(), *exceeding_memory(self))
+        patterns = any(cost.traffic is not None for block in self.tree.blocks.values() for cost in block.requirements)
+        uneven: list[Diagnostic] = []
+        if patterns:
+            from aspenpy.analysis.uneven import uneven_sweeps
+
+            uneven = uneven_sweeps(self)
+        return (*self.tree.warnings, *self.outside_ranges(), *exceeding_memory(self), *uneven)
 
     def outside_ranges(self) -> list[Diagnostic]:
         """A warning for each parameter that the runtime depends on and whose value is outside its range."""

@@ -86,6 +86,14 @@ class Access(Record):
         return self.pattern.nest if isinstance(self.pattern, Affine | Stencil) else None
 
     @property
+    def sweep(self) -> Expr | None:
+        """Accesses of one sweep, where the pattern says how many."""
+        pattern = self.pattern
+        if isinstance(pattern, Stencil):
+            return graph.mul(graph.number(pattern.points), *pattern.extents)
+        return pattern.nest.accesses if isinstance(pattern, Affine) and pattern.own else None
+
+    @property
     def is_scattered(self) -> bool:
         """Whether nobody can tell which line is next."""
         return isinstance(self.pattern, Scattered)

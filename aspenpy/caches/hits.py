@@ -91,7 +91,8 @@ def _stencil(access: Access, around: Around, level: Level) -> list[Touches]:
     nest = pattern.nest
     others = [other.lines(len(other.loops), level.line) for other in around.others]
     sweep_lines = nest.lines(len(nest.loops), level.line)
-    sweeps = graph.div(access.accesses, graph.mul(graph.number(pattern.points), *pattern.extents))
+    assert access.sweep is not None
+    sweeps = graph.div(access.accesses, access.sweep)
     found, known = list[Touches](), sweep_lines
     for axis in range(len(pattern.extents) - 1, 0, -1):
         layers = graph.mul(sweeps, *pattern.extents[axis:])
