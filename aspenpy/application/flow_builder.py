@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
 from aspenpy.application import flow
 from aspenpy.application.model import Application, enum_constants
-from aspenpy.diagnostics import Related, chain, fail
+from aspenpy.diagnostics import AspenError, Diagnostic, Related, chain, fail
 from aspenpy.expr import graph
 from aspenpy.expr.definitions import CircularDefinition, resolve_definitions
 from aspenpy.expr.graph import Expr
@@ -56,7 +57,7 @@ def _built(application: Application, model: Application, node: nodes.Kernel) -> 
     for kernel in callees_first(callees, {name: node for name, (_, node) in found.items()}):
         if kernel not in flows:
             owner, kernel_node = found[kernel]
-            flows[kernel] = _KernelBuilder(owner, kernel_node, flows).build(application)
+            flows[kernel] = KernelBuilder(owner, kernel_node, flows).build(application)
     return flows[full_name]
 
 
@@ -149,14 +150,24 @@ def call_graph(application: Application) -> Any:
     return result
 
 
-class _KernelBuilder:
+class KernelBuilder:
     """Builds one kernel. `names` holds what is in scope besides the globals: arguments, local
-    parameters and constants, loop counters, samples."""
+    parameters and constants, loop counters, samples.
 
-    def __init__(self, model: Application, node: nodes.Kernel, flows: dict[str, flow.Kernel]) -> None:
+    With a list of `mistakes`, a statement or requirement that is wrong is left out and told there.
+    """
+
+    def __init__(
+        self,
+        model: Application,
+        node: nodes.Kernel,
+        flows: dict[str, flow.Kernel],
+        mistakes: list[Diagnostic] | None = None,
+    ) -> None:
         self.model = model
         self.node = node
         self.flows = flows
+        self.mistakes = mistakes
         self.full_name = model.prefix + node.name
         self.context = graph.symbol("call", self.full_name)
         self.numbers = {id(call): number for number, call in enumerate(calls(node.body))}
@@ -257,21 +268,35 @@ class _KernelBuilder:
         """A sample names its draw for the statements behind it."""
         steps = []
         for statement in statements:
-            if isinstance(statement, nodes.Sample):
-                lower = self._lowering(names, stream)
-                span = statement.distribution_span or statement.span
-                names = {**names, statement.name: lower.draw(statement.distribution, statement, span)}
-            else:
-                rule: Callable[..., flow.Flow] = _RULES[type(statement)]
-                steps.append(rule(self, statement, names, stream))
+            with self._recovering():
+                if isinstance(statement, nodes.Sample):
+                    lower = self._lowering(names, stream)
+                    span = statement.distribution_span or statement.span
+                    names = {**names, statement.name: lower.draw(statement.distribution, statement, span)}
+                else:
+                    rule: Callable[..., flow.Flow] = _RULES[type(statement)]
+                    steps.append(rule(self, statement, names, stream))
         return steps
+
+    @contextmanager
+    def _recovering(self) -> Iterator[None]:
+        """Goes on behind a mistake where mistakes are gathered."""
+        try:
+            yield
+        except AspenError as error:
+            if self.mistakes is None:
+                raise
+            self.mistakes += error.diagnostics
 
     def _execute(self, node: nodes.Execute, names: dict[str, Expr], stream: tuple[Expr, ...]) -> flow.Flow:
         lower = self._lowering(names, stream)
         parallelism = graph.ONE if node.parallelism is None else lower(node.parallelism)
         checked = self._checked("parallelism", parallelism, node.parallelism)
-        requirements = tuple(self._requirement(requirement, lower) for requirement in node.requirements)
-        return flow.Block(node.label, checked, requirements, node.span)
+        requirements = []
+        for requirement in node.requirements:
+            with self._recovering():
+                requirements.append(self._requirement(requirement, lower))
+        return flow.Block(node.label, checked, tuple(requirements), node.span)
 
     def _requirement(self, node: nodes.Requirement, lower: Lowering) -> flow.Requirement:
         quantity = lower(node.quantity)
@@ -332,8 +357,13 @@ class _KernelBuilder:
 
     def _call(self, node: nodes.Call, names: dict[str, Expr], stream: tuple[Expr, ...]) -> flow.Flow:
         model, target = self.model.find_kernel(node.kernel, self.node.name, node.name_span or node.span)
-        callee = self.flows[model.prefix + target.name]
         check_arguments(node, target)
+        full_name = model.prefix + target.name
+        if self.mistakes is not None and full_name not in self.flows:
+            if model is self.model:
+                return flow.NOTHING  # it calls itself, or there are too many mistakes to go on
+            self.flows[full_name] = _built(self.model, model, target)
+        callee = self.flows[full_name]
         lower = self._lowering(names, stream)
         symbols = iter(callee.formals)
         arguments, arrays = [], []
@@ -400,11 +430,11 @@ class _KernelBuilder:
 
 
 _RULES: dict[type, Callable[..., flow.Flow]] = {
-    nodes.Execute: _KernelBuilder._execute,
-    nodes.Call: _KernelBuilder._call,
-    nodes.Group: _KernelBuilder._group,
-    nodes.Loop: _KernelBuilder._loop,
-    nodes.If: _KernelBuilder._if,
-    nodes.Switch: _KernelBuilder._switch,
-    nodes.Probability: _KernelBuilder._probability,
+    nodes.Execute: KernelBuilder._execute,
+    nodes.Call: KernelBuilder._call,
+    nodes.Group: KernelBuilder._group,
+    nodes.Loop: KernelBuilder._loop,
+    nodes.If: KernelBuilder._if,
+    nodes.Switch: KernelBuilder._switch,
+    nodes.Probability: KernelBuilder._probability,
 }

@@ -2,29 +2,30 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
-from contextlib import suppress
-from graphlib import CycleError, TopologicalSorter
 
 from aspenpy.application import flow
-from aspenpy.application.flow_builder import callees_first, calls, check_arguments, own_names
+from aspenpy.application.flow_builder import callees_first, calls, own_names
 from aspenpy.application.model import Application, enum_constants
 from aspenpy.application.ranges import range_warning, ranged
+from aspenpy.application.recovery import recovered_kernels
 from aspenpy.application.total import blocks_in, walk
 from aspenpy.caches.level import levels_of
 from aspenpy.caches.names import CACHE_TRAITS
 from aspenpy.checks.values import circles, failures, start_of
-from aspenpy.diagnostics import AspenError, Diagnostic, Related, nearest
+from aspenpy.diagnostics import AspenError, Diagnostic, Related, distinct, nearest
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import Evaluation, EvaluationError
 from aspenpy.expr.graph import Expr
 from aspenpy.machine.model import Machine
-from aspenpy.mapping.compute import nobody_offers, target
+from aspenpy.mapping.compute import choose_socket, nobody_offers, target
 from aspenpy.mapping.exchanges import is_exchange
 from aspenpy.mapping.mapper import all_definitions
 from aspenpy.mapping.memory import Hierarchy
 from aspenpy.mapping.residence import memory_named, placed_data
 from aspenpy.mapping.traits import unknown_trait
+from aspenpy.prediction import predict
 from aspenpy.scope import DEFAULT_SEED, circular
 from aspenpy.source import Span
 from aspenpy.syntax import nodes
@@ -36,45 +37,75 @@ MOST_TOLD = 100
 """Mistakes of one sort in one model: whoever makes more made one mistake often."""
 
 
-def check_application(application: Application, machine: Machine | None = None) -> list[Diagnostic]:
+def check_application(
+    application: Application, machine: Machine | None = None, socket: str | None = None
+) -> list[Diagnostic]:
     """What is wrong with an application, on a machine if one is given, and what is probably a mistake in it."""
-    kernels, errors = _flows(application)
-    return [
+    kernels, errors = recovered_kernels(application, MOST_TOLD)
+    errors += _recursion(application)
+    found = [
         *application.warnings,
         *errors,
         *_broken_values(application),
         *_circles(application),
         *_unknown_names(application, machine, kernels),
         *_ranges(application),
-        *([] if errors else _unused_parameters(application, kernels)),
+        *_unused_parameters(application, kernels, _broken_text(application, errors)),
         *_shadowed(application),
         *_unknown_arrays(application, kernels),
-        *(_unoffered(machine, kernels) if machine is not None else []),
-        *(_unknown_memories(application, machine) if machine is not None else []),
-        *(_unknown_traits(machine, kernels) if machine is not None else []),
-        *(_patterns(application, machine, kernels) if machine is not None else []),
     ]
+    return found if machine is None else _on_machine(application, machine, socket, kernels, found)
 
 
-def _flows(application: Application) -> tuple[list[flow.Kernel], list[Diagnostic]]:
-    """The application's own kernels, built, and what was wrong with the others; a kernel that calls one of those is
-    not built, and not to blame."""
-    own = application.kernels
-    errors = _wrong_calls(application) + _recursion(application)
-    broken = {name for name, node in own.items() if _within(node.span, errors)}
-    built: dict[str, flow.Kernel] = {}
-    sorter = TopologicalSorter(_own_callees(application))
-    with suppress(CycleError):  # what is free of circles is still handed out
-        sorter.prepare()
-    while ready := sorter.get_ready():
-        for name in ready:
-            try:
-                if name not in broken and len(errors) < MOST_TOLD:
-                    built[name] = application.flow(name)
-                    sorter.done(name)
-            except AspenError as error:
-                errors += error.diagnostics
-    return [built[name] for name in own if name in built], errors
+Sockets = tuple[str | None, ...]
+"""Those that an application may run on; None for a machine without any."""
+
+
+def _sockets(machine: Machine, socket: str | None) -> Sockets:
+    return (choose_socket(machine, socket),) if socket is not None else machine.sockets or (None,)
+
+
+def _on_machine(
+    application: Application,
+    machine: Machine,
+    socket: str | None,
+    kernels: list[flow.Kernel],
+    found: list[Diagnostic],
+) -> list[Diagnostic]:
+    """What was found, with what the machine does not know or serve, and what a run says. Where the application runs, a
+    mistake in what no run needs is a warning: an error is what `aspenpy eval` refuses."""
+    sockets = (choose_socket(machine, socket),) if socket is not None else machine.sockets or (None,)
+    evaluated = _evaluated(application, machine, sockets)
+    found = [
+        *found,
+        *_unoffered(machine, kernels, sockets),
+        *_unknown_memories(application, machine, sockets),
+        *_patterns(application, machine, kernels, sockets),
+    ]
+    if not any(item.severity == "error" for item in evaluated):
+        found = [item.replace(severity="warning") if item.severity == "error" else item for item in found]
+    said = {(item.code, item.message) for item in found}
+    more = [item for item in evaluated if (item.code, item.message) not in said]
+    return distinct([*found, *_unknown_traits(machine, kernels, sockets), *more])
+
+
+def _evaluated(application: Application, machine: Machine, sockets: Sockets) -> list[Diagnostic]:
+    """What `aspenpy eval` would say: the errors of the first socket if it runs on none, else the warnings of all."""
+    errors: list[tuple[Diagnostic, ...]] = []
+    warnings: list[Diagnostic] = []
+    for socket in sockets:
+        try:
+            for kernel in application.entry_kernels():
+                warnings += predict(application, machine, socket=socket, kernel=kernel).diagnostics
+        except AspenError as error:
+            errors.append(error.diagnostics)
+    return list(errors[0]) if len(errors) == len(sockets) else distinct(warnings)
+
+
+def _broken_text(application: Application, errors: list[Diagnostic]) -> str:
+    """The text of the kernels in which something is wrong: what they use is not known."""
+    spans = [kernel.span for kernel in application.kernels.values() if _within(kernel.span, errors)]
+    return " ".join(span.source.text[span.start : span.end] for span in spans if span is not None)
 
 
 def _within(span: Span | None, errors: list[Diagnostic]) -> bool:
@@ -86,21 +117,6 @@ def _within(span: Span | None, errors: list[Diagnostic]) -> bool:
 def _own_callees(application: Application) -> dict[str, list[str]]:
     own = application.kernels
     return {name: [call.kernel for call in calls(node.body) if call.kernel in own] for name, node in own.items()}
-
-
-def _wrong_calls(application: Application) -> list[Diagnostic]:
-    """Calls of kernels that there are not, or with other arguments than they take."""
-    found: list[Diagnostic] = []
-    for kernel in application.kernels.values():
-        for call in calls(kernel.body):
-            try:
-                _, target = application.find_kernel(call.kernel, kernel.name, call.name_span or call.span)
-                check_arguments(call, target)
-            except AspenError as error:
-                found += error.diagnostics
-            if len(found) >= MOST_TOLD:
-                return found
-    return found
 
 
 def _recursion(application: Application) -> list[Diagnostic]:
@@ -190,13 +206,14 @@ def _ranges(application: Application) -> list[Diagnostic]:
     return [warning for warning in found if warning is not None]
 
 
-def _unused_parameters(application: Application, kernels: list[flow.Kernel]) -> list[Diagnostic]:
-    """Global parameters and kernel arguments that nothing depends on."""
+def _unused_parameters(application: Application, kernels: list[flow.Kernel], broken: str) -> list[Diagnostic]:
+    """Global parameters and kernel arguments that nothing depends on; what stands in a `broken` text may be used."""
+    words = set(re.findall(r"\w+", broken))
     used = graph.free_symbols(graph.array(_everything(application, kernels)))
     found = [
         Diagnostic("unused-parameter", f"parameter `{node.name}` is never used", node.name_span, severity="warning")
         for node in application.declared.values()
-        if graph.symbol(application.prefix + node.name) not in used
+        if graph.symbol(application.prefix + node.name) not in used and node.name not in words
     ]
     for kernel in kernels:
         own = graph.free_symbols(graph.array(_kernel_expressions(kernel)))
@@ -208,7 +225,7 @@ def _unused_parameters(application: Application, kernels: list[flow.Kernel]) -> 
                 severity="warning",
             )
             for formal, node in zip(kernel.formals, _parameters_of(application.kernels[kernel.name]), strict=True)
-            if formal not in own
+            if formal not in own and formal.payload[0] not in words
         ]
     return found
 
@@ -260,9 +277,9 @@ def _unknown_arrays(application: Application, kernels: list[flow.Kernel]) -> lis
     return found
 
 
-def _unoffered(machine: Machine, kernels: list[flow.Kernel]) -> list[Diagnostic]:
-    """Requirements that no part of the machine serves, whichever socket is chosen."""
-    targets = [target(machine, socket) for socket in machine.sockets or (None,)]
+def _unoffered(machine: Machine, kernels: list[flow.Kernel], sockets: Sockets) -> list[Diagnostic]:
+    """Requirements that no part of the machine serves, whichever of the sockets is chosen."""
+    targets = [target(machine, socket) for socket in sockets]
     return [
         nobody_offers(requirement, targets[0])
         for kernel in kernels
@@ -272,12 +289,11 @@ def _unoffered(machine: Machine, kernels: list[flow.Kernel]) -> list[Diagnostic]
     ]
 
 
-def _unknown_memories(application: Application, machine: Machine) -> list[Diagnostic]:
+def _unknown_memories(application: Application, machine: Machine, sockets: Sockets) -> list[Diagnostic]:
     """Data that lie in a memory that the machine does not have, whichever socket is chosen."""
     found = []
     for node in placed_data(application).values():
         missing: list[Diagnostic] = []
-        sockets = machine.sockets or (None,)
         for socket in sockets if node.memory is not None else ():
             try:
                 memory_named(machine, socket, node)
@@ -287,10 +303,9 @@ def _unknown_memories(application: Application, machine: Machine) -> list[Diagno
     return found
 
 
-def _unknown_traits(machine: Machine, kernels: list[flow.Kernel]) -> list[Diagnostic]:
+def _unknown_traits(machine: Machine, kernels: list[flow.Kernel], sockets: Sockets) -> list[Diagnostic]:
     """Traits that no component serving the resource knows: they change nothing on this machine. Caches know those that
     say how data are touched."""
-    sockets = machine.sockets or (None,)
     offers = [target(machine, socket).offers for socket in sockets]
     of_caches = CACHE_TRAITS if any(levels_of(machine, socket) for socket in sockets) else frozenset()
     found = []
@@ -305,10 +320,12 @@ def _unknown_traits(machine: Machine, kernels: list[flow.Kernel]) -> list[Diagno
     return found
 
 
-def _patterns(application: Application, machine: Machine, kernels: list[flow.Kernel]) -> list[Diagnostic]:
+def _patterns(
+    application: Application, machine: Machine, kernels: list[flow.Kernel], sockets: Sockets
+) -> list[Diagnostic]:
     """Patterns of access that the machine's caches cannot make sense of."""
     found: dict[Diagnostic, None] = {}
-    for socket in machine.sockets or (None,):
+    for socket in sockets:
         where = target(machine, socket)
         for kernel in kernels:
             hierarchy = Hierarchy(machine, socket, application, kernel, all_definitions(application, machine, kernel))

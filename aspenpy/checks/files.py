@@ -33,16 +33,23 @@ def check_paths(
     return found
 
 
-def check_file(path: Path, machine: Machine | None, reader: Reader, *, part_allowed: bool = False) -> list[Diagnostic]:
+def check_file(
+    path: Path, machine: Machine | None, reader: Reader, *, socket: str | None = None, part_allowed: bool = False
+) -> list[Diagnostic]:
     """Every diagnostic of one file."""
     try:
-        return check_source(reader.read(path), machine, reader, part_allowed=part_allowed)
+        return check_source(reader.read(path), machine, reader, socket=socket, part_allowed=part_allowed)
     except AspenError as error:
         return list(error.diagnostics)
 
 
 def check_source(
-    source: Source, machine: Machine | None = None, reader: Reader | None = None, *, part_allowed: bool = False
+    source: Source,
+    machine: Machine | None = None,
+    reader: Reader | None = None,
+    *,
+    socket: str | None = None,
+    part_allowed: bool = False,
 ) -> list[Diagnostic]:
     """Every diagnostic of one model; raises AspenError where it cannot even be loaded."""
     warnings: list[Diagnostic] = []
@@ -53,7 +60,8 @@ def check_source(
         return syntax_errors(source, reader)
     if isinstance(node, nodes.Application):
         contradicting = contradictions(node)
-        return [*contradicting, *check_application(assemble_application(node, source, warnings, reader), machine)]
+        application = assemble_application(node, source, warnings, reader)
+        return [*contradicting, *check_application(application, machine, socket)]
     if part_allowed and not any(component.type == "machine" for component in node.components):
         return warnings
     return [*machine_contradictions(node), *check_machine(assemble_machine(node, warnings))]

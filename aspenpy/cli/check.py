@@ -26,6 +26,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         help="a model, or a folder: all its files *.aspen, those in folders below too",
     )
     add_machine(parser, required=False, why=", which the applications are to run on")
+    parser.add_argument("--socket", metavar="S", help="the kind of socket they are to run on (default: any of them)")
     parser.add_argument("--strict", action="store_true", help="exits with status 1 if there is a warning")
     parser.add_argument("--format", choices=("table", "json"), default="table", help="default: table")
     add_outside(parser)
@@ -63,7 +64,8 @@ def _diagnostics(arguments: Namespace) -> Iterable[Diagnostic]:
             yield from error.diagnostics
             continue
         for path, walked in files:
-            yield from check_file(path, machine, Reader(allow_outside=outside), part_allowed=walked)
+            reader = Reader(allow_outside=outside)
+            yield from check_file(path, machine, reader, socket=arguments.socket, part_allowed=walked)
 
 
 def _once(diagnostics: Iterable[Diagnostic]) -> Iterable[Diagnostic]:

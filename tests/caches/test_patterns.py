@@ -10,6 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from aspenpy import AspenError, predict
+from aspenpy.analysis.traffic import Traffic
 from tests.caches.programs import (
     LINE,
     PAGE,
@@ -23,6 +25,7 @@ from tests.caches.programs import (
     nest,
     simulator,
 )
+from tests.tiny import application, machine
 
 WORD = 8
 SMALL: tuple[Shape, ...] = (("L1", 4096, 4), ("L2", 16384, 8))
@@ -300,3 +303,87 @@ def test_stream_that_stands_still_in_most_loops(n: int) -> None:
         machine_of(("L1", 4096, 4)),
     ).totals
     assert (model.read_misses, model.write_misses) == pytest.approx((found.read_misses, found.write_misses), rel=0.07)
+
+
+# -- downwards, and what makes no sense ------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("down", "up"),
+    [
+        ("stride(-8)", "stride(8)"),
+        ("stride(-192)", "stride(192)"),
+        ("stride(step)", "stride(24)"),
+        ("nest(-8, 3000)", "nest(8, 3000)"),
+        ("nest(8, 30, -8*30, 100)", "nest(8, 30, 8*30, 100)"),
+        ("nest(step, 30, -step, 100)", "nest(24, 30, 24, 100)"),
+    ],
+)
+def test_downwards_costs_what_upwards_does(down: str, up: str) -> None:
+    """The simulator finds the same misses in the same references behind each other in the other order."""
+    found, expected = (
+        modelled(f"loads [3000] of size [8] from X as {trait}", "param step = -24 data X [576000]", machine_of(*SMALL))
+        for trait in (down, up)
+    )
+    assert [level.read_misses for level in found.totals] == [level.read_misses for level in expected.totals]
+    assert found.totals[0].read_misses > 0
+
+
+@pytest.mark.parametrize("stride", [8, 64, 192])
+def test_downwards_is_simulated(stride: int) -> None:
+    places = [stride * 3000 - stride * k for k in range(3000)]
+    requirement = f"loads [3000] of size [8] from X as stride(-{stride})"
+    assert_close(compared(words(places), requirement, 3000 * stride), 0.01)
+
+
+@pytest.mark.parametrize("value", ["{}", "m + {} + 8"])
+@pytest.mark.parametrize(
+    ("trait", "wrong"),
+    [
+        ("gather({})", "-5"),
+        ("gather({})", "0"),
+        ("stream, reuse({})", "0.5"),
+        ("blocked({})", "0"),
+        ("blocked({})", "4"),
+        ("stencil(5, {}, 10)", "-10"),
+        ("stencil(5, 10, {})", "0"),
+    ],
+)
+def test_arguments_without_sense_are_refused_where_they_stand(trait: str, wrong: str, value: str) -> None:
+    written = trait.format(value.format(wrong))
+    with pytest.raises(AspenError) as refusal:
+        modelled(f"loads [5000] of size [8] from X as {written}", "param m = -8 data X [8]", machine_of(*SMALL))
+    (diagnostic,) = refusal.value.diagnostics
+    assert diagnostic.code == "wrong-arguments"
+    assert diagnostic.span is not None
+    assert diagnostic.span.source.text[diagnostic.span.start : diagnostic.span.end] in written
+
+
+@pytest.mark.parametrize(
+    ("requirement", "sweeps"),
+    [
+        ("loads [5*n^2] of size [8] from X as stencil(5, n, n)", None),
+        ("loads [15*n^2] of size [8] from X as stencil(5, n, n)", None),
+        ("loads [4*n^2] of size [8] from X as stencil(5, n, n)", "0.8"),
+        ("loads [n^3] of size [8] from X as stencil(7, n, n, n)", "0.143"),
+        ("loads [n^2] of size [8] from X as nest(8, n, 8*n, n)", None),
+        ("loads [n^2 + n/2] of size [8] from X as nest(8, n, 8*n, n)", "1.02"),
+        ("loads [n^2 + 1] of size [8] from X as stream", None),
+    ],
+)
+def test_sweeps_are_whole(requirement: str, sweeps: str | None) -> None:
+    """n = 32: a star of 5 points makes 5 n^2 accesses in a sweep, one of 7 points 7 n^3; (n^2 + n/2) / n^2 = 1.0156."""
+    found = modelled(requirement, "param n = 32 data X [8*(n + 2)^3]", machine_of(*SMALL))
+    messages = [item.message for item in found.prediction.diagnostics if item.code == "uneven-sweeps"]
+    assert len(messages) == (sweeps is not None)
+    assert all(f"{sweeps} sweeps" in message for message in messages)
+
+
+@pytest.mark.parametrize("more", ["", "data unused [1e8]", "data by_others [1e8]"])
+def test_warm_data_are_those_that_the_kernel_touches(more: str) -> None:
+    """The 4000 bytes that a cache of 4096 has just taken are still there."""
+    body = "execute { loads [500] of size [8] from X as stream, warm }"
+    other = "kernel other { execute { loads [500] of size [8] from by_others as stream, warm } }" if more else ""
+    app = application(body, f"data X [4000] {more}", other)
+    found = Traffic(predict(app, machine(machine_of(*SMALL))))
+    assert [level.read_misses for level in found.totals] == [0, 0]

@@ -93,3 +93,65 @@ def test_an_argument_used_only_by_an_override_is_used(tmp_path: Path, monkeypatc
         kernel main { import part from "part.aspen" with n = k call part.main call work(k) }
     }""")
     assert found(check_application(aspenpy.load_application("whole.aspen"))) == []
+
+
+# -- check and eval --------------------------------------------------------------------------------
+
+UNREACHED = "kernel other {{ {} }}"
+
+
+@pytest.mark.parametrize(
+    ("body", "declarations", "kernels"),
+    [
+        (WORK, "param n = 1", ""),
+        (WORK, "param n = 1 param bad = 1/0", ""),
+        (WORK, "param n = 1/0", ""),
+        (WORK, "param n = 1", UNREACHED.format("execute { warp [3] }")),
+        ("call other()", "", UNREACHED.format("execute { warp [3] }")),
+        ("if (n > 1) { execute { warp [3] } } " + WORK, "param n = 1", ""),
+        ("if (n > 1) { execute { warp [3] } } " + WORK, "param n = 2", ""),
+        (WORK, "param n = 1", UNREACHED.format("execute { flops [zz] }")),
+        ("execute { flops [zz] }", "", ""),
+        (WORK, "param n = 1", UNREACHED.format("call nobody()")),
+        ("call nobody()", "", ""),
+        ("execute { loads [8] from a }", "data a [8] in nowhere", ""),
+        ("iterate [n] { execute { flops [1] } }", "param n = -1", ""),
+    ],
+)
+def test_check_and_prediction_agree_on_what_is_an_error(body: str, declarations: str, kernels: str) -> None:
+    app, where = application(body, declarations, kernels), machine(SECONDS)
+    try:
+        aspenpy.predict(app, where)
+        runs = True
+    except aspenpy.AspenError:
+        runs = False
+    errors = [item for item in check_application(app, where) if item.severity == "error"]
+    assert bool(errors) is not runs
+
+
+def test_the_socket_decides_what_is_offered() -> None:
+    text = """machine m { node box } node box { socket a socket b }
+        socket a { resource flops(n) [n] } socket b { resource flops(n) [n] resource warp(n) [n] }"""
+    app = application("execute { warp [1] }")
+    assert found(check_application(app, machine(text), "a")) == ["no-such-resource"]
+    assert found(check_application(app, machine(text), "b")) == []
+    assert found(check_application(app, machine(text))) == []
+
+
+def test_a_mistake_in_a_kernel_hides_no_other() -> None:
+    """Calls of nobody, unknown functions, names, data and traits in one file: each is told once."""
+    app = application(
+        "call nobody() execute { flops [foo(1) + bar(1)] loads [zz] from nothing } execute { flops [baz(2)] as turbo }",
+        "param spare = 1",
+        "kernel two(param q) { call main() execute { flops [q*qux(1)] stores [1] to nowhere } }",
+    )
+    codes = found(check_application(app, machine(SECONDS)))
+    assert sorted(codes) == sorted(
+        ["unknown-kernel", *["unknown-function"] * 3, "unknown-name", *["unknown-data"] * 2, "unused-parameter"]
+    )
+    app = application(
+        "call two(1, 2) execute { flops [foo(n)] }", "param n = 1 param spare = 2", "kernel two(param q) {}"
+    )
+    messages = [item.message for item in check_application(app)]
+    assert "parameter `spare` is never used" in messages
+    assert "parameter `n` is never used" not in messages
