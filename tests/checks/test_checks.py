@@ -150,7 +150,9 @@ def test_a_mistake_in_a_kernel_hides_no_other() -> None:
         ["unknown-kernel", *["unknown-function"] * 3, "unknown-name", *["unknown-data"] * 2, "unused-parameter"]
     )
     app = application(
-        "call two(1, 2) execute { flops [foo(n)] }", "param n = 1 param spare = 2", "kernel two(param q) {}"
+        "call two(1, 2) execute { flops [foo(n)] }",
+        "param n = 1 param spare = 2",
+        "kernel two(param q) { execute { flops [q] } }",
     )
     messages = [item.message for item in check_application(app)]
     assert "parameter `spare` is never used" in messages
