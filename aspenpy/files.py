@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager, suppress
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
@@ -195,6 +196,9 @@ def _models_in(folder: Path) -> list[str]:
         return []
 
 
+# -- writing ---------------------------------------------------------------------------------------
+
+
 def write_whole(path: Path | str, text: str) -> None:
     """Puts a text into a file, new or old: all of it or, if that fails, nothing. Raises AspenError."""
     try:
@@ -204,8 +208,17 @@ def write_whole(path: Path | str, text: str) -> None:
 
 
 def put_whole(path: Path | str, text: str) -> None:
-    """As `write_whole`, for those with words of their own for what may go wrong. Links and the mode stay. Raises
-    OSError, and ValueError for what can be no path."""
+    """As `write_whole`, for those with words of their own for what may go wrong. Raises OSError, and ValueError for
+    what can be no path."""
+    with replacing(path) as unfinished:
+        unfinished.write_bytes(text.encode())
+
+
+@contextmanager
+def replacing(path: Path | str, folder: Path | None = None) -> Iterator[Path]:
+    """The name of an unfinished file, which takes the place of `path` when the block ends well; the one that was there
+    stays until then. Links and the mode stay. A device such as /dev/stdout is written to as it is. The unfinished file
+    is beside the other, or in a `folder` of the same file system. Raises OSError."""
     import errno
     import os
     import tempfile
@@ -213,19 +226,29 @@ def put_whole(path: Path | str, text: str) -> None:
     target = _real(Path(path))
     if target.exists() and not os.access(target, os.W_OK):  # a new file may take its place, but is not to
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
-    if target.exists() and not target.is_file():  # such as /dev/stdout, which nothing can take the place of
-        target.write_text(text, encoding="utf-8")
+    if target.exists() and not target.is_file():
+        yield target
         return
-    descriptor, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+    descriptor, name = tempfile.mkstemp(prefix=f".{target.name[:100]}.", dir=folder or target.parent)
+    os.close(descriptor)
+    unfinished = Path(name)
     try:
-        with open(descriptor, "w", encoding="utf-8", newline="") as stream:
-            stream.write(text)
-            mode = target.stat().st_mode & 0o7777 if target.exists() else 0o666 & ~_umask()
-            os.fchmod(stream.fileno(), mode)
-        os.replace(temporary, target)
+        yield unfinished
+        unfinished.chmod(target.stat().st_mode & 0o7777 if target.exists() else 0o666 & ~_umask())
+        settle(unfinished)
+        os.replace(unfinished, target)
     except BaseException:
-        os.unlink(temporary)
+        with suppress(OSError):  # what went wrong first is what is told
+            unfinished.unlink(missing_ok=True)
         raise
+
+
+def settle(path: Path) -> None:
+    """Waits until a file is on the disk: what is renamed before that may be empty after a loss of power."""
+    import os
+
+    with open(path, "rb") as stream:
+        os.fsync(stream.fileno())
 
 
 def require_writable(path: Path | str) -> None:
@@ -236,6 +259,7 @@ def require_writable(path: Path | str) -> None:
     target = _real(Path(path))
     try:
         problems = (
+            (not str(path), errno.ENOENT),
             (target.is_dir(), errno.EISDIR),
             (not target.parent.exists(), errno.ENOENT),
             (not target.parent.is_dir(), errno.ENOTDIR),

@@ -10,7 +10,6 @@ from aspenpy.cli.entry import only_entry
 from aspenpy.cli.failure import CommandError
 from aspenpy.cli.output import emit_json, report, show
 from aspenpy.cli.parser import Examples, add_machine, add_model, add_settings, settings_of
-from aspenpy.cli.pictures import require_drawable
 from aspenpy.dimensions import UNITS
 from aspenpy.library import load_application, load_machine
 from aspenpy.scope import DEFAULT_SEED
@@ -88,8 +87,6 @@ def run(arguments: Namespace) -> int:
 
     if arguments.resume and not arguments.output:
         raise CommandError("--resume belongs to -o FILE: it takes up what was begun there")
-    if arguments.picture:
-        require_drawable(arguments.picture)
     study = _study(arguments)
     run = Run(study, arguments.backend, arguments.cores, client=_client(arguments.dask))
     result, summary = _stored(run, arguments) if arguments.output else _computed(run, arguments)
