@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from math import prod
 from threading import Lock
 from typing import Any, NamedTuple
 
@@ -47,6 +48,12 @@ class Plan:
         """Its case, and the numbers of its blocks."""
         case, number = divmod(stretch, self.of_case)
         return case, range(number * self._each, min((number + 1) * self._each, self.blocks.count))
+
+    def size(self, stretch: int) -> int:
+        """How many points it has."""
+        _, blocks = self.place(stretch)
+        behind = self.blocks[blocks.stop][0] if blocks.stop < self.blocks.count else prod(self.blocks.shape)
+        return behind - self.blocks[blocks.start][0]
 
 
 class Work(NamedTuple):
