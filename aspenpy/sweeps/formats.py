@@ -165,7 +165,10 @@ def write_parquet(store: Store, path: Path) -> None:
                 if schema is None or writer is None:
                     fields = [_field(pyarrow, study, *item) for item in zip(table, arrays, strict=True)]
                     schema = pyarrow.schema(fields, metadata=attributes(study))
-                    writer = parquet.ParquetWriter(file, schema, compression="zstd")
+                    labels: Any = [
+                        item.name for item in study.categories
+                    ] or False  # of numbers they cost, and gain nothing
+                    writer = parquet.ParquetWriter(file, schema, compression="zstd", use_dictionary=labels)
                 writer.write_table(pyarrow.table(arrays, schema=schema))
         finally:
             if writer is not None:
