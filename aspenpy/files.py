@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from contextlib import contextmanager, suppress
 from itertools import chain
 from pathlib import Path
@@ -12,6 +14,7 @@ from aspenpy.source import Source, Span
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
+    from typing import BinaryIO
 
 MAXIMUM_SIZE = 8 * 2**20
 """Bytes of a file, and characters of a model with all it includes: the tree takes some 50 bytes for each."""
@@ -142,16 +145,26 @@ def is_there(path: Path) -> bool:
         return False
 
 
+def opened(file: Path, name: str, span: Span | None = None, *, streams: bool = False) -> BinaryIO:
+    """An ordinary file to read from, or with `streams` a pipe; nothing else, and none that would let us wait for ever,
+    as /proc/kmsg: where that has nothing, `read` gives None. Raises AspenError and OSError."""
+    if file.is_dir():
+        fail("not-a-file", f"`{name}` is a folder, not a file", span)
+    if file.exists() and not file.is_file() and not (streams and file.is_fifo()):
+        fail("not-a-file", f"`{name}` is not an ordinary file", span)
+    at_once = 0 if file.is_fifo() else getattr(os, "O_NONBLOCK", 0)
+    return open(file, "rb", opener=lambda path, flags: os.open(path, flags | at_once))
+
+
 def _text_of(file: Path, name: str, span: Span | None) -> str:
     """The text of a file, or an error that tells why there is none."""
     try:
-        if file.is_dir():
-            fail("not-a-file", f"`{name}` is a folder, not a file", span)
-        if file.exists() and not file.is_file():
-            fail("not-a-file", f"`{name}` is not an ordinary file", span)
-        if file.stat().st_size > MAXIMUM_SIZE:
+        with opened(file, name, span) as stream:
+            content: bytes | None = stream.read(MAXIMUM_SIZE + 1)
+        if content is None:
+            fail("file-not-readable", f"`{name}` cannot be read: it has nothing yet", span)
+        if len(content) > MAXIMUM_SIZE:
             fail("too-large", f"`{name}` is too large: a model has at most {MAXIMUM_SIZE // 2**20} MiB", span)
-        content = file.read_bytes()
     except FileNotFoundError:
         hint = nearest(file.stem, _models_in(file.parent), lambda stem: str(Path(name).with_name(f"{stem}.aspen")))
         fail("file-not-found", f"there is no file `{name}`", span, hint=hint)
@@ -219,8 +232,6 @@ def replacing(path: Path | str, folder: Path | None = None) -> Iterator[Path]:
     """The name of an unfinished file, which takes the place of `path` when the block ends well; the one that was there
     stays until then. Links and the mode stay. A device such as /dev/stdout is written to as it is. The unfinished file
     is beside the other, or in a `folder` of the same file system. Raises OSError."""
-    import errno
-    import os
     import tempfile
 
     target = _real(Path(path))
@@ -245,17 +256,12 @@ def replacing(path: Path | str, folder: Path | None = None) -> Iterator[Path]:
 
 def settle(path: Path) -> None:
     """Waits until a file is on the disk: what is renamed before that may be empty after a loss of power."""
-    import os
-
     with open(path, "rb") as stream:
         os.fsync(stream.fileno())
 
 
 def require_writable(path: Path | str) -> None:
     """Refuses, before the work is done, a file that could not be written after it."""
-    import errno
-    import os
-
     target = _real(Path(path))
     try:
         problems = (
@@ -279,8 +285,6 @@ def _refuse_to_write(path: Path | str, error: OSError | ValueError) -> NoReturn:
 
 def _umask() -> int:
     """The bits that this process leaves out of the modes of new files; it can be told only by setting it."""
-    import os
-
     mask = os.umask(0o077)
     os.umask(mask)
     return mask
