@@ -1,7 +1,28 @@
 """`python -m aspenpy` is the command `aspenpy`."""
 
 import sys
+from signal import SIG_DFL, SIGINT, default_int_handler, getsignal, signal
 
-from aspenpy.cli.main import main
 
-sys.exit(main())
+def main() -> int:
+    """The command, which Ctrl-C ends quietly from its first moment on: while modules are imported, and once its work
+    is done, by the system's own means; in between as `cli.main` says."""
+    interruptible = getsignal(SIGINT) is default_int_handler  # not where the shell has it ignored
+    if interruptible:
+        signal(SIGINT, SIG_DFL)
+    from aspenpy.cli.main import INTERRUPTED
+    from aspenpy.cli.main import main as run
+
+    try:
+        if interruptible:
+            signal(SIGINT, default_int_handler)
+        status = run()
+        if interruptible:
+            signal(SIGINT, SIG_DFL)
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())

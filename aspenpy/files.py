@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import errno
+import os
+from contextlib import contextmanager, suppress
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
@@ -11,6 +14,7 @@ from aspenpy.source import Source, Span
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
+    from typing import BinaryIO
 
 MAXIMUM_SIZE = 8 * 2**20
 """Bytes of a file, and characters of a model with all it includes: the tree takes some 50 bytes for each."""
@@ -141,16 +145,26 @@ def is_there(path: Path) -> bool:
         return False
 
 
+def opened(file: Path, name: str, span: Span | None = None, *, streams: bool = False) -> BinaryIO:
+    """An ordinary file to read from, or with `streams` a pipe; nothing else, and none that would let us wait for ever,
+    as /proc/kmsg: where that has nothing, `read` gives None. Raises AspenError and OSError."""
+    if file.is_dir():
+        fail("not-a-file", f"`{name}` is a folder, not a file", span)
+    if file.exists() and not file.is_file() and not (streams and file.is_fifo()):
+        fail("not-a-file", f"`{name}` is not an ordinary file", span)
+    at_once = 0 if file.is_fifo() else getattr(os, "O_NONBLOCK", 0)
+    return open(file, "rb", opener=lambda path, flags: os.open(path, flags | at_once))
+
+
 def _text_of(file: Path, name: str, span: Span | None) -> str:
     """The text of a file, or an error that tells why there is none."""
     try:
-        if file.is_dir():
-            fail("not-a-file", f"`{name}` is a folder, not a file", span)
-        if file.exists() and not file.is_file():
-            fail("not-a-file", f"`{name}` is not an ordinary file", span)
-        if file.stat().st_size > MAXIMUM_SIZE:
+        with opened(file, name, span) as stream:
+            content: bytes | None = stream.read(MAXIMUM_SIZE + 1)
+        if content is None:
+            fail("file-not-readable", f"`{name}` cannot be read: it has nothing yet", span)
+        if len(content) > MAXIMUM_SIZE:
             fail("too-large", f"`{name}` is too large: a model has at most {MAXIMUM_SIZE // 2**20} MiB", span)
-        content = file.read_bytes()
     except FileNotFoundError:
         hint = nearest(file.stem, _models_in(file.parent), lambda stem: str(Path(name).with_name(f"{stem}.aspen")))
         fail("file-not-found", f"there is no file `{name}`", span, hint=hint)
@@ -195,6 +209,9 @@ def _models_in(folder: Path) -> list[str]:
         return []
 
 
+# -- writing ---------------------------------------------------------------------------------------
+
+
 def write_whole(path: Path | str, text: str) -> None:
     """Puts a text into a file, new or old: all of it or, if that fails, nothing. Raises AspenError."""
     try:
@@ -204,38 +221,51 @@ def write_whole(path: Path | str, text: str) -> None:
 
 
 def put_whole(path: Path | str, text: str) -> None:
-    """As `write_whole`, for those with words of their own for what may go wrong. Links and the mode stay. Raises
-    OSError, and ValueError for what can be no path."""
-    import errno
-    import os
+    """As `write_whole`, for those with words of their own for what may go wrong. Raises OSError, and ValueError for
+    what can be no path."""
+    with replacing(path) as unfinished:
+        unfinished.write_bytes(text.encode())
+
+
+@contextmanager
+def replacing(path: Path | str, folder: Path | None = None) -> Iterator[Path]:
+    """The name of an unfinished file, which takes the place of `path` when the block ends well; the one that was there
+    stays until then. Links and the mode stay. A device such as /dev/stdout is written to as it is. The unfinished file
+    is beside the other, or in a `folder` of the same file system. Raises OSError."""
     import tempfile
 
     target = _real(Path(path))
     if target.exists() and not os.access(target, os.W_OK):  # a new file may take its place, but is not to
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
-    if target.exists() and not target.is_file():  # such as /dev/stdout, which nothing can take the place of
-        target.write_text(text, encoding="utf-8")
+    if target.exists() and not target.is_file():
+        yield target
         return
-    descriptor, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+    descriptor, name = tempfile.mkstemp(prefix=f".{target.name[:100]}.", dir=folder or target.parent)
+    os.close(descriptor)
+    unfinished = Path(name)
     try:
-        with open(descriptor, "w", encoding="utf-8", newline="") as stream:
-            stream.write(text)
-            mode = target.stat().st_mode & 0o7777 if target.exists() else 0o666 & ~_umask()
-            os.fchmod(stream.fileno(), mode)
-        os.replace(temporary, target)
+        yield unfinished
+        unfinished.chmod(target.stat().st_mode & 0o7777 if target.exists() else 0o666 & ~_umask())
+        settle(unfinished)
+        os.replace(unfinished, target)
     except BaseException:
-        os.unlink(temporary)
+        with suppress(OSError):  # what went wrong first is what is told
+            unfinished.unlink(missing_ok=True)
         raise
+
+
+def settle(path: Path) -> None:
+    """Waits until a file is on the disk: what is renamed before that may be empty after a loss of power."""
+    with open(path, "rb") as stream:
+        os.fsync(stream.fileno())
 
 
 def require_writable(path: Path | str) -> None:
     """Refuses, before the work is done, a file that could not be written after it."""
-    import errno
-    import os
-
     target = _real(Path(path))
     try:
         problems = (
+            (not str(path), errno.ENOENT),
             (target.is_dir(), errno.EISDIR),
             (not target.parent.exists(), errno.ENOENT),
             (not target.parent.is_dir(), errno.ENOTDIR),
@@ -255,8 +285,6 @@ def _refuse_to_write(path: Path | str, error: OSError | ValueError) -> NoReturn:
 
 def _umask() -> int:
     """The bits that this process leaves out of the modes of new files; it can be told only by setting it."""
-    import os
-
     mask = os.umask(0o077)
     os.umask(mask)
     return mask

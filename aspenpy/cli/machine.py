@@ -12,6 +12,7 @@ from aspenpy.cli.models import files_in, path_of
 from aspenpy.cli.output import emit
 from aspenpy.cli.parser import Examples, add_outside
 from aspenpy.diagnostics import AspenError, Diagnostic, distinct
+from aspenpy.files import put_whole
 from aspenpy.machine.skeleton import KINDS, Kind, skeleton
 
 EXAMPLES: Examples = (
@@ -57,10 +58,9 @@ def _new(arguments: Namespace) -> int:
     _refuse_name(name, text)
     path = Path(arguments.output or f"{name}.aspen")
     try:
-        with path.open("x", encoding="utf-8") as file:
-            file.write(text)
-    except FileExistsError:
-        raise CommandError(f"`{path}` is there already; --output names another file") from None
+        if path.exists() or path.is_symlink():
+            raise CommandError(f"`{path}` is there already; --output names another file")
+        put_whole(path, text)
     except OSError as error:
         raise CommandError(f"cannot write `{path}`: {error.strerror}") from None
     emit(f"{path} is written; `aspenpy show {path}` shows what is in it")

@@ -82,6 +82,9 @@ def _guarded(arguments: list[str]) -> int:
     except CommandError as error:
         complain(str(error))
         return FAILURE
+    except MemoryError:
+        complain("there is not enough memory for this")
+        return FAILURE
     except OverflowError:  # exact numbers may be of any size; what is shown and drawn is in floating point
         complain("a value is too large for a floating-point number, which ends at 1.8e308")
         return FAILURE
@@ -105,13 +108,14 @@ def run(arguments: list[str]) -> int:
         return SUCCESS
     if name not in COMMANDS:
         raise CommandError(_unknown(name))
-    from aspenpy.cli.parser import Parser, require_machine_for_socket
+    from aspenpy.cli.parser import Parser, require_machine_for_socket, require_outputs
 
     command = import_module(f"aspenpy.cli.{name}")
     parser = Parser(name, COMMANDS[name], command.EXAMPLES)
     command.add_arguments(parser)
     parsed = parser.parse_intermixed_args(rest)
     require_machine_for_socket(parsed)
+    require_outputs(parsed)
     status: int = command.run(parsed)
     return status
 

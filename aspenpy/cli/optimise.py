@@ -9,7 +9,7 @@ from aspenpy.cli.entry import only_entry
 from aspenpy.cli.failure import CommandError
 from aspenpy.cli.output import emit, emit_json, report, show
 from aspenpy.cli.parser import Examples, add_machine, add_model, add_outside, add_values, settings_of
-from aspenpy.cli.pictures import require_drawable, save
+from aspenpy.cli.pictures import save
 from aspenpy.cli.sensitivity import add_vary, varied
 from aspenpy.diagnostics import distinct
 from aspenpy.library import load_application, load_machine
@@ -86,8 +86,6 @@ def run(arguments: Namespace) -> int:
     goals = goals_of(arguments.minimise, arguments.maximise)
     if arguments.picture and len(goals) < 2:
         raise CommandError("--picture draws a Pareto front: give several quantities")
-    if arguments.picture:
-        require_drawable(arguments.picture)
     application = load_application(arguments.model, allow_outside=arguments.allow_outside)
     machine = load_machine(arguments.machine, allow_outside=arguments.allow_outside)
     space = spanned(

@@ -7,6 +7,7 @@ from typing import NoReturn
 
 from aspenpy.cli.failure import CommandError
 from aspenpy.cli.output import emit
+from aspenpy.cli.pictures import require_drawable
 
 Examples = tuple[tuple[str, str], ...]
 """What a command line does, and the line; a test runs each of them."""
@@ -70,6 +71,15 @@ def require_machine_for_socket(arguments: Namespace) -> None:
     """Refuses a socket where no machine is given: it would be passed over."""
     if "machine" in arguments and arguments.machine is None and getattr(arguments, "socket", None) is not None:
         raise CommandError("--socket chooses among the sockets of a machine: --machine M says which")
+
+
+def require_outputs(arguments: Namespace) -> None:
+    """Refuses, before the work is done, a file that has no name, and a picture that could not be drawn."""
+    for option in ("output", "picture"):
+        if getattr(arguments, option, None) == "":
+            raise CommandError(f"--{option}: the name of the file is empty")
+    if getattr(arguments, "picture", None) is not None:
+        require_drawable(arguments.picture)
 
 
 def add_values(parser: ArgumentParser) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from aspenpy.cli.failure import CommandError
+from aspenpy.files import replacing, require_writable
 
 SUFFIXES = (".svg", ".png", ".pdf")
 
@@ -18,6 +19,7 @@ def require_drawable(path: str) -> None:
         raise CommandError(f"cannot draw `{path}`: the name of a picture ends with {', '.join(SUFFIXES)}")
     if find_spec("matplotlib") is None:
         raise CommandError("a picture needs matplotlib: pip install 'aspenpy[plot]'")
+    require_writable(path)
 
 
 def save(path: str, draw: Callable[[], Any]) -> None:
@@ -30,6 +32,8 @@ def save(path: str, draw: Callable[[], Any]) -> None:
     with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "aspenpy", "font.family": "sans-serif"}):
         try:
             figure = draw()
-            figure.savefig(path, dpi=150, metadata={"Date": None} if suffix == ".svg" else None)
+            with replacing(path) as unfinished:
+                metadata = {"Date": None} if suffix == ".svg" else None
+                figure.savefig(unfinished, dpi=150, format=suffix[1:], metadata=metadata)
         except OSError as error:
             raise CommandError(f"cannot write `{path}`: {error.strerror}") from None

@@ -35,10 +35,6 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    if arguments.picture:
-        from aspenpy.cli.pictures import require_drawable
-
-        require_drawable(arguments.picture)
     application = load_application(arguments.model, allow_outside=arguments.allow_outside)
     prediction = predict(
         application,

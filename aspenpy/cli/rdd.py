@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from aspenpy.cli.failure import CommandError
 from aspenpy.cli.output import emit, emit_json, report, show
 from aspenpy.cli.parser import Examples
-from aspenpy.cli.pictures import require_drawable, save
+from aspenpy.cli.pictures import save
 from aspenpy.cli.progress import Progress
 from aspenpy.diagnostics import Diagnostic
 from aspenpy.files import require_writable
@@ -60,9 +60,6 @@ def run(arguments: Namespace) -> int:
     files = _files(arguments.output, ranges)
     for path in files.values():
         require_writable(path)
-    if arguments.picture:
-        require_drawable(arguments.picture)
-        require_writable(arguments.picture)
     with Progress() as progress:
         found = reuse_distances(
             arguments.trace,

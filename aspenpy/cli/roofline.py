@@ -43,10 +43,6 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    if arguments.picture:
-        from aspenpy.cli.pictures import require_drawable
-
-        require_drawable(arguments.picture)
     outside = arguments.allow_outside
     machine = load_machine(arguments.machine, allow_outside=outside)
     applications = [load_application(name, allow_outside=outside) for name in arguments.applications]

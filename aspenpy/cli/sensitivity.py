@@ -10,7 +10,7 @@ from aspenpy.cli.entry import only_entry
 from aspenpy.cli.failure import CommandError
 from aspenpy.cli.output import emit, emit_json, report, show
 from aspenpy.cli.parser import Examples, add_machine, add_model, add_outside, add_values, settings_of
-from aspenpy.cli.pictures import require_drawable, save
+from aspenpy.cli.pictures import save
 from aspenpy.library import load_application, load_machine
 from aspenpy.machine.model import Machine
 from aspenpy.mapping.mapper import warnings_of
@@ -94,8 +94,6 @@ def run(arguments: Namespace) -> int:
         raise CommandError("--pairs belongs to --method sobol; normalised has pairs of its own")
     if arguments.samples is not None and arguments.method not in ("sobol", "morris"):
         raise CommandError("--samples belongs to --method sobol and --method morris")
-    if arguments.picture:
-        require_drawable(arguments.picture)
     application = load_application(arguments.model, allow_outside=arguments.allow_outside)
     machine = load_machine(arguments.machine, allow_outside=arguments.allow_outside)
     result = _result(application, machine, arguments)

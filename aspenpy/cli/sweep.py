@@ -10,7 +10,6 @@ from aspenpy.cli.entry import only_entry
 from aspenpy.cli.failure import CommandError
 from aspenpy.cli.output import emit_json, report, show
 from aspenpy.cli.parser import Examples, add_machine, add_model, add_settings, settings_of
-from aspenpy.cli.pictures import require_drawable
 from aspenpy.dimensions import UNITS
 from aspenpy.library import load_application, load_machine
 from aspenpy.scope import DEFAULT_SEED
@@ -88,11 +87,10 @@ def run(arguments: Namespace) -> int:
 
     if arguments.resume and not arguments.output:
         raise CommandError("--resume belongs to -o FILE: it takes up what was begun there")
-    if arguments.picture:
-        require_drawable(arguments.picture)
+    memory = _bytes(arguments.memory)
     study = _study(arguments)
-    run = Run(study, arguments.backend, arguments.cores, client=_client(arguments.dask))
-    result, summary = _stored(run, arguments) if arguments.output else _computed(run, arguments)
+    run = Run(study, arguments.backend, arguments.cores, client=_client(arguments.dask), memory=memory)
+    result, summary = (_stored if arguments.output else _computed)(run, memory, arguments)
     if arguments.format == "json":
         from aspenpy.present.sweep import as_json
 
@@ -187,13 +185,13 @@ def _bytes(text: str) -> int:
     return int(size)
 
 
-def _computed(run: Run, arguments: Namespace) -> tuple[SweepResult | None, Summary]:
+def _computed(run: Run, memory: int, arguments: Namespace) -> tuple[SweepResult | None, Summary]:
     """All of it where it can be kept, else what is to be said about it."""
     from aspenpy.cli.progress_bar import progress
     from aspenpy.sweeps.result import Summary
     from aspenpy.sweeps.sweep import computed, result_bytes
 
-    study, memory = run.study, _bytes(arguments.memory)
+    study = run.study
     with progress(study.points, run.backend.name) as seen:
         if result_bytes(study) <= memory:
             result = computed(run, memory, fail_fast=arguments.fail_fast, seen=seen)
@@ -205,7 +203,7 @@ def _computed(run: Run, arguments: Namespace) -> tuple[SweepResult | None, Summa
     return None, summary
 
 
-def _stored(run: Run, arguments: Namespace) -> tuple[SweepResult | None, Summary]:
+def _stored(run: Run, memory: int, arguments: Namespace) -> tuple[SweepResult | None, Summary]:
     """All of it in a file; it is kept, too, for a picture."""
     from aspenpy.cli.progress_bar import progress
     from aspenpy.sweeps.formats import format_of
@@ -216,7 +214,7 @@ def _stored(run: Run, arguments: Namespace) -> tuple[SweepResult | None, Summary
     study = run.study
     store = Store(arguments.output, run, format_of(arguments.output).write, resume=arguments.resume)
     summary = Summary({name: metric.unit for name, metric in study.metrics.items()})
-    kept = InMemory(study) if result_bytes(study) <= _bytes(arguments.memory) else None
+    kept = InMemory(study) if result_bytes(study) <= memory else None
     with progress(study.points, run.backend.name) as seen:
         for stretch in store.filled(run, fail_fast=arguments.fail_fast):
             summary.add(stretch)

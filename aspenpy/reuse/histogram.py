@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from aspenpy.diagnostics import fail, nearest
+from aspenpy.files import Reader
 from aspenpy.record import Record
 from aspenpy.source import Source, Span
 
@@ -78,16 +79,7 @@ def _one_line(value: object) -> str:
 
 def read_histogram(path: Path | str) -> Distribution:
     """Reads such a file. AspenError, with the place, for what cannot be a distribution."""
-    try:
-        text = Path(path).read_text(encoding="utf-8-sig")
-    except FileNotFoundError:
-        fail("file-not-found", f"there is no file `{path}`")
-    except UnicodeDecodeError:
-        fail("not-utf-8", f"`{path}` is not UTF-8", hint="`aspenpy rdd TRACE -o FILE` writes a histogram")
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        fail("file-not-readable", f"`{path}` cannot be read: {reason.lower()}")
-    return parse_histogram(Source(text, str(path), Path(path)))
+    return parse_histogram(Reader().read(path))
 
 
 def parse_histogram(source: Source) -> Distribution:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import os
 import sys
@@ -13,6 +14,7 @@ from typing import BinaryIO, NoReturn, cast
 import numpy as np
 
 from aspenpy.diagnostics import fail
+from aspenpy.files import opened
 from aspenpy.reuse import dinero, lackey, text
 from aspenpy.reuse.references import DATA, References
 
@@ -112,15 +114,23 @@ class _Counted:
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
-        self._first = file.read(len(GZIP))
+        self._first = _taken(file, len(GZIP))
         self.is_packed = self._first == GZIP
         self.position = len(self._first)
 
     def read(self, size: int, /) -> bytes:
         first, self._first = self._first[:size], self._first[size:]
-        found = self._file.read(size - len(first))
+        found = _taken(self._file, size - len(first))
         self.position += len(found)
         return first + found
+
+
+def _taken(file: BinaryIO, size: int) -> bytes:
+    """Bytes of a file; an error where it would have us wait for them, although it is none that others write into."""
+    found: bytes | None = file.read(size)
+    if found is None:
+        raise BlockingIOError(errno.EAGAIN, "it has nothing yet")
+    return found
 
 
 def _opened(path: Path | str, name: str) -> BinaryIO:
@@ -129,7 +139,7 @@ def _opened(path: Path | str, name: str) -> BinaryIO:
             fail("file-not-readable", "standard input cannot be read: it is closed")
         return sys.stdin.buffer
     try:
-        return open(path, "rb")
+        return opened(Path(path), name, streams=True)
     except FileNotFoundError:
         fail("file-not-found", f"there is no file `{name}`")
     except (OSError, ValueError) as error:

@@ -14,6 +14,9 @@ from aspenpy.sweeps.program import Program
 LARGE = 200_000
 """Points of a case from which on compiling it pays."""
 
+LLVM_BYTES = 1 << 27
+"""Of memory, less than which is better used otherwise: LLVM alone takes 80 MB."""
+
 
 class Backend(Record):
     """`kernel` compiles a program, None runs it with NumPy; `block` is how many points are computed at once. One with
@@ -60,10 +63,11 @@ BACKENDS = {
 }
 
 
-def chosen(name: str, programs: Sequence[Program], points_of_case: int) -> Backend:
-    """The back end of that name; `auto` is LLVM for a large sweep where it is installed, else NumPy."""
+def chosen(name: str, programs: Sequence[Program], points_of_case: int, memory: int) -> Backend:
+    """The back end of that name; `auto` is LLVM for a large sweep where it is installed and has the memory, else
+    NumPy."""
     if name == "auto":
-        worth_it = points_of_case >= LARGE and all(map(compilable, programs))
+        worth_it = points_of_case >= LARGE and memory >= LLVM_BYTES and all(map(compilable, programs))
         return BACKENDS["llvm" if worth_it and not _no_llvm() else "numpy"]
     if name not in BACKENDS:
         known = ["auto", *BACKENDS]

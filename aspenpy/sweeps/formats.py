@@ -7,6 +7,7 @@ the reasons, the units, and the hash of the models.
 from __future__ import annotations
 
 import csv
+import io
 import json
 from collections.abc import Callable, Iterator
 from importlib.util import find_spec
@@ -24,8 +25,8 @@ from aspenpy.sweeps.run import Stretch
 from aspenpy.sweeps.store import Store
 from aspenpy.sweeps.study import Study
 
-ROWS_AT_ONCE = 1 << 16
-"""Lines of text that are made together."""
+ROWS_AT_ONCE = 1 << 17
+"""Rows of a table that are made and written together."""
 
 
 class Format(Record):
@@ -66,17 +67,23 @@ def columns(study: Study, stretch: Stretch) -> dict[str, Any]:
     return found
 
 
+def _tables(store: Store) -> Iterator[dict[str, Any]]:
+    """Columns of so many rows at a time, whatever the size of a stretch."""
+    for stretch in store.kept():
+        for first in range(0, stretch.values.shape[1], ROWS_AT_ONCE):
+            here = slice(first, first + ROWS_AT_ONCE)
+            reasons = None if stretch.reasons is None else stretch.reasons[here]
+            yield columns(store.study, Stretch(stretch.start + first, stretch.values[:, here], reasons))
+
+
 def _rows(store: Store) -> Iterator[tuple[Any, ...]]:
     """Python's own values, a missing one as None; the reason in words."""
-    for stretch in store.kept():
-        table = columns(store.study, stretch)
-        for first in range(0, stretch.values.shape[1], ROWS_AT_ONCE):
-            part = [column[first : first + ROWS_AT_ONCE].tolist() for column in table.values()]
-            for row in zip(*part, strict=True):
-                yield (
-                    *(None if value != value else value for value in row[:-1]),
-                    REASONS[row[-1]] if row[-1] else None,
-                )
+    for table in _tables(store):
+        for row in zip(*(column.tolist() for column in table.values()), strict=True):
+            yield (
+                *(None if value != value else value for value in row[:-1]),
+                REASONS[row[-1]] if row[-1] else None,
+            )
 
 
 def _header(study: Study) -> list[str]:
@@ -84,10 +91,48 @@ def _header(study: Study) -> list[str]:
 
 
 def write_csv(store: Store, path: Path) -> None:
-    with open(path, "w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(_header(store.study))
-        writer.writerows(_rows(store))
+    """Numbers in the fewest digits that give them back exactly."""
+    with open(path, "wb") as file:
+        file.write(_csv_line(_header(store.study)).encode())
+        text = _csv_by_arrow if find_spec("pyarrow") else _csv_by_python
+        for table in _tables(store):
+            file.write(text(table))
+
+
+def _csv_line(cells: list[str]) -> str:
+    line = io.StringIO()
+    csv.writer(line, lineterminator="\n").writerow(cells)
+    return line.getvalue()
+
+
+def _csv_by_python(table: dict[str, Any]) -> bytes:
+    """Lines of cells; only labels may have to be quoted, and each column of them holds one."""
+    texts = [_texts(name, column) for name, column in table.items()]
+    return ("\n".join(map(",".join, zip(*texts, strict=True))) + "\n").encode()
+
+
+def _texts(name: str, column: Any) -> list[str]:
+    if name == "reason":
+        return [REASONS[code] if code else "" for code in column.tolist()]
+    if column.dtype.kind == "U":
+        return [_csv_line([str(column[0])])[:-1]] * len(column)
+    found = list(map(repr, column.tolist()))
+    for place in numpy.flatnonzero(numpy.isnan(column)).tolist():
+        found[place] = ""
+    return found
+
+
+def _csv_by_arrow(table: dict[str, Any]) -> bytes:
+    import pyarrow
+    from pyarrow import csv as arrow_csv
+
+    arrays = [_array(pyarrow, column) for column in list(table.values())[:-1]]
+    reasons = [REASONS[code] if code else "" for code in range(max(REASONS) + 1)]
+    arrays.append(_strings(pyarrow, reasons, table["reason"]))
+    options = arrow_csv.WriteOptions(include_header=False, quoting_style="needed")
+    lines = io.BytesIO()
+    arrow_csv.write_csv(pyarrow.table(arrays, names=list(table)), lines, options)
+    return lines.getvalue()
 
 
 def write_json(store: Store, path: Path) -> None:
@@ -107,30 +152,53 @@ def write_json(store: Store, path: Path) -> None:
 
 
 def write_parquet(store: Store, path: Path) -> None:
-    """A row group a stretch."""
     import pyarrow
     from pyarrow import parquet
 
     study = store.study
     schema = None
     writer = None
-    try:
-        for stretch in store.kept():
-            table = columns(study, stretch)
-            if schema is None or writer is None:
-                schema = pyarrow.schema([_field(pyarrow, study, name, column) for name, column in table.items()])
-                schema = schema.with_metadata(attributes(study))
-                writer = parquet.ParquetWriter(path, schema, compression="zstd")
-            writer.write_table(pyarrow.table(list(map(pyarrow.array, table.values())), schema=schema))
-    finally:
-        if writer is not None:
-            writer.close()
+    with open(path, "wb") as file:
+        try:
+            for table in _tables(store):
+                arrays = [_array(pyarrow, column, missing=False) for column in table.values()]
+                if schema is None or writer is None:
+                    fields = [_field(pyarrow, study, *item) for item in zip(table, arrays, strict=True)]
+                    schema = pyarrow.schema(fields, metadata=attributes(study))
+                    labels: Any = [
+                        item.name for item in study.categories
+                    ] or False  # of numbers they cost, and gain nothing
+                    writer = parquet.ParquetWriter(file, schema, compression="zstd", use_dictionary=labels)
+                writer.write_table(pyarrow.table(arrays, schema=schema))
+        finally:
+            if writer is not None:
+                writer.close()
 
 
-def _field(pyarrow: Any, study: Study, name: str, column: Any) -> Any:
+def _field(pyarrow: Any, study: Study, name: str, array: Any) -> Any:
     metadata = {"units": study.metrics[name].unit} if name in study.metrics else None
-    kind = pyarrow.string() if column.dtype.kind == "U" else pyarrow.from_numpy_dtype(column.dtype)
-    return pyarrow.field(name, kind, metadata=metadata)
+    return pyarrow.field(name, array.type, metadata=metadata)
+
+
+def _array(pyarrow: Any, column: Any, *, missing: bool = True) -> Any:
+    """A column as Arrow has it, NaN as null where that is asked for. Not by `pyarrow.array`, which imports pandas."""
+    if column.dtype.kind == "U":  # the label of a case, the same in all rows
+        return _strings(pyarrow, [str(column[0])], numpy.zeros(len(column), dtype=numpy.uint8))
+    known = None
+    if missing and column.dtype.kind == "f" and numpy.isnan(column).any():
+        known = pyarrow.py_buffer(numpy.packbits(~numpy.isnan(column), bitorder="little"))
+    kind, values = pyarrow.from_numpy_dtype(column.dtype), pyarrow.py_buffer(numpy.ascontiguousarray(column))
+    return pyarrow.Array.from_buffers(kind, len(column), [known, values])
+
+
+def _strings(pyarrow: Any, words: list[str], codes: Any) -> Any:
+    """The words with those codes; an empty one is null."""
+    coded = [word.encode() for word in words]
+    lengths = numpy.array([len(word) for word in coded])[codes]
+    ends = numpy.concatenate(([0], numpy.cumsum(lengths))).astype(numpy.int32)
+    known = pyarrow.py_buffer(numpy.packbits(lengths > 0, bitorder="little"))
+    data = pyarrow.py_buffer(b"".join(map(coded.__getitem__, codes.tolist())))
+    return pyarrow.StringArray.from_buffers(len(codes), pyarrow.py_buffer(ends), data, known)
 
 
 # -- grids -----------------------------------------------------------------------------------------
@@ -159,8 +227,6 @@ def write_netcdf(store: Store, path: Path) -> None:
 
 
 def write_zarr(store: Store, path: Path) -> None:
-    if store.path.is_dir() and not any((store.path / name).exists() for name in ("zarr.json", ".zgroup")):
-        raise FileExistsError(0, "there is a folder of that name which is no Zarr store")
     store.whole().to_xarray().to_zarr(path, mode="w", zarr_format=2)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from math import prod
 from threading import Lock
 from typing import Any, NamedTuple
 
@@ -20,6 +21,12 @@ from aspenpy.sweeps.study import Study
 
 STRETCH = 1 << 20
 """Points of a stretch, at least, where there are so many: what is computed, kept and written as a whole."""
+
+MEMORY = 1 << 30
+"""Bytes of results that are kept, unless another bound is given."""
+
+HELD = 2
+"""Times that the values of a stretch are in memory while it is computed."""
 
 WORTH_PROCESSES = 4_000_000
 """Points from which on it pays to start processes."""
@@ -47,6 +54,12 @@ class Plan:
         """Its case, and the numbers of its blocks."""
         case, number = divmod(stretch, self.of_case)
         return case, range(number * self._each, min((number + 1) * self._each, self.blocks.count))
+
+    def size(self, stretch: int) -> int:
+        """How many points it has."""
+        _, blocks = self.place(stretch)
+        behind = self.blocks[blocks.stop][0] if blocks.stop < self.blocks.count else prod(self.blocks.shape)
+        return behind - self.blocks[blocks.start][0]
 
 
 class Work(NamedTuple):
@@ -104,7 +117,8 @@ class Worker:
 
 class Run:
     """A study with the back end and the cores that it is computed with. `processes` lets it start some unasked, which
-    in a program of a user would run that program again; a `client` of Dask has its workers compute instead."""
+    in a program of a user would run that program again; a `client` of Dask has its workers compute instead. Stretches
+    that are computed at once take at most `memory` bytes, or are one."""
 
     def __init__(
         self,
@@ -114,10 +128,11 @@ class Run:
         *,
         processes: bool = True,
         client: Any = None,
+        memory: int = MEMORY,
     ) -> None:
         programs = [Program(formulas, study.inputs, study.seed) for formulas in study.formulas]
         self.study = study
-        self.backend: Backend = chosen(backend, programs, study.points_of_case)
+        self.backend: Backend = chosen(backend, programs, study.points_of_case, memory)
         self.work = Work(
             study.formulas,
             study.inputs,
@@ -130,6 +145,7 @@ class Run:
         self.worker = Worker(self.work, programs)
         self.plan = self.worker.plan
         self.client = client
+        self.waiting = max(1, memory // (HELD * STRETCH * (8 * len(study.metrics) + 1)))
         self.cores = self._cores(cores, processes)
 
     def _cores(self, asked: int | None, processes: bool) -> int:
@@ -137,7 +153,7 @@ class Run:
         if asked is not None and asked < 1:
             fail("bad-cores", f"a sweep needs at least 1 core, not {asked}")
         worth_it = self.backend.threads or (processes and self.study.points >= WORTH_PROCESSES)
-        return min(asked or (available_cores() if worth_it else 1), self.plan.count)
+        return min(asked or (available_cores() if worth_it else 1), self.plan.count, self.waiting)
 
     def stretches(self, numbers: Iterable[int] | None = None, *, fail_fast: bool = False) -> Iterator[Stretch]:
         """The stretches of those numbers, or all, as they are ready. With `fail_fast`, the first point without a value
@@ -161,12 +177,12 @@ class Run:
             yield from map(self.worker.stretch, numbers)
         elif self.backend.threads:
             with ThreadPoolExecutor(self.cores) as pool:
-                yield from _in_flight(pool, self.worker.stretch, numbers, 2 * self.cores)
+                yield from _in_flight(pool, self.worker.stretch, numbers, min(2 * self.cores, self.waiting))
         else:
             from multiprocessing import get_context
 
             with ProcessPoolExecutor(self.cores, get_context("spawn"), _begin, (self.work,)) as pool:
-                yield from _in_flight(pool, _stretch, numbers, 2 * self.cores)
+                yield from _in_flight(pool, _stretch, numbers, min(2 * self.cores, self.waiting))
 
 
 def failure_at(study: Study, number: int, reason: int) -> AspenError:

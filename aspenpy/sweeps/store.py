@@ -8,15 +8,18 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy
 
 from aspenpy.diagnostics import fail
+from aspenpy.files import require_writable, settle
+from aspenpy.sweeps.lock import Lock
 from aspenpy.sweeps.result import Summary, SweepResult
 from aspenpy.sweeps.run import Run, Stretch
 
@@ -25,20 +28,24 @@ VERSION = 1
 
 JOURNAL = "journal.json"
 
-UNFINISHED = f"{JOURNAL}.unfinished"
-"""What a sweep leaves, if anything, that was killed before it had begun."""
+OWN = re.compile(
+    r"(\d{16}\.(npy|reasons)|journal\.json)(\.unfinished)?|lock|(values|reasons)\.whole|(result|replaced)\..*"
+)
+"""What a store keeps in its folder; what else is there is somebody's, and stays."""
 
 Writer = Callable[["Store", Path], None]
 """Writes the result of a finished store under another name."""
 
 
 class Store:
-    """Where the stretches of one sweep are kept. Raises AspenError where that is not possible."""
+    """Where the stretches of one sweep are kept, for one process at a time. Raises AspenError where that is not
+    possible."""
 
     def __init__(self, path: str | Path, run: Run, write: Writer, *, resume: bool = False) -> None:
         study, plan = run.study, run.plan
         self.path, self.study, self.plan, self.write = Path(path), study, plan, write
-        self.folder = self.path.with_name(self.path.name + ".part")
+        self.target = self.path.resolve()
+        self.folder = self.target.with_name(self.target.name + ".part")
         self.journal = {
             "aspenpy_sweep": VERSION,
             "model_hash": study.model_hash,
@@ -47,29 +54,74 @@ class Store:
             "points": study.points,
             "stretches": plan.count,
         }
+        self._lock = Lock(self.folder / "lock")
+        if not is_zarr_store(self.target):
+            require_writable(self.path)
+        if self.target.exists() and not (self.target.is_file() or self.target.is_dir()):
+            fail("not-writable", f"cannot write `{self.path}`: it is not an ordinary file")
         with self._told():
             self._begin(resume)
 
     def _begin(self, resume: bool) -> None:
-        killed_at_once = self.folder.is_dir() and {file.name for file in self.folder.iterdir()} <= {UNFINISHED}
-        if self.folder.exists() and not killed_at_once:
-            self._refuse_other(resume)
-        elif resume and self.path.exists():
+        """Takes the folder, which is new, or holds the beginning of this sweep."""
+        if self.folder.exists() and (not self.folder.is_dir() or self._foreign()):
+            self._refuse_foreign()
+        made = not self.folder.exists()
+        self.folder.mkdir(exist_ok=True)
+        if not self._lock.taken():
+            hint = "wait until it has ended, or choose another name for the result"
+            fail("in-use", f"another process is computing the sweep into `{self.path}`", hint=hint)
+        try:
+            self._take(resume)
+        except BaseException:
+            if made or not self._journal():
+                self._clear()
+            self.close()
+            raise
+
+    def _foreign(self) -> bool:
+        """Whether a folder holds no journal, and something else: that is no store."""
+        names = {file.name for file in self.folder.iterdir()}
+        return JOURNAL not in names and not names <= {"lock", f"{JOURNAL}.unfinished"}
+
+    def _take(self, resume: bool) -> None:
+        found = self._journal()
+        if found and found.get("finished"):  # the process was killed while it removed what is no longer needed
+            self._clear()
+            self.folder.mkdir(exist_ok=True)
+            self._lock.taken()
+            found = None
+        if found:
+            self._refuse_other(found, resume)
+        elif resume and self.target.exists():
             hint = "without --resume it is computed anew"
             fail("nothing-to-resume", f"`{self.path}` is there, and no unfinished sweep beside it", hint=hint)
         else:
-            self.folder.mkdir(exist_ok=True)
             self._keep(self.folder / JOURNAL, json.dumps(self.journal, indent=2).encode())
 
-    def _refuse_other(self, resume: bool) -> None:
-        """What is there has to be the beginning of this sweep."""
+    def close(self) -> None:
+        """Lets other processes have it."""
+        self._lock.release()
+
+    def _journal(self) -> dict[str, Any] | None:
+        """What the journal says; None if there is none."""
+        file = self.folder / JOURNAL
+        if not file.exists():
+            return None
         try:
-            found = json.loads((self.folder / JOURNAL).read_text())
+            found = json.loads(file.read_text())
         except (OSError, ValueError):
             found = None
         if not isinstance(found, dict) or "aspenpy_sweep" not in found:
-            message = f"`{self.folder}` is not the beginning of a sweep"
-            fail("not-a-sweep", message, hint="move it away, or choose another name for the result")
+            self._refuse_foreign()
+        return found
+
+    def _refuse_foreign(self) -> NoReturn:
+        message = f"`{self.folder}` is not the beginning of a sweep"
+        fail("not-a-sweep", message, hint="move it away, or choose another name for the result")
+
+    def _refuse_other(self, found: Mapping[str, Any], resume: bool) -> None:
+        """What is there has to be the beginning of this sweep."""
         if not resume:
             message = f"a sweep into `{self.path}` was begun and not finished"
             fail("begun", message, hint=f"--resume takes it up; to begin again, remove `{self.folder}`")
@@ -87,14 +139,18 @@ class Store:
     def filled(self, run: Run, *, fail_fast: bool = False) -> Iterator[Stretch]:
         """All stretches: those that are kept, and then the others as they are computed and kept. What ends it before
         there is anything to keep leaves nothing behind."""
-        yield from self.kept()
+        complete = False
         try:
+            yield from self.kept()
             for stretch in run.stretches(self.missing(), fail_fast=fail_fast):
                 self.add(stretch)
                 yield stretch
+            complete = True
         finally:
             if not any(self.folder.glob("*.npy")):
-                shutil.rmtree(self.folder, ignore_errors=True)
+                self._clear()
+            if not complete:
+                self.close()
 
     def __contains__(self, start: int) -> bool:
         """Whether the stretch that begins with that point is kept."""
@@ -125,38 +181,74 @@ class Store:
                 header = numpy.lib.format.header_data_from_array_1_0(content)
                 numpy.lib.format.write_array_header_1_0(stream, header)
                 stream.write(numpy.ascontiguousarray(content).data)
+            stream.flush()
+            os.fsync(stream.fileno())
         os.replace(unfinished, file)
 
     def kept(self) -> Iterator[Stretch]:
         """The stretches that are there, in the order of their points."""
         for number in range(self.plan.count):
             start = self._start(number)
-            file = self._file(start)
+            file, size = self._file(start), self.plan.size(number)
             if start in self:
                 reasons = file.with_suffix(".reasons")
-                why = self._loaded(reasons) if reasons.exists() else None
-                yield Stretch(start, self._loaded(file), why)
+                why = self._loaded(reasons, (size,), numpy.uint8) if reasons.exists() else None
+                yield Stretch(start, self._loaded(file, (len(self.study.metrics), size), numpy.float64), why)
 
-    def _loaded(self, file: Path) -> Any:
+    def _loaded(self, file: Path, shape: tuple[int, ...], kind: type) -> Any:
         """What was kept, which may have been damaged since."""
         try:
-            return numpy.load(file, allow_pickle=False)
+            found = numpy.load(file, allow_pickle=False)
+            if found.shape == shape and found.dtype == kind:
+                return found
         except (ValueError, EOFError):
-            hint = f"remove `{file.with_suffix('.npy')}`, and --resume computes it again"
-            fail("damaged", f"`{file}` is damaged", hint=hint)
+            pass
+        hint = f"remove `{file.with_suffix('.npy')}`, and --resume computes it again"
+        fail("damaged", f"`{file}` is damaged", hint=hint)
 
     # -- the result ------------------------------------------------------------------------------
 
     def finish(self) -> None:
         """Writes the result, and removes what it was made of."""
-        with self._told():
-            unfinished = self.folder / f"result{self.path.suffix}"
-            _remove(unfinished)
-            self.write(self, unfinished)
-            if self.path.is_dir():
-                shutil.rmtree(self.path)
-            os.replace(unfinished, self.path)
-            shutil.rmtree(self.folder)
+        try:
+            with self._told():
+                unfinished = self.folder / f"result{self.path.suffix}"
+                _remove(unfinished)
+                self.write(self, unfinished)
+                self._put(unfinished)
+                self._keep(self.folder / JOURNAL, json.dumps({**self.journal, "finished": True}).encode())
+                self._clear()
+        finally:
+            self.close()
+
+    def _put(self, result: Path) -> None:
+        """In the place of what was there: a file, or a Zarr store of ours. No other folder is ever removed."""
+        if result.is_file():
+            require_writable(self.path)  # things may have changed in the meantime
+            if self.target.exists():
+                result.chmod(self.target.stat().st_mode & 0o7777)
+            settle(result)
+        elif is_zarr_store(self.target):
+            replaced = self.folder / "replaced.zarr"
+            _remove(replaced)
+            os.rename(self.target, replaced)
+            try:
+                os.rename(result, self.target)
+            except OSError:
+                os.rename(replaced, self.target)
+                raise
+            return
+        os.replace(result, self.target)
+
+    def _clear(self) -> None:
+        """Removes what is the store's, the journal after the rest: what is left is always known to be ours."""
+        if not self.folder.is_dir():
+            return
+        mine = [file for file in self.folder.iterdir() if OWN.fullmatch(file.name)]
+        for file in sorted(mine, key=lambda file: (file.name == "lock", file.name == JOURNAL)):
+            _remove(file)
+        if not any(self.folder.iterdir()):
+            self.folder.rmdir()
 
     def whole(self) -> SweepResult:
         """All stretches as one result, whose arrays lie in files: of little memory, whatever their size."""
@@ -204,8 +296,18 @@ def _mapped(path: Path, kind: Any, shape: tuple[int, ...]) -> Any:
     return found
 
 
+def is_zarr_store(path: Path) -> bool:
+    """Whether a folder is the result of a sweep, and nothing else is in it."""
+    try:
+        about = json.loads((path / ".zattrs").read_text())
+        parts = [part for part in path.iterdir() if part.name not in (".zattrs", ".zgroup", ".zmetadata")]
+        return "aspenpy_version" in about and all((part / ".zarray").is_file() for part in parts)
+    except (OSError, ValueError, TypeError):
+        return False
+
+
 def _remove(path: Path) -> None:
-    if path.is_dir():
+    if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path)
     else:
         path.unlink(missing_ok=True)

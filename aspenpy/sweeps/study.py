@@ -186,7 +186,8 @@ class Study:
         """SHA-256 of the names and values of all axes."""
         digest = sha256(repr([(item.name, item.labels) for item in self.categories]).encode())
         for name, (place, values) in self.columns.items():
-            digest.update(repr((name, place, len(values))).encode() + values.tobytes())
+            digest.update(repr((name, place, len(values))).encode())
+            digest.update(numpy.ascontiguousarray(values).data)
         return digest.hexdigest()
 
     @cached_property

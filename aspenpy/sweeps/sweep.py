@@ -14,11 +14,8 @@ from aspenpy.scope import DEFAULT_SEED, Setting
 from aspenpy.sweeps.axis import parsed
 from aspenpy.sweeps.grid import studied
 from aspenpy.sweeps.result import InMemory, Summary, SweepResult
-from aspenpy.sweeps.run import Run
+from aspenpy.sweeps.run import MEMORY, Run
 from aspenpy.sweeps.study import Study
-
-MEMORY = 1 << 30
-"""Bytes of results that are kept, unless another bound is given."""
 
 
 def sweep(
@@ -68,7 +65,9 @@ def sweep(
         overlap=overlap,
         yes=yes,
     )
-    result = computed(Run(study, backend, cores, processes=False, client=client), memory, fail_fast=fail_fast)
+    result = computed(
+        Run(study, backend, cores, processes=False, client=client, memory=memory), memory, fail_fast=fail_fast
+    )
     return result.to_xarray() if find_spec("xarray") else result
 
 

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import marshal
 import os
+import re
 import stat
 import sys
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 from zlib import crc32
 
-from aspenpy.files import grammar_path
+from aspenpy.files import grammar_path, replacing
 
 if TYPE_CHECKING:
     from lark import Lark
@@ -116,8 +118,6 @@ def _rule(rule: LarkRule) -> Rule:
 
 def _words(parser: Lark) -> tuple[str, dict[str, str]]:
     """One pattern for every token and the white space before it, and the terminals of the keywords."""
-    import re
-
     name = re.compile(next(t.pattern.to_regexp() for t in parser.terminals if t.name == "NAME"))
     literals = {t.pattern.value: t.name for t in parser.terminals if t.pattern.type == "str"}
     keywords = {word: terminal for word, terminal in literals.items() if name.fullmatch(word)}
@@ -165,19 +165,37 @@ def _load(file: Path, made_from: bytes) -> Tables | None:
         return None
     if len(content) < 4 or crc32(content[4:]) != int.from_bytes(content[:4], "big"):
         return None
-    kept: dict[str, Any] = marshal.loads(content[4:])
-    if kept.pop("made_from") != made_from:
+    try:
+        kept: dict[str, Any] = marshal.loads(content[4:])
+        if kept.pop("made_from") != made_from:
+            return None
+        found = Tables(**{**kept, "rules": [Rule(*rule) for rule in kept["rules"]]})
+        return found if _plausible(found) else None
+    except (AttributeError, EOFError, KeyError, TypeError, ValueError):
         return None
-    return Tables(**{**kept, "rules": [Rule(*rule) for rule in kept["rules"]]})
+
+
+def _plausible(tables: Tables) -> bool:
+    """Whether tables are of the shape that the parser runs on: what stands in a file can be anything."""
+    actions = {action for row in tables.actions for action in row.values()} | set(tables.first_state.values())
+    words = [*tables.first_state, *tables.keywords, *tables.keywords.values()]
+    words += [word for rule in tables.rules for word in (rule.symbol, rule.handler)]
+    try:
+        re.compile(tables.pattern)
+    except re.error:
+        return False
+    return (
+        set(tables.first_state) == set(START_SYMBOLS)
+        and {*map(type, actions), *(type(rule.length) for rule in tables.rules)} == {int}
+        and -len(tables.rules) <= min(actions) <= max(actions) < len(tables.actions)
+        and set(map(type, words)) == {str}
+        and all(rule.arrangement is None or isinstance(rule.arrangement, tuple) for rule in tables.rules)
+    )
 
 
 def _save(file: Path, made_from: bytes, tables: Tables) -> None:
-    """Writes the tables under another name first, so that nobody ever reads half a file; gives up if it cannot."""
+    """Leaves the tables for the next time; gives up if it cannot."""
     plain = {**tables._asdict(), "rules": [tuple(rule) for rule in tables.rules], "made_from": made_from}
     content = marshal.dumps(plain)
-    unfinished = file.with_suffix(f".{os.getpid()}")
-    try:
+    with suppress(OSError), replacing(file) as unfinished:
         unfinished.write_bytes(crc32(content).to_bytes(4, "big") + content)
-        unfinished.replace(file)
-    except OSError:
-        return

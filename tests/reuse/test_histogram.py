@@ -98,7 +98,7 @@ def test_refused(text: str, place: tuple[int, int] | int, message: str, hint: st
 def test_file_refused(tmp_path: Path) -> None:
     with pytest.raises(AspenError, match="there is no file"):
         read_histogram(tmp_path / "none.csv")
-    with pytest.raises(AspenError, match="cannot be read: is a directory"):
+    with pytest.raises(AspenError, match="is a folder, not a file"):
         read_histogram(tmp_path)
     (tmp_path / "binary").write_bytes(b"\xff\xfe\xff")
     with pytest.raises(AspenError, match="is not UTF-8"):
