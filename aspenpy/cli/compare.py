@@ -111,6 +111,7 @@ def _sweep(comparison: Comparison, arguments: Namespace) -> Sweep:
             socket=first.socket,
             kernel=comparison.kernel,
             set={**comparison.set, name.strip(): text.strip()},
+            seed=comparison.seed,
         )
-        ends.append(probe.scope.values([probe.scope.symbol(name.strip())])[0])
+        ends.append(probe.scope.values([probe.scope.symbol(name.strip())], comparison.seed)[0])
     return comparison.over(name.strip(), ends[0], ends[1], whole=arguments.integer)
