@@ -370,9 +370,11 @@ def prepare(
     kernel: str = "main",
     set: Mapping[str, Setting] | None = None,
     metric: str = "runtime",
+    seed: int = DEFAULT_SEED,
+    overlap: bool = False,
 ) -> Prepared:
     """One prediction as a fast function of the parameters in `free`: `prepare(app, machine, ["n"])(1000)`."""
-    return Prediction(_mapped(app, machine, socket, kernel, False), set or {}).prepare(free, metric)
+    return Prediction(_mapped(app, machine, socket, kernel, overlap), set or {}, seed).prepare(free, metric)
 
 
 def count(

@@ -24,7 +24,7 @@ class Prepared:
         self.free = free
         self.metric = metric
         symbols = [prediction.scope.symbol(name) for name in free]
-        self._compiled = Compiled([prediction.formula(metric, free)], symbols)
+        self._compiled = Compiled([prediction.formula(metric, free)], symbols, prediction.seed)
 
     def __call__(self, *values: float, **named: float) -> float:
         try:

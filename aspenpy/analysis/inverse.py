@@ -34,6 +34,10 @@ JUMPING_FUNCTIONS = frozenset({"ceil", "floor", "round", "mod", "lookup"})
 JUMPING_KINDS = frozenset({"if_else", "index", "draw", "failure"})
 
 
+Piece = tuple[Real, Real]
+"""Both ends of an interval."""
+
+
 class Solution(Record):
     """Values that meet the target, from `low` to `high`: one, where they are equal."""
 
@@ -73,21 +77,20 @@ class Search:
         self.solutions: list[Solution] = []
         self.leaps: list[Leap] = []
         self._known: dict[Real, Real] = {}
+        self.looked_at = 0
 
     def run(self, low: Real, high: Real) -> Roots:
         """All of them; raises AspenError where they cannot be told apart."""
         pieces = [(low, high)]
-        looked_at = 0
         while pieces:
-            low, high = pieces.pop()
-            looked_at += 1
+            low, high = self._next(pieces)
+            if self._spent():
+                self._leave([(low, high), *pieces])
+                break
             found = self._range(low, high)
-            hopeless = found == ANYWHERE and not self.whole and self._is_small(low, high)
-            if looked_at > self.most_pieces or hopeless:
-                message = f"cannot prove that all values from {float(low):.9g} on are found"
-                other = "" if self.whole else ", or whole numbers with --integer"
-                hint = f"the amount rises and falls too often; search a smaller range with --range{other}"
-                fail("not-proven", message, hint=hint)
+            if found == ANYWHERE and not self.whole and self._is_small(low, high):
+                self._leave([(low, high)])
+                continue
             if not self._reaches(found):
                 continue
             if found.direction is not None:
@@ -99,6 +102,22 @@ class Search:
         return Roots(tuple(self._merged()), tuple(sorted(self.leaps, key=lambda leap: leap.before)))
 
     # -- pieces ----------------------------------------------------------------------------------
+
+    def _next(self, pieces: list[Piece]) -> Piece:
+        """The piece that is looked at next, taken out."""
+        self.looked_at += 1
+        return pieces.pop()
+
+    def _spent(self) -> bool:
+        """Whether no more pieces may be looked at."""
+        return self.looked_at > self.most_pieces
+
+    def _leave(self, pieces: list[Piece]) -> None:
+        """Pieces in which nothing can be proven."""
+        message = f"cannot prove that all values from {float(pieces[0][0]):.9g} on are found"
+        other = "" if self.whole else ", or whole numbers with --integer"
+        hint = f"the amount rises and falls too often; search a smaller range with --range{other}"
+        fail("not-proven", message, hint=hint)
 
     def value(self, x: Real) -> Real:
         if x not in self._known:

@@ -8,6 +8,7 @@ from aspenpy.cli.entry import only_entry
 from aspenpy.cli.failure import CommandError
 from aspenpy.cli.output import emit, emit_json, report, show
 from aspenpy.cli.parser import Examples, add_model, add_outside, add_values, settings_of
+from aspenpy.cli.progress import Progress
 from aspenpy.diagnostics import distinct
 from aspenpy.explore.comparison import Comparison, Sweep
 from aspenpy.library import load_application, load_machine
@@ -112,6 +113,17 @@ def _sweep(comparison: Comparison, arguments: Namespace) -> Sweep:
             socket=first.socket,
             kernel=comparison.kernel,
             set={**comparison.set, name.strip(): text.strip()},
+            seed=comparison.seed,
         )
-        ends.append(probe.scope.values([probe.scope.symbol(name.strip())])[0])
-    return comparison.over(name.strip(), ends[0], ends[1], whole=arguments.integer)
+        ends.append(probe.scope.values([probe.scope.symbol(name.strip())], comparison.seed)[0])
+    name = name.strip()
+    with Progress() as progress:
+        sweep = comparison.over(
+            name,
+            ends[0],
+            ends[1],
+            whole=arguments.integer,
+            progress=lambda part: progress.say(f"crossovers over {name}: {100 * part:.0f} % proven"),
+        )
+        _ = sweep.crossovers
+    return sweep

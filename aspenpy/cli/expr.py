@@ -107,9 +107,9 @@ def _latex(formula: Expr, free: list[Expr], metric: str) -> str:
 
 
 def _sympy(formula: Expr, free: list[Expr], metric: str) -> str:
-    from aspenpy.expr.sympy_view import to_sympy
+    from aspenpy.expr.sympy_view import sympy_text
 
-    return str(to_sympy(formula))
+    return sympy_text(formula)
 
 
 def _c(formula: Expr, free: list[Expr], metric: str) -> str:

@@ -7,15 +7,16 @@ from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
 from itertools import combinations, pairwise
-from typing import NoReturn
+from time import process_time
 
 from aspenpy.analysis.bounds import FLAT, Range, Real, bounds, size
 from aspenpy.analysis.footprint import Footprint
-from aspenpy.analysis.inverse import Search
+from aspenpy.analysis.inverse import Piece, Search
 from aspenpy.application.model import Application
-from aspenpy.diagnostics import AspenError, fail
+from aspenpy.diagnostics import fail
 from aspenpy.explore.difference import difference, written_out
 from aspenpy.expr import graph
+from aspenpy.expr.compile_python import Prepared
 from aspenpy.expr.evaluate import EvaluationError, evaluate
 from aspenpy.expr.graph import Expr
 from aspenpy.machine.model import Machine
@@ -49,6 +50,17 @@ class Crossover(Record):
     second: str
     before: Real
     behind: Real
+
+
+class Unproven(Record):
+    """A part of the interval in which it could not be proven that all crossovers of two contenders are found: those
+    that are lie between neighbours of the `looks` values that were tried."""
+
+    first: str
+    second: str
+    low: Real
+    high: Real
+    looks: int
 
 
 class Stretch(Record):
@@ -108,13 +120,16 @@ class Comparison:
     def fastest(self) -> str:
         return min(self.times, key=self.times.__getitem__)
 
-    def over(self, parameter: str, low: Real, high: Real, *, whole: bool = False) -> Sweep:
-        """All crossovers of any two contenders in the interval, and who is the fastest where."""
+    def over(
+        self, parameter: str, low: Real, high: Real, *, whole: bool = False, progress: Seen | None = None
+    ) -> Sweep:
+        """All crossovers of any two contenders in the interval, and who is the fastest where. `progress` is told which
+        part of the proof is done, 0 to 1."""
         if whole:
             low, high = math.ceil(low), math.floor(high)
         if low >= high:
             fail("empty-range", f"`{parameter}` has no values from {float(low):.6g} to {float(high):.6g}")
-        return Sweep(self, parameter, low, high, whole)
+        return Sweep(self, parameter, low, high, whole, progress)
 
     def _transfer(self, prediction: Prediction) -> Expr:
         """The kernel's data over the link."""
@@ -139,7 +154,16 @@ class Comparison:
 class Sweep:
     """A comparison over one parameter."""
 
-    def __init__(self, comparison: Comparison, parameter: str, low: Real, high: Real, whole: bool) -> None:
+    def __init__(
+        self,
+        comparison: Comparison,
+        parameter: str,
+        low: Real,
+        high: Real,
+        whole: bool = False,
+        progress: Seen | None = None,
+    ) -> None:
+        self.progress: Seen = progress or (lambda part: None)
         self.comparison = comparison
         self.parameter = parameter
         self.low = low
@@ -165,11 +189,25 @@ class Sweep:
 
     @cached_property
     def crossovers(self) -> tuple[Crossover, ...]:
-        """Where two contenders change places, from the lowest value on. Complete: the search proves for each piece of
-        the interval that the ratio of the times stays on one side of 1, or only rises or falls through it."""
-        labels = [item.label for item in self.comparison.contenders]
-        found = [crossover for first, second in combinations(labels, 2) for crossover in self._between(first, second)]
+        """Where two contenders change places, from the lowest value on. Complete but for `unproven`: the search proves
+        for each piece of the interval that the ratio of the times stays on one side of 1, or only rises or falls
+        through it."""
+        found = [crossover for first, second in self._meetings for crossover in self._between(first, second)]
         return tuple(sorted(found, key=lambda crossover: crossover.before))
+
+    @property
+    def unproven(self) -> tuple[Unproven, ...]:
+        """What the crossovers may not be complete in."""
+        _ = self._meetings
+        return tuple(self._unproven)
+
+    def meets(self, crossover: Crossover) -> bool:
+        """Whether both take the same time where they change places; else one of them jumps."""
+        pairs = [
+            (self.time(crossover.first, x), self.time(crossover.second, x))
+            for x in (crossover.before, crossover.behind)
+        ]
+        return all(size(mine - theirs) <= MET * max(size(mine), size(theirs)) for mine, theirs in pairs)
 
     def _between(self, first: str, second: str) -> list[Crossover]:
         """Of the places where the times meet, those behind which the other one is the faster."""
@@ -184,35 +222,60 @@ class Sweep:
         return found
 
     @cached_property
-    def _meetings(self) -> dict[tuple[str, str], list[tuple[Real, Real]]]:
+    def _meetings(self) -> dict[tuple[str, str], list[Piece]]:
         """Where the times of two contenders are equal, or leap over each other between two neighbouring values."""
-        labels = [item.label for item in self.comparison.contenders]
-        return {(first, second): self._meeting(first, second) for first, second in combinations(labels, 2)}
+        pairs = [*combinations((item.label for item in self.comparison.contenders), 2)]
+        until = process_time() + PROOF_SECONDS
+        self._unproven: list[Unproven] = []
+        found = {}
+        for place, (first, second) in enumerate(pairs):
+            now = process_time()
+            mine = now + (until - now) / (len(pairs) - place)
+            found[first, second] = self._meeting(first, second, mine, self._part_of(place, len(pairs)))
+        return found
 
-    def _meeting(self, first: str, second: str) -> list[tuple[Real, Real]]:
+    def _part_of(self, before: int, count: int) -> Seen:
+        """Progress of one pair, told as that of all of them."""
+        return lambda part: self.progress((before + part) / count)
+
+    def _meeting(self, first: str, second: str, until: float, progress: Seen) -> list[Piece]:
         symbol = self.symbols[first]
         mine = self.formulas[first]
         theirs = graph.substitute([self.formulas[second]], {self.symbols[second]: symbol})[0]
         if theirs is mine:
             return []
-        try:
-            roots = _Race(mine, theirs, symbol, self._ratio(first, second), self.whole).run(self.low, self.high)
-        except AspenError as error:
-            self._refuse_unproven(error, first, second)
+        race = _Race(mine, theirs, symbol, self._ratio(first, second), self.whole, self.comparison.seed)
+        race.until = until
+        race.progress = progress
+        roots = race.run(self.low, self.high)
         places = [(root.low, root.high) for root in roots.solutions]
-        return sorted(places + [(leap.before, leap.behind) for leap in roots.leaps])
+        places += [(leap.before, leap.behind) for leap in roots.leaps]
+        for low, high in race.left:
+            looks = self._looks(low, high)
+            self._unproven.append(Unproven(first, second, low, high, len(looks)))
+            places += self._bracketed(race, looks)
+        return sorted(places)
 
-    def _refuse_unproven(self, error: AspenError, first: str, second: str) -> NoReturn:
-        """Too many meetings, told in the words of a comparison; but a time that has no value is what is told first."""
-        if [item.code for item in error.diagnostics] != ["not-proven"]:
-            raise error
-        for x in (self.low, self._middle(self.low, self.high), self.high):
-            self.time(first, x)
-            self.time(second, x)
-        message = f"cannot prove that all crossovers of `{first}` and `{second}` are found"
-        other = "" if self.whole else ", or whole numbers with --integer"
-        hint = f"their times meet too often over `{self.parameter}`; compare over a smaller range{other}"
-        fail("not-proven", message, hint=hint)
+    def _looks(self, low: Real, high: Real) -> list[Real]:
+        """Values from one end to the other, at equal ratios where there are ratios."""
+        if self.whole and high - low < MOST_LOOKS:
+            return list(range(int(low), int(high) + 1))
+        steps = [place / (MOST_LOOKS - 1) for place in range(1, MOST_LOOKS - 1)]
+        start, ratio = float(low), float(high) / float(low) if low > 0 else 0.0
+        inner = [start * ratio**step if low > 0 else start + float(high - low) * step for step in steps]
+        inside = [round(x) if self.whole else Fraction(x) for x in inner]
+        return [low, *sorted({x for x in inside if low < x < high}), high]
+
+    def _bracketed(self, race: _Race, looks: list[Real]) -> list[Piece]:
+        """Neighbouring values between which the other contender becomes the faster, found by halving."""
+        found: list[Piece] = []
+        last: tuple[Real, int] | None = None
+        for x in looks:
+            side = race.side(x)
+            if last is not None and side * last[1] < 0:
+                found.append(race.turn(last[0], x))
+            last = (x, side) if side else last
+        return found
 
     def _ratio(self, first: str, second: str) -> Callable[[Real], Real]:
         def ratio(x: Real) -> Real:
@@ -270,13 +333,64 @@ class Sweep:
 
 
 class _Race(Search):
-    """The search for where the ratio of two times is 1, with bounds that know how far apart the times are."""
+    """The search for where the ratio of two times is 1, with bounds that know how far apart the times are. What it
+    cannot prove, or not until the processor time `until`, is `left`."""
 
     most_pieces = 4_000
+    until = math.inf
 
-    def __init__(self, first: Expr, second: Expr, symbol: Expr, ratio: Callable[[Real], Real], whole: bool) -> None:
+    def __init__(
+        self, first: Expr, second: Expr, symbol: Expr, ratio: Callable[[Real], Real], whole: bool, seed: int
+    ) -> None:
         self.first, self.second = written_out(first), written_out(second)
         super().__init__(graph.div(self.first, self.second), symbol, ratio, 1, whole)
+        self.progress: Seen = lambda part: None
+        self._left: list[Piece] = []
+        self._whole_width = 0.0
+        self._quick = Prepared([first, second], [symbol], seed)
+
+    @property
+    def left(self) -> list[Piece]:
+        """Pieces in which nothing was proven, neighbours joined, from the lowest on."""
+        found: list[Piece] = []
+        for low, high in sorted(self._left):
+            if found and low - found[-1][1] <= int(self.whole):
+                low, high = found.pop()[0], high
+            found.append((low, high))
+        return found
+
+    def side(self, x: Real) -> int:
+        """Who is the faster: -1 the first, 1 the second. In floating point, where that is enough to tell."""
+        try:
+            mine, theirs = self._quick(x)
+        except EvaluationError:
+            return self._side(x)  # which says in the models' terms what has no value
+        if not abs(mine - theirs) > MET * max(abs(mine), abs(theirs)):
+            return self._side(x)
+        return -1 if mine < theirs else 1
+
+    def _side(self, x: Real) -> int:
+        apart = self.value(x) - 1
+        return 0 if size(apart) <= TIE else -1 if apart < 0 else 1
+
+    def turn(self, low: Real, high: Real) -> Piece:
+        """Neighbours between two values at which different ones are the faster, between which they change places."""
+        there = self.side(high)
+        return self._turn(low, high, lambda x: self.side(x) == there)
+
+    def _next(self, pieces: list[Piece]) -> Piece:
+        """The widest first, so that what is left when time is up is as little as can be."""
+        self.looked_at += 1
+        widths = [_width(*piece) for piece in pieces]
+        self._whole_width = self._whole_width or widths[0]
+        self.progress(max(0.0, 1 - sum(widths) / self._whole_width) if self._whole_width else 1.0)
+        return pieces.pop(widths.index(max(widths)))
+
+    def _spent(self) -> bool:
+        return super()._spent() or process_time() > self.until
+
+    def _leave(self, pieces: list[Piece]) -> None:
+        self._left += pieces
 
     def _range(self, low: Real, high: Real) -> Range:
         """The ratio is 1 + (first - second)/second."""
@@ -293,8 +407,24 @@ class _Race(Search):
         return Range(max(found.low, 1 + min(over)), min(found.high, 1 + max(over)))
 
 
+Seen = Callable[[float], None]
+
+PROOF_SECONDS = 4.0
+"""Of processor time that are spent on proving that all crossovers are found."""
+
+MOST_LOOKS = 257
+"""Values that are tried where nothing is proven."""
+
+MET = 1e-9
+"""Times this close to each other where they change places meet there: the place itself is rounded."""
+
 TIE = 1e-12
 """Times this close to each other, relative to them, are equal as far as floating point can tell."""
+
+
+def _width(low: Real, high: Real) -> float:
+    """Of a piece: the ratio of its ends, where there is one."""
+    return math.log(float(high) / float(low)) if low > 0 else float(high - low)
 
 
 def _labels(predictions: Sequence[Prediction]) -> list[str]:

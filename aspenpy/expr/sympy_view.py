@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any
 
 import sympy
+from sympy.printing.str import StrPrinter
 
 from aspenpy.expr import graph
+from aspenpy.expr.evaluate import EvaluationError, evaluate
 from aspenpy.expr.functions import FUNCTIONS, sympy_piecewise
 from aspenpy.expr.node import Expr, topological
 from aspenpy.expr.printer import display_names
@@ -86,10 +89,19 @@ def _apply(node: Expr, args: list[Any], evaluated: bool) -> Any:
 
 def _sum(node: Expr, args: list[Any], evaluated: bool) -> Any:
     counter, count, body = args
+    # A limit that is a number must be one: SymPy's evalf passes over an end given as an unevaluated ceiling(5/2) - 1.
+    passes = _constant(node.args[1]) if count.is_number else None
     whole = count if graph.is_integer(node.args[1]) else sympy.ceiling(count, evaluate=False)
-    # A limit that is a number must be one: SymPy's evalf passes over the end given as an unevaluated 5 - 1.
-    last = sympy.Add(whole, -1, evaluate=evaluated or whole.is_number)
+    last = sympy.Add(whole, -1, evaluate=evaluated) if passes is None else sympy.Integer(math.ceil(passes) - 1)
     return sympy.Sum(body, (counter, 0, last))
+
+
+def _constant(expr: Expr) -> Any:
+    """The value of an expression without symbols; None where it has none."""
+    try:
+        return evaluate(expr)
+    except EvaluationError:
+        return None
 
 
 def _failure(node: Expr, args: list[Any], evaluated: bool) -> Any:
@@ -116,6 +128,27 @@ _TO_SYMPY: dict[str, Callable[[Expr, list[Any], bool], Any]] = {
     "stream": lambda node, args, evaluated: _KEPT["stream"](*args),
     "failure": _failure,
 }
+
+
+class _Printer(StrPrinter):  # type: ignore[misc]  # SymPy has no types
+    """SymPy's own text of an expression, each part of which is written once however often it occurs."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._written: dict[tuple[type, Any], str] = {}
+
+    def _print(self, expr: Any, **settings: Any) -> str:
+        if not isinstance(expr, sympy.Basic) or settings:
+            return str(super()._print(expr, **settings))
+        key = type(expr), expr
+        if key not in self._written:
+            self._written[key] = str(super()._print(expr))
+        return self._written[key]
+
+
+def sympy_text(expr: Expr) -> str:
+    """The expression as SymPy writes it."""
+    return str(_Printer().doprint(to_sympy(expr)))
 
 
 # -- from SymPy ------------------------------------------------------------------------------------

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from aspenpy.present.numbers import plain, seconds
-from aspenpy.present.page import Page, Title
+from aspenpy.present.page import Page, Paragraph, Title
 from aspenpy.present.table import Column, Table
 
 if TYPE_CHECKING:
-    from aspenpy.explore.comparison import Comparison, Sweep
+    from aspenpy.analysis.bounds import Real
+    from aspenpy.explore.comparison import Comparison, Crossover, Sweep, Unproven
 
 POINTS_DRAWN = 400
 """Points of a curve in a picture."""
@@ -21,7 +22,9 @@ def page(comparison: Comparison, sweep: Sweep | None = None) -> Page:
     title = Title(f"{comparison.application.name}: {comparison.kernel} is fastest on {fastest}")
     if sweep is None:
         return title, _times(comparison)
-    return title, _times(comparison), _stretches(sweep), *((_crossovers(sweep),) if sweep.crossovers else ())
+    crossovers = (_crossovers(sweep),) if sweep.crossovers else ()
+    unproven = tuple(Paragraph(_unproven(item, sweep)) for item in sweep.unproven)
+    return title, _times(comparison), _stretches(sweep), *crossovers, *unproven
 
 
 def _times(comparison: Comparison) -> Table:
@@ -51,17 +54,30 @@ def _stretches(sweep: Sweep) -> Table:
 
 
 def _crossovers(sweep: Sweep) -> Table:
-    columns = (
-        Column(f"at {sweep.parameter}"),
-        Column("from"),
-        Column("to"),
-        Column("both take", seconds, "unit"),
-    )
-    rows = tuple(
-        (_place(item.before, item.behind), item.first, item.second, float(sweep.time(item.first, item.before)))
-        for item in sweep.crossovers
-    )
-    return Table(columns, rows, title="crossovers")
+    """With the time that both take; where one of them jumps, with the times of the two on either side."""
+    head = (Column(f"at {sweep.parameter}"), Column("from"), Column("to"))
+    met = [sweep.meets(item) for item in sweep.crossovers]
+    ends = (("both take", 0),) if all(met) else (("times before", 0), ("times behind", 1))
+    rows = []
+    for item, meets in zip(sweep.crossovers, met, strict=True):
+        sides = [[float(sweep.time(who, x)) for who in (item.first, item.second)] for x in (item.before, item.behind)]
+        told = [seconds(times[0]) if meets else " and ".join(map(seconds, times)) for times in sides]
+        rows.append((_place(item.before, item.behind), item.first, item.second, *(told[end] for _, end in ends)))
+    return Table((*head, *(Column(name) for name, _ in ends)), tuple(rows), title="crossovers")
+
+
+def _unproven(item: Unproven, sweep: Sweep) -> str:
+    name = sweep.parameter
+    found = [
+        _place(place.before, place.behind)
+        for place in sweep.crossovers
+        if {place.first, place.second} == {item.first, item.second} and item.low <= place.before <= item.high
+    ]
+    few = f"only those between neighbours of the {item.looks} values that were tried are found"
+    said = f"{few}: {name} = {', '.join(found)}" if found else f"at the {item.looks} values that were tried they do not"
+    pair = f"{item.first} and {item.second}"
+    where = f"between {name} = {_number(item.low)} and {_number(item.high)}"
+    return f"Not proven: {pair} may change places more often {where}; {said}."
 
 
 def _place(before: Any, behind: Any) -> str:
@@ -102,11 +118,32 @@ def as_json(comparison: Comparison, sweep: Sweep | None = None) -> dict[str, Any
             for item in sweep.stretches
         ]
         found["crossovers"] = [
-            {"from": item.first, "to": item.second, "before": plain(item.before), "behind": plain(item.behind)}
+            {
+                "from": item.first,
+                "to": item.second,
+                "before": plain(item.before),
+                "behind": plain(item.behind),
+                "times_before": _both(sweep, item, item.before),
+                "times_behind": _both(sweep, item, item.behind),
+            }
             for item in sweep.crossovers
+        ]
+        found["unproven"] = [
+            {
+                "machines": [item.first, item.second],
+                "low": plain(item.low),
+                "high": plain(item.high),
+                "tried": item.looks,
+            }
+            for item in sweep.unproven
         ]
     found["diagnostics"] = [item.to_json() for item in comparison.application.warnings]
     return found
+
+
+def _both(sweep: Sweep, item: Crossover, x: Real) -> dict[str, float]:
+    """Seconds of the two that change places."""
+    return {who: float(sweep.time(who, x)) for who in (item.first, item.second)}
 
 
 def records(comparison: Comparison, sweep: Sweep | None = None) -> Table:

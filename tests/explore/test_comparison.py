@@ -1,5 +1,6 @@
 """Comparisons: crossovers against closed forms and against trying every value."""
 
+import time
 from fractions import Fraction
 from itertools import pairwise
 
@@ -9,7 +10,10 @@ from hypothesis import strategies as st
 
 import aspenpy
 from aspenpy.diagnostics import AspenError
+from aspenpy.explore import comparison
 from aspenpy.explore.comparison import Comparison
+from aspenpy.present.comparison import as_json, page
+from aspenpy.present.plain import as_text
 
 APPLICATION = """
 model work {
@@ -141,3 +145,71 @@ def test_a_time_without_a_value_is_told_before_a_proof_that_fails() -> None:
     found = Comparison(app, machines, kernel="square", set={"n": 5})
     with pytest.raises(AspenError, match="square root"):
         _ = found.over("n", 1, 100).crossovers
+
+
+def test_both_sides_of_a_jump_are_told() -> None:
+    """Three arrays of 8 B an element, 16 memories of 68 GB/s: a round is 24/68e9 s, with 33 elements there are three.
+    The other machine's core takes a multiply and an add of one element in 2/(2.3 GHz)."""
+    app = aspenpy.parse("model t { param n = 1 kernel main { execute [n] { flops [2] as dp loads [16] stores [8] } } }")
+    assert isinstance(app, aspenpy.Application)
+    machines = [(aspenpy.load_machine(name), None) for name in ("haswell", "cori_haswell")]
+    sweep = Comparison(app, machines).over("n", 1, 10**6, whole=True)
+    (place,) = sweep.crossovers
+    assert not sweep.meets(place)
+    found = as_json(sweep.comparison, sweep)["crossovers"][0]
+    assert found["times_before"] == pytest.approx({"haswell": 2 * 24 / 68e9, "cori_haswell": 2 / 2.3e9})
+    assert found["times_behind"] == pytest.approx({"haswell": 3 * 24 / 68e9, "cori_haswell": 2 / 2.3e9})
+    text = as_text(page(sweep.comparison, sweep))
+    assert "706 ps and 870 ps" in text
+    assert "1.06 ns and 870 ps" in text
+    assert "both take" not in text
+
+
+def test_a_jump_over_real_numbers_has_a_time_on_either_side() -> None:
+    """ceil(n/4) against 3/2: at n = 4 one round, just behind it two."""
+    app = aspenpy.parse(APPLICATION)
+    assert isinstance(app, aspenpy.Application)
+    found = Comparison(
+        app, [(machine("A", "x", cores=4), None), (machine("B", "3/2", cores=1000), None)], kernel="main"
+    )
+    sweep = found.over("n", 1, 100)
+    (place,) = sweep.crossovers
+    sides = [(sweep.time(place.first, x), sweep.time(place.second, x)) for x in (place.before, place.behind)]
+    assert float(place.before) == pytest.approx(4)
+    assert sides == [(1, 1.5), (2, 1.5)]
+    assert not sweep.meets(place)
+    assert "1 s and 1.5 s" in as_text(page(found, sweep))
+
+
+def test_what_is_not_proven_in_time_is_bracketed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The roots of the tests above are found without a proof, and the answer says so."""
+    monkeypatch.setattr(comparison, "PROOF_SECONDS", -1.0)
+    sweep = compared("x/10", "3 + x/1000").over("n", 1, 1000)
+    (crossover,) = sweep.crossovers
+    assert (crossover.first, crossover.second) == ("M0", "M1")
+    assert float(crossover.before) == pytest.approx((3000 / 99) ** 0.5, rel=1e-9)
+    (left,) = sweep.unproven
+    assert (left.first, left.second, left.low, left.high) == ("M0", "M1", 1, 1000)
+    text = " ".join(as_text(page(sweep.comparison, sweep)).split())
+    assert "Not proven: M0 and M1 may change places more often between n = 1 and 1,000" in text
+    whole = compared("x^2 + 900", "109*x").over("n", 1, 100, whole=True)
+    assert {float(item.before) for item in whole.crossovers} <= {2, 3, 9, 10}
+    assert len(whole.crossovers) == 2
+
+
+def test_panels_of_a_solver_are_compared_in_time() -> None:
+    """No n has to be proven for the sums over panels; a step of 0.5 % shows that none of the two is passed."""
+    names = ("v100", "xeon_platinum_8180")
+    machines = [(aspenpy.load_machine(name), None) for name in names]
+    found = Comparison(aspenpy.load_application("hpl"), machines)
+    parts: list[float] = []
+    started = time.process_time()
+    sweep = found.over("n", 128, 20000, progress=parts.append)
+    assert sweep.crossovers == ()
+    assert time.process_time() - started < 10
+    assert parts
+    assert 0 <= min(parts) <= max(parts) <= 1
+    for n in (128, 700, 5000, 20000):
+        first, second = (aspenpy.predict(found.application, item, set={"n": n}).runtime for item, _ in machines)
+        assert first < second
+    assert [stretch.fastest for stretch in sweep.stretches] == ["v100"]

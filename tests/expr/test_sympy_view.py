@@ -1,5 +1,6 @@
 """SymPy's view: the same values, exactly, there and back."""
 
+import math
 import time
 from fractions import Fraction
 
@@ -26,7 +27,7 @@ from aspenpy.expr.graph import (
     summation,
     symbol,
 )
-from aspenpy.expr.sympy_view import NotInSympy, from_sympy, simplify, to_sympy
+from aspenpy.expr.sympy_view import NotInSympy, from_sympy, simplify, sympy_text, to_sympy
 from tests.expr.strategies import SYMBOLS, bound, built, environments, recipes, worth
 
 n, m = symbol("n"), symbol("m")
@@ -104,6 +105,25 @@ def test_sums_stay_sums():
     shown = to_sympy(summation(i, n, apply("max", i, m)))
     assert isinstance(shown, sympy.Sum)
     assert shown.subs({N: 5, M: 2}).doit() == 2 + 2 + 2 + 3 + 4
+
+
+@pytest.mark.parametrize("count", [2.5, Fraction(5, 2), apply("sqrt", 7)], ids=str)
+def test_a_sum_goes_over_whole_passes(count):
+    # 2.5 and sqrt(7) passes are 3: i = 0, 1 and 2
+    assert to_sympy(summation(i, count, apply("sqrt", i))).evalf() == pytest.approx(1 + math.sqrt(2))
+    shown = to_sympy(summation(i, count, apply("max", i, m)))
+    assert float(shown.subs({M: 1}).evalf()) == 1 + 1 + 2
+
+
+def test_text_is_what_sympy_writes_and_no_part_is_written_twice():
+    part = n
+    for step in range(18):  # each step holds the one before it twice
+        part = apply("max", part + step, part * 2, m)
+        if step == 7:
+            assert sympy_text(part) == str(to_sympy(part))
+    started = time.process_time()
+    assert sympy_text(part).count("n") == 2**18
+    assert time.process_time() - started < 4  # SymPy's own printer takes some minutes
 
 
 def test_a_sum_that_starts_elsewhere():

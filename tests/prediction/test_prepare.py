@@ -74,3 +74,13 @@ def test_a_name_is_no_model() -> None:
     app = aspenpy.parse("model t { param n = 1 kernel main { execute { flops [n] } } }")
     with pytest.raises(aspenpy.AspenError, match=r"aspenpy\.load_machine\('simple'\)"):
         aspenpy.predict(app, "simple")  # type: ignore[arg-type]
+
+
+def test_the_seed_is_the_predictions_own() -> None:
+    body = "execute { flops [n*uniform(1, 2)] }"
+    drawn = {seed: predict(body, "param n = 3", seed=seed) for seed in (1, 2, 3)}
+    assert len({item.runtime for item in drawn.values()}) == 3
+    for seed, item in drawn.items():
+        assert item.prepare(["n"])(3) == pytest.approx(item.runtime, rel=1e-12)
+        made = aspenpy.prepare(item.application, item.machine, ["n"], seed=seed)
+        assert made(3) == pytest.approx(item.runtime, rel=1e-12)
