@@ -7,12 +7,12 @@ from aspenpy.energy.account import Energy, predict_energy
 from aspenpy.energy.options import EnergyOptions
 from tests.tiny import both
 
-SOCKET = "intel_xeon_e5_2637"
+SOCKET = "intel_xeon_e5_2637_as_modelled"
 
 
 @pytest.fixture
 def listing() -> Energy:
-    app, machine = aspenpy.load_application("matmul_listing32"), aspenpy.load_machine("vt_e5_2637")
+    app, machine = aspenpy.load_application("matmul_listing32"), aspenpy.load_machine("vt_e5_2637_as_modelled")
     return predict_energy(app, machine, socket=SOCKET, set={"n": 8192, "nTimes": 5})
 
 

@@ -225,7 +225,7 @@ def test_points_of_frequency_and_voltage(megahertz: int, volts: float, nanosecon
     assert latency is not None
     set_to = {**machine.definitions, clock: graph.number(megahertz * 10**6)}
     found = [float(item) for item in evaluate_many([voltage, latency, dynamic], None, 0, set_to)]
-    watts = (24.5 - 2) * (volts / 1.484) ** 2 * megahertz / 1400  # proportional to voltage squared times clock
+    watts = (22 - 2) * (volts / 1.484) ** 2 * megahertz / 1400  # proportional to voltage squared times clock
     assert found == pytest.approx([volts, nanoseconds * 1e-9, watts], rel=1e-12)
 
 
