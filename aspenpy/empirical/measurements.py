@@ -194,28 +194,45 @@ def _setting(cell: Cell, name: str, size: Fraction, application: Application) ->
     return value
 
 
+LEAST, MOST = 1e-100, 1e100
+"""Between which measurements lie: squares of errors that are relative to them stay within floating point."""
+
+
 def _amount(cell: Cell, name: str, size: Fraction) -> float:
-    value = float(_number(cell, f"a measured {name}") * size)
+    value = _number(cell, f"a measured {name}") * size
     if value <= 0:
         hint = "errors are relative to what was measured, which must be positive"
         fail("not-positive", f"the {name} {cell.value} cannot be fitted", cell.span, hint=hint, parents=cell.parents)
-    return value
+    if not LEAST <= value <= MOST:
+        message = f"the {name} {cell.value} cannot be fitted: it is no plausible measurement"
+        hint = f"a measurement lies between {LEAST:g} and {MOST:g}, in base units"
+        fail("implausible", message, cell.span, hint=hint, parents=cell.parents)
+    return float(value)
 
 
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 
 
+LONGEST_NUMBER = 1000
+"""Characters of a number in a table."""
+
+
 def _number(cell: Cell, noun: str) -> Value:
     """Texts exactly, whole numbers as int."""
     value: Any = cell.value.item() if callable(getattr(cell.value, "item", None)) else cell.value
-    if isinstance(value, str) and NUMBER.fullmatch(value):
+    if isinstance(value, str) and len(value) <= LONGEST_NUMBER and NUMBER.fullmatch(value):
         nearest_float = float(value)
         if math.isfinite(nearest_float):
             return _settled(Fraction(value), Fraction(1)) if nearest_float else 0
     elif isinstance(value, int | float | Fraction) and not isinstance(value, bool) and -math.inf < value < math.inf:
         return value
-    found = "nothing stands here" if value in ("", None) else f"`{value}` is none"
+    found = "nothing stands here" if value in ("", None) else f"`{_shortened(value)}` is none"
     fail("bad-value", f"{noun} is a number, and {found}", cell.span, parents=cell.parents)
+
+
+def _shortened(value: Any) -> str:
+    text = str(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."
 
 
 def _settled(value: Value, size: Fraction) -> Value:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from aspenpy.analysis.counting import Counts
 from aspenpy.application.model import Application
-from aspenpy.diagnostics import AspenError, fail
+from aspenpy.diagnostics import AspenError, Diagnostic, fail
 from aspenpy.empirical.axis import Axis
 from aspenpy.empirical.hoisting import hoisted
 from aspenpy.empirical.measurements import RUNTIME, Measurement
@@ -26,6 +26,9 @@ from aspenpy.scope import Scope, Setting, Value
 
 STEP = 1e-6
 """Of a slope by differences, relative to the value: its error is about the square of that."""
+
+LARGEST_ERROR = 1e150
+"""Relative to what was measured: the square of it is still a floating-point number."""
 
 STEPS = frozenset({"ceil", "floor", "round"})
 """Functions whose slope is 0 and which yet rise with their argument."""
@@ -193,16 +196,25 @@ class Errors:
         return found
 
     def _error(self, row: Row, values: Sequence[float]) -> float:
-        curve, item = row.curve, row.measurement
+        item = row.measurement
+        error = (self._predicted(row, values) - item.value) / item.value
+        if not abs(error) <= LARGEST_ERROR:
+            message = f"the model is more than {LARGEST_ERROR:g} times what was measured"
+            diagnostic = Diagnostic("too-large", message, item.span, hint="give what is fitted a narrower range")
+            raise self._circumstances(AspenError(diagnostic), values, item)
+        return error
+
+    def _predicted(self, row: Row, values: Sequence[float]) -> float:
+        curve = row.curve
         try:
             if row.constants is not None:
-                return (curve.value(*values, *row.constants)[0] - item.value) / item.value
+                return curve.value(*values, *row.constants)[0]
         except EvaluationError:
             pass  # told by the formula as it was written
         try:
-            return (curve.whole(*values, *row.inputs)[0] - item.value) / item.value
+            return curve.whole(*values, *row.inputs)[0]
         except EvaluationError as error:
-            raise self._circumstances(curve.scope.located(error), values, item) from None
+            raise self._circumstances(curve.scope.located(error), values, row.measurement) from None
 
     def _circumstances(self, error: AspenError, values: Sequence[float], item: Measurement) -> AspenError:
         tried = ", ".join(f"{axis.name} = {float(value):.6g}" for axis, value in zip(self.axes, values, strict=True))

@@ -201,6 +201,8 @@ def _stepped(errors: Errors, box: Box, best: Solution) -> Solution | None:
     here = numpy.array(best.values)[free]
     low, high = (numpy.array([box[place][side] for place in free]) for side in (0, 1))
     slopes = numpy.array(errors.slopes(best.values))[:, free]
+    if not numpy.isfinite(slopes).all():
+        return None
     scale = numpy.linalg.norm(slopes, axis=0)
     scale[scale < LEAST_SLOPE] = 1.0
     bounds = (low - here) * scale, (high - here) * scale

@@ -12,6 +12,7 @@ from aspenpy.explore.constraint import Constraint, refuse_contradiction
 from aspenpy.explore.optimise import FEASIBLE, Goal, Problem, refuse_infeasible
 from aspenpy.explore.points import Floats
 from aspenpy.explore.space import Space
+from aspenpy.expr.draws import for_generators
 from aspenpy.record import Record
 from aspenpy.scope import DEFAULT_SEED
 
@@ -113,5 +114,7 @@ def _evolved(space: Space, goals: Sequence[Goal], problem: Problem, seed: int) -
             out["F"] = numpy.nan_to_num(evaluate(here).T, nan=WORST)
             out["G"] = numpy.minimum(problem.look(here)[1], WORST)[:, None]
 
-    found = minimize(Cube(), NSGA2(pop_size=POPULATION), ("n_gen", GENERATIONS), seed=seed, verbose=False)
+    found = minimize(
+        Cube(), NSGA2(pop_size=POPULATION), ("n_gen", GENERATIONS), seed=for_generators(seed), verbose=False
+    )
     return points(numpy.atleast_2d(found.pop.get("X")))

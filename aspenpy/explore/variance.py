@@ -14,6 +14,7 @@ import numpy
 from aspenpy.diagnostics import fail
 from aspenpy.explore.points import Floats
 from aspenpy.explore.space import Space
+from aspenpy.expr.draws import for_generators
 from aspenpy.metrics import metric
 from aspenpy.record import Record
 from aspenpy.scope import DEFAULT_SEED
@@ -98,7 +99,7 @@ def sobol(
     from SALib.sample import sobol as sampling
 
     problem = _problem(space)
-    places = sampling.sample(problem, samples, calc_second_order=pairs, seed=seed)
+    places = sampling.sample(problem, samples, calc_second_order=pairs, seed=for_generators(seed))
     found = _run(space, places, metric_name)
     mean, variance = float(found.mean()), float(found.var())
     if variance <= (1e-12 * mean) ** 2:
@@ -107,7 +108,12 @@ def sobol(
     with warnings.catch_warnings(), numpy.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         indices = analysis.analyze(
-            problem, found, calc_second_order=pairs, num_resamples=resamples, conf_level=CONFIDENCE, seed=seed
+            problem,
+            found,
+            calc_second_order=pairs,
+            num_resamples=resamples,
+            conf_level=CONFIDENCE,
+            seed=for_generators(seed),
         )
     names = problem["names"]
     rows = zip(names, indices["S1"], indices["S1_conf"], indices["ST"], indices["ST_conf"], strict=True)
@@ -138,9 +144,11 @@ def morris(space: Space, *, metric_name: str = "runtime", samples: int = 100, se
     from SALib.sample import morris as sampling
 
     problem = _problem(space)
-    places = sampling.sample(problem, samples, num_levels=LEVELS, seed=seed)
+    places = sampling.sample(problem, samples, num_levels=LEVELS, seed=for_generators(seed))
     found = _run(space, places, metric_name)
-    effects = analysis.analyze(problem, places, found, num_levels=LEVELS, conf_level=CONFIDENCE, seed=seed)
+    effects = analysis.analyze(
+        problem, places, found, num_levels=LEVELS, conf_level=CONFIDENCE, seed=for_generators(seed)
+    )
     rows = zip(
         effects["names"], effects["mu"], effects["mu_star"], effects["mu_star_conf"], effects["sigma"], strict=True
     )

@@ -88,8 +88,10 @@ def sets_touched(run: Number, line: Number, sets: Number, *loops: Number) -> Num
     Loops whose stride is no longer than the run below them make one longer run, and what is shorter than the cache
     touches as many lines of a smaller one, so that what is left to count is often nothing, or the same again.
     """
-    size = _whole(line, "a cache line")
-    wrap = size * _whole(sets, "a number of sets")
+    if len(loops) % 2:
+        raise DomainError("sets_touched takes pairs behind the number of sets: a stride and its trips")
+    size = _positive(line, "the size of a cache line")
+    wrap = size * _positive(sets, "a number of sets")
     strides = [_whole(_size(loops[k]), "a stride") % wrap for k in range(0, len(loops), 2)]
     trips = [max(1, math.ceil(loops[k + 1])) for k in range(0, len(loops), 2)]
     length, apart = max(1, math.ceil(run)), []
@@ -131,6 +133,12 @@ def _whole(value: Number, role: str) -> int:
     if value < 0 or int(value) != value:
         raise DomainError(f"{role} is a whole number, not {shown(value)}")
     return int(value)
+
+
+def _positive(value: Number, role: str) -> int:
+    if value < 1:
+        raise DomainError(f"{role} is at least 1, not {shown(value)}")
+    return _whole(value, role)
 
 
 def _spread(places: int, units: int, step: int, count: int) -> int:

@@ -50,6 +50,11 @@ def bits(seed: int, stream: Any) -> Any:
     return mixed(mixed(seed & MASK) ^ stream)
 
 
+def for_generators(seed: int) -> int:
+    """A seed as the generators of NumPy, SALib and pymoo take it: 32 bits, without a sign."""
+    return seed & 0xFFFFFFFF
+
+
 def unit(random_bits: Any) -> Any:
     """Uniform in 0 <= u < 1, a multiple of 2^-53."""
     return (random_bits >> 11) * 2.0**-53
@@ -86,6 +91,8 @@ def cdf(random_bits: int, cumulative: tuple[Number, ...]) -> Number:
 
 def check_cumulative(cumulative: tuple[Number, ...]) -> None:
     """Refuses what is no cumulative distribution: it rises from 0 or more to 1."""
+    if type(cumulative) is not tuple:
+        raise DomainError(f"cdf takes an array of cumulative probabilities, not the number {shown(cumulative)}")
     if not cumulative or not -ENDS_AT_ONE <= cumulative[-1] - 1 <= ENDS_AT_ONE:
         last = shown(cumulative[-1]) if cumulative else "nothing"
         raise DomainError(f"cumulative probabilities must end with 1, not with {last}")

@@ -216,6 +216,13 @@ def _index(run: Evaluation, node: Expr) -> Value:
     return array
 
 
+def _compare(run: Evaluation, node: Expr) -> Value:
+    left, right = (run.known[arg] for arg in node.args)
+    if type(left) is tuple or type(right) is tuple:  # which Python would compare
+        raise DomainError("an array stands where a number is needed")
+    return COMPARISONS[node.payload](left, right)
+
+
 def _junction(run: Evaluation, node: Expr) -> Value:
     first, second = node.args
     if run.known[first] is (node.payload == "or"):
@@ -289,7 +296,7 @@ RULES: dict[str, Callable[[Evaluation, Expr], Value]] = {
     "power": lambda run, node: raised(run.known[node.args[0]], run.known[node.args[1]]),
     "apply": _apply,
     "index": _index,
-    "compare": lambda run, node: COMPARISONS[node.payload](run.known[node.args[0]], run.known[node.args[1]]),
+    "compare": _compare,
     "junction": _junction,
     "if_else": _if_else,
     "sum": _sum,

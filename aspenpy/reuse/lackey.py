@@ -30,7 +30,7 @@ _NOTHING = References(np.empty(0, np.uint64), np.empty(0, np.int64), np.empty(0,
 def quick(lines: Lines, kinds: frozenset[int]) -> References | None:
     """All references, or None if a line is not regular. Of kinds that are not wanted the letters are looked at."""
     commas = np.flatnonzero(lines.text == ord(","))
-    if len(commas) != len(lines.ends):
+    if len(commas) != len(lines.ends) or (lines.ends - lines.starts).min() < WIDTH:
         return None
     prefixes = words(lines.text, lines.starts + WIDTH) & np.uint64(0xFFFFFF)
     wanted = np.zeros(len(prefixes), np.bool_)
@@ -46,7 +46,10 @@ def quick(lines: Lines, kinds: frozenset[int]) -> References | None:
     if not len(chosen):
         return _NOTHING
     commas = commas[chosen]
-    addresses = hexadecimal(lines.text, lines.starts[chosen] + WIDTH, commas)
+    starts = lines.starts[chosen]
+    if (commas < starts + WIDTH).any() or (commas >= lines.ends[chosen]).any():  # two in one line, none in another
+        return None
+    addresses = hexadecimal(lines.text, starts + WIDTH, commas)
     sizes = decimal(lines.text, commas + 1, lines.ends[chosen])
     if addresses is None or sizes is None or not are_possible(addresses, sizes):
         return None

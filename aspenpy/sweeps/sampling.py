@@ -9,6 +9,7 @@ from typing import Any
 import numpy
 
 from aspenpy.diagnostics import fail, nearest
+from aspenpy.expr.draws import for_generators
 from aspenpy.record import Record
 from aspenpy.sweeps.arrays import Floats
 
@@ -53,6 +54,7 @@ def sampled(spans: Mapping[str, Span], count: int, method: str, seed: int) -> di
         fail("unknown-method", f"there is no sampling method `{method}`", hint=hint)
     if count < 1:
         fail("bad-sample", f"a sample has at least 1 point, not {count}")
+    seed = for_generators(seed)
     places = _uniform(count, len(spans), seed) if method == "uniform" else _even(count, len(spans), method, seed)
     return {name: span.at(column) for (name, span), column in zip(spans.items(), places.T, strict=True)}
 

@@ -56,8 +56,10 @@ def _power(base: nodes.Expression, exponent: nodes.Expression, lookup: Lookup) -
 
 
 def _apply(node: nodes.Apply, lookup: Lookup) -> Dimension | None:
-    rule = _FUNCTION_RULES[FUNCTIONS[node.function].dimension] if node.function in FUNCTIONS else _unknown
-    return rule(node, lookup)
+    function = FUNCTIONS.get(node.function)
+    if function is None or not function.accepts(len(node.arguments)):  # refused where the expression is built
+        return _unknown(node, lookup)
+    return _FUNCTION_RULES[function.dimension](node, lookup)
 
 
 def _same(node: nodes.Apply, lookup: Lookup) -> Dimension | None:
@@ -135,7 +137,7 @@ _FUNCTION_RULES: dict[str, Callable[[nodes.Apply, Lookup], Dimension | None]] = 
     "same": _same,
     "pure": _pure,
     "root": _root,
-    "power": lambda node, lookup: _power(*node.arguments, lookup) if len(node.arguments) == 2 else None,
+    "power": lambda node, lookup: _power(*node.arguments, lookup),
     "lookup": _lookup_function,
     "unknown": _unknown,
 }
