@@ -39,7 +39,12 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
     add_machine(parser, required=False, why="; where no column `machine` says which")
     add_settings(parser)
-    parser.add_argument("--vary", metavar="NAME,...", help="what to fit (default: all that has a range and matters)")
+    parser.add_argument(
+        "--vary",
+        metavar="NAME,...",
+        help="parameters to fit, of the application or the machine (default: the application's that have a range and "
+        "that the measurements determine)",
+    )
     parser.add_argument("--integer", metavar="NAME,...", help="which of it takes whole values only")
     parser.add_argument(
         "--column",

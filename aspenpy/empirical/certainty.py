@@ -31,6 +31,7 @@ WHOLE = "a whole number, taken as given"
 HELD = "at the {} end of its range, taken as given"
 NO_EFFECT = "not determined: nothing that was measured changes with it"
 TOGETHER = "not determined: moves together with {} without effect"
+TOO_WIDE = "not determined: its {} interval, +- {:.3g}, is wider than its range"
 NOTHING_TO_SPARE = "no measurement to spare for an interval"
 
 
@@ -41,6 +42,11 @@ class Certainty(Record):
     remarks: dict[int, str]
     spreads: dict[int, tuple[float, float]]
     freedom: int
+
+    @property
+    def undetermined(self) -> dict[int, str]:
+        """The remarks on what the measurements do not determine, nor an end of a range."""
+        return {place: remark for place, remark in self.remarks.items() if remark.startswith("not determined")}
 
 
 def certainty(errors: Errors, values: Sequence[float], confidence: float) -> Certainty:
@@ -73,7 +79,13 @@ def certainty(errors: Errors, values: Sequence[float], confidence: float) -> Cer
     deviations = numpy.sqrt(variance) / lengths
     quantile = _student(freedom, confidence)
     spreads = {inner[place]: (float(deviations[place]), float(quantile * deviations[place])) for place in determined}
-    return Certainty(remarks, spreads, freedom)
+    wide = {
+        place: TOO_WIDE.format(f"{100 * confidence:g} %", half)
+        for place, (_, half) in spreads.items()
+        if not half <= errors.axes[place].high - errors.axes[place].low
+    }
+    narrow = {place: spread for place, spread in spreads.items() if place not in wide}
+    return Certainty(remarks | wide, narrow, freedom)
 
 
 def _student(freedom: int, confidence: float) -> float:

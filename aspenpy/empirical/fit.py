@@ -9,14 +9,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from aspenpy.application.model import Application
 from aspenpy.application.ranges import range_warning, ranged
 from aspenpy.diagnostics import Diagnostic, distinct, fail, nearest
-from aspenpy.empirical.axis import axis_of
-from aspenpy.empirical.certainty import certainty
+from aspenpy.empirical.axis import Axis, axis_of
+from aspenpy.empirical.certainty import Certainty, certainty
 from aspenpy.empirical.measurements import Measurement, measurements
+from aspenpy.empirical.proposal import determined
 from aspenpy.empirical.responses import Errors, Responses, require_enough, rms
 from aspenpy.empirical.search import solved
 from aspenpy.empirical.sheet import Sheet, sheet_of_rows, sheet_of_text
@@ -43,6 +44,14 @@ class FittedParameter(Record):
     remark: str | None
 
 
+class Refusal(Record):
+    """A parameter that was left at the model's value, and why the measurements cannot determine it."""
+
+    name: str
+    value: float
+    reason: str
+
+
 class Residual(Record):
     """A measurement, what the fitted model gives for it, and the relative error, (predicted - measured)/measured."""
 
@@ -59,6 +68,7 @@ class Fit(Record):
     application: Application
     kernel: str
     parameters: tuple[FittedParameter, ...]
+    refused: tuple[Refusal, ...]
     residuals: tuple[Residual, ...]
     rms: float
     rms_before: float
@@ -123,10 +133,11 @@ def fit(
     allow_outside: bool = False,
     watch: Callable[[float], None] | None = None,
 ) -> Fit:
-    """Fits parameters of the application to measurements (see `docs/commands.md` for the columns).
+    """Fits parameters of the application and of machines to measurements (see `docs/commands.md` for the columns).
 
-    Those in `vary`; if left out, all that have a range, were neither set nor measured at given values, and on which
-    the measured numbers depend. Those in `integer` take whole values only. `machine` and `socket` hold where no column
+    Those in `vary`; if left out, the parameters of the application that have a range, were neither set nor measured at
+    given values, and that the measurements can determine together; those of the machines if the application has none.
+    The others are in `refused`. Those in `integer` take whole values only. `machine` and `socket` hold where no column
     says where a row was measured. `columns` renames columns of a file and leaves out all others. `watch` is called with
     the root mean square of the relative errors each time they have been computed. The other arguments are those of
     `predict`. Raises AspenError.
@@ -144,18 +155,24 @@ def fit(
     settings = dict(set or {})
     responses = Responses(app, found, kernel=kernel, settings=settings, overlap=overlap, seed=seed)
     names = _chosen(responses, vary)
-    for name in integer:
-        if name not in names:
-            hint = nearest(name, names) or "fitted are " + ", ".join(names)
-            fail("not-fitted", f"`{name}` is to be whole, and is not among what is fitted", hint=hint)
-    scope = responses.scopes[0]
-    given = [*names, *responses.inputs]
-    axes = [axis_of(app.parameters[name], scope, given, name in integer) for name in names]
-    errors = responses.errors(axes)
-    require_enough(errors)
-    errors.watch = watch
-    best = solved(errors)
-    return _described(responses, errors, best.values, confidence)
+    _require_fitted(integer, names, ())
+    axes = [_axis(responses, name, names, name in integer) for name in names]
+    if vary:
+        require_enough(responses.errors(axes))
+        errors, values, known = _solved(responses, axes, confidence, watch)
+        return _described(responses, errors, values, known, confidence, ())
+    axes, refused = _determined(responses, axes)
+    while True:
+        errors, values, known = _solved(responses, axes, confidence, watch)
+        if not known.undetermined:
+            break
+        place = max(known.undetermined)
+        refused.append(_refusal(axes[place], known.undetermined[place]))
+        axes = [axis for axis in axes if axis is not axes[place]]
+        if not axes:
+            _nothing_determined(refused)
+    _require_fitted(integer, [axis.name for axis in axes], refused)
+    return _described(responses, errors, values, known, confidence, refused)
 
 
 def _sheet(data: Data, columns: Mapping[str, str] | None) -> Sheet:
@@ -174,29 +191,83 @@ def _sheet(data: Data, columns: Mapping[str, str] | None) -> Sheet:
 
 def _chosen(responses: Responses, vary: Sequence[str]) -> list[str]:
     application = responses.application
-    for name in vary:
-        _check(name, responses)
     if vary:
-        return list(dict.fromkeys(vary))
+        return list(dict.fromkeys(_checked(name, responses) for name in vary))
     taken = {*responses.inputs, *responses.settings}
-    with_range = [
-        parameter.name for parameter, _ in ranged(application.parameters.values()) if parameter.name not in taken
+    found = [
+        parameter.name
+        for parameter, _ in ranged(responses.parameters.values())
+        if taken.isdisjoint((parameter.name, parameter.name.removeprefix("machine:")))
+        and responses.depend_on(parameter.name)
+        and not responses.conflicting(parameter.name)
     ]
-    found = [name for name in with_range if responses.depend_on(name)]
     if not found:
         message = f"application `{application.name}` has no parameter to fit"
         hint = "what is fitted has a range (`param a = 1 in 0 .. 10`), is no column of the measurements, and matters"
         fail("nothing-to-fit", message, application.node.name_span, hint=hint)
-    return found
+    return [name for name in found if name in application.parameters] or found
 
 
-def _check(name: str, responses: Responses) -> None:
-    known = responses.application.parameters
+def _axis(responses: Responses, name: str, names: Sequence[str], whole: bool) -> Axis:
+    scope = responses.scope_of(name)
+    known = responses.parameters
+    here = [responses.qualified(other) for other in names if known[other].symbol in scope.definitions]
+    return axis_of(known[name], scope, [*here, *responses.inputs], whole)
+
+
+def _determined(responses: Responses, axes: list[Axis]) -> tuple[list[Axis], list[Refusal]]:
+    """The axes that the measurements can determine together, and the others with the reason."""
+    errors = responses.errors(axes)
+    why = determined(errors)
+    left = [axis for place, axis in enumerate(axes) if place not in why]
+    refused = [_refusal(axes[place], reason) for place, reason in why.items()]
+    if not left:
+        _nothing_determined(refused)
+    require_enough(errors, [axis.name for axis in left])
+    return left, refused
+
+
+def _refusal(axis: Axis, reason: str) -> Refusal:
+    return Refusal(axis.name, axis.start, reason)
+
+
+def _nothing_determined(refused: Sequence[Refusal]) -> NoReturn:
+    reasons = "; ".join(f"`{item.name}`: {item.reason}" for item in refused)
+    fail("nothing-to-fit", f"the measurements determine no parameter: {reasons}")
+
+
+def _require_fitted(integer: Sequence[str], names: Sequence[str], refused: Sequence[Refusal]) -> None:
+    for name in integer:
+        if name not in names:
+            why = next((item.reason for item in refused if item.name == name), None)
+            hint = why or nearest(name, names) or "fitted are " + ", ".join(names)
+            fail("not-fitted", f"`--integer {name}`: `{name}` is not one of the fitted parameters", hint=hint)
+
+
+def _solved(
+    responses: Responses, axes: Sequence[Axis], confidence: float, watch: Callable[[float], None] | None
+) -> tuple[Errors, Sequence[float], Certainty]:
+    errors = responses.errors(axes)
+    errors.watch = watch
+    values = solved(errors).values
+    return errors, values, certainty(errors, values, confidence)
+
+
+def _checked(given: str, responses: Responses) -> str:
+    """A parameter to fit, under the name that it has in `responses`."""
+    known, name = responses.parameters, given.removeprefix("app:")
+    if given in known and f"machine:{given}" in known:
+        hint = f"write `app:{given}` or `machine:{given}`"
+        fail("ambiguous-parameter", f"both models have a parameter `{given}`", hint=hint)
     if name not in known:
-        hint = nearest(name, known) or "with a range are " + ", ".join(
-            parameter.name for parameter, _ in ranged(responses.application.parameters.values())
-        )
-        fail("unknown-parameter", f"the application has no parameter `{name}`", hint=hint)
+        ranges = ", ".join(parameter.name for parameter, _ in ranged(known.values()))
+        hint = nearest(name, known) or f"with a range are {ranges}"
+        fail("unknown-parameter", f"unknown parameter `{name}`", hint=hint)
+    machines = responses.conflicting(name)
+    if machines:
+        named = " and ".join(f"`{machine.name}`" for machine in machines)
+        hint = "fit the measurements of each machine apart"
+        fail("ambiguous-parameter", f"machines {named} give `{name}` different values or ranges", hint=hint)
     place = known[name].node.name_span
     if known[name].low is None:
         hint = f"write `param {name} = ... in low .. high`"
@@ -205,18 +276,25 @@ def _check(name: str, responses: Responses) -> None:
         fail("not-free", f"`{name}` is given, by the measurements or by a setting, and cannot be fitted", place)
     if not responses.depend_on(name):
         fail("no-influence", f"nothing that was measured depends on `{name}`", place)
+    return name
 
 
 # -- what was found --------------------------------------------------------------------------------
 
 
-def _described(responses: Responses, errors: Errors, values: Sequence[float], confidence: float) -> Fit:
+def _described(
+    responses: Responses,
+    errors: Errors,
+    values: Sequence[float],
+    known: Certainty,
+    confidence: float,
+    refused: Sequence[Refusal],
+) -> Fit:
     left = errors(values)
     residuals = tuple(
         Residual(item, item.value * (1 + error), error)
         for item, error in zip(responses.measurements, left, strict=True)
     )
-    known = certainty(errors, values, confidence)
     parameters = []
     for place, (axis, value) in enumerate(zip(errors.axes, values, strict=True)):
         deviation, half = known.spreads.get(place, (None, None))
@@ -230,6 +308,7 @@ def _described(responses: Responses, errors: Errors, values: Sequence[float], co
         responses.application,
         responses.kernel,
         tuple(parameters),
+        tuple(refused),
         residuals,
         rms(left),
         before,

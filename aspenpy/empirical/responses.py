@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from aspenpy.analysis.counting import Counts
-from aspenpy.application.model import Application
+from aspenpy.application.model import Application, Parameter
 from aspenpy.diagnostics import AspenError, Diagnostic, fail
 from aspenpy.empirical.axis import Axis
 from aspenpy.empirical.hoisting import hoisted
@@ -20,6 +20,7 @@ from aspenpy.expr.compile_python import Prepared
 from aspenpy.expr.derivative import derivative
 from aspenpy.expr.evaluate import EvaluationError, evaluate_many
 from aspenpy.expr.graph import Expr
+from aspenpy.machine.model import Machine
 from aspenpy.mapping.mapper import map_application
 from aspenpy.prediction import Prediction
 from aspenpy.scope import Scope, Setting, Value
@@ -51,6 +52,8 @@ class Responses:
         self.overlap, self.seed = overlap, seed
         self.measurements = tuple(measurements)
         self.inputs = list(dict.fromkeys(name for item in measurements for name, _ in item.settings))
+        self.machines = list(dict.fromkeys(item.machine for item in measurements if item.machine is not None))
+        self.parameters = {**application.parameters, **_of_machines(self.machines, application)}
         self.formulas: dict[tuple[Any, ...], tuple[Scope, Expr]] = {}
         for item in measurements:
             if key_of(item) not in self.formulas:
@@ -74,15 +77,43 @@ class Responses:
     def scopes(self) -> list[Scope]:
         return [scope for scope, _ in self.formulas.values()]
 
+    def scope_of(self, name: str) -> Scope:
+        """One in which a parameter is defined: those of a machine are not in the scopes of others."""
+        symbol = self.parameters[name].symbol
+        return next((scope for scope in self.scopes if symbol in scope.definitions), self.scopes[0])
+
+    def qualified(self, name: str) -> str:
+        """The name of a parameter as a scope takes it where both models have one of that name."""
+        return f"app:{name}" if f"machine:{name}" in self.parameters else name
+
     def depend_on(self, name: str) -> bool:
         """Whether anything that was measured depends on a parameter."""
-        return any(scope.symbol(name) in scope.used([expr]) for scope, expr in self.formulas.values())
+        symbol = self.parameters[name].symbol
+        return any(symbol in scope.used([expr]) for scope, expr in self.formulas.values())
+
+    def conflicting(self, name: str) -> list[Machine]:
+        """The machines that declare a parameter, if they give it different values or ranges."""
+        symbol = self.parameters[name].symbol
+        found = [
+            (machine, item.node) for machine in self.machines for item in machine.parameters if item.symbol is symbol
+        ]
+        return [machine for machine, _ in found] if any(node != found[0][1] for _, node in found) else []
 
     def errors(self, axes: Sequence[Axis]) -> Errors:
         """The relative errors as a function of the values on some axes."""
-        names = [axis.name for axis in axes]
+        names = {self.qualified(axis.name): self.parameters[axis.name].symbol for axis in axes}
         curves = {key: Curve(*found, names, self.inputs, self.seed) for key, found in self.formulas.items()}
         return Errors(axes, [(curves[key_of(item)], item) for item in self.measurements])
+
+
+def _of_machines(machines: Sequence[Machine], application: Application) -> dict[str, Parameter]:
+    """The machines' parameters under the names by which a user sets them; of several of one name the first."""
+    found: dict[str, Parameter] = {}
+    for machine in machines:
+        for item in machine.parameters:
+            name = f"machine:{item.name}" if item.name in application.parameters else item.name
+            found.setdefault(name, item.replace(name=name))
+    return found
 
 
 def key_of(item: Measurement) -> tuple[Any, ...]:
@@ -102,12 +133,13 @@ class Curve:
     taken, the whole formula is evaluated each time.
     """
 
-    def __init__(self, scope: Scope, expr: Expr, names: Sequence[str], inputs: Sequence[str], seed: int) -> None:
+    def __init__(self, scope: Scope, expr: Expr, names: Mapping[str, Expr], inputs: Sequence[str], seed: int) -> None:
         self.scope, self.seed = scope, seed
-        self.symbols = [scope.symbol(name) for name in (*names, *inputs)]
-        fitted = self.symbols[: len(names)]
-        self.inputs = self.symbols[len(names) :]
-        self.formula = scope.formulas([expr], [*names, *inputs])[0]
+        fitted = list(names.values())
+        self.inputs = [scope.symbol(name) for name in inputs]
+        self.symbols = [*fitted, *self.inputs]
+        here = [name for name, symbol in names.items() if symbol in scope.definitions]
+        self.formula = scope.formulas([expr], [*here, *inputs])[0]
         self.hoisted = hoisted(self.formula, fitted)
         ramp = without_steps(self.hoisted.expr, fitted)
         self.has_steps = ramp is not self.hoisted.expr
@@ -208,11 +240,11 @@ class Errors:
         curve = row.curve
         try:
             if row.constants is not None:
-                return curve.value(*values, *row.constants)[0]
+                return float(curve.value(*values, *row.constants)[0])
         except EvaluationError:
             pass  # told by the formula as it was written
         try:
-            return curve.whole(*values, *row.inputs)[0]
+            return float(curve.whole(*values, *row.inputs)[0])
         except EvaluationError as error:
             raise self._circumstances(curve.scope.located(error), values, row.measurement) from None
 
@@ -222,15 +254,17 @@ class Errors:
         return AspenError(*(diagnostic.within(said) for diagnostic in error.diagnostics))
 
     def slopes(self, values: Sequence[float]) -> list[list[float]]:
-        """The slopes of each error by each parameter: those of the formula where it has some, else by differences.
-        Raises AspenError where a model has no value."""
+        """The slopes of each error by each parameter: those of the formula where it has some and they are finite, else
+        by differences. Raises AspenError where a model has no value."""
         return [[self._slope(row, values, place) for place in range(len(self.axes))] for row in self.rows]
 
     def _slope(self, row: Row, values: Sequence[float], place: int) -> float:
         prepared = row.curve.slopes[place]
         if prepared is not None and row.constants is not None:
             try:
-                return prepared(*values, *row.constants)[0] / row.measurement.value
+                slope = float(prepared(*values, *row.constants)[0]) / row.measurement.value
+                if abs(slope) <= LARGEST_ERROR:
+                    return slope
             except EvaluationError:
                 pass  # such as the slope of a root at 0: what a small step changes is still to be seen
         axis, value = self.axes[place], values[place]
@@ -245,10 +279,11 @@ def rms(errors: Sequence[float]) -> float:
     return math.sqrt(math.fsum(error * error for error in errors) / len(errors))
 
 
-def require_enough(errors: Errors) -> None:
-    """Refuses fewer measurements than parameters."""
+def require_enough(errors: Errors, possible: Sequence[str] = ()) -> None:
+    """Refuses fewer measurements than parameters. `possible` are those that they could determine."""
     if len(errors.rows) < len(errors.axes):
         names = ", ".join(axis.name for axis in errors.axes)
         measured, fitted = counted(len(errors.rows), "measurement"), counted(len(errors.axes), "parameter")
         message = f"{measured} cannot determine {fitted} ({names})"
-        fail("too-few-measurements", message, errors.rows[-1].measurement.span, hint="--vary chooses fewer parameters")
+        hint = f"--vary {','.join(possible)}" if possible else "--vary chooses fewer parameters"
+        fail("too-few-measurements", message, errors.rows[-1].measurement.span, hint=hint)

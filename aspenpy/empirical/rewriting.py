@@ -36,6 +36,13 @@ def rewritten(
     """
     place = application.node.name_span
     assert place is not None, application
+    elsewhere = [name for name in values if name not in application.parameters]
+    if elsewhere:
+        message = f"`{elsewhere[0]}` is a parameter of a machine, and the application is written"
+        hint = "give the fitted values instead: " + " ".join(
+            f"--set {name}={value!r}" for name, value in values.items()
+        )
+        fail("not-rewritten", message, hint=hint)
     source = place.source
     changes = [_change(application, source, name, value) for name, value in values.items()]
     changes = _joined(changes)

@@ -123,14 +123,14 @@ def _branched(errors: Errors, box: Box, whole: Sequence[int]) -> Solution:
 
 def _inside(errors: Errors, box: Box, runs: int) -> Solution:
     """The best point of a box."""
-    own = tuple(min(max(axis.start, low), high) for axis, (low, high) in zip(errors.axes, box, strict=True))
+    own = _own(errors, box)
     if all(low == high for low, high in box):
         return Solution(own, _cost(errors, own))
     if errors.linear:
         return _polished(errors, box, own)
     best: Solution | None = None
     problem: AspenError | None = None
-    for start in _starts(errors, box, own, runs):
+    for start in starts(errors, box, runs):
         try:
             found = _polished(errors, box, _followed(errors, box, start))
         except AspenError as error:
@@ -142,6 +142,11 @@ def _inside(errors: Errors, box: Box, runs: int) -> Solution:
         assert problem is not None
         raise problem
     return best
+
+
+def _own(errors: Errors, box: Box) -> tuple[float, ...]:
+    """The model's own values, or the nearest in the box."""
+    return tuple(min(max(axis.start, low), high) for axis, (low, high) in zip(errors.axes, box, strict=True))
 
 
 def _cost(errors: Errors, values: Sequence[float]) -> float:
@@ -227,8 +232,9 @@ def _stepped(errors: Errors, box: Box, best: Solution) -> Solution | None:
 # -- starts ----------------------------------------------------------------------------------------
 
 
-def _starts(errors: Errors, box: Box, own: tuple[float, ...], runs: int) -> list[tuple[float, ...]]:
+def starts(errors: Errors, box: Box, runs: int) -> list[tuple[float, ...]]:
     """The model's own values first; then the best among points spread evenly (Halton's sequence)."""
+    own = _own(errors, box)
     axes = [axis.replace(low=low, high=high) for axis, (low, high) in zip(errors.axes, box, strict=True)]
     costs: list[tuple[float, tuple[float, ...]]] = []
     for number in range(1, STARTS) if runs > 1 else ():

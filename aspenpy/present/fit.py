@@ -28,7 +28,8 @@ RECORDS = tuple(
 def page(fit: Fit) -> Page:
     """What was fitted, how well, and each measurement."""
     notes = (Paragraph(STEPS),) if fit.has_steps else ()
-    return (Title(heading(fit)), _parameters(fit), *notes, _goodness(fit), _residuals(fit))
+    refused = (_refused(fit),) if fit.refused else ()
+    return (Title(heading(fit)), _parameters(fit), *refused, *notes, _goodness(fit), _residuals(fit))
 
 
 def heading(fit: Fit) -> str:
@@ -66,6 +67,11 @@ def _parameters(fit: Fit) -> Table:
     shown = [place for place in range(len(columns)) if any(row[place] is not None for row in rows)]
     chosen = tuple(tuple(row[place] for place in shown) for row in rows)
     return Table(tuple(columns[place] for place in shown), chosen)
+
+
+def _refused(fit: Fit) -> Table:
+    columns = (Column("not fitted"), Column("stays", number, "right"), Column("why", wrapped=True))
+    return Table(columns, tuple((item.name, item.value, item.reason) for item in fit.refused))
 
 
 def _goodness(fit: Fit) -> Table:
@@ -148,6 +154,7 @@ def as_json(fit: Fit) -> dict[str, Any]:
         "kernel": fit.kernel,
         "confidence": fit.confidence,
         "parameters": [_parameter(item) for item in fit.parameters],
+        "refused": [{"name": item.name, "value": item.value, "reason": item.reason} for item in fit.refused],
         "rms": fit.rms,
         "rms_before": fit.rms_before,
         "mean_error": fit.mean_error,
@@ -191,6 +198,7 @@ def records(fit: Fit) -> Table:
         ("parameter", item.name, item.before, item.value, *(item.interval or (None, None)), item.remark, *(None,) * 7)
         for item in fit.parameters
     ]
+    rows += [("refused", item.name, item.value, *(None,) * 3, item.reason, *(None,) * 7) for item in fit.refused]
     for residual in fit.residuals:
         found = residual.measurement
         machine = None if found.machine is None else found.machine.name
