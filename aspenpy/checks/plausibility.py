@@ -6,10 +6,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 from aspenpy.analysis.peaks import Peak, peaks
-from aspenpy.diagnostics import Diagnostic
+from aspenpy.caches.level import levels_of
+from aspenpy.diagnostics import Diagnostic, distinct
 from aspenpy.dimensions import readable
 from aspenpy.expr.evaluate import EvaluationError, evaluate_many
 from aspenpy.expr.graph import Expr
@@ -60,6 +62,28 @@ RANGES: Mapping[tuple[str, str], Range] = {
 }
 """By type of component and property."""
 
+
+class Order(NamedTuple):
+    """How a property goes from one level of the hierarchy to the next, as seen from a core: it `rises` or falls.
+    Of what is `shared`, each core has its part. `code`, `worse` and `hint` tell of a level where it does not."""
+
+    property: str
+    rises: bool
+    shared: bool
+    code: str
+    worse: str
+    hint: str
+
+
+ORDERS = (
+    Order(
+        "capacity", True, False, "smaller-level", "holds less than", "levels grow outwards: are two of them swapped?"
+    ),
+    Order("latency", True, False, "quicker-level", "answers sooner than", "a level waits for those inside it first"),
+    Order("bandwidth", False, True, "faster-level", "is faster than", "all that it delivers goes through that one"),
+)
+"""Of two levels that a core reaches, the inner one first: caches, then the memory."""
+
 POWERS_OF_TWO = {("cache", "cacheline"): "B"}
 
 
@@ -71,7 +95,7 @@ def implausible(machine: Machine) -> list[Diagnostic]:
         if node.name in machine.components
         for warning in _Component(machine, machine.components[node.name]).warnings()
     ]
-    return [*found, *_counts(machine), *_rates(machine)]
+    return [*found, *_counts(machine), *_rates(machine), *distinct(_orders(machine))]
 
 
 class _Component:
@@ -149,6 +173,38 @@ def _counts(machine: Machine) -> Iterator[Diagnostic]:
             if quantity is not None and quantity <= 0:
                 message = f"{component.type} `{component.name}` has {_number(quantity)} of `{part.component}`"
                 yield _warn("none-of-it", message, part.span, "leave the line out, or write how many there are")
+
+
+def _orders(machine: Machine) -> Iterator[Diagnostic]:
+    """Levels of memory that are out of order, socket by socket."""
+    for socket in machine.sockets:
+        places = [place for place in machine.places(socket) if place.component.type in ("core", "memory")]
+        cores = sum(_value(machine, place.count) or 0 for place in places if place.component.type == "core")
+        memories = [place for place in places if place.component.type == "memory"][:1]
+        levels = [
+            (_Component(machine, place.component), _value(machine, place.count))
+            for place in (*(level.place for level in levels_of(machine, socket)), *memories)
+        ]
+        for order in ORDERS:
+            amounts = [
+                (known, known.values[order.property] * (count / cores if order.shared else 1))
+                for known, count in levels
+                if order.property in known.values and (not order.shared or (cores and count))
+            ]
+            yield from _out_of_order(order, amounts)
+
+
+def _out_of_order(order: Order, levels: list[tuple[_Component, Any]]) -> Iterator[Diagnostic]:
+    for (inner, inside), (outer, outside) in pairwise(levels):
+        first, last = (inside, outside) if order.rises else (outside, inside)
+        if first > last * (1 + TOLERANCE):
+            unit = RANGES[outer.component.type, order.property].unit
+            told = f"{readable(outside, unit)} against {readable(inside, unit)}{' a core' if order.shared else ''}"
+            message = (
+                f"{outer.component.type} `{outer.component.name}` {order.worse} {inner.component.type} "
+                f"`{inner.component.name}` inside it: {told}"
+            )
+            yield _warn(order.code, message, outer.span(order.property), order.hint)
 
 
 def _rates(machine: Machine) -> Iterator[Diagnostic]:

@@ -54,7 +54,8 @@ def axis_of(parameter: Parameter, scope: Scope, given: Sequence[str], whole: boo
     place = parameter.node.name_span
     moving = [name for name in given if scope.symbol(name) in scope.used([parameter.low, parameter.high])]
     if moving:
-        message = f"the range of `{parameter.name}` moves with `{moving[0].removeprefix('app:')}`, which is fitted or measured"
+        other = moving[0].removeprefix("app:")
+        message = f"the range of `{parameter.name}` moves with `{other}`, which is fitted or measured"
         fail("moving-range", message, place, hint="give it a range of numbers")
     start, low, high = scope.values([parameter.symbol, parameter.low, parameter.high])
     if isinstance(start, tuple):

@@ -31,6 +31,12 @@ SLIPS = [
      "above-channels", "property bandwidth [box_bandwidth]"),
     ("socket [2] box_socket", "socket [0] box_socket", "none-of-it", None),
     ("property fma_gain [2]", "property fma_gain [0.5]", "implausibly-small", None),
+    ("property capacity [32 MiB]", "property capacity [16 KiB]", "smaller-level", "property capacity [16 KiB]"),
+    ("property capacity [128 GiB]", "property capacity [16 MiB]", "smaller-level", "property capacity [16 MiB]"),
+    ("property sharing [box_cores]", "property sharing [box_cores] property latency [91 ns]", "quicker-level",
+     "property latency [90 ns]"),
+    ("property sharing [box_cores]", "property sharing [box_cores] property bandwidth [99 GB/s]", "faster-level",
+     "property bandwidth [box_bandwidth]"),
 ]  # fmt: skip
 """What is written instead of what, the code that is told first, and the text it points at (the slip itself if None)."""
 
@@ -47,6 +53,33 @@ def test_slip(right: str, wrong: str, code: str, place: str | None) -> None:
     assert warning.severity == "warning"
     assert warning.span is not None
     assert warning.span.text().split("  //")[0] == (wrong if place is None else place)
+
+
+def with_caches(l1: str, l2: str) -> list[str]:
+    """What is told of bandwidths of the caches; 16 cores share the second, and the memory has 100 GB/s."""
+    rates = {"property sharing [1]": l1, "property sharing [box_cores]": l2}
+    text = SOUND
+    for where, rate in rates.items():
+        text = text.replace(where, f"{where} property bandwidth [{rate}]")
+    return [item.message for item in implausible(machine(text))]
+
+
+def test_a_shared_cache_is_compared_by_its_part_of_a_core() -> None:
+    """800 GB/s are 50 GB/s for each of 16 cores."""
+    assert with_caches("50 GB/s", "800 GB/s") == []
+    assert with_caches("49 GB/s", "800 GB/s") == [
+        "cache `box_l2` is faster than cache `box_l1` inside it: 50 GB/s against 49 GB/s a core"
+    ]
+    assert with_caches("50 GB/s", "96 GB/s") == [
+        "memory `box_memory` is faster than cache `box_l2` inside it: 6.25 GB/s against 6 GB/s a core"
+    ]
+
+
+def test_westmere_as_it_was() -> None:
+    """96 GB/s a core behind a load port of 16 B at 2.8 GHz, 44.8 GB/s."""
+    assert with_caches("16 B*2.8 GHz", "96 GB/s*16") == [
+        "cache `box_l2` is faster than cache `box_l1` inside it: 96 GB/s against 44.8 GB/s a core"
+    ]
 
 
 def test_numbers_are_told() -> None:
