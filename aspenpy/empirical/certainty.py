@@ -31,7 +31,7 @@ WHOLE = "a whole number, taken as given"
 HELD = "at the {} end of its range, taken as given"
 NO_EFFECT = "not determined: nothing that was measured changes with it"
 TOGETHER = "not determined: moves together with {} without effect"
-TOO_WIDE = "not determined: its {} interval, +- {:.3g}, is wider than its range"
+TOO_WIDE = "not determined: its {} interval, ±{:.3g}, is wider than its range"
 NOTHING_TO_SPARE = "no measurement to spare for an interval"
 
 

@@ -16,8 +16,7 @@ from aspenpy.empirical.responses import Errors
 from aspenpy.empirical.search import LEAST_SLOPE, starts
 
 SPANNED = 1e-6
-"""A column is spanned by others if it is this close to them, relative to its length: the condition of what is chosen
-stays below the inverse."""
+"""A column is spanned by others if it is this close to what they span, relative to its length."""
 
 POINTS = 4
 """The model's own values and others: a `max` may hide a parameter at one of them."""
