@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aspenpy import AspenError, predict
+from aspenpy import AspenError, predict, sweep
 from aspenpy.analysis.traffic import Traffic
 from tests.caches.programs import (
     LINE,
@@ -387,3 +387,28 @@ def test_warm_data_are_those_that_the_kernel_touches(more: str) -> None:
     app = application(body, f"data X [4000] {more}", other)
     found = Traffic(predict(app, machine(machine_of(*SMALL))))
     assert [level.read_misses for level in found.totals] == [0, 0]
+
+
+@pytest.mark.parametrize("name", ["stride", "blocked", "nest", "stencil", "gather", "rd"])
+def test_a_bare_name_of_a_pattern_is_a_plain_trait(name: str) -> None:
+    """4 words of 8 bytes on a memory of 1 s a byte: 32 s, whatever the caches, and the trait is said to be unknown."""
+    app = application(f"execute {{ loads [4] of size [8] as {name} }}")
+    found = predict(app, machine(machine_of(*SMALL)))
+    assert found.runtime == 32
+    assert [item.code for item in found.diagnostics] == ["unknown-trait"]
+
+
+def test_points_that_do_not_divide_are_told_in_the_terms_of_the_model() -> None:
+    app = application(
+        "execute { loads [5*(n/px)*n] of size [8] from X as stencil(5, n/px, n) }",
+        "param n = 8192 param px = 4 data X [8*n^2]",
+    )
+    where = machine(machine_of(*SMALL))
+    with pytest.raises(AspenError) as refusal:
+        predict(app, where, set={"px": 3})
+    (told,) = refusal.value.diagnostics
+    assert told.message == "`n/px` must be a whole number here, but with n = 8192 and px = 3 it is 2730.67"
+    assert told.span is not None
+    assert told.hint is not None
+    page = str(sweep(app, where, over={"px": [2, 3, 4, 5]}))
+    assert told.message in page
