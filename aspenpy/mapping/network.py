@@ -18,7 +18,7 @@ from aspenpy.expr.evaluate import EvaluationError, evaluate_many
 from aspenpy.expr.graph import Expr
 from aspenpy.machine.model import Machine
 from aspenpy.mapping.cost import AppliedTrait, Offer
-from aspenpy.mapping.exchanges import HALO
+from aspenpy.mapping.exchanges import ALL_PORTS, HALO
 from aspenpy.mapping.interconnect import Interconnect, enough, interconnect_of
 from aspenpy.network.choice import best, best_time
 from aspenpy.network.collectives import algorithms, cost
@@ -26,8 +26,6 @@ from aspenpy.network.halo import MOST_DIMENSIONS, halo
 from aspenpy.network.shift import distance, off_node
 from aspenpy.network.topology import NetworkError, constant, floor
 from aspenpy.record import Record
-
-ALL_PORTS = "all_ports"
 
 
 class Exchange(AppliedTrait):
