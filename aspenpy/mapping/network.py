@@ -188,9 +188,7 @@ def numbers_of(trait: flow.Trait) -> list[Expr]:
 def _of_all_ranks(time: Expr, ranks: Expr, among: Ranks, trait: flow.Trait) -> Expr:
     """The time, if the grid is one of the ranks of the block; it may be off by rounding."""
     message = "the product of a halo's grid must be the number of ranks of its block"
-    hint = (
-        f"the block runs in `{to_text(among.count)}` ranks; `as halo({len(numbers_of(trait))})` is a cube of any number"
-    )
+    hint = f"the block runs in `{to_text(among.count)}` ranks"
     mistake = ValueMistake(code="wrong-grid", message=message, subject=ranks, span=trait.span, hint=hint)
     apart = graph.apply("abs", ranks - among.count)
     return graph.if_else(graph.compare("<=", apart, among.count * SLACK), time, graph.failure(mistake))

@@ -412,3 +412,24 @@ def test_points_that_do_not_divide_are_told_in_the_terms_of_the_model() -> None:
     assert told.hint is not None
     found = sweep(app, where, over={"px": [2, 3, 4, 5]})
     assert found.runtime.isnull().values.tolist() == [False, True, False, True]
+
+
+def test_a_group_that_conflicts_is_waited_for_as_one() -> None:
+    """Loads of 8 B for 8 s and stores of 4 B for 4 s exclude each other: 12 s, all of them waited for."""
+    found = predict(application("execute { loads [8] stores [4] flops [3] }"), machine(machine_of(*SMALL)))
+    assert found.bottleneck is not None
+    assert (found.bottleneck.time, found.bottleneck.share) == (12, 1)
+    assert set(found.bottleneck.group) == {"loads", "stores"}
+    assert "loads + stores" in str(found)
+
+
+@pytest.mark.parametrize(("writes", "lines"), [("allocate", 500), ("streaming", 0)])
+def test_write_allocate_is_said(writes: str, lines: int) -> None:
+    """4000 words are 500 lines of 64 bytes: fetched, 32000 B, and written."""
+    app = application("execute { stores [4000] of size [8] to X as stream }", "data X [32000]")
+    found = predict(app, machine(machine_of(*SMALL, more=f"property writes [{writes}]")))
+    assert found.runtime == 32000 + 64 * lines
+    assert ("write-allocate" in str(found)) is bool(lines)
+    (step,) = found.explain().steps
+    assert (step.fetched is not None) is bool(lines)
+    assert ("32 kB of that" in str(found.explain())) is bool(lines)
