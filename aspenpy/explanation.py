@@ -32,7 +32,7 @@ class Step(Record):
     `demand` is the amount that one parallel instance asks for, as written, in `unit`; `amount` what the whole run
     asks for. `rate` is the machine's formula for the seconds of an amount, on one of `count` components; `traits`
     change it in turn, `exchanges` are of all instances at once; `left_by_caches` are the bytes of an instance that
-    reach memory, where it says how it touches its data, and `fetched` those of them that a store fetches before it writes
+    reach memory, where it says how it touches its data, and `fetched` those that a store fetches before it writes
     (write-allocate); `time` is what the whole run spends on it, `share` its part of
     the runtime (other requirements of the block may hide it, so shares need not add up to 1).
     """

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
 class KernelUse(Record):
     """One kernel over the whole run: how often it ran, seconds in it with and without its callees, its share
-    of the runtime (0 to 1, exclusive), and what its own blocks wait for longest: a resource, and the `group` of those that
-    cannot overlap with it."""
+    of the runtime (0 to 1, exclusive), and what its own blocks wait for longest: a resource, and the `group` of
+    those that cannot overlap with it."""
 
     name: str
     calls: float

@@ -47,7 +47,7 @@ class Traffic(Record):
     @property
     def allocates(self) -> bool:
         """Whether it stores, and fetches lines from memory for that (write-allocate)."""
-        return self.access.writes and self.read_bytes is not graph.ZERO
+        return self.access.writes and self.levels[-1].fetched is not graph.ZERO
 
     @property
     def written_bytes(self) -> Expr:
