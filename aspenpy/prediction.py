@@ -371,10 +371,27 @@ def predict(
     """
     prediction = Prediction(_mapped(app, machine, socket, kernel, overlap), set or {}, seed)
     try:
-        _ = prediction.runtime
+        _require_time(prediction)
     except AspenError as error:
         raise AspenError(*error.diagnostics, *prediction.outside_ranges()) from None
     return prediction
+
+
+def _require_time(prediction: Prediction) -> None:
+    """Refuses a runtime below zero, at the requirement that makes it so where one can be told."""
+    constants = any(item.code == "negative-amount" for item in prediction.tree.warnings)
+    if prediction.runtime >= 0 or constants:
+        return
+    for cost in (cost for block in prediction.tree.blocks.values() for cost in block.requirements):
+        try:
+            (amount,) = prediction.scope.values([cost.requirement.amount], prediction.seed)
+        except AspenError:
+            continue  # it depends on a loop or on who calls the kernel
+        if amount < 0:
+            need = f"`{cost.requirement.resource}` asks for {float(amount):.6g}"
+            fail("negative-amount", f"{need}: an amount must not be negative", cost.requirement.span)
+    message = f"the runtime is {prediction.runtime:.6g} s: an amount or a time in the models is negative"
+    fail("negative-amount", message, prediction.tree.entry.name_span)
 
 
 def prepare(
