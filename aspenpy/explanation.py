@@ -32,7 +32,8 @@ class Step(Record):
     `demand` is the amount that one parallel instance asks for, as written, in `unit`; `amount` what the whole run
     asks for. `rate` is the machine's formula for the seconds of an amount, on one of `count` components; `traits`
     change it in turn, `exchanges` are of all instances at once; `left_by_caches` are the bytes of an instance that
-    reach memory, where it says how it touches its data; `time` is what the whole run spends on it, `share` its part of
+    reach memory, where it says how it touches its data, and `fetched` those that a store fetches before it writes
+    (write-allocate); `time` is what the whole run spends on it, `share` its part of
     the runtime (other requirements of the block may hide it, so shares need not add up to 1).
     """
 
@@ -49,6 +50,7 @@ class Step(Record):
     exchanges: tuple[Exchange, ...]
     ignored_traits: tuple[str, ...]
     left_by_caches: Expr | None
+    fetched: Expr | None
     serial: Expr
     time: float
     share: float
@@ -113,6 +115,7 @@ def explain(prediction: Prediction, kernel: str | None = None) -> Explanation:
     place = tree.entry.name_span
     values = [as_float(value, "a step", place) for value in prediction.scope.values(bound, prediction.seed)]
     waits = {key[1:] for key, time in prediction.totals.items() if key[0] == "bound" and time > 0}
+    waits |= {(use.name, name) for use in prediction.kernels for name in use.group}
     steps = tuple(
         _step(item, block, cost, values[3 * place : 3 * place + 3], prediction.runtime, waits)
         for place, (item, block, cost) in enumerate(wanted)
@@ -149,6 +152,7 @@ def _step(
         tuple(trait for trait in cost.traits if isinstance(trait, Exchange)),
         cost.ignored,
         None if cost.traffic is None else graph.add(cost.traffic.read_bytes, cost.traffic.written_bytes),
+        cost.traffic.read_bytes if cost.traffic is not None and cost.traffic.allocates else None,
         cost.serial,
         time,
         time / runtime if runtime else 0.0,

@@ -14,7 +14,7 @@ from aspenpy.diagnostics import AspenError, Diagnostic, fail, nearest
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.machine.model import OWNER, Machine
-from aspenpy.mapping.cost import CostTree
+from aspenpy.mapping.cost import CostTree, conflict_groups
 from aspenpy.mapping.mapper import all_definitions, all_origins, map_application
 from aspenpy.record import Record
 from aspenpy.scope import DEFAULT_SEED, Scope, Setting, Value, as_float
@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 
 class KernelUse(Record):
     """One kernel over the whole run: how often it ran, seconds in it with and without its callees, its share
-    of the runtime (0 to 1, exclusive), and what its own blocks wait for longest."""
+    of the runtime (0 to 1, exclusive), and what its own blocks wait for longest: a resource, and the `group` of
+    those that cannot overlap with it."""
 
     name: str
     calls: float
@@ -35,6 +36,7 @@ class KernelUse(Record):
     exclusive: float
     share: float
     bound_by: str | None
+    group: tuple[str, ...] = ()
 
 
 class ResourceUse(Record):
@@ -49,12 +51,13 @@ class ResourceUse(Record):
 
 class Bottleneck(Record):
     """The resource that the run waits for longest, on which component, for how many seconds, and which share
-    of the runtime (0 to 1) that is."""
+    of the runtime (0 to 1) that is: with all of its `group`, the resources that cannot overlap with it."""
 
     resource: str
     component: str | None
     time: float
     share: float
+    group: tuple[str, ...] = ()
 
 
 class ParameterUse(Record):
@@ -133,7 +136,8 @@ class Prediction:
         for kernel in reversed(self.tree.kernels):
             name = kernel.name
             exclusive = self.totals.get(("exclusive", name), 0.0)
-            waits = {key[2]: time for key, time in self.totals.items() if key[:2] == ("bound", name) and time > 0}
+            waits = {key[2]: time for key, time in self.totals.items() if key[:2] == ("bound", name)}
+            bound_by, group = self._waited_for(waits)
             found.append(
                 KernelUse(
                     name,
@@ -141,7 +145,8 @@ class Prediction:
                     self.totals.get(("inclusive", name), 0.0),
                     exclusive,
                     exclusive / self.runtime if self.runtime else 0.0,
-                    max(waits, key=waits.__getitem__) if waits else None,
+                    bound_by,
+                    group,
                 )
             )
         return tuple(found)
@@ -166,10 +171,21 @@ class Prediction:
         for key, time in self.totals.items():
             if key[0] == "bound":
                 waits[key[2]] = waits.get(key[2], 0.0) + time
-        if not waits or self.runtime <= 0:
+        name, group = self._waited_for(waits)
+        if name is None or self.runtime <= 0:
             return None
-        name = max(waits, key=waits.__getitem__)
-        return Bottleneck(name, self.component_of(name), waits[name], waits[name] / self.runtime)
+        time = sum(waits[member] for member in group)
+        return Bottleneck(name, self.component_of(name), time, time / self.runtime, group)
+
+    def _waited_for(self, waits: Mapping[str, float]) -> tuple[str | None, tuple[str, ...]]:
+        """Of the resources with the seconds in which each is the longest of its group: the one of the group that is
+        waited for longest, and that group."""
+        busy = {name: graph.ZERO for name in waits if self.totals.get(("busy", name), 0.0) > 0}
+        groups = [group.resources for group in conflict_groups(busy, self.tree.conflicts)]
+        if not any(waits[name] > 0 for name in busy):
+            return None, ()
+        longest = max(groups, key=lambda group: sum(waits[name] for name in group))
+        return max(longest, key=waits.__getitem__), longest
 
     def component_of(self, resource: str) -> str | None:
         """The component that serves a resource, as a path; a cache that is waited for is its own."""
@@ -355,10 +371,27 @@ def predict(
     """
     prediction = Prediction(_mapped(app, machine, socket, kernel, overlap), set or {}, seed)
     try:
-        _ = prediction.runtime
+        _require_time(prediction)
     except AspenError as error:
         raise AspenError(*error.diagnostics, *prediction.outside_ranges()) from None
     return prediction
+
+
+def _require_time(prediction: Prediction) -> None:
+    """Refuses a runtime below zero, at the requirement that makes it so where one can be told."""
+    constants = any(item.code == "negative-amount" for item in prediction.tree.warnings)
+    if prediction.runtime >= 0 or constants:
+        return
+    for cost in (cost for block in prediction.tree.blocks.values() for cost in block.requirements):
+        try:
+            (amount,) = prediction.scope.values([cost.requirement.amount], prediction.seed)
+        except AspenError:
+            continue  # it depends on a loop or on who calls the kernel
+        if amount < 0:
+            need = f"`{cost.requirement.resource}` asks for {float(amount):.6g}"
+            fail("negative-amount", f"{need}: an amount must not be negative", cost.requirement.span)
+    message = f"the runtime is {prediction.runtime:.6g} s: an amount or a time in the models is negative"
+    fail("negative-amount", message, prediction.tree.entry.name_span)
 
 
 def prepare(

@@ -18,9 +18,11 @@ from aspenpy.application.model import Application
 from aspenpy.application.total import callees_first
 from aspenpy.diagnostics import AspenError, Diagnostic, Related, chain, fail, instead_of, nearest
 from aspenpy.expr import graph
+from aspenpy.expr.arithmetic import shown
 from aspenpy.expr.definitions import CircularDefinition, reached, resolve_definitions
 from aspenpy.expr.evaluate import MOST_PASSES, EvaluationError, evaluate_many
 from aspenpy.expr.graph import Expr
+from aspenpy.expr.mistakes import ValueMistake
 from aspenpy.machine.model import OWNER, Machine
 from aspenpy.source import Span
 from aspenpy.syntax import nodes
@@ -255,6 +257,8 @@ class Scope:
 
     def located(self, error: EvaluationError) -> AspenError:
         """The error as a diagnostic at the place that it was written at."""
+        if isinstance(error.payload, ValueMistake):
+            return AspenError(self._with_value(error.payload))
         if isinstance(error.payload, Diagnostic):
             return AspenError(error.payload)
         node = error.node
@@ -271,6 +275,19 @@ class Scope:
         if node.kind == "sum":
             return AspenError(Diagnostic("no-value", error.reason, self.origins.get(node.args[0]), hint=NO_CLOSED_FORM))
         return AspenError(Diagnostic("no-value", error.reason, self.origins.get(node)))
+
+    def _with_value(self, mistake: ValueMistake) -> Diagnostic:
+        """The mistake with what its subject is worth, and the parameters that make it so."""
+        subject = mistake.subject
+        symbols = [] if subject.kind == "symbol" else sorted(graph.free_symbols(subject), key=lambda one: one.serial)
+        try:
+            worth, *values = evaluate_many([subject, *symbols], None, DEFAULT_SEED, self.definitions)
+        except EvaluationError:  # a counter of a loop has a value in its passes only
+            return Diagnostic(mistake.code, mistake.message, mistake.span, hint=mistake.hint)
+        pairs = zip(symbols, values, strict=True)
+        known = " and ".join(f"{self.display_name(one)} = {shown(value)}" for one, value in pairs)
+        message = f"{mistake.message}, but {f'with {known} it is' if known else 'it is'} {shown(worth)}"
+        return Diagnostic(mistake.code, message, mistake.span, hint=mistake.hint)
 
     def is_array(self, expr: Expr) -> bool:
         """Whether it is an array or a table, or a name of one."""

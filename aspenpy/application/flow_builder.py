@@ -299,8 +299,8 @@ class KernelBuilder:
         return flow.Block(node.label, checked, tuple(requirements), node.span)
 
     def _requirement(self, node: nodes.Requirement, lower: Lowering) -> flow.Requirement:
-        quantity = lower(node.quantity)
-        size = None if node.size is None else lower(node.size)
+        quantity = self._amount(lower(node.quantity), node.quantity)
+        size = None if node.size is None else self._amount(lower(node.size), node.size)
         amount = quantity if size is None else graph.mul(quantity, size)
         traits = tuple(
             flow.Trait(
@@ -354,6 +354,16 @@ class KernelBuilder:
         if node is not None and node.span is not None:
             self.origins.setdefault(result, node.span)
         return result
+
+    def _amount(self, expr: Expr, node: Any) -> Expr:
+        """Refuses an amount below zero that parameters make so. One that follows a loop, or an argument that may, is
+        left: a check would stand in the way of the closed form of its sum. A constant is a warning of the mapping."""
+        symbols = graph.free_symbols(expr)
+        follows_loop = any(graph.is_counter(one) or one.payload[1] == self.full_name for one in symbols)
+        subtracts = any(
+            part.kind == "neg" or (part.kind == "number" and part.payload < 0) for part in graph.topological(expr)
+        )
+        return self._checked("amount", expr, node) if symbols and subtracts and not follows_loop else expr
 
     def _call(self, node: nodes.Call, names: dict[str, Expr], stream: tuple[Expr, ...]) -> flow.Flow:
         model, target = self.model.find_kernel(node.kernel, self.node.name, node.name_span or node.span)

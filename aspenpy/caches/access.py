@@ -6,16 +6,19 @@ from collections.abc import Callable, Mapping, Sequence
 
 from aspenpy.application import flow
 from aspenpy.application.flow_builder import UNITS
-from aspenpy.caches.names import ADDITIONS
+from aspenpy.caches.names import ADDITIONS, WITH_ARGUMENTS
 from aspenpy.caches.nest import Loop, Nest, product
 from aspenpy.diagnostics import AspenError, Diagnostic, fail, nearest
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
+from aspenpy.expr.mistakes import whole
 from aspenpy.expr.monomial import certainly_at_most, monomial
 from aspenpy.record import Record
 
 DEFAULT_WORD = 8
 """Bytes of a word where a requirement gives its amount in bytes alone."""
+
+DIVIDING = "choose sizes that divide each other, or round, as in `floor(n/p)`"
 
 
 class Affine(Record):
@@ -118,7 +121,7 @@ def read_access(requirement: flow.Requirement, reader: Reader, passed_over: froz
     if requirement.resource not in ("loads", "stores"):
         return None
     traits = {trait.name: trait for trait in requirement.traits if trait.name not in passed_over}
-    patterns = [trait for name, trait in traits.items() if name in PATTERNS]
+    patterns = [trait for name, trait in traits.items() if name in PATTERNS and not _is_plain(trait)]
     if not patterns:
         _refuse_alone(traits)
         return None
@@ -133,6 +136,11 @@ def read_access(requirement: flow.Requirement, reader: Reader, passed_over: froz
         request.checks.append(_not_too_many(pattern.nest, request))
     check = product(request.checks)
     return Access(requirement, word, accesses, pattern, "warm" in traits, "streaming" in traits, check)
+
+
+def _is_plain(trait: flow.Trait) -> bool:
+    """Whether it has the name of a pattern and none of its arguments, as in models older than patterns."""
+    return not trait.arguments and trait.name in WITH_ARGUMENTS
 
 
 def _refuse_alone(traits: Mapping[str, flow.Trait]) -> None:
@@ -183,6 +191,9 @@ class _Request(Record):
 
     def step(self, stride: Expr, trips: Sequence[Expr]) -> Expr:
         """The bytes that a loop goes on by, whichever way it runs. Sizes and trips are not negative."""
+        self.checks.append(
+            whole(stride, self.trait.span, "a loop moves on by whole bytes; choose sizes that divide each other")
+        )
         positive = {self.word, *trips}
         upward = monomial(stride)
         if upward.coefficient >= 0 and all(base in positive for base, _ in upward.powers):
@@ -215,6 +226,7 @@ def _blocked(request: _Request) -> Affine:
     (size,) = request.arguments(1, 1, "blocked(bytes)")
     hint = "give the bytes of a block, as in `blocked(4096)`"
     request.require(size, request.word, request.trait, "a block of `blocked` holds at least one word", hint)
+    request.checks.append(whole(size, request.trait.span, DIVIDING))
     words = graph.div(size, request.word)
     blocks = graph.div(request.accesses, graph.mul(words, request.times))
     loops = (Loop(request.word, words), Loop(graph.ZERO, request.times), Loop(size, blocks))
@@ -260,6 +272,7 @@ def _stencil(request: _Request) -> Stencil:
         hint = "give the points that are computed along each axis, as in `stencil(5, nx, ny)`"
         message = "the grid of a stencil has at least one point along each axis"
         request.require(extent, graph.ONE, request.trait, message, hint)
+        request.checks.append(whole(extent, request.trait.span, DIVIDING))
     radius, star = known[asked]
     return Stencil(tuple(extents), radius, star, request.word)
 

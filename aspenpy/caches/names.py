@@ -5,6 +5,9 @@ from __future__ import annotations
 PATTERN_NAMES = ("stream", "stride", "blocked", "nest", "stencil", "random", "gather", "rd", "rdd")
 """The patterns, of which an access has one."""
 
+WITH_ARGUMENTS = ("stride", "blocked", "nest", "stencil", "gather", "rd")
+"""The patterns that say nothing without arguments: a bare trait of such a name is no pattern."""
+
 ADDITIONS = ("warm", "reuse", "streaming")
 """What adds to a pattern."""
 

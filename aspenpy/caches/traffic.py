@@ -45,6 +45,11 @@ class Traffic(Record):
         return graph.mul(last.fetched, last.level.line)
 
     @property
+    def allocates(self) -> bool:
+        """Whether it stores, and fetches lines from memory for that (write-allocate)."""
+        return self.access.writes and self.levels[-1].fetched is not graph.ZERO
+
+    @property
     def written_bytes(self) -> Expr:
         """What memory takes."""
         last = self.levels[-1]

@@ -93,6 +93,7 @@ aspen_lookup(const double *values, const double *sizes, int count, int other, do
 {
     return condition < 0 ? NAN : condition ? then : otherwise;
 }""",
+    "aspen_amount": _LAW.format(name="amount", holds="subject >= 0.0"),
     "aspen_count": _LAW.format(name="count", holds="subject >= 0.0"),
     "aspen_parallelism": _LAW.format(name="parallelism", holds="subject >= 0.0"),
     "aspen_quantity": _LAW.format(name="quantity", holds="subject > 0.0"),

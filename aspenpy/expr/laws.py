@@ -31,6 +31,9 @@ LAWS: dict[str, Law] = {
     "count": Law(
         lambda value: value >= 0, "a loop cannot run {} times: the count must not be negative", from_zero=True
     ),
+    "amount": Law(
+        lambda value: value >= 0, "nothing can be asked for {} times: an amount must not be negative", from_zero=True
+    ),
     "parallelism": Law(
         lambda value: value >= 0,
         "a block cannot run in {} parallel instances: the parallelism must not be negative",

@@ -9,6 +9,8 @@ from aspenpy.application import flow
 from aspenpy.diagnostics import Diagnostic, Related, fail, nearest
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
+from aspenpy.mapping.exchanges import ALL_PORTS, HALO
+from aspenpy.network.halo import MOST_DIMENSIONS
 from aspenpy.record import Record
 
 MESSAGES = "messages"
@@ -17,7 +19,7 @@ MESSAGES = "messages"
 
 class Kind(Record):
     """A way to exchange: the helper in C that does it, what the trait's argument is called, if it takes one, and how
-    many messages an instance sends (a collective call counts as one)."""
+    many messages an instance sends by the helper's arguments (a collective call counts as one)."""
 
     helper: str
     argument: str | None
@@ -25,16 +27,17 @@ class Kind(Record):
 
 
 class Exchange(Record):
-    """What one requirement sends. `argument` is that of the trait, if its kind takes one."""
+    """What one requirement sends. `arguments` are those of the helper: the trait's, if its kind takes one; of a halo
+    the number of its dimensions, and the ranks along each or zeros."""
 
     kind: Kind
-    argument: Expr | None
+    arguments: tuple[Expr, ...]
     requirement: flow.Requirement
 
     @property
     def messages(self) -> Expr:
         """How many messages each instance sends."""
-        return self.kind.messages(graph.ONE if self.argument is None else self.argument)
+        return self.kind.messages(self.arguments[0] if self.arguments else graph.ONE)
 
 
 def _one(_: Expr) -> Expr:
@@ -61,20 +64,37 @@ def exchange_of(requirement: flow.Requirement) -> Exchange:
         message = f"`{named[0].name}` and `{named[1].name}` are two ways to send one message"
         fail("two-exchanges", message, named[1].span, related=(Related(named[0].span, "the other one"),))
     if not named:
-        return Exchange(KINDS["shift"], graph.ONE, requirement)
+        return Exchange(KINDS["shift"], (graph.ONE,), requirement)
     (trait,) = named
     kind = KINDS[trait.name]
+    if trait.name == HALO:
+        return Exchange(kind, _grid(trait, kind), requirement)
     if len(trait.arguments) != (kind.argument is not None):
         _refuse_arguments(trait, kind)
-    argument = trait.arguments[0] if trait.arguments else None
-    if isinstance(argument, str):
+    arguments = tuple(argument for argument in trait.arguments if isinstance(argument, Expr))
+    if len(arguments) != len(trait.arguments):
         _refuse_arguments(trait, kind)
-    return Exchange(kind, argument, requirement)
+    return Exchange(kind, arguments, requirement)
+
+
+def _grid(trait: flow.Trait, kind: Kind) -> tuple[Expr, ...]:
+    """How many dimensions a halo has, and the ranks along each, 0 where MPI is to find them. All its messages are
+    under way at once in any case, so that "all_ports" changes nothing."""
+    numbers = [argument for argument in trait.arguments if isinstance(argument, Expr)]
+    words = [argument for argument in trait.arguments if isinstance(argument, str)]
+    if not 1 <= len(numbers) <= MOST_DIMENSIONS or any(word != ALL_PORTS for word in words):
+        _refuse_arguments(trait, kind)
+    if len(numbers) == 1:
+        return numbers[0], *[graph.ZERO] * MOST_DIMENSIONS
+    return graph.number(len(numbers)), *numbers, *[graph.ZERO] * (MOST_DIMENSIONS - len(numbers))
 
 
 def _refuse_arguments(trait: flow.Trait, kind: Kind) -> NoReturn:
     if kind.argument is None:
         fail("trait-argument", f"the trait `{trait.name}` takes no argument", trait.span)
+    if trait.name == HALO:
+        hint = "it takes the number of dimensions, `as halo(3)`, or the ranks along each, `as halo(x, y, z)`"
+        fail("trait-argument", "the trait `halo` takes one to three numbers", trait.span, hint=hint)
     hint = f"its argument is {kind.argument}: `as {trait.name}(1)`"
     fail("trait-argument", f"the trait `{trait.name}` needs one number", trait.span, hint=hint)
 

@@ -193,10 +193,13 @@ static void aspen_shift(aspen_site *site, double instances, double volume, doubl
         aspen_tally(1, bytes);
     }
 }""",
-    "aspen_halo": """/* Each instance sends a part of its volume to both neighbours on each axis of a periodic grid. */
-static void aspen_halo(aspen_site *site, double instances, double volume, double dimensions)
+    "aspen_halo": """/* Each instance sends a part of its volume to both neighbours on each axis of a periodic grid:
+   of x * y * z where so many take part, else of the shape that MPI finds. */
+static void aspen_halo(aspen_site *site, double instances, double volume, double dimensions, double x, double y,
+                       double z)
 {
     const int bytes = aspen_bytes(site, volume);
+    const double asked[3] = {x, y, z > 0.0 ? z : 1.0};
     const int axes = aspen_dimensions(dimensions, 1, 8, site->place);
     for (long long left = aspen_times(site, instances); left > 0; left -= aspen_process.size) {
         const int members = aspen_members(left);
@@ -205,6 +208,8 @@ static void aspen_halo(aspen_site *site, double instances, double volume, double
         if (aspen_process.rank >= members)
             continue;
         aspen_reserve((size_t)bytes, site->place);
+        for (int axis = 0; axis < axes && asked[0] * asked[1] * asked[2] == (double)members; axis++)
+            extents[axis] = (int)asked[axis];
         aspen_check(MPI_Dims_create(members, axes, extents), site->place);
         for (int axis = 0; axis < axes; axis++) {
             stride /= extents[axis];

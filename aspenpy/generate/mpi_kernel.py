@@ -164,8 +164,7 @@ class KernelWriter:
         exchange = exchange_of(requirement)
         site = self._site(requirement.span or node.span)
         values = [self._amount(expr, requirement.span) for expr in (node.parallelism, requirement.amount)]
-        if exchange.argument is not None:
-            values.append(self._value(exchange.argument, requirement.span))
+        values += [self._value(argument, requirement.span) for argument in exchange.arguments]
         self._line(f"{exchange.kind.helper}({', '.join([f'&{site}', *values])});")
 
     def _sequence(self, node: flow.Sequence) -> None:

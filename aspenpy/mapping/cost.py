@@ -151,7 +151,15 @@ class CostTree:
             for trait in cost.requirement.traits
             if cost.offer is not None and trait.name in cost.ignored
         ]
-        return tuple(distinct([*self.application.warnings, *self.machine.warnings, *unknown]))
+        needs = [cost.requirement for block in self.blocks.values() for cost in block.requirements]
+        negative = [
+            Diagnostic(
+                "negative-amount", f"`{need.resource}` asks for less than nothing", need.span, severity="warning"
+            )
+            for need in needs
+            if need.amount.kind == "number" and need.amount.payload < 0
+        ]
+        return tuple(distinct([*self.application.warnings, *self.machine.warnings, *unknown, *negative]))
 
     @cached_property
     def kernels(self) -> list[flow.Kernel]:

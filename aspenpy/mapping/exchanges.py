@@ -6,6 +6,9 @@ from __future__ import annotations
 from aspenpy.machine.model import Machine, Resource
 
 HALO = "halo"
+ALL_PORTS = "all_ports"
+"""The word of a halo whose ranks send to all neighbours at once."""
+
 EXCHANGES = ("broadcast", "reduce", "allreduce", "allgather", "reduce_scatter", "alltoall", "barrier", HALO)
 """Those that a network knows: the collectives of `network.collectives`, and the halo of a grid."""
 

@@ -16,9 +16,11 @@ from aspenpy.diagnostics import AspenError, Diagnostic, fail, nearest
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import EvaluationError, evaluate_many
 from aspenpy.expr.graph import Expr
+from aspenpy.expr.mistakes import ValueMistake
+from aspenpy.expr.printer import to_text
 from aspenpy.machine.model import Machine
 from aspenpy.mapping.cost import AppliedTrait, Offer
-from aspenpy.mapping.exchanges import HALO
+from aspenpy.mapping.exchanges import ALL_PORTS, HALO
 from aspenpy.mapping.interconnect import Interconnect, enough, interconnect_of
 from aspenpy.network.choice import best, best_time
 from aspenpy.network.collectives import algorithms, cost
@@ -27,7 +29,8 @@ from aspenpy.network.shift import distance, off_node
 from aspenpy.network.topology import NetworkError, constant, floor
 from aspenpy.record import Record
 
-ALL_PORTS = "all_ports"
+SLACK = graph.number(1e-9)
+"""The part by which rounding may make a number of ranks another one."""
 
 
 class Exchange(AppliedTrait):
@@ -172,12 +175,28 @@ def _halo(trait: flow.Trait, requirement: flow.Requirement, among: Ranks) -> Exc
         times.append(exchange.time(among.alpha(hops, apart), among.beta(apart)))
         stride = stride * length
     time = graph.apply("max", *times) if words and len(times) > 1 else graph.add(*times)
+    if len(numbers_of(trait)) > 1:
+        time = _of_all_ranks(time, graph.mul(*grid), among, trait)
     return Exchange(trait.name, trait.arguments, time, time, among.count, requirement.amount)
+
+
+def numbers_of(trait: flow.Trait) -> list[Expr]:
+    """The arguments of a trait that are no words."""
+    return [argument for argument in trait.arguments if isinstance(argument, Expr)]
+
+
+def _of_all_ranks(time: Expr, ranks: Expr, among: Ranks, trait: flow.Trait) -> Expr:
+    """The time, if the grid is one of the ranks of the block; it may be off by rounding."""
+    message = "the product of a halo's grid must be the number of ranks of its block"
+    hint = f"the block runs in `{to_text(among.count)}` ranks"
+    mistake = ValueMistake(code="wrong-grid", message=message, subject=ranks, span=trait.span, hint=hint)
+    apart = graph.apply("abs", ranks - among.count)
+    return graph.if_else(graph.compare("<=", apart, among.count * SLACK), time, graph.failure(mistake))
 
 
 def _grid(trait: flow.Trait, among: Ranks) -> list[Expr]:
     """The ranks along each dimension."""
-    numbers = [argument for argument in trait.arguments if isinstance(argument, Expr)]
+    numbers = numbers_of(trait)
     dimensions = constant(numbers[0]) if len(numbers) == 1 else len(numbers)
     if dimensions is None or not 1 <= dimensions <= MOST_DIMENSIONS:
         message = f"a halo is exchanged in 1 to {MOST_DIMENSIONS} dimensions"

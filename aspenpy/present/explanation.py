@@ -82,7 +82,12 @@ def _serial(step: Step, value: Valuer) -> list[tuple[str, str]]:
     left, taken = value(step.left_by_caches), value(step.serial)
     if left is None or taken is None:
         return [("one instance takes", _formula(step.serial))]
-    return [("caches leave for memory", amount(Amount(left, "B"))), ("one instance takes", seconds(taken))]
+    rows = [("caches leave for memory", amount(Amount(left, "B")))]
+    if step.fetched is not None and (fetched := value(step.fetched)) is not None:
+        rows.append(
+            ("fetched before written", f"{amount(Amount(fetched, 'B'))} of that: the caches allocate on writes")
+        )
+    return [*rows, ("one instance takes", seconds(taken))]
 
 
 def _together(step: Step, value: Valuer) -> list[tuple[str, str]]:
@@ -160,6 +165,7 @@ def _object(step: Step, value: Valuer) -> dict[str, Any]:
         "left_by_caches": None
         if step.left_by_caches is None
         else {"value": plain(value(step.left_by_caches)), "unit": "B"},
+        "fetched": None if step.fetched is None else {"value": plain(value(step.fetched)), "unit": "B"},
         "serial": _formula_object(step.serial, "s", value),
         "time": {"value": step.time, "unit": "s"},
         "share": step.share,

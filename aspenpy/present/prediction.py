@@ -84,18 +84,26 @@ def _title(prediction: Prediction) -> Title:
 
 
 def _facts(prediction: Prediction, samples: Samples | None) -> Table:
-    bottleneck = prediction.bottleneck
-    facts = {
-        "socket": prediction.socket or "none",
-        "waits for": "nothing"
-        if bottleneck is None
-        else f"{_served(bottleneck.resource, bottleneck.component)}, {share(bottleneck.share)} of the runtime",
-    }
+    found = prediction.bottleneck
+    waits = "nothing"
+    if found is not None:
+        together = _together(prediction, found.resource, found.group)
+        waits = f"{together}, {share(found.share)} of the runtime"
+    facts = {"socket": prediction.socket or "none", "waits for": waits}
+    if allocated := _write_allocated(prediction):
+        facts["write-allocate"] = f"stores to {', '.join(allocated)} also fetch the lines that they write"
     if prediction.random:
         facts["seed"] = f"{prediction.seed}; another one draws other numbers (--seed)"
     if samples is not None:
         facts |= _spread(samples, prediction.random)
     return _facts_table(facts)
+
+
+def _write_allocated(prediction: Prediction) -> list[str]:
+    """The data of the stores that fetch lines before they write them."""
+    costs = [cost for block in prediction.tree.blocks.values() for cost in block.requirements]
+    fetching = [cost.requirement for cost in costs if cost.traffic is not None and cost.traffic.allocates]
+    return list(dict.fromkeys(need.target or "memory" for need in fetching))
 
 
 def _facts_table(facts: dict[str, str]) -> Table:
@@ -118,6 +126,15 @@ def _served(resource: str, component: str | None) -> str:
     return resource if name == resource else f"{resource.rpartition('.')[2]} on {name}"
 
 
+def _together(prediction: Prediction, resource: str, group: Sequence[str]) -> str:
+    """A resource with those that cannot overlap with it, which are waited for as well."""
+    names = [resource, *(name for name in group if name != resource)]
+    components = {prediction.component_of(name) for name in names}
+    if len(components) == 1:
+        return _served(" + ".join(names), prediction.component_of(resource))
+    return " + ".join(_served(name, prediction.component_of(name)) for name in names)
+
+
 def _kernels(prediction: Prediction) -> Table:
     kernels = prediction.kernels
     slowest = max(range(len(kernels)), key=lambda position: kernels[position].exclusive)
@@ -131,7 +148,7 @@ def _kernels(prediction: Prediction) -> Table:
 def _waits_for(prediction: Prediction, kernel: KernelUse) -> str | None:
     if kernel.bound_by is None:
         return None
-    return _served(kernel.bound_by, prediction.component_of(kernel.bound_by))
+    return _together(prediction, kernel.bound_by, kernel.group)
 
 
 def _resources(prediction: Prediction) -> Table:
@@ -216,14 +233,20 @@ def as_json(prediction: Prediction, metrics: Sequence[str] = (), samples: Sample
 def _kernel(prediction: Prediction, kernel: KernelUse) -> dict[str, Any]:
     fields = ("name", "calls", "inclusive", "exclusive", "share", "bound_by")
     component = None if kernel.bound_by is None else prediction.component_of(kernel.bound_by)
-    return {field: getattr(kernel, field) for field in fields} | {"component": component}
+    return {field: getattr(kernel, field) for field in fields} | {"component": component, "group": list(kernel.group)}
 
 
 def _bottleneck(prediction: Prediction) -> dict[str, Any] | None:
     found = prediction.bottleneck
     if found is None:
         return None
-    return {"resource": found.resource, "component": found.component, "time": found.time, "share": found.share}
+    return {
+        "resource": found.resource,
+        "component": found.component,
+        "time": found.time,
+        "share": found.share,
+        "group": list(found.group),
+    }
 
 
 def _samples(samples: Samples) -> dict[str, Any]:

@@ -64,11 +64,18 @@ def _bad(study: Study, summary: Summary) -> Table:
         Column("share", share, "right"),
         *(column.replace(header=f"first at {column.header}") for column in _axes(study)),
     )
+    firsts = summary.first_bad
     rows = tuple(
-        (REASONS[reason], number, number / summary.points, *study.point(summary.first_bad[reason]).values())
+        (_told(study, reason, firsts[reason]), number, number / summary.points, *study.point(firsts[reason]).values())
         for reason, number in sorted(summary.bad.items())
     )
     return Table(columns, rows)
+
+
+def _told(study: Study, reason: int, point: int) -> str:
+    """Why there is no value, as a prediction at the first such point says it."""
+    found = study.failure(point)
+    return REASONS[reason] if found is None else found.diagnostics[0].message
 
 
 def _axes(study: Study) -> list[Column]:

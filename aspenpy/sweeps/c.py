@@ -70,6 +70,7 @@ FORMS = {
 """Of all kinds that are one expression."""
 
 LAWS = {
+    "amount": "{0} >= 0.0",
     "count": "{0} >= 0.0",
     "parallelism": "{0} >= 0.0",
     "quantity": "{0} > 0.0",

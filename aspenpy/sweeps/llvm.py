@@ -26,6 +26,7 @@ ARITHMETIC = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
 ORDERS = {"==": "oeq", "!=": "one", "<": "olt", ">": "ogt", "<=": "ole", ">=": "oge"}
 
 LAWS: dict[str, tuple[tuple[str, float], ...]] = {
+    "amount": (("oge", 0.0),),
     "count": (("oge", 0.0),),
     "parallelism": (("oge", 0.0),),
     "quantity": (("ogt", 0.0),),

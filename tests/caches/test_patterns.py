@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aspenpy import AspenError, predict
+from aspenpy import AspenError, predict, sweep
 from aspenpy.analysis.traffic import Traffic
 from tests.caches.programs import (
     LINE,
@@ -387,3 +387,49 @@ def test_warm_data_are_those_that_the_kernel_touches(more: str) -> None:
     app = application(body, f"data X [4000] {more}", other)
     found = Traffic(predict(app, machine(machine_of(*SMALL))))
     assert [level.read_misses for level in found.totals] == [0, 0]
+
+
+@pytest.mark.parametrize("name", ["stride", "blocked", "nest", "stencil", "gather", "rd"])
+def test_a_bare_name_of_a_pattern_is_a_plain_trait(name: str) -> None:
+    """4 words of 8 bytes on a memory of 1 s a byte: 32 s, whatever the caches, and the trait is said to be unknown."""
+    app = application(f"execute {{ loads [4] of size [8] as {name} }}")
+    found = predict(app, machine(machine_of(*SMALL)))
+    assert found.runtime == 32
+    assert [item.code for item in found.diagnostics] == ["unknown-trait"]
+
+
+def test_points_that_do_not_divide_are_told_in_the_terms_of_the_model() -> None:
+    app = application(
+        "execute { loads [5*(n/px)*n] of size [8] from X as stencil(5, n/px, n) }",
+        "param n = 8192 param px = 4 data X [8*n^2]",
+    )
+    where = machine(machine_of(*SMALL))
+    with pytest.raises(AspenError) as refusal:
+        predict(app, where, set={"px": 3})
+    (told,) = refusal.value.diagnostics
+    assert told.message == "`n/px` must be a whole number here, but with n = 8192 and px = 3 it is 2730.67"
+    assert told.span is not None
+    assert told.hint is not None
+    found = sweep(app, where, over={"px": [2, 3, 4, 5]})
+    assert found.runtime.isnull().values.tolist() == [False, True, False, True]
+
+
+def test_a_group_that_conflicts_is_waited_for_as_one() -> None:
+    """Loads of 8 B for 8 s and stores of 4 B for 4 s exclude each other: 12 s, all of them waited for."""
+    found = predict(application("execute { loads [8] stores [4] flops [3] }"), machine(machine_of(*SMALL)))
+    assert found.bottleneck is not None
+    assert (found.bottleneck.time, found.bottleneck.share) == (12, 1)
+    assert set(found.bottleneck.group) == {"loads", "stores"}
+    assert "loads + stores" in str(found)
+
+
+@pytest.mark.parametrize(("writes", "lines"), [("allocate", 500), ("streaming", 0)])
+def test_write_allocate_is_said(writes: str, lines: int) -> None:
+    """4000 words are 500 lines of 64 bytes: fetched, 32000 B, and written."""
+    app = application("execute { stores [4000] of size [8] to X as stream }", "data X [32000]")
+    found = predict(app, machine(machine_of(*SMALL, more=f"property writes [{writes}]")))
+    assert found.runtime == 32000 + 64 * lines
+    assert ("write-allocate" in str(found)) is bool(lines)
+    (step,) = found.explain().steps
+    assert (step.fetched is not None) is bool(lines)
+    assert ("32 kB of that" in str(found.explain())) is bool(lines)

@@ -253,3 +253,21 @@ def test_mistakes_are_told_at_their_places() -> None:
     assert (
         told("[1] as barrier", 8, machine("tours")) == "unknown-topology: interconnect `net`: unknown topology `tours`"
     )
+
+
+# -- grids and ranks -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 16, 31])
+def test_a_grid_has_as_many_ranks_as_its_block(ranks: int) -> None:
+    """4 * 4 * 2 = 32 ranks."""
+    on = machine()
+    assert seconds("[6000] as halo(4, 4, 2)", 32, on) > 0
+    mistake = told("[6000] as halo(4, 4, 2)", ranks, on)
+    assert mistake == "wrong-grid: the product of a halo's grid must be the number of ranks of its block, but it is 32"
+    assert told("[6000] as halo(P + 1, 2)", ranks, on).endswith(f"but with P = {ranks} it is {2 * ranks + 2}")
+
+
+@pytest.mark.parametrize("trait", ["halo(1)", "halo(3)", "halo(1, 1)", "halo(1, 1, 1)", 'halo("all_ports", 1, 1)'])
+def test_one_rank_has_no_neighbours(trait: str) -> None:
+    assert seconds(f"[6000] as {trait}", 1, machine()) == 0
