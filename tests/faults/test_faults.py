@@ -17,7 +17,7 @@ pytestmark = pytest.mark.skipif(
     sys.platform != "linux" or not shutil.which("gcc"), reason="the faults need Linux and gcc"
 )
 
-LEAST_CALLS = {"csv": 40, "parquet": 40, "npz": 40, "json": 40, "zarr": 60, "fmt": 5, "cache": 6}
+LEAST_CALLS = {"csv": 35, "parquet": 35, "npz": 35, "json": 35, "fmt": 5, "cache": 8}
 """Of the file system by each command. A sweep opens, writes, settles and renames its journal, two stretches, the
 reasons and the result, marks the journal, and removes what is left."""
 
@@ -31,8 +31,8 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("scenario", LEAST_CALLS)
 def test_every_fault_once(library: Path, tmp_path: Path, scenario: str) -> None:
-    for module in {"parquet": ["pyarrow"], "zarr": ["zarr", "xarray"]}.get(scenario, []):
-        pytest.importorskip(module)
+    if scenario == "parquet":
+        pytest.importorskip("pyarrow")
     environment = {"FAULTS": str(tmp_path), "LD_PRELOAD": str(library), "PYTHONPATH": str(ROOT)}
     found = subprocess.run(
         [sys.executable, str(HERE / "driver.py"), scenario],

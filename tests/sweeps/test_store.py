@@ -307,6 +307,27 @@ def test_a_store_with_other_things_in_it_is_left_alone(tmp_path):
     assert (tmp_path / "r.zarr" / "notes" / "thesis.txt").exists()
 
 
+def test_a_store_that_cannot_be_replaced_stays(tmp_path, monkeypatch):
+    pytest.importorskip("zarr")
+    path = tmp_path / "r.zarr"
+    stored(path)
+    before = {file.name: file.read_bytes() for file in path.rglob("*") if file.is_file()}
+    rename = os.rename
+
+    def refused(source, target):
+        if Path(target) == path and Path(source).name == "result.zarr":
+            raise OSError(5, "Input/output error")
+        rename(source, target)
+
+    monkeypatch.setattr(os, "rename", refused)
+    with pytest.raises(AspenError, match="Input/output error"):
+        stored(path, {"n": [7.0]})
+    assert {file.name: file.read_bytes() for file in path.rglob("*") if file.is_file()} == before
+    monkeypatch.undo()
+    stored(path, {"n": [7.0]}, resume=True)
+    assert os.listdir(tmp_path) == ["r.zarr"]
+
+
 @pytest.mark.skipif(os.name == "nt", reason="there are no links for everybody")
 def test_links_and_modes_stay(tmp_path):
     (tmp_path / "elsewhere").mkdir()
