@@ -446,3 +446,27 @@ def test_one_process_at_a_time(tmp_path, spawn, models: Path, resume: bool):
         _, err = third.communicate(timeout=60)
     assert third.returncode == 0, err
     assert len((models / "r.csv").read_text().splitlines()) == 101
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there is no VmHWM")
+@pytest.mark.parametrize("name", ["r.parquet"])
+def test_memory_stays_within_twice_the_bound(spawn, models: Path, name: str):
+    """64 MiB are given for results of 36 MB, one stretch after the other. What the program itself and Arrow take is in
+    the bound, too."""
+    if not os.path.exists("/proc/self/status"):
+        pytest.skip("nobody says how much memory a process has taken")
+    pytest.importorskip("pyarrow")
+    program = (
+        "from aspenpy.cli.main import main\n"
+        "status = main()\n"
+        "import sys\n"
+        "lines = open('/proc/self/status').read().splitlines()\n"
+        "print(next(line for line in lines if line.startswith('VmHWM')).split()[1], file=sys.stderr)\n"
+        "raise SystemExit(status)"
+    )
+    axes = ("--over", "n=1..1000:lin:2000", "--over", "clock=1e9..2e9:lin:2000")
+    command = ("sweep", "axpy.aspen", "--machine", "cluster.aspen", *axes, "--memory", "64MiB", "-o", name)
+    with spawn(*command, program=program) as process:
+        _, err = process.communicate(timeout=300)
+    assert process.returncode == 0, err
+    assert int(err.split()[-1]) * 1024 <= 2 * 64 * 2**20
