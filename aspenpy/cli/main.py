@@ -82,7 +82,9 @@ def _guarded(arguments: list[str]) -> int:
     except CommandError as error:
         complain(str(error))
         return FAILURE
-    except MemoryError:
+    except (MemoryError, ImportError, OSError, RuntimeError) as error:
+        if not out_of_memory(error):
+            raise
         complain("there is not enough memory for this")
         return FAILURE
     except OverflowError:  # exact numbers may be of any size; what is shown and drawn is in floating point
@@ -93,6 +95,19 @@ def _guarded(arguments: list[str]) -> int:
         return FAILURE
     except KeyboardInterrupt:
         return INTERRUPTED
+
+
+OUT_OF_MEMORY = ("failed to map segment", "cannot allocate memory", "can't start new thread")
+"""How the loader of libraries and the system say it, in exceptions of other kinds."""
+
+
+def out_of_memory(error: BaseException | None) -> bool:
+    """Whether that is what an exception, or one that it was raised for, is about."""
+    while error is not None:
+        if isinstance(error, MemoryError) or any(words in str(error).lower() for words in OUT_OF_MEMORY):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
 
 
 def run(arguments: list[str]) -> int:

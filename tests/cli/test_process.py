@@ -3,7 +3,9 @@
 import os
 import signal
 import subprocess
+import sys
 import time
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -60,6 +62,44 @@ def test_interrupt(spawn: Spawn, models: Path) -> None:
         time.sleep(0.02)
     process.send_signal(signal.SIGINT)
     assert finished(process) == (130, b"", b"")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there is no SIGINT to send")
+@pytest.mark.parametrize("place", ["aspenpy.cli.main", "aspenpy.cli.output", "argparse", "aspenpy.cli.eval"])
+def test_interrupt_while_modules_are_imported(spawn: Spawn, place: str) -> None:
+    """The signal comes when that module is looked for; the program is what an installed `aspenpy` begins with."""
+    program = (
+        "import os, signal, sys\n"
+        "class Finder:\n"
+        "    def find_spec(name, path, target=None):\n"
+        f"        if name == {place!r}:\n"
+        "            os.kill(os.getpid(), signal.SIGINT)\n"
+        "sys.meta_path.insert(0, Finder)\n"
+        "from aspenpy.__main__ import main\n"
+        "sys.exit(main())"
+    )
+    status, out, err = finished(spawn(*EVAL, program=program))
+    assert status in (130, -signal.SIGINT)
+    assert (out, err) == (b"", b"")
+
+
+def test_the_command_begins_there() -> None:
+    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())
+    assert project["project"]["scripts"] == {"aspenpy": "aspenpy.__main__:main"}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the limit on the address space is not kept elsewhere")
+@pytest.mark.parametrize("megabytes", [250, 400, 600])
+def test_memory_that_runs_out_is_said(spawn: Spawn, megabytes: int) -> None:
+    """An axis of 8e7 numbers takes 640 MB."""
+    program = (
+        "import resource\n"
+        f"resource.setrlimit(resource.RLIMIT_AS, ({megabytes << 20}, {megabytes << 20}))\n"
+        "from aspenpy.cli.main import main\nraise SystemExit(main())"
+    )
+    command = ("sweep", "axpy.aspen", "--machine", "cluster.aspen", "--over", "n=1..9:lin:8e7", "--backend", "numpy")
+    found = finished(spawn(*command, program=program, env={"OPENBLAS_NUM_THREADS": "1"}))
+    assert found == (2, b"", b"aspenpy: there is not enough memory for this\n")
 
 
 def seconds_of_work(process: subprocess.Popen[bytes]) -> float:

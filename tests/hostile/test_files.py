@@ -132,3 +132,28 @@ def test_the_checks_are_bounded_too(run: Run, tmp_path: Path) -> None:
     (tmp_path / "m.aspen").write_text(f"machine m {{ node c0 }} {parts} node c40 {{ resource flops(n) [n] }}")
     assert run("check", "a.aspen", "m.aspen", "--format", "json").returncode == 2
     assert "more than 100,000 places" in run("show", "m.aspen").stderr
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/kmsg"), reason="there is no file that is waited for")
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("eval", "/proc/kmsg", "--machine", "simple"),
+        ("eval", "matmul", "--machine", "/proc/kmsg"),
+        ("rdd", "/proc/kmsg"),
+    ],
+)
+def test_a_file_that_never_ends(run: Run, command: tuple[str, ...]) -> None:
+    """The messages of the kernel: there are never enough of them. Not everybody may read them."""
+    done = run(*command)
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: ")
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/zero"), reason="there is no /dev/zero")
+@pytest.mark.parametrize("name", ["/dev/zero", "."])
+def test_a_trace_that_is_no_file(run: Run, name: str) -> None:
+    done = run("rdd", name)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"error: `{name}` is " in done.stderr

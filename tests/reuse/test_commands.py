@@ -128,7 +128,7 @@ def test_picture_of_a_trace_without_reuse(run: Runner, models: Path) -> None:
     ("arguments", "said"),
     [
         (("none",), "error: there is no file `none`\n"),
-        ((".",), "error: `.` cannot be read: is a directory\n"),
+        ((".",), "error: `.` is a folder, not a file\n"),
         (
             ("axpy.aspen",),
             "error: `axpy.aspen` is in no format that is known: it begins with `// axpy: y = a*x",

@@ -271,3 +271,202 @@ def test_killed_and_resumed(spawn, run, models: Path):
     assert run(*command, "-o", "undisturbed.npz").status == 0
     numpy.testing.assert_array_equal(loaded(models / "r.npz")["runtime"], loaded(models / "undisturbed.npz")["runtime"])
     assert list(models.glob("*.part")) == []
+
+
+# -- what is there already -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["d.csv", "d.json", "d.npz", "d.parquet", "d.nc", "d.zarr"])
+def test_a_folder_is_never_removed(run, models: Path, name: str):
+    """A partitioned Parquet dataset is a folder of such a name, and so may anything else be."""
+    (models / name).mkdir()
+    (models / name / "precious").write_text("x")
+    found = run("sweep", "axpy.aspen", "--machine", "cluster.aspen", "--over", "n=1,2", "-o", name)
+    if "needs" in found.err:
+        pytest.skip(found.err)
+    assert (found.status, found.out) == (2, "")
+    assert found.err == f"error: cannot write `{name}`: is a directory\n"
+    assert (models / name / "precious").read_text() == "x"
+    assert not (models / f"{name}.part").exists()
+
+
+def test_an_empty_folder_is_not_removed_either(tmp_path):
+    (tmp_path / "r.csv").mkdir()
+    with pytest.raises(AspenError, match="is a directory"):
+        stored(tmp_path / "r.csv")
+    assert (tmp_path / "r.csv").is_dir()
+
+
+def test_a_store_with_other_things_in_it_is_left_alone(tmp_path):
+    pytest.importorskip("zarr")
+    stored(tmp_path / "r.zarr")
+    (tmp_path / "r.zarr" / "notes").mkdir()
+    (tmp_path / "r.zarr" / "notes" / "thesis.txt").write_text("years of work")
+    with pytest.raises(AspenError, match="is a directory"):
+        stored(tmp_path / "r.zarr")
+    assert (tmp_path / "r.zarr" / "notes" / "thesis.txt").exists()
+
+
+def test_a_store_that_cannot_be_replaced_stays(tmp_path, monkeypatch):
+    pytest.importorskip("zarr")
+    path = tmp_path / "r.zarr"
+    stored(path)
+    before = {file.name: file.read_bytes() for file in path.rglob("*") if file.is_file()}
+    rename = os.rename
+
+    def refused(source, target):
+        if Path(target) == path and Path(source).name == "result.zarr":
+            raise OSError(5, "Input/output error")
+        rename(source, target)
+
+    monkeypatch.setattr(os, "rename", refused)
+    with pytest.raises(AspenError, match="Input/output error"):
+        stored(path, {"n": [7.0]})
+    assert {file.name: file.read_bytes() for file in path.rglob("*") if file.is_file()} == before
+    monkeypatch.undo()
+    stored(path, {"n": [7.0]}, resume=True)
+    assert os.listdir(tmp_path) == ["r.zarr"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there are no links for everybody")
+def test_links_and_modes_stay(tmp_path):
+    (tmp_path / "elsewhere").mkdir()
+    real = tmp_path / "elsewhere" / "r.csv"
+    real.write_text("old")
+    real.chmod(0o640)
+    (tmp_path / "r.csv").symlink_to(real)
+    stored(tmp_path / "r.csv")
+    assert (tmp_path / "r.csv").is_symlink()
+    assert real.read_text().startswith("n,m,runtime,reason\n")
+    assert real.stat().st_mode & 0o777 == 0o640
+    assert os.listdir(tmp_path / "elsewhere") == ["r.csv"]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes with names")
+def test_what_is_no_ordinary_file_stays(tmp_path):
+    os.mkfifo(tmp_path / "r.csv")
+    with pytest.raises(AspenError, match="is not an ordinary file"):
+        stored(tmp_path / "r.csv")
+    assert (tmp_path / "r.csv").is_fifo()
+    assert os.listdir(tmp_path) == ["r.csv"]
+
+
+@pytest.mark.parametrize("option", ["-o", "--picture"])
+def test_an_empty_name(run, option: str):
+    found = run("sweep", "axpy.aspen", "--machine", "cluster.aspen", "--over", "n=1,2", option, "")
+    name = {"-o": "--output"}.get(option, option)
+    assert found == (2, "", f"aspenpy: {name}: the name of the file is empty\n")
+
+
+# -- what is kept ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("suffix", "content"),
+    [
+        (".npy", numpy.zeros((1, 5))),
+        (".npy", numpy.zeros((2, 6))),
+        (".npy", numpy.zeros((1, 6), dtype=numpy.float32)),
+        (".reasons", numpy.zeros(7, dtype=numpy.uint8)),
+    ],
+)
+def test_a_stretch_of_another_shape_is_damaged(tmp_path, suffix, content):
+    """There are 2 x 3 points of one metric."""
+    path, running_ = tmp_path / "r.csv", running()
+    list(Store(path, running_, format_of(path).write).filled(running_))
+    with open(tmp_path / "r.csv.part" / f"{0:016d}{suffix}", "wb") as file:
+        numpy.save(file, content)
+    with pytest.raises(AspenError, match=rf"0\{suffix}` is damaged"):
+        stored(path, resume=True)
+    (tmp_path / "r.csv.part" / f"{0:016d}.npy").unlink()
+    stored(path, resume=True)
+    assert os.listdir(tmp_path) == ["r.csv"]
+
+
+def test_sizes_of_stretches_add_up(monkeypatch):
+    """A stretch holds whole blocks, and a block whole rows of the grid."""
+    monkeypatch.setattr(run_module, "STRETCH", 1 << 16)
+    found = running({"n": numpy.linspace(1, 2, 700), "m": numpy.linspace(1, 2, 301)})
+    sizes = [found.plan.size(number) for number in range(found.plan.count)]
+    assert sum(sizes) == 700 * 301
+    stretches = sorted(found.stretches(), key=lambda stretch: stretch.start)
+    assert sizes == [stretch.values.shape[1] for stretch in stretches]
+
+
+@pytest.mark.parametrize("left", [[], ["lock"], ["journal.json"], ["journal.json", "lock", f"{0:016d}.npy"]])
+def test_killed_at_the_very_end(tmp_path, left: list[str]):
+    """The result is there, and what it was made of is partly removed: the next sweep removes the rest."""
+    path = tmp_path / "r.csv"
+    stored(path)
+    part = tmp_path / "r.csv.part"
+    for resume in (True, False):
+        part.mkdir()
+        for name in left:
+            (part / name).write_text('{"aspenpy_sweep": 1, "finished": true}' if name == "journal.json" else "")
+        if resume:
+            with pytest.raises(AspenError, match="no unfinished sweep beside it"):
+                stored(path, resume=True)
+        else:
+            stored(path)
+        assert os.listdir(tmp_path) == ["r.csv"]
+
+
+def test_what_is_not_ours_stays_in_the_folder(tmp_path):
+    path = tmp_path / "r.csv"
+    running_ = running()
+    store = Store(path, running_, format_of(path).write)
+    (tmp_path / "r.csv.part" / "thesis.txt").write_text("years of work")
+    list(store.filled(running_))
+    store.finish()
+    assert os.listdir(tmp_path / "r.csv.part") == ["thesis.txt"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there are no such locks")
+@pytest.mark.parametrize("resume", [True, False])
+def test_one_process_at_a_time(tmp_path, spawn, models: Path, resume: bool):
+    """Another process holds the sweep; it is told, and what is kept stays. When that one has gone, it is taken up."""
+    over = "n=1..9:lin:100"
+    command = ("sweep", "axpy.aspen", "--machine", "cluster.aspen", "--over", over, "-o", "r.csv")
+    waits = (
+        "import sys, aspenpy.sweeps.store as store\n"
+        "store.Store.finish = lambda self: (print('ready', flush=True), sys.stdin.read())\n"
+        "from aspenpy.cli.main import main\nraise SystemExit(main())"
+    )
+    with spawn(*command, program=waits, stdin=-1) as first:
+        assert first.stdout.readline() == b"ready\n"
+        kept = sorted(file.name for file in (models / "r.csv.part").iterdir())
+        with spawn(*command, *["--resume"] * resume) as second:
+            _, err = second.communicate(timeout=60)
+        assert second.returncode == 2
+        assert err.startswith(b"error: another process is computing the sweep into `r.csv`\n")
+        assert sorted(file.name for file in (models / "r.csv.part").iterdir()) == kept
+        first.kill()
+        first.communicate()
+    with spawn(*command, "--resume") as third:
+        _, err = third.communicate(timeout=60)
+    assert third.returncode == 0, err
+    assert len((models / "r.csv").read_text().splitlines()) == 101
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there is no VmHWM")
+@pytest.mark.parametrize("name", ["r.parquet"])
+def test_memory_stays_within_twice_the_bound(spawn, models: Path, name: str):
+    """64 MiB are given for results of 36 MB, one stretch after the other. What the program itself and Arrow take is in
+    the bound, too."""
+    if not os.path.exists("/proc/self/status"):
+        pytest.skip("nobody says how much memory a process has taken")
+    pytest.importorskip("pyarrow")
+    program = (
+        "from aspenpy.cli.main import main\n"
+        "status = main()\n"
+        "import sys\n"
+        "lines = open('/proc/self/status').read().splitlines()\n"
+        "print(next(line for line in lines if line.startswith('VmHWM')).split()[1], file=sys.stderr)\n"
+        "raise SystemExit(status)"
+    )
+    axes = ("--over", "n=1..1000:lin:2000", "--over", "clock=1e9..2e9:lin:2000")
+    command = ("sweep", "axpy.aspen", "--machine", "cluster.aspen", *axes, "--memory", "64MiB", "-o", name)
+    with spawn(*command, program=program) as process:
+        _, err = process.communicate(timeout=300)
+    assert process.returncode == 0, err
+    assert int(err.split()[-1]) * 1024 <= 2 * 64 * 2**20

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import marshal
 import os
 import subprocess
 import sys
+import zlib
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -111,6 +115,43 @@ def test_a_single_wrong_byte_is_noticed(tmp_path: Path, made: list[str]) -> None
     content[len(content) // 2] ^= 1
     file.write_bytes(content)
     cached_tables(GRAMMAR, tmp_path)
+    assert len(made) == 2
+
+
+def _field(name: str, value: Any) -> Callable[[Any], Any]:
+    return lambda kept: {**kept, name: value}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda kept: 5,
+        lambda kept: {"made_from": kept["made_from"]},
+        lambda kept: {**kept, "more": 1},
+        _field("rules", []),
+        _field("rules", [("file", 1)]),
+        _field("rules", None),
+        _field("actions", [{"NAME": "x"}]),
+        _field("actions", [{"NAME": 10**6}]),
+        _field("actions", 7),
+        _field("first_state", {}),
+        _field("first_state", {"file": 0}),
+        _field("pattern", "("),
+        _field("pattern", 3),
+        _field("keywords", ["param"]),
+        _field("keywords", {"param": 1}),
+    ],
+)
+def test_wrong_content_with_the_right_checksum_is_made_anew(
+    tmp_path: Path, made: list[str], change: Callable[[Any], Any]
+) -> None:
+    first = cached_tables(GRAMMAR, tmp_path)
+    [file] = tmp_path.iterdir()
+    content = marshal.dumps(change(marshal.loads(file.read_bytes()[4:])))
+    file.write_bytes(zlib.crc32(content).to_bytes(4, "big") + content)
+    assert cached_tables(GRAMMAR, tmp_path) == first
+    assert len(made) == 2
+    assert cached_tables(GRAMMAR, tmp_path) == first
     assert len(made) == 2
 
 

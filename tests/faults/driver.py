@@ -1,0 +1,214 @@
+"""Runs one command again and again in forked children, with a fault at its first, second, ... call of the file system,
+and looks at what each leaves. `faults.c` is loaded before libc. Prints what is wrong as JSON."""
+
+import ctypes
+import json
+import os
+import shutil
+import signal
+import sys
+from collections.abc import Callable
+from contextlib import redirect_stderr, redirect_stdout
+from errno import EACCES, EIO, ENOSPC, errorcode
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import NamedTuple
+
+from aspenpy.cli.main import main
+from aspenpy.sweeps import run as run_module
+from aspenpy.syntax import tables as tables_module
+
+KILLED = 0
+ERRORS = (ENOSPC, EIO, EACCES)
+EVERY = bool(os.environ.get("ASPENPY_ALL_FAULTS"))
+"""Each error at each call; otherwise one of them in turn, and a kill."""
+
+SECONDS = 30
+
+MODEL = "model small { param n = 1 kernel main { execute { loads [n] } } }\n"
+MACHINE = "machine Tiny { socket [1] cpu }\nsocket cpu { resource loads(n) [n/1e9] }\n"
+UGLY = "model   small { param n=1\nkernel main { execute { loads   [n] } } }\n"
+
+faults = ctypes.CDLL(None)
+faults.fault_last.restype = ctypes.c_char_p
+faults.fault_calls.restype = ctypes.c_long
+faults.fault_arm.argtypes = (ctypes.c_char_p, ctypes.c_long, ctypes.c_int)
+
+
+class Outcome(NamedTuple):
+    status: int | None  # None where it was killed
+    error: str
+    calls: int
+    last: str
+
+
+class Scenario(NamedTuple):
+    """`prepare` makes a folder ready for `command`; `again` finishes what a fault has interrupted. `target` is what is
+    written: what stands there is what stood there before, or what an undisturbed run writes."""
+
+    prepare: Callable[[], None]
+    command: tuple[str, ...]
+    again: tuple[tuple[str, ...], ...]
+    target: str
+    silent: bool = False
+    watched: str = ""
+
+
+def forked(watched: Path, scratch: Path, arguments: tuple[str, ...], at: int = -1, reason: int = 0) -> Outcome:
+    """A command in a child, with a fault at one call."""
+    report = scratch / "report"
+    report.unlink(missing_ok=True)
+    child = os.fork()
+    if not child:
+        signal.alarm(SECONDS)
+        status = 99
+        try:
+            err, out = open(scratch / "err", "w"), open(scratch / "out", "w")  # noqa: SIM115 - the child ends below
+            with err, out, redirect_stderr(err), redirect_stdout(out):
+                faults.fault_arm(os.fsencode(watched), at, reason)
+                status = main(arguments)
+                calls = faults.fault_calls()
+                faults.fault_arm(b"", -1, 0)
+                report.write_text(json.dumps([calls, faults.fault_last().decode()]))
+        finally:
+            os._exit(status)
+    _, ended = os.waitpid(child, 0)
+    if os.WIFSIGNALED(ended):
+        assert os.WTERMSIG(ended) == signal.SIGKILL, f"{arguments} took longer than {SECONDS} s"
+        return Outcome(None, "", 0, "")
+    calls, last = json.loads(report.read_text()) if report.exists() else (0, "")
+    return Outcome(os.WEXITSTATUS(ended), (scratch / "err").read_text(), calls, last)
+
+
+def content(path: Path) -> bytes | None:
+    """What is in a file; None if there is none."""
+    return path.read_bytes() if path.exists() else None
+
+
+def wrong(
+    outcome: Outcome, killed: bool, silent: bool, work: Path, target: Path, old: bytes | None, new: bytes | None
+) -> str:
+    """What is wrong after a fault, before anything is taken up."""
+    left = sorted(path.name for path in work.iterdir() if path.name.startswith("."))
+    there = content(target)
+    if killed != (outcome.status is None):
+        return f"status {outcome.status}: {outcome.error}"
+    if there not in (old, new):
+        return "what stands there is neither the old nor the new"
+    if not killed and left:
+        return f"{left} is left"
+    if not killed and "Traceback" in outcome.error:
+        return outcome.error
+    if outcome.status == 0 and there != new and not silent:
+        return "it says that all is well, and there is nothing new"
+    errors = outcome.error.count("error: ") + outcome.error.count("aspenpy: ")
+    if not killed and errors != (1 if outcome.status else 0):
+        return f"status {outcome.status}, and the messages are {outcome.error!r}"
+    return f"a fault that nobody is to hear of gives status {outcome.status}" if silent and outcome.status else ""
+
+
+def trials(scenario: Scenario, work: Path, scratch: Path) -> tuple[int, list[str]]:
+    """How many faults there were, and what was wrong after each."""
+
+    def fresh() -> None:
+        shutil.rmtree(work, ignore_errors=True)
+        work.mkdir()
+        os.chdir(work)
+        scenario.prepare()
+
+    target, watched = work / scenario.target, work / scenario.watched
+    fresh()
+    old = content(target)
+    undisturbed = forked(watched, scratch, scenario.command)
+    assert undisturbed.status == 0, undisturbed.error
+    new = content(target)
+    assert new not in (None, old)
+    found, count = [], 0
+    for at in range(1, undisturbed.calls + 1):
+        for reason in (ERRORS if EVERY else (ERRORS[at % len(ERRORS)],)) + (KILLED,):
+            fresh()
+            outcome = forked(watched, scratch, scenario.command, at, reason)
+            problem = wrong(outcome, reason == KILLED, scenario.silent, work, target, old, new)
+            for again in scenario.again:
+                taken_up = forked(watched, scratch, again)
+                if taken_up.status == 0:
+                    break
+            else:
+                problem = problem or f"it cannot be taken up: {taken_up.error}"
+            if content(target) != new and not problem:
+                problem = "what was taken up gives something else"
+            if (work / f"{scenario.target}.part").exists() and not problem:
+                problem = f"left: {os.listdir(work / f'{scenario.target}.part')}"
+            count += 1
+            if problem:
+                found.append(f"call {at} ({outcome.last}), {errorcode.get(reason, 'killed')}: {problem}")
+    return count, found
+
+
+# -- scenarios -------------------------------------------------------------------------------------
+
+
+def models() -> None:
+    Path("small.aspen").write_text(MODEL)
+    Path("tiny.aspen").write_text(MACHINE)
+
+
+def sweep(name: str, before: str | None) -> Scenario:
+    """A sweep of two stretches, whose first has points without a value, over a file that is there or not."""
+    command = ("sweep", "small.aspen", "--machine", "tiny.aspen", "--cores", "1", "-o", name, "--over")
+
+    def prepare() -> None:
+        models()
+        if before is not None:
+            Path(name).write_text(before)
+
+    axis = "n=-2000..65000:lin:40000"
+    return Scenario(prepare, (*command, axis), ((*command, axis, "--resume"), (*command, axis)), name)
+
+
+def fmt() -> Scenario:
+    command = ("fmt", "small.aspen")
+    return Scenario(lambda: Path("small.aspen").write_text(UGLY) and None, command, (command,), "small.aspen")
+
+
+def cache() -> Scenario:
+    """The grammar cache: its faults are nobody's concern, and it is whole or not there."""
+    tables = tables_module
+    grammar = tables.grammar_path().read_text()
+    made = tables.made_tables(grammar)
+    tables.made_tables = lambda grammar: made
+    os.environ["XDG_CACHE_HOME"] = os.path.join(os.environ["FAULTS"], "work")
+    folder = Path(os.environ["XDG_CACHE_HOME"], "aspenpy")
+
+    def prepare() -> None:
+        tables.tables.cache_clear()
+        models()
+
+    made_from = Path(tables.__file__).read_bytes() + grammar.encode()
+    name = f"grammar-{tables.crc32(made_from):08x}.{sys.implementation.cache_tag}"
+    command = ("eval", "small.aspen", "--machine", "tiny.aspen")
+    return Scenario(prepare, command, (command,), str(Path(folder.name, name)), silent=True, watched="aspenpy")
+
+
+SCENARIOS: dict[str, Callable[[], Scenario]] = {
+    "csv": lambda: sweep("r.csv", "years of work\n"),
+    "parquet": lambda: sweep("r.parquet", "years of work\n"),
+    "npz": lambda: sweep("r.npz", None),
+    "json": lambda: sweep("r.json", None),
+    "fmt": fmt,
+    "cache": cache,
+}
+
+if __name__ == "__main__":
+    run_module.STRETCH = 1
+    for name in ("aspenpy.cli.sweep", "aspenpy.sweeps.formats", "aspenpy.sweeps.grid", "aspenpy.cli.progress_bar"):
+        import_module(name)
+    if find_spec("pyarrow"):
+        import_module("pyarrow.csv"), import_module("pyarrow.parquet")
+    here = Path(os.environ["FAULTS"])
+    (here / "scratch").mkdir(exist_ok=True)
+    scenario = SCENARIOS[sys.argv[1]]()
+    with redirect_stdout(sys.stderr):
+        count, found = trials(scenario, here / "work", here / "scratch")
+    print(json.dumps([count, found]))
