@@ -29,9 +29,6 @@ CASES = ("machine", "socket")
 MOST_WHOLE = 10**6
 """A declared range of more whole numbers than this is gone over as real numbers, unless `:whole` is said."""
 
-WIDE = 100
-"""A range whose ends are so many times apart is searched in equal ratios."""
-
 
 class Variable(Record):
     """From `low` to `high`; a `choice` is one of `choices`, which are called `labels`. `base` is its value where
@@ -182,6 +179,9 @@ def _checked(found: Variable, text: str) -> Variable:
         what = "is empty" if found.low > found.high else "holds a single value"
         message = f"the range of `{found.name}` {what}: from {found.low:.6g} to {found.high:.6g}"
         fail("empty-range", message, hint="the lower end comes first" if found.low > found.high else None)
+    if not numpy.isfinite(found.high - found.low):
+        message = f"the range of `{found.name}` is too wide for double precision: {found.low:.6g} to {found.high:.6g}"
+        fail("bad-range", message, hint="name a smaller range")
     return found
 
 
