@@ -33,7 +33,7 @@ def _title(result: Result, subject: str) -> str:
         return f"{subject}: moves most with {leaders[0]}"
     if isinstance(result, Sobol | Morris):
         return f"{subject}: moves most with {_joined(leaders, 'or')}, whose 95 % intervals overlap"
-    return f"{subject}: moves most with {_joined(leaders, 'and')}, all alike"
+    return f"{subject}: moves most with {_joined(leaders, 'and')}, alike"
 
 
 def _joined(names: Sequence[str], word: str) -> str:
@@ -59,7 +59,8 @@ ALIKE = 1e-9
 
 def _elasticity(result: tuple[Elasticity, ...], unit: str) -> Page:
     columns = [Column("parameter"), Column("elasticity", _digits, "right")]
-    columns += [Column(name, align="right") for name in ("from", "to")]
+    some_secants = any(item.why for item in result)
+    columns += [Column(name, align="right") for name in (("from", "to") if some_secants else ())]
     columns += [Column(name, _digits, "right") for name in ("least", "most", "mean", "overall")]
     some = any(item.undefined for item in result)
     columns += [Column("no value", share, "right")] if some else []
@@ -67,7 +68,7 @@ def _elasticity(result: tuple[Elasticity, ...], unit: str) -> Page:
         (
             item.parameter,
             item.here,
-            *(None if end is None else readable(end, item.unit, 4) for end in (item.start, item.end)),
+            *(_ends(item) if some_secants else ()),
             *(item.least, item.most, item.mean, item.overall),
             *([item.undefined or None] if some else []),
         )
@@ -81,6 +82,10 @@ def _elasticity(result: tuple[Elasticity, ...], unit: str) -> Page:
         *(Paragraph(f"{name} and the like: differences, because there is {why}.") for why, name in others.items()),
         *(Paragraph(f"Left out: {item.reason}") for item in result if item.reason),
     )
+
+
+def _ends(item: Elasticity) -> tuple[str | None, ...]:
+    return tuple(None if end is None else readable(end, item.unit, 4) for end in (item.start, item.end))
 
 
 EXPLAINED = (
