@@ -16,6 +16,7 @@ from aspenpy.diagnostics import fail
 from aspenpy.expr import graph
 from aspenpy.expr.derivative import derivative
 from aspenpy.expr.graph import Expr
+from aspenpy.expr.regime import STAIRCASES
 from aspenpy.record import Record
 
 MOST_PIECES = 20_000
@@ -30,7 +31,7 @@ NARROW = 1e-13
 CLOSE = 1e-12
 """A value this close to the target, relative to it, meets it: what floating-point arithmetic can tell."""
 
-JUMPING_FUNCTIONS = frozenset({"ceil", "floor", "round", "mod", "lookup"})
+JUMPING_FUNCTIONS = frozenset({"ceil", "floor", "round", "mod", "lookup", "gcd", *STAIRCASES})
 JUMPING_KINDS = frozenset({"if_else", "index", "draw", "failure"})
 
 
@@ -73,7 +74,7 @@ class Search:
         self._value = value
         self.target = target
         self.whole = whole
-        self.slope = None if _jumps(expr, symbol) else derivative(expr, symbol)
+        self.slope = None if jumps(expr, symbol) else derivative(expr, symbol)
         self.solutions: list[Solution] = []
         self.leaps: list[Leap] = []
         self._known: dict[Real, Real] = {}
@@ -226,7 +227,7 @@ class Search:
         return found
 
 
-def _jumps(expr: Expr, symbol: Expr) -> bool:
+def jumps(expr: Expr, symbol: Expr) -> bool:
     """Whether the expression may leap as the symbol moves, so that its slope does not tell where it goes."""
     moving = {symbol}
     for node in graph.topological(expr):

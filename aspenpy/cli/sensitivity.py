@@ -36,7 +36,7 @@ EXAMPLES: Examples = (
     ),
 )
 
-METHODS = ("elasticity", "normalised", "sobol", "morris")
+METHODS = ("elasticity", "derivative", "normalised", "sobol", "morris")
 
 
 def add_arguments(parser: ArgumentParser) -> None:

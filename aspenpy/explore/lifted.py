@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy
 
-from aspenpy.diagnostics import fail
 from aspenpy.explore.points import Floats
 from aspenpy.explore.variable import Variable
 from aspenpy.expr import graph
@@ -64,6 +63,9 @@ def lifted(exprs: Sequence[Expr], symbols: Sequence[Expr]) -> Lifting:
     )
 
 
+NEAR = 1e-6
+"""How far apart neighbours are, in parts of the range."""
+
 STEPS = frozenset({"ceil", "floor", "round"})
 
 
@@ -111,13 +113,17 @@ class Smooth:
         self.lifting = lifted([objective, *(expr for expr, _ in constraints)], symbols)
         rows = [*self.lifting.exprs, *self.lifting.floors]
         self.unknowns = (*self.symbols, *self.lifting.symbols)
+        self._values = Prepared(rows, self.unknowns, seed)
+        self._slopes = self._derivatives(rows, seed)
+        self._meanings = Prepared(self.lifting.meanings, self.symbols, seed) if self.lifting.meanings else None
+
+    def _derivatives(self, rows: Sequence[Expr], seed: int) -> Prepared | None:
+        """Of each row by each unknown; None where there are none."""
         try:
             slopes = [derivative(ramp, unknown) for ramp in ramps(rows) for unknown in self.unknowns]
-        except ValueError as error:
-            fail("no-derivative", f"what is optimised cannot be derived: {error}")
-        self._values = Prepared(rows, self.unknowns, seed)
-        self._slopes = Prepared(slopes, self.unknowns, seed)
-        self._meanings = Prepared(self.lifting.meanings, self.symbols, seed) if self.lifting.meanings else None
+        except ValueError:
+            return None
+        return Prepared(slopes, self.unknowns, seed)
 
     def start(self, values: Floats) -> Floats:
         """Values of the variables with those of what was lifted."""
@@ -131,16 +137,17 @@ class Smooth:
 
         minimize: Any = optimize.minimize
         try:
-            scale = _Scale(self, self.start(values))
-            found = minimize(
-                lambda z: scale.value(z)[0],
-                scale.begin,
-                jac=lambda z: scale.slope(z)[0],
-                bounds=scale.bounds,
-                constraints=scale.constraints(),
-                method="SLSQP",
-                options={"maxiter": 200, "ftol": 1e-14},
-            )
+            with numpy.errstate(all="ignore"):
+                scale = _Scale(self, self.start(values))
+                found = minimize(
+                    lambda z: scale.value(z)[0],
+                    scale.begin,
+                    jac=lambda z: scale.slope(z)[0],
+                    bounds=scale.bounds,
+                    constraints=scale.constraints(),
+                    method="SLSQP",
+                    options={"maxiter": 200, "ftol": 1e-14},
+                )
         except EvaluationError:  # it went to where there are no values
             return None
         count = len(self.variables)
@@ -154,13 +161,47 @@ class Smooth:
         return numpy.array(self._values(*map(float, unknowns)))
 
     def slopes(self, unknowns: Floats) -> Floats:
-        return numpy.array(self._slopes(*map(float, unknowns))).reshape(-1, len(self.unknowns))
+        """A row each of `rows`, a column for each unknown."""
+        found = None
+        if self._slopes is not None:
+            try:
+                found = numpy.array(self._slopes(*map(float, unknowns))).reshape(-1, len(self.unknowns))
+            except EvaluationError:  # such as at a jump of a law of caches
+                found = None
+        return self._differences(unknowns) if found is None else found
+
+    def _differences(self, unknowns: Floats) -> Floats:
+        """The slopes between neighbours."""
+        columns = []
+        for place, value in enumerate(unknowns):
+            low, high = self._neighbours(place, float(value))
+            ends = [numpy.where(numpy.arange(len(unknowns)) == place, end, unknowns) for end in (low, high)]
+            columns.append((self.rows(ends[1]) - self.rows(ends[0])) / (high - low))
+        return numpy.column_stack(columns)
+
+    def _neighbours(self, place: int, value: float) -> tuple[float, float]:
+        """Of an unknown, on both sides of a value; inside the range of a variable."""
+        if place >= len(self.variables):
+            step = NEAR * (abs(value) or 1.0)
+            return value - step, value + step
+        item = self.variables[place]
+        step = NEAR * (item.high - item.low)
+        return max(item.low, value - step), min(item.high, value + step)
 
     def kkt(self, values: Floats, near: float = 1e-6) -> Kkt:
         """The conditions of Karush, Kuhn and Tucker: the objective's gradient is balanced by those of what is active,
         each with a multiplier that is not negative (of `==`: any)."""
-        scale = _Scale(self, self.start(values))
-        rows, slopes = scale.value(scale.begin), scale.slope(scale.begin)
+        with numpy.errstate(all="ignore"):
+            return self._kkt(values, near)
+
+    def _kkt(self, values: Floats, near: float) -> Kkt:
+        try:
+            scale = _Scale(self, self.start(values))
+            rows, slopes = scale.value(scale.begin), scale.slope(scale.begin)
+        except EvaluationError:  # at the edge of where there are values no gradients balance
+            return Kkt(None, ())
+        if not numpy.isfinite(slopes).all():
+            return Kkt(None, ())
         active = [equal or abs(row) <= near for row, equal in zip(rows[1:], self._all_equal(), strict=True)]
         columns, signs = [], []
         for place, (is_active, equal) in enumerate(zip(active, self._all_equal(), strict=True)):

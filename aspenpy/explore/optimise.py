@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 from importlib.util import find_spec
 from itertools import combinations
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import numpy
 
@@ -15,6 +15,7 @@ from aspenpy.explore.constraint import Constraint, Parsed, quantity, refuse_cont
 from aspenpy.explore.lifted import Smooth
 from aspenpy.explore.points import Floats
 from aspenpy.explore.space import Quantity, Space
+from aspenpy.explore.variable import Variable
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.prediction import Prediction
@@ -30,6 +31,12 @@ STARTS = 4
 """Of the search in each of them, from the best of so many points:"""
 
 SCATTERED = 128
+
+BESIDE = 64
+"""Values that are tried at once to find where there are no more values."""
+
+NARROW = 1e-14
+"""That place is found to this part of it."""
 
 FEASIBLE = 1e-7
 """A constraint that is violated by no more than this part of its sides holds."""
@@ -204,9 +211,10 @@ class Problem:
 
     def _searched(self, starts: Floats) -> list[Found]:
         """Local optima from some starts in one combination, and the starts themselves."""
-        problem = self.smooth(starts[0])
-        points = [*starts]
-        for start in starts:
+        ranges, edges = self._defined(starts[0])
+        points = [*starts, *edges]
+        problem = self.smooth(starts[0], ranges)
+        for start in [*starts, *edges]:
             values = problem.solve(start[self.real])
             if values is not None:
                 point = start.copy()
@@ -219,8 +227,34 @@ class Problem:
             for row, value, violation in zip(rows, found, violations, strict=True)
         ]
 
-    def smooth(self, point: Floats) -> Smooth:
-        """The problem in the real variables, all others as they are at a point."""
+    def _defined(self, start: Floats) -> tuple[list[Variable], list[Floats]]:
+        """The real variables, their ranges cut off where, from a point with a value, there are no more values along
+        them; and the points at the ends that were cut."""
+        ranges, edges = [], []
+        for place in self.real:
+            item = self.space.variables[place]
+            low, high = (self._last_defined(start, place, end) for end in (item.low, item.high))
+            for end, whole in ((low, item.low), (high, item.high)):
+                if end not in (whole, start[place]):
+                    edges.append(_moved(start, place, end))
+            ranges.append(item.replace(low=low, high=high) if low < high else item)
+        return ranges, edges
+
+    def _last_defined(self, start: Floats, place: int, end: float) -> float:
+        """How far a variable may go from a point towards an end until there is no value."""
+        before, behind = float(start[place]), end
+        while abs(behind - before) > NARROW * max(abs(before), abs(behind)):
+            tried = numpy.linspace(before, behind, BESIDE)
+            values = self._evaluate(_moved(start, place, tried))
+            missing: Any = numpy.isnan(values).any(axis=0)
+            if missing[0] or not missing.any():
+                return before if missing[0] else behind
+            first = int(missing.argmax())
+            before, behind = float(tried[first - 1]), float(tried[first])
+        return before
+
+    def smooth(self, point: Floats, ranges: Sequence[Variable] | None = None) -> Smooth:
+        """The problem in the real variables, over other ranges if they are given; all others as they are at a point."""
         prediction = self.space.case(point)
         quantities = [self.goal, *(item.excess for item in self.constraints)]
         exprs, symbols = self.space.formulas(prediction, quantities)
@@ -233,10 +267,17 @@ class Problem:
         return Smooth(
             goal,
             [(expr, item.equal) for expr, item in zip(rest, self.constraints, strict=True)],
-            [self.space.variables[place] for place in self.real],
+            ranges or [self.space.variables[place] for place in self.real],
             [next(symbol for symbol, at in known.items() if at == place) for place in self.real],
             prediction.seed,
         )
+
+
+def _moved(point: Floats, place: int, values: float | Floats) -> Floats:
+    """A point with another value of a variable, or a row for each of several."""
+    found: Floats = numpy.tile(point, (*numpy.shape(values), 1)) if numpy.ndim(values) else point.copy()
+    found[..., place] = values
+    return found
 
 
 def _exact(value: float) -> int | float:

@@ -18,9 +18,12 @@ from aspenpy.diagnostics import fail, nearest
 from aspenpy.energy.options import EnergyOptions
 from aspenpy.energy.totals import EnergyTotals
 from aspenpy.explore.communication import communication_of
+from aspenpy.expr import graph
 from aspenpy.expr.compile_python import Prepared
+from aspenpy.expr.definitions import reached
 from aspenpy.expr.evaluate import EvaluationError
 from aspenpy.machine.model import Machine
+from aspenpy.mapping.mapper import map_application
 from aspenpy.prediction import Prediction, predict
 from aspenpy.record import Record
 from aspenpy.scope import DEFAULT_SEED, Setting
@@ -90,6 +93,9 @@ class Scaling:
         self.isoefficiency = isoefficiency
         self.energy = energy
         settings = {**(set or {}), self.parameter: self.ranks[0]}
+        if self.parameter in app.parameters and graph.free_symbols(app.parameters[self.parameter].value):
+            tree = map_application(app, machine, socket=socket, kernel=kernel)
+            _refuse_derived(Prediction(tree, settings, seed), self.parameter)
         self.prediction: Prediction = predict(app, machine, socket=socket, kernel=kernel, set=settings, seed=seed)
         self._sizes = tuple(float(value) for value in self._values(self.problem))
 
@@ -234,6 +240,20 @@ def doublings(first: int, last: int) -> list[int]:
         found.append(first)
         first *= 2
     return [*found, last]
+
+
+def _refuse_derived(prediction: Prediction, name: str) -> None:
+    """A number of ranks that the model derives from what it also uses elsewhere, such as the edges of a grid: set by
+    itself, it would not be their product any more."""
+    scope, derived = prediction.scope, prediction.application.parameters[name]
+    behind = reached([derived.value], scope.definitions)
+    used = scope.used([prediction.tree.runtime])
+    broken = [f"`{scope.display_name(symbol)}`" for symbol in used if symbol in behind]
+    if broken:
+        those = f"{', '.join(broken[:-1])} and {broken[-1]}" if len(broken) > 1 else broken[0]
+        message = f"`{name}` cannot be set by itself: the model derives it from {those}, which would stay as they are"
+        hint = f"scale one of those: --parameter NAME, others with --set; or let the model derive them from `{name}`"
+        fail("derived-parameter", message, derived.span, hint=hint)
 
 
 def _known(app: Application, names: Sequence[str], what: str, option: str) -> str:

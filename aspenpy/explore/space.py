@@ -18,6 +18,7 @@ from aspenpy.expr.graph import Expr
 from aspenpy.library import load_machine
 from aspenpy.machine.model import Machine
 from aspenpy.prediction import Prediction, predict
+from aspenpy.record import Record
 from aspenpy.scope import DEFAULT_SEED, Setting
 
 POINTS_TRIED = 256
@@ -25,6 +26,14 @@ POINTS_TRIED = 256
 
 Quantity = Callable[[Prediction], Expr]
 """Of a prediction, in the symbols of its models."""
+
+
+class Skipped(Record):
+    """Points that were left out because they have no value: `count` of `total`, and why the first has none."""
+
+    count: int
+    total: int
+    reason: str
 
 
 class Space:
@@ -92,6 +101,17 @@ class Space:
 
         return values
 
+    def skipped(self, quantity: Quantity, points: Floats, values: Floats) -> Skipped | None:
+        """What there is to say of the points whose value is nan; None where there are none."""
+        missing = numpy.flatnonzero(numpy.isnan(values))
+        if not len(missing):
+            return None
+        try:
+            self.evaluator([quantity])(points[missing[:1]])
+        except AspenError as error:
+            return Skipped(len(missing), len(values), _said(error))
+        raise AssertionError("a point without a value has one")
+
     def named(self, point: Floats) -> dict[str, float | str]:
         """A point by name; choices that have labels by those."""
         return {
@@ -112,6 +132,12 @@ class Space:
             if self._is_case(item):
                 numbers = numbers * len(item.choices) + points[:, place]
         return numbers
+
+
+def _said(error: AspenError) -> str:
+    """An error in one line, the point first."""
+    first = error.diagnostics[0]
+    return ": ".join([*first.parents, first.message])
 
 
 def _first_failing(formulas: Formulas, points: Floats) -> tuple[Floats, EvaluationError]:

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy
 
 from aspenpy.diagnostics import AspenError, fail
-from aspenpy.dimensions import DIMENSIONLESS, Dimension, symbol
+from aspenpy.dimensions import BYTES, DIMENSIONLESS, Dimension, symbol
 from aspenpy.explore.points import Floats
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
@@ -29,13 +29,11 @@ CASES = ("machine", "socket")
 MOST_WHOLE = 10**6
 """A declared range of more whole numbers than this is gone over as real numbers, unless `:whole` is said."""
 
-WIDE = 100
-"""A range whose ends are so many times apart is searched in equal ratios."""
-
 
 class Variable(Record):
     """From `low` to `high`; a `choice` is one of `choices`, which are called `labels`. `base` is its value where
-    nothing is varied, in the same terms (of a machine or socket: the place among the choices)."""
+    nothing is varied, in the same terms (of a machine or socket: the place among the choices). One that is `countable`
+    has whole values only, even where it is `real` because there are too many to go through."""
 
     name: str
     kind: Kind
@@ -46,6 +44,13 @@ class Variable(Record):
     labels: tuple[str, ...] = ()
     unit: str = ""
     logarithmic: bool = False
+    countable: bool = False
+
+    @property
+    def sampled(self) -> Variable:
+        """As it is where values are tried and not searched: a parameter that counts something has whole values, however
+        many there are."""
+        return self.replace(kind="whole") if self.countable else self
 
     @property
     def size(self) -> int | None:
@@ -159,7 +164,11 @@ def _with_options(found: Variable, options: list[str], text: str) -> Variable:
     for option in options:
         if option == "log" and found.low <= 0:
             fail("bad-range", f"`{found.name}` cannot go from {found.low:.6g} in equal ratios", hint="begin above 0")
-        found = found.replace(logarithmic=True) if option == "log" else found.replace(kind=option)
+        found = (
+            found.replace(logarithmic=True)
+            if option == "log"
+            else found.replace(kind=option, countable=option == "whole")
+        )
     return _checked(found, text)
 
 
@@ -170,6 +179,9 @@ def _checked(found: Variable, text: str) -> Variable:
         what = "is empty" if found.low > found.high else "holds a single value"
         message = f"the range of `{found.name}` {what}: from {found.low:.6g} to {found.high:.6g}"
         fail("empty-range", message, hint="the lower end comes first" if found.low > found.high else None)
+    if not numpy.isfinite(found.high - found.low):
+        message = f"the range of `{found.name}` is too wide for double precision: {found.low:.6g} to {found.high:.6g}"
+        fail("bad-range", message, hint="name a smaller range")
     return found
 
 
@@ -275,10 +287,19 @@ def _typed(name: str, low: float, high: float, prediction: Prediction) -> Variab
     """Whole where the value and both ends are, without a unit, and the numbers between can be gone through."""
     base = _base(name, prediction)
     dimension = parameter_dimension(name, prediction)
-    countable = dimension in (None, DIMENSIONLESS) and high - low < MOST_WHOLE
-    whole = countable and all(float(value).is_integer() for value in (base, low, high))
+    countable = all(_counts(value, dimension) for value in (base, low, high))
     unit = "" if dimension is None else symbol(dimension)
-    return Variable(name, "whole" if whole else "real", low, high, base, unit=unit)
+    whole = countable and dimension != BYTES and high - low < MOST_WHOLE
+    return Variable(name, "whole" if whole else "real", low, high, base, unit=unit, countable=countable)
+
+
+def is_countable(name: str, prediction: Prediction) -> bool:
+    """Whether the value of a parameter is a whole number, without a unit or of bytes."""
+    return _counts(_base(name, prediction), parameter_dimension(name, prediction))
+
+
+def _counts(value: float, dimension: Dimension | None) -> bool:
+    return dimension in (None, DIMENSIONLESS, BYTES) and float(value).is_integer() and abs(value) < 2**53
 
 
 def parameter_dimension(name: str, prediction: Prediction) -> Dimension | None:

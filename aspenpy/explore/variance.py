@@ -6,6 +6,7 @@ Both are SALib's; models are run here, all points at once.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from importlib.util import find_spec
 from typing import Any
 
@@ -13,7 +14,7 @@ import numpy
 
 from aspenpy.diagnostics import fail
 from aspenpy.explore.points import Floats
-from aspenpy.explore.space import Space
+from aspenpy.explore.space import Skipped, Space
 from aspenpy.expr.draws import for_generators
 from aspenpy.metrics import metric
 from aspenpy.record import Record
@@ -25,6 +26,9 @@ LEVELS = 4
 MOST_RUNS = 10**8
 
 CONFIDENCE = 0.95
+
+FEWEST = 2
+"""Samples, or trajectories, all of whose runs have a value."""
 
 
 class Index(Record):
@@ -47,7 +51,8 @@ class Interaction(Record):
 
 
 class Sobol(Record):
-    """Indices, the largest total first, over `runs` runs of the model; the metric's mean and variance over them."""
+    """Indices, the largest total first, over `runs` runs of the model; the metric's mean and variance over them.
+    `skipped` are runs without a value; with them the rest of their samples is left out."""
 
     metric: str
     runs: int
@@ -55,6 +60,12 @@ class Sobol(Record):
     variance: float
     indices: tuple[Index, ...]
     interactions: tuple[Interaction, ...]
+    skipped: Skipped | None = None
+
+    @property
+    def leaders(self) -> tuple[str, ...]:
+        """The first, and those whose intervals of the total overlap with its: they may be first as well."""
+        return _leaders([(item.parameter, item.total, item.total_confidence) for item in self.indices])
 
 
 class Elementary(Record):
@@ -69,11 +80,26 @@ class Elementary(Record):
 
 
 class Morris(Record):
-    """Effects, the largest magnitude first, over `runs` runs of the model."""
+    """Effects, the largest magnitude first, over `runs` runs of the model. `skipped` are runs without a value; with
+    them the rest of their trajectories is left out."""
 
     metric: str
     runs: int
     effects: tuple[Elementary, ...]
+    skipped: Skipped | None = None
+
+    @property
+    def leaders(self) -> tuple[str, ...]:
+        """The first, and those whose intervals overlap with its: they may be first as well."""
+        return _leaders([(item.parameter, item.magnitude, item.confidence) for item in self.effects])
+
+
+def _leaders(rows: Sequence[tuple[str, float, float]]) -> tuple[str, ...]:
+    """Names of (name, value, half of its interval), the largest first."""
+    if not rows or not rows[0][1]:
+        return ()
+    _, first, half = rows[0]
+    return tuple(name for name, value, own in rows if value and value + own >= first - half)
 
 
 def sobol(
@@ -100,10 +126,10 @@ def sobol(
 
     problem = _problem(space)
     places = sampling.sample(problem, samples, calc_second_order=pairs, seed=for_generators(seed))
-    found = _run(space, places, metric_name)
+    found, _, skipped = _run(space, places, metric_name, len(space.variables) * (2 if pairs else 1) + 2)
     mean, variance = float(found.mean()), float(found.var())
     if variance <= (1e-12 * mean) ** 2:
-        return Sobol(metric_name, len(found), mean, 0.0, _flat(space), ())
+        return Sobol(metric_name, len(found), mean, 0.0, _flat(space), (), skipped)
     resamples = 100 if samples <= 1 << 14 else 20
     with warnings.catch_warnings(), numpy.errstate(all="ignore"):
         warnings.simplefilter("ignore")
@@ -119,7 +145,7 @@ def sobol(
     rows = zip(names, indices["S1"], indices["S1_conf"], indices["ST"], indices["ST_conf"], strict=True)
     ordered = sorted((Index(name, *map(float, values)) for name, *values in rows), key=lambda item: -item.total)
     interactions = _interactions(names, indices) if pairs else ()
-    return Sobol(metric_name, len(found), mean, variance, tuple(ordered), interactions)
+    return Sobol(metric_name, len(found), mean, variance, tuple(ordered), interactions, skipped)
 
 
 def _flat(space: Space) -> tuple[Index, ...]:
@@ -145,7 +171,8 @@ def morris(space: Space, *, metric_name: str = "runtime", samples: int = 100, se
 
     problem = _problem(space)
     places = sampling.sample(problem, samples, num_levels=LEVELS, seed=for_generators(seed))
-    found = _run(space, places, metric_name)
+    found, kept, skipped = _run(space, places, metric_name, len(space.variables) + 1)
+    places = places[kept]
     effects = analysis.analyze(
         problem, places, found, num_levels=LEVELS, conf_level=CONFIDENCE, seed=for_generators(seed)
     )
@@ -153,7 +180,7 @@ def morris(space: Space, *, metric_name: str = "runtime", samples: int = 100, se
         effects["names"], effects["mu"], effects["mu_star"], effects["mu_star_conf"], effects["sigma"], strict=True
     )
     ordered = sorted((Elementary(str(name), *map(float, values)) for name, *values in rows), key=lambda e: -e.magnitude)
-    return Morris(metric_name, len(found), tuple(ordered))
+    return Morris(metric_name, len(found), tuple(ordered), skipped)
 
 
 def _refuse(samples: int, space: Space, times: int) -> None:
@@ -173,7 +200,16 @@ def _problem(space: Space) -> dict[str, Any]:
     return {"num_vars": len(names), "names": names, "bounds": [[0.0, 1.0]] * len(names)}
 
 
-def _run(space: Space, places: Floats, metric_name: str) -> Floats:
+def _run(space: Space, places: Floats, metric_name: str, together: int) -> tuple[Floats, Any, Skipped | None]:
+    """The metric at the places that are kept, and which these are: each `together` of them are compared with each
+    other, so that all are left out where one has no value."""
     columns = [item.at(places[:, place]) for place, item in enumerate(space.variables)]
-    found: Floats = space.evaluator([metric(metric_name).expr])(numpy.column_stack(columns))[0]
-    return found
+    points, quantity = numpy.column_stack(columns), metric(metric_name).expr
+    found: Floats = space.evaluator([quantity], missing=True)(points)[0]
+    skipped = space.skipped(quantity, points, found)
+    whole = ~numpy.isnan(found).reshape(-1, together).any(axis=1)
+    if skipped is not None and whole.sum() < FEWEST:
+        message = f"{skipped.count:,} of {skipped.total:,} runs have no value, so that nothing can be compared"
+        fail("no-value", message, hint=f"vary what has a value; the first: {skipped.reason}")
+    kept = numpy.repeat(whole, together)
+    return found[kept], kept, skipped

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
+from aspenpy.dimensions import readable
+from aspenpy.explore.elasticity import Elasticity
 from aspenpy.explore.methods import Result
-from aspenpy.explore.sensitivity import Effects, Elasticity
+from aspenpy.explore.sensitivity import Effects
+from aspenpy.explore.space import Skipped
 from aspenpy.explore.variance import Morris, Sobol
 from aspenpy.present.numbers import quantity, share
 from aspenpy.present.page import Page, Paragraph, Title
@@ -23,43 +26,84 @@ def page(result: Result, subject: str, unit: str) -> Page:
 
 
 def _title(result: Result, subject: str) -> str:
-    first = next(iter(_names(result)), None)
-    return f"{subject}: depends on nothing that varies" if first is None else f"{subject}: moves most with {first}"
+    leaders = _leaders(result)
+    if not leaders:
+        return f"{subject}: depends on nothing that varies"
+    if len(leaders) == 1:
+        return f"{subject}: moves most with {leaders[0]}"
+    if isinstance(result, Sobol | Morris):
+        return f"{subject}: moves most with {_joined(leaders, 'or')}, whose 95 % intervals overlap"
+    return f"{subject}: moves most with {_joined(leaders, 'and')}, alike"
 
 
-def _names(result: Result) -> list[str]:
+def _joined(names: Sequence[str], word: str) -> str:
+    return f"{', '.join(names[:-1])} {word} {names[-1]}"
+
+
+def _leaders(result: Result) -> tuple[str, ...]:
+    """What the metric moves most with; several where they cannot be told apart."""
+    if isinstance(result, Sobol | Morris):
+        return result.leaders
+    rows: list[tuple[str, float]]
     if isinstance(result, Effects):
-        return [effect.parameters[0] for effect in result.singles if effect.sensitivity]
-    rows = result.indices if isinstance(result, Sobol) else result.effects if isinstance(result, Morris) else result
-    return [row.parameter for row in rows]
+        rows = [(effect.parameters[0], effect.sensitivity) for effect in result.singles]
+    else:
+        rows = [(item.parameter, item.rank) for item in result]
+    most = max((value for _, value in rows), default=0.0)
+    return tuple(name for name, value in rows if value and value >= most * (1 - ALIKE))
+
+
+ALIKE = 1e-9
+"""Ranks this close to each other are equal as far as rounding can tell."""
 
 
 def _elasticity(result: tuple[Elasticity, ...], unit: str) -> Page:
-    columns = [
-        Column("parameter"),
-        *(Column(name, _digits, "right") for name in ("elasticity", "least", "most", "mean", "overall")),
-    ]
+    columns = [Column("parameter"), Column("elasticity", _digits, "right")]
+    some_secants = any(item.why for item in result)
+    columns += [Column(name, align="right") for name in (("from", "to") if some_secants else ())]
+    columns += [Column(name, _digits, "right") for name in ("least", "most", "mean", "overall")]
     some = any(item.undefined for item in result)
     columns += [Column("no value", share, "right")] if some else []
     rows = tuple(
         (
             item.parameter,
             item.here,
-            item.least,
-            item.most,
-            item.mean,
-            item.overall,
+            *(_ends(item) if some_secants else ()),
+            *(item.least, item.most, item.mean, item.overall),
             *([item.undefined or None] if some else []),
         )
         for item in result
     )
-    return Table(tuple(columns), rows), Paragraph(EXPLAINED)
+    secants = any(item.why == "steps" for item in result)
+    others = {item.why: item.parameter for item in result if item.why not in (None, "steps")}
+    return (
+        Table(tuple(columns), rows),
+        Paragraph(EXPLAINED + (STEPPED if secants else "")),
+        *(Paragraph(f"{name} and the like: differences, because there is {why}.") for why, name in others.items()),
+        *(Paragraph(f"Left out: {item.reason}") for item in result if item.reason),
+    )
+
+
+def _ends(item: Elasticity) -> tuple[str | None, ...]:
+    return tuple(None if end is None else readable(end, item.unit, 4) for end in (item.start, item.end))
 
 
 EXPLAINED = (
     "An elasticity of 2 is the square: 1 % more of the parameter makes 2 %. Least, most, the mean magnitude, and "
-    "overall, from end to end, are over the parameter's range, all else as it is; only overall sees steps."
+    "overall, from end to end, are over the parameter's range, all else as it is."
 )
+
+STEPPED = (
+    " Where the formula has steps, an elasticity is that of going from one value to its double: of 1, that doubles the "
+    "metric; the slope at a point is what --method derivative gives."
+)
+
+
+def _left_out(skipped: Skipped | None) -> Page:
+    if skipped is None:
+        return ()
+    points = f"{skipped.count:,} of {skipped.total:,} points have no value and are left out"
+    return (Paragraph(f"{points}: {skipped.reason}"),)
 
 
 def _effects(result: Effects, unit: str) -> Page:
@@ -71,13 +115,13 @@ def _effects(result: Effects, unit: str) -> Page:
         tuple((e.parameters[0], e.least, e.most, e.sensitivity, e.normalised, e.per_change) for e in result.singles),
     )
     if not result.pairs:
-        return (singles,)
+        return singles, *_left_out(result.skipped)
     pairs = Table(
         (Column("parameter"), Column("and"), *head, *numbers, Column("beyond one", _digits, "right")),
         tuple((*e.parameters, e.least, e.most, e.sensitivity, e.normalised, e.beyond) for e in result.pairs),
         title="pairs",
     )
-    return singles, pairs
+    return singles, pairs, *_left_out(result.skipped)
 
 
 def _sobol(result: Sobol, unit: str) -> Page:
@@ -94,7 +138,7 @@ def _sobol(result: Sobol, unit: str) -> Page:
         pairs = (Column("parameter"), Column("and"), Column("second", _index, "right"), Column("+-", _index, "right"))
         inner = tuple((*item.parameters, item.second, item.second_confidence) for item in result.interactions)
         parts.append(Table(pairs, inner, title="only together"))
-    return *parts, Paragraph(told)
+    return *parts, Paragraph(told), *_left_out(result.skipped)
 
 
 def _index(value: float) -> str:
@@ -106,7 +150,8 @@ def _morris(result: Morris, unit: str) -> Page:
     names = ("magnitude", "+-", "mean", "deviation")
     columns = (Column("parameter"), *(Column(name, amount, "unit") for name in names))
     rows = tuple((e.parameter, e.magnitude, e.confidence, e.mean, e.deviation) for e in result.effects)
-    return Table(columns, rows), Paragraph(f"{result.runs:,} runs; effects of going through the whole range")
+    told = Paragraph(f"{result.runs:,} runs; effects of going through the whole range")
+    return Table(columns, rows), told, *_left_out(result.skipped)
 
 
 _PAGES: dict[type, Callable[[Any, str], Page]] = {
@@ -135,15 +180,17 @@ def as_json(result: Result, unit: str) -> dict[str, Any]:
             }
             for e in (*result.singles, *result.pairs)
         ]
-        return {"method": "normalised", "base": result.base, "unit": unit, "effects": effects}
+        found = {"method": "normalised", "base": result.base, "unit": unit, "effects": effects}
+        return found | _skipped(result.skipped)
     table = records(result)
     rows = [dict(zip([column.header for column in table.columns], row, strict=True)) for row in table.rows]
     if isinstance(result, tuple):
         for row, item in zip(rows, result, strict=True):
-            row["formula"] = str(item.formula)
+            row["formula"] = None if item.formula is None else str(item.formula)
+            row["reason"] = item.reason
         return {"method": "elasticity", "unit": unit, "elasticities": rows}
     if isinstance(result, Morris):
-        return {"method": "morris", "unit": unit, "runs": result.runs, "effects": rows}
+        return {"method": "morris", "unit": unit, "runs": result.runs, "effects": rows} | _skipped(result.skipped)
     pairs = [
         {"parameters": list(item.parameters), "second": item.second, "second_confidence": item.second_confidence}
         for item in result.interactions
@@ -156,11 +203,17 @@ def as_json(result: Result, unit: str) -> dict[str, Any]:
         "variance": result.variance,
         "indices": rows,
         "interactions": pairs,
-    }
+    } | _skipped(result.skipped)
+
+
+def _skipped(skipped: Skipped | None) -> dict[str, Any]:
+    if skipped is None:
+        return {}
+    return {"skipped": {"points": skipped.count, "of": skipped.total, "reason": skipped.reason}}
 
 
 _FIELDS: dict[type, tuple[str, ...]] = {
-    tuple: ("parameter", "here", "least", "most", "mean", "overall", "undefined"),
+    tuple: ("parameter", "unit", "here", "start", "end", "why", "least", "most", "mean", "overall", "undefined"),
     Sobol: ("parameter", "first", "first_confidence", "total", "total_confidence"),
     Morris: ("parameter", "magnitude", "confidence", "mean", "deviation"),
 }

@@ -42,7 +42,7 @@ def tornado(result: Result, subject: str, unit: str) -> Tornado:
         return _from_zero([(i.parameter, i.total) for i in result.indices], f"{subject}: share of the variance in all")
     if isinstance(result, Morris):
         return _from_zero([(e.parameter, e.magnitude) for e in result.effects], f"{subject}: mean elementary effect")
-    return _from_zero([(e.parameter, e.here) for e in result], f"{subject}: elasticity")
+    return _from_zero([(e.parameter, e.here or 0.0) for e in result], f"{subject}: elasticity")
 
 
 def _from_zero(rows: list[tuple[str, float]], title: str) -> Tornado:

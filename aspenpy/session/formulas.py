@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from aspenpy.analysis.inverse import JUMPING_FUNCTIONS
-from aspenpy.diagnostics import fail
+from aspenpy.diagnostics import AspenError, fail
+from aspenpy.explore.variable import is_countable
 from aspenpy.expr import graph
 from aspenpy.expr.derivative import derivative
 from aspenpy.expr.graph import Expr
@@ -15,6 +18,9 @@ from aspenpy.present.whatif import told
 from aspenpy.session.question import Question
 from aspenpy.session.state import State
 from aspenpy.source import Span
+
+NEAR = 1e-4
+"""How far apart neighbours are, in parts of the value, where they are not whole numbers."""
 
 LONGEST_FORMULA = 1_000
 """Characters of a derivative, which is often much longer than what it is of."""
@@ -32,24 +38,44 @@ def slope_page(question: Question, name: str, place: Span, state: State) -> Page
     formula = question.formula(name, *state.free)
     if symbol not in graph.free_symbols(formula):
         fail("no-effect", f"`{question.text}` does not depend on `{name}`", place)
+    scope = question.prediction.scope
+    (here,) = scope.values([symbol], state.seed)
+    title = Title(f"d {_bracketed(question.text)} / d {name}")
     try:
         slope = derivative(formula, symbol)
+        (there,) = scope.values([slope], state.seed)
     except ValueError as error:
-        fail("no-derivative", str(error), place)
-    scope = question.prediction.scope
-    elasticity = graph.div(graph.mul(slope, symbol), formula)
-    here, there = scope.values([symbol, slope], state.seed)
+        return title, *_by_differences(question, name, here, str(error))
+    except AspenError as error:
+        return title, *_by_differences(question, name, here, error.diagnostics[0].message)
     facts = [(f"at {name} = {setting(here)}", told(Amount(there, question.unit)))]
-    if question.value and here:
-        relative = float(scope.values([elasticity], state.seed)[0])
-        facts.append(("elasticity", f"{relative:.4g} % for each percent of {name}"))
+    facts += _elasticity(question, name, here, there)
     text = _text(slope, question.span)
     long = f"too long to be shown: {len(text):,} characters"
     facts.append(("formula", text if len(text) <= LONGEST_FORMULA else long))
-    title = Title(f"d {_bracketed(question.text)} / d {name}")
     jumps = sorted(_jumps(formula))
     note = f"Between the jumps of {' and '.join(jumps)}; at them there is no slope."
     return (title, Table((Column(""), Column("", wrapped=True)), tuple(facts)), *([Paragraph(note)] if jumps else []))
+
+
+def _by_differences(question: Question, name: str, here: Any, why: str) -> Page:
+    """The slope between two neighbours, where the formula has no derivative that has a value."""
+    whole = is_countable(name, question.prediction)
+    step = 1 if whole else (abs(here) or 1) * NEAR
+    value = question.along(name)
+    low, high = here - step, here + step
+    slope = (value(high) - value(low)) / (high - low)
+    facts = [(f"from {name} = {setting(low)} to {setting(high)}", told(Amount(slope, question.unit)))]
+    facts += _elasticity(question, name, here, slope)
+    note = f"By differences: there is no derivative ({why})."
+    return Table((Column(""), Column("", wrapped=True)), tuple(facts)), Paragraph(note)
+
+
+def _elasticity(question: Question, name: str, here: Any, slope: Any) -> list[tuple[str, str]]:
+    if not (question.value and here):
+        return []
+    relative = float(slope) * float(here) / float(question.value)
+    return [("elasticity", f"{relative:.4g} % for each percent of {name}")]
 
 
 def _jumps(formula: Expr) -> set[str]:

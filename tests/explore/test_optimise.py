@@ -1,5 +1,8 @@
 """Optima against arithmetic by hand, against trying every point, and multipliers against finite differences."""
 
+import math
+import re
+import sys
 from itertools import product
 
 import numpy
@@ -12,8 +15,9 @@ from aspenpy import optimise
 from aspenpy.diagnostics import AspenError
 from aspenpy.explore.optimise import Optimum
 from aspenpy.explore.pareto import Front, non_dominated
+from aspenpy.explore.variance import Sobol
 from aspenpy.metrics import metric
-from tests.tiny import application, both, codes, machine
+from tests.tiny import SECONDS, application, both, codes, machine
 
 pytest.importorskip("scipy")
 
@@ -317,14 +321,62 @@ def test_points_without_a_value_are_passed_over() -> None:
                 optimise(app, there, minimise=quantities, vary=[vary], set={"p": 0})
 
 
-def test_a_sample_without_a_value_is_named() -> None:
+def test_a_sample_without_a_value_is_named_and_left_out() -> None:
     pytest.importorskip("SALib")
     app, there = both(PARTED, "machine m { socket [1] s } socket s { resource flops(x) [x] }")
-    with pytest.raises(AspenError, match=r"division by zero(.|\n)* at p = 0, n = \d"):
-        aspenpy.sensitivity(app, there, method="sobol", vary=["p=0..300:whole", "n=1..9"], samples=256)
+    found = aspenpy.sensitivity(app, there, method="sobol", vary=["p=0..300:whole", "n=1..9"], samples=256)
+    assert isinstance(found, Sobol)
+    assert found.skipped is not None
+    assert re.fullmatch(r"at p = 0, n = \d: division by zero", found.skipped.reason)
+    assert found.skipped.total == 256 * (2 + 2)
+    assert found.runs <= found.skipped.total - 4
 
 
 def test_a_metric_and_a_parameter_of_one_name() -> None:
     app, there = both(WORK, NODE.replace("param cores", "param cost = 3 param cores"))
     with pytest.raises(AspenError, match="`cost` is a metric and a parameter"):
         optimise(app, there, minimise="cost", vary=["cores"])
+
+
+# -- where there are no values ---------------------------------------------------------------------
+
+
+def test_most_of_a_range_without_values() -> None:
+    """10^n is a floating-point number up to n = log10(1.797...e308), and 1/sqrt(50 - n) has a value below 50."""
+    app, there = both("model a { param n = 2 kernel main { execute { flops [n] } } }", SECONDS)
+    found = optimise(app, there, maximise="10^n", vary="n=1..1e6:real")
+    assert isinstance(found, Optimum)
+    assert found.point["n"] == pytest.approx(math.log10(sys.float_info.max), rel=1e-12)
+    near = optimise(app, there, maximise="1/sqrt(50 - n)", vary="n=1..1e5:real")
+    assert isinstance(near, Optimum)
+    assert near.point["n"] == pytest.approx(50, rel=1e-9)
+    inside = optimise(app, there, minimise="(n - 7)^2 + 0*sqrt(50 - n)", vary="n=1..1e5:real")
+    assert isinstance(inside, Optimum)
+    assert inside.point["n"] == pytest.approx(7, rel=1e-5)
+
+
+def test_a_law_of_caches_is_optimised_over_real_numbers() -> None:
+    """No tile of the library's blocked product beats the one that is found."""
+    app, there = aspenpy.load_application("cache_mm_blk16"), aspenpy.load_machine("cachegrind")
+    found = optimise(app, there, minimise="runtime", vary="tile=4..256:real", set={"n": 1024})
+    assert isinstance(found, Optimum)
+    for tile in (4, 8, 16, 32, 64, 128, 256):
+        assert found.value <= aspenpy.predict(app, there, set={"n": 1024, "tile": tile}).runtime * (1 + 1e-9)
+
+
+def test_a_slope_without_a_value_is_taken_from_differences() -> None:
+    """((n - 7)^2)^(3/4) has no slope at n = 7, one of the points that are tried first, and is least there."""
+    app, there = both("model a { param n = 2 kernel main { execute { flops [n] } } }", SECONDS)
+    found = optimise(app, there, minimise="((n - 7)^2)^(3/4)", vary="n=1..13:real")
+    assert isinstance(found, Optimum)
+    assert found.point["n"] == pytest.approx(7, abs=1e-4)
+
+
+def test_a_range_beyond_floating_point_is_refused() -> None:
+    app, there = both("model a { param n = 2 kernel main { execute { flops [n] } } }", SECONDS)
+    with pytest.raises(AspenError, match="too wide for double precision") as error:
+        optimise(app, there, maximise="n", vary="n=-1e308..1e308:real")
+    assert codes(error.value) == ["bad-range"]
+    found = optimise(app, there, maximise="n", vary="n=-1e307..1e307:real")
+    assert isinstance(found, Optimum)
+    assert found.value == pytest.approx(1e307)

@@ -16,6 +16,8 @@ from aspenpy.explore.space import spanned
 from aspenpy.explore.variable import declared, variable
 from aspenpy.explore.variance import Morris, Sobol
 from aspenpy.expr.evaluate import evaluate
+from aspenpy.present.plain import as_text
+from aspenpy.present.sensitivity import page
 from tests.tiny import SECONDS, application, both, codes, machine
 
 HASTE = """param clock = 2 in 1 .. 4
@@ -67,17 +69,119 @@ def test_an_elasticity_is_the_slope_of_logarithms(a: int, b: int, n: int) -> Non
 
 
 def test_where_a_metric_has_no_value_is_told() -> None:
-    """1/floor(n/4) has none below 4: of 101 points from 1 to 16, in equal ratios, the first 50."""
+    """1/floor(n/4) has none below 4: of the whole numbers from 1 to 16 the first three."""
     (found,) = asked("1/floor(n/4)", "param n = 8 in 1 .. 16")  # type: ignore[misc]
-    assert found.undefined == pytest.approx(50 / 101)
+    assert found.undefined == pytest.approx(3 / 16)
+    assert found.reason == "at n = 1: division by zero"
 
 
-def test_steps_are_seen_from_end_to_end() -> None:
-    """ceil(n/10) is flat nearly everywhere, and goes from 1 to 100 while n goes from 10 to 1000."""
+def test_steps_are_gone_through() -> None:
+    """ceil(n/10) goes from 2 to 3 while n is doubled from 15, and from 1 to 100 while n goes from 10 to 1000."""
     (found,) = asked("ceil(n/10)", "param n = 15 in 10 .. 1000")  # type: ignore[misc]
-    assert (found.here, found.mean) == (0.0, 0.0)
+    assert (found.start, found.end, found.why) == (15, 30, "steps")
+    assert found.here == pytest.approx(math.log2(3 / 2), rel=1e-12)
     assert found.overall == pytest.approx(1, rel=1e-12)
-    assert found.rank == found.overall
+    (point,) = asked("ceil(n/10)", "param n = 15 in 10 .. 1000", method="derivative")  # type: ignore[misc]
+    assert (point.here, point.mean, point.start) == (0.0, 0.0, None)
+
+
+@pytest.mark.parametrize(("n", "interval"), [(15, (8, 15)), (9, (9, 16))])
+def test_what_cannot_be_doubled_is_halved(n: int, interval: tuple[int, int]) -> None:
+    """Up to 16 only: from 15 down to 8, whole numbers both; from 9 up to 16."""
+    (found,) = asked("ceil(n/2)", f"param n = {n} in 8 .. 16")  # type: ignore[misc]
+    assert (found.start, found.end) == interval
+    first, last = (-(-end // 2) for end in interval)
+    assert found.here == pytest.approx(math.log(last / first) / math.log(interval[1] / interval[0]), rel=1e-12)
+
+
+def test_the_headline_is_what_doubling_does() -> None:
+    """Whatever is said of a parameter of CoMD with steps, the runtimes at both ends of its interval say as well."""
+    comd, haswell = aspenpy.load_application("comd"), aspenpy.load_machine("haswell")
+    found = {item.parameter: item for item in sensitivity(comd, haswell)}  # type: ignore[union-attr]
+    for name in ("nx", "steps", "lattice_constant", "haswell_nodes"):
+        item = found[name]
+        times = [aspenpy.predict(comd, haswell, set={name: end}).runtime for end in (item.start, item.end)]
+        assert item.end == 2 * item.start
+        assert item.here == pytest.approx(math.log2(times[1] / times[0]), rel=1e-9, abs=1e-9)
+    assert found["nx"].here == pytest.approx(1, abs=0.01)
+
+
+def test_a_law_of_caches_falls_back_to_differences() -> None:
+    blocked, machine_ = aspenpy.load_application("cache_mm_reg"), aspenpy.load_machine("cachegrind")
+    found = {item.parameter: item for item in sensitivity(blocked, machine_)}  # type: ignore[union-attr]
+    n = found["n"]
+    times = [aspenpy.predict(blocked, machine_, set={"n": end}).runtime for end in (n.start, n.end)]
+    assert n.why is not None
+    assert n.here == pytest.approx(math.log2(times[1] / times[0]), rel=1e-9)
+
+
+def test_a_derivative_without_a_value_falls_back_too() -> None:
+    """max(n - 4, 0)^(1/2) has no slope at n = 4, and no logarithm of its value there; that of n + it from 4 to 8 is
+    log2(10/4)."""
+    text, declared_ = "n + max(n - 4, 0)^(1/2)", "param n = 4"
+    (found,) = asked(text, declared_)  # type: ignore[misc]
+    assert found.here == pytest.approx(math.log2(10 / 4), rel=1e-9)
+    assert found.why is not None
+    assert "division by zero" in found.why
+    with pytest.raises(AspenError, match="has no value at n = 4: division by zero"):
+        asked(text, declared_, method="derivative")
+
+
+def test_what_counts_is_sampled_as_whole_numbers() -> None:
+    """1/(1 - ceil(n - floor(n))) has a value at whole numbers only, of which there are 1e9."""
+    text, declared_ = "n / (1 - ceil(n - floor(n)))", "param n = 1000 in 1 .. 1e9"
+    (found,) = asked(text, declared_)  # type: ignore[misc]
+    assert (found.undefined, found.here) == (0.0, pytest.approx(1))
+    assert (found.least, found.most) == (pytest.approx(1), pytest.approx(1))
+    whole = asked(text, declared_, method="normalised")
+    assert isinstance(whole, Effects)
+    assert whole.skipped is None
+    assert (whole.singles[0].least, whole.singles[0].most) == (1, 1e9)
+    real = asked(text, declared_, method="normalised", vary=["n=1..1e9:real"])
+    assert isinstance(real, Effects)
+    assert real.skipped is not None
+    assert real.skipped.count > 50
+
+
+@pytest.mark.parametrize("method", ["normalised", "sobol", "morris"])
+def test_points_without_a_value_are_left_out_and_counted(method: str) -> None:
+    """m/(1 - ceil(mod(12, n)/12)) has a value where n divides 12: of 1 .. 12 that is at 1, 2, 3, 4, 6 and 12."""
+    pytest.importorskip("SALib")
+    text, declared_ = "m / (1 - ceil(mod(12, n)/12)) + n", "param n = 4 in 1 .. 12 param m = 2 in 1 .. 3"
+    vary = None if method == "normalised" else ["n=1,2,3,5", "m"]
+    found = asked(text, declared_, method=method, vary=vary)
+    assert isinstance(found, Effects | Sobol | Morris)
+    skipped = found.skipped
+    assert skipped is not None
+    assert "division by zero" in skipped.reason
+    assert skipped.reason.startswith("at n = ")
+    if isinstance(found, Effects):  # six of twelve of n alone; of the pairs 6 x 3 of 12 x 3
+        assert (skipped.count, skipped.total) == (6 + 18, 12 + 3 + 36)
+        assert {item.parameters[0]: (item.least, item.most) for item in found.singles} == {"n": (3, 14), "m": (5, 7)}
+    else:
+        assert 0 < skipped.count < skipped.total
+        assert found.runs < skipped.total
+
+
+def test_nothing_is_said_of_points_none_of_which_has_a_value() -> None:
+    pytest.importorskip("SALib")
+    with pytest.raises(AspenError, match="have no value") as error:
+        asked("1/(1 - floor(n/3))", "param n = 2", method="sobol", vary=["n=3..4"], samples=4)
+    assert codes(error.value)
+
+
+def test_no_winner_is_named_where_intervals_overlap() -> None:
+    """x + y: neither is the stronger, whatever few samples say; of 10*x + y it is x."""
+    pytest.importorskip("SALib")
+    vary = ["x=0..1:real", "y=0..1:real"]
+    alike = asked("x + y", "param x = 1 param y = 1", method="sobol", vary=vary, samples=64)
+    assert isinstance(alike, Sobol)
+    assert set(alike.leaders) == {"x", "y"}
+    title = as_text(page(alike, "runtime of it", "s")).splitlines()[0]
+    assert "whose 95 % intervals overlap" in title
+    clear = asked("10*x + y", "param x = 1 param y = 1", method="sobol", vary=vary, samples=1024)
+    assert isinstance(clear, Sobol)
+    assert clear.leaders == ("x",)
 
 
 def test_a_choice_has_no_elasticity() -> None:

@@ -181,3 +181,28 @@ def test_doublings() -> None:
     assert doublings(1, 8) == [1, 2, 4, 8]
     assert doublings(3, 20) == [3, 6, 12, 20]
     assert doublings(5, 5) == [5]
+
+
+GRID = """
+model grid {
+  param px = 1 param py = 1 param ranks = px*py
+  param n = 1e6
+  kernel main { execute [ranks] { flops [n/ranks] } EDGE }
+}
+"""
+
+
+def test_ranks_that_are_derived_are_not_set_by_themselves() -> None:
+    """With ranks = 4 and px = py = 1 there is no such grid; ranks whose parts nothing else uses may be set."""
+    _, machine = models()
+    used = aspenpy.parse(GRID.replace("EDGE", "execute { flops [px + py] }"))
+    unused = aspenpy.parse(GRID.replace("EDGE", ""))
+    assert isinstance(used, Application)
+    assert isinstance(unused, Application)
+    with pytest.raises(AspenError, match="derives it from `px` and `py`, which would stay as they are") as error:
+        Scaling(used, machine, [1, 4])
+    assert error.value.diagnostics[0].code == "derived-parameter"
+    assert error.value.diagnostics[0].span is not None
+    found = Scaling(used, machine, [1, 4], parameter="px")
+    assert found.points[1].time == pytest.approx(1e6 / 4 / 1e9 + 5 / 1e9)
+    assert Scaling(unused, machine, [1, 4]).points[1].time == pytest.approx(1e6 / 4 / 1e9)
