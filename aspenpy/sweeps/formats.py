@@ -25,7 +25,7 @@ from aspenpy.sweeps.run import Stretch
 from aspenpy.sweeps.store import Store
 from aspenpy.sweeps.study import Study
 
-ROWS_AT_ONCE = 1 << 17
+ROWS_AT_ONCE = 1 << 16
 """Rows of a table that are made and written together."""
 
 

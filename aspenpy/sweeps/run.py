@@ -88,12 +88,11 @@ class Worker:
     def stretch(self, number: int) -> Stretch:
         case, blocks = self.plan.place(number)
         sheet = self._sheet(case)
-        parts = [(first, sheet.block(slices)) for first, slices in map(self.plan.blocks.__getitem__, blocks)]
-        size = sum(found[0].size for _, (found, _) in parts)
-        first = parts[0][0]
+        size, first = self.plan.size(number), self.plan.blocks[blocks.start][0]
         values = numpy.empty((len(self.work.formulas[case]), size))
         reasons: Reasons | None = None
-        for start, (found, failed) in parts:
+        for start, slices in map(self.plan.blocks.__getitem__, blocks):
+            found, failed = sheet.block(slices)
             here = slice(start - first, start - first + found[0].size)
             for row, column in zip(values, found, strict=True):
                 row[here] = column.reshape(-1)
