@@ -12,7 +12,7 @@ from aspenpy.source import Span
 class ValueMistake(Diagnostic):
     """What is wrong with the value of `subject`; `message` goes before the value."""
 
-    subject: Expr
+    subject: Expr = graph.ZERO
 
 
 def whole(subject: Expr, span: Span | None, hint: str) -> Expr:
