@@ -150,9 +150,7 @@ class TokenStream:
 
     def _refuse_length(self, token: Token) -> NoReturn:
         place = Span(self.source, token.start, token.end)
-        hint = (
-            "what repeats is written once, with `iterate`, `map` or `kernel`; a formula takes the place of a long table"
-        )
+        hint = "write what repeats once, with `iterate`, `map` or `kernel`, and a formula for a long table"
         fail("too-large", f"more than {MAXIMUM_WORDS:,} words and signs stand before this one", place, hint=hint)
 
     def _refuse_nesting(self, token: Token) -> NoReturn:

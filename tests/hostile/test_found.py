@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import io
+import json
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
+from subprocess import CompletedProcess
 from types import SimpleNamespace
 
 import pytest
@@ -12,6 +16,8 @@ import aspenpy
 from aspenpy import AspenError
 from aspenpy.cli.main import main
 from tests.hostile.fuzz import MEASURED
+
+Run = Callable[..., CompletedProcess[str]]
 
 
 def model(amount: str) -> str:
@@ -53,11 +59,11 @@ def test_a_switch_over_an_array(tmp_path: Path, capsys: pytest.CaptureFixture[st
 @pytest.mark.parametrize("method", ["uniform", "sobol", "latin"])
 def test_samples_take_any_whole_seed(method: str, capsys: pytest.CaptureFixture[str]) -> None:
     """A seed is taken modulo 2^32: -1 draws what 4294967295 draws."""
-    line = f"sweep matmul --machine simple --over n=1..100 --sample 8 --method {method} --format csv --seed"
+    line = f"sweep matmul --machine simple --over n=1..100 --sample 8 --method {method} --format json --seed"
     told = []
     for seed in (-1, 2**32 - 1, 5):
         assert main([*line.split(), str(seed)]) == 0
-        told.append(capsys.readouterr().out)
+        told.append(json.loads(capsys.readouterr().out)["metrics"])
     assert told[0] == told[1] != told[2]
 
 
@@ -73,7 +79,7 @@ def test_measurements_that_nobody_can_have_made(value: str, tmp_path: Path, caps
 
 def test_measurements_at_the_ends_of_what_is_taken(tmp_path: Path) -> None:
     """c*n + 1 flops at 4 Gflop/s, one pass on one of four cores: 1e80 s are c = 1e89."""
-    (tmp_path / "a.aspen").write_text(MEASURED)
+    (tmp_path / "a.aspen").write_text(MEASURED.replace("1e300", "1e100"))
     application, machine = aspenpy.load_application(tmp_path / "a.aspen"), aspenpy.load_machine("simple")
     rows = [{"n": 1, "runtime": 1e80}, {"n": 2, "runtime": 2e80}]
     assert aspenpy.fit(application, rows, machine=machine, vary=["c"]).values["c"] == pytest.approx(1e89)
@@ -113,11 +119,8 @@ PARTS = "\n".join(f"node c{n} {{ node c{n + 1} }}" for n in range(20_000))
     ],
     ids=["a sum", "parameters", "branches", "a text without its end", "a deep machine"],
 )
-def test_what_is_too_long(
-    text: str, message: str, tmp_path: Path, run: object, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_is_too_long(text: str, message: str, tmp_path: Path, run: Run) -> None:
     (tmp_path / "a.aspen").write_text(text)
-    assert callable(run)
     done = run("show", "a.aspen")
     assert done.returncode == 2
     assert message in done.stderr
@@ -136,9 +139,8 @@ TRIANGULAR = " ".join(f"iterate i{n} [{f'i{n - 1} + 1' if n else 2}] {{" for n i
     ],
     ids=["powers", "powers of fractions", "loops as long as their counters"],
 )
-def test_loops_end_or_are_refused(body: str, tmp_path: Path, run: object) -> None:
+def test_loops_end_or_are_refused(body: str, tmp_path: Path, run: Run) -> None:
     (tmp_path / "a.aspen").write_text(f"model a {{ kernel main {{ {body} }} }}")
-    assert callable(run)
     done = run("eval", "a.aspen", "--machine", "simple")
     assert done.returncode == 0 or "a.aspen:1:" in done.stderr
 
@@ -159,7 +161,5 @@ def test_from_python_only_aspen_errors() -> None:
         lambda: str(aspenpy.traffic(application, machine, set=huge)),
     ]
     for question in questions:
-        try:
+        with suppress(AspenError):
             question()
-        except AspenError as error:
-            assert str(error)
