@@ -84,7 +84,7 @@ class Lanes:
         self.run, self.total, self.parent, self.parent_lane = run, total, parent, parent_lane
         self.inside = set(run.inside(total))
         self.size = len(numbers)
-        self.held = (parent.held if parent else 0) + self.size * sum(len(node.args) for node in self.inside)
+        self.held: int = (parent.held if parent else 0) + self.size * sum(len(node.args) for node in self.inside)
         if parent and self.held > MOST_HELD:
             raise DomainError("loops within loops have too many passes to add one by one, and no closed form")
         self.known: dict[Expr, Any] = {total.args[0]: numbers}
