@@ -23,7 +23,7 @@ HIGHEST_DEGREE = 8
 MOST_TERMS = 64
 
 MOST_INSIDE = 400
-"""Nodes of a body that depend on the counter; of a longer one, such as of a dozen loops each as long as the counter before
+"""Nodes of a body that depend on the counter; of a longer one, such as of six loops each as long as the one before
 it, no closed form is sought: each of them adds some 90."""
 
 _CONSTANT: Power = (0, graph.ONE)
