@@ -6,13 +6,17 @@ notebooks and editors only render them.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, NoReturn
+from functools import wraps
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, ParamSpec, TypeVar
 
 from aspenpy.record import Record
 from aspenpy.source import Span
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 Severity = Literal["error", "warning", "note"]
 
@@ -89,6 +93,22 @@ def fail(
 ) -> NoReturn:
     """Raises `AspenError` with one error."""
     raise AspenError(Diagnostic(code, message, span, related, hint, parents))
+
+
+TOO_LARGE = "a value is too large for a floating-point number, which ends at 1.8e308"
+
+
+def within_floats(function: Callable[P, T]) -> Callable[P, T]:
+    """The function, with an `AspenError` where it meets an exact number that is too large for a floating-point one."""
+
+    @wraps(function)
+    def refusing(*args: P.args, **kwargs: P.kwargs) -> T:
+        try:
+            return function(*args, **kwargs)
+        except OverflowError:
+            fail("too-large", TOO_LARGE)
+
+    return refusing
 
 
 def nearest(name: str, candidates: Iterable[str], spelled: Callable[[str], str] = str) -> str | None:

@@ -6,7 +6,7 @@ import math
 import statistics
 from typing import TYPE_CHECKING
 
-from aspenpy.diagnostics import fail
+from aspenpy.diagnostics import fail, within_floats
 from aspenpy.expr.evaluate import EvaluationError, evaluate_many
 from aspenpy.record import Record
 
@@ -29,6 +29,7 @@ class Samples(Record):
     quantiles: dict[float, float]
 
 
+@within_floats
 def sample(prediction: Prediction, count: int) -> Samples:
     """Evaluates a prediction's runtime under `count` seeds."""
     if count < 1:

@@ -12,7 +12,7 @@ from aspenpy.analysis.inverse import Leap, Roots, Search, Solution
 from aspenpy.application import flow
 from aspenpy.application.model import Application
 from aspenpy.application.total import Amounts, Totaller, Totals, added, blocks_in, callees_first
-from aspenpy.diagnostics import AspenError, fail
+from aspenpy.diagnostics import AspenError, fail, within_floats
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import EvaluationError, evaluate
 from aspenpy.expr.graph import Expr
@@ -132,6 +132,7 @@ class Counts:
         value: Value = self.scope.values([expr], self.seed)[0]
         return value
 
+    @within_floats
     def __str__(self) -> str:
         from aspenpy.present.counting import page
         from aspenpy.present.plain import as_text

@@ -10,7 +10,7 @@ from aspenpy.analysis.models import Run
 from aspenpy.analysis.paths import Scene, Visit, largest, visits
 from aspenpy.application.model import Application
 from aspenpy.application.total import callees_first
-from aspenpy.diagnostics import Diagnostic
+from aspenpy.diagnostics import Diagnostic, within_floats
 from aspenpy.dimensions import readable
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
@@ -201,6 +201,7 @@ class Footprint:
         hint = "times are those of a memory that holds them; give some another place"
         return Diagnostic("exceeds-memory", message, node.memory_span or node.span, hint=hint, severity="warning")
 
+    @within_floats
     def __str__(self) -> str:
         from aspenpy.present.footprint import page
         from aspenpy.present.plain import as_text

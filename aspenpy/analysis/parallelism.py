@@ -8,6 +8,7 @@ from typing import Any
 from aspenpy.analysis.models import Run
 from aspenpy.analysis.paths import Visit, largest, visits
 from aspenpy.application.model import Application
+from aspenpy.diagnostics import within_floats
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.machine.model import Machine
@@ -62,12 +63,14 @@ class Parallelism:
         """The most instances that could ever run at once."""
         return max((block.together for block in self.blocks if block.together is not None), default=None)
 
+    @within_floats
     def __str__(self) -> str:
         from aspenpy.present.parallelism import page
         from aspenpy.present.plain import as_text
 
         return as_text(page(self))
 
+    @within_floats
     def _blocks(self) -> tuple[BlockParallelism, ...]:
         met = list(visits(self.run.entry))
         parallelism = [visit.scene.here([visit.block.parallelism])[0] for visit in met]

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 from aspenpy.application import flow
 from aspenpy.application.model import Application
 from aspenpy.application.total import Totaller, Totals, added, calls_in, scaled
-from aspenpy.diagnostics import fail
+from aspenpy.diagnostics import fail, within_floats
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.expr.printer import excerpt
@@ -101,6 +101,7 @@ class Profile:
         place = {name: number for number, name in enumerate(use.name for use in self.kernels)}
         return tuple(sorted(uses.values(), key=lambda use: [place[name] for name in use.path]))
 
+    @within_floats
     def __str__(self) -> str:
         from aspenpy.present.plain import as_text
         from aspenpy.present.profile import page

@@ -14,7 +14,7 @@ from aspenpy.analysis.ceilings import COMPUTE, Ceiling, cache_ceilings, compute_
 from aspenpy.analysis.peaks import Peak, peaks
 from aspenpy.analysis.roofline_points import Point, points
 from aspenpy.application.model import Application
-from aspenpy.diagnostics import AspenError, fail
+from aspenpy.diagnostics import AspenError, fail, within_floats
 from aspenpy.expr import graph
 from aspenpy.machine.model import OWNER, Machine
 from aspenpy.mapping.compute import choose_socket
@@ -86,6 +86,7 @@ class Roofline:
         """Each application and behind it its kernels that do flops, the one that takes longest first."""
         return tuple(point for prediction in self.predictions for point in points(prediction))
 
+    @within_floats
     def __str__(self) -> str:
         from aspenpy.present.plain import as_text
         from aspenpy.present.roofline import page
@@ -93,6 +94,7 @@ class Roofline:
         return as_text(page(self))
 
 
+@within_floats
 def roofline(
     machine: Machine,
     apps: Iterable[Application] = (),

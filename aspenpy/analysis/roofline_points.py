@@ -15,6 +15,7 @@ from aspenpy.analysis.peaks import LARGE
 from aspenpy.application import flow
 from aspenpy.application.total import Totaller, Totals, added
 from aspenpy.caches.traffic import Traffic
+from aspenpy.diagnostics import within_floats
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.mapping.compute import Target, price, target
@@ -71,6 +72,7 @@ class Point(Record):
         return self.intensity if self.intensity is not None or not served else served[-1]
 
 
+@within_floats
 def points(prediction: Prediction) -> list[Point]:
     """The application and behind it its kernels that do flops, the one that takes longest first."""
     totals = Totaller(_Ideal(prediction.tree)).kernel(prediction.tree.entry)

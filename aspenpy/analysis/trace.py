@@ -12,7 +12,7 @@ from aspenpy.analysis.profile import Timer
 from aspenpy.application import flow
 from aspenpy.application.model import Application
 from aspenpy.application.total import Totaller, Totals, added
-from aspenpy.diagnostics import fail
+from aspenpy.diagnostics import fail, within_floats
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.machine.model import Machine
@@ -103,6 +103,7 @@ class Trace:
         """How many executions of blocks are among the steps."""
         return sum(1 for step in self.steps if step.kind == "block")
 
+    @within_floats
     def __str__(self) -> str:
         from aspenpy.present.plain import as_text
         from aspenpy.present.trace import page

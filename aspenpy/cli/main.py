@@ -9,7 +9,7 @@ from importlib import import_module
 
 from aspenpy.cli.failure import ClosedPipe, CommandError
 from aspenpy.cli.output import complain, emit, report
-from aspenpy.diagnostics import AspenError
+from aspenpy.diagnostics import TOO_LARGE, AspenError
 
 COMMANDS = {
     "eval": "how long an application takes on a machine, and where the time goes",
@@ -88,7 +88,7 @@ def _guarded(arguments: list[str]) -> int:
         complain("there is not enough memory for this")
         return FAILURE
     except OverflowError:  # exact numbers may be of any size; what is shown and drawn is in floating point
-        complain("a value is too large for a floating-point number, which ends at 1.8e308")
+        complain(TOO_LARGE)
         return FAILURE
     except ClosedPipe:
         complain("the reader of the output has gone")

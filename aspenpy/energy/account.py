@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from aspenpy.application.model import Application
+from aspenpy.diagnostics import within_floats
 from aspenpy.energy.options import LITERAL, EnergyOptions
 from aspenpy.energy.term import Key, Term
 from aspenpy.energy.totals import EnergyTotals
@@ -76,11 +77,13 @@ class Energy:
         return self.value / self.runtime if self.runtime else None
 
     @property
+    @within_floats
     def edp(self) -> float:
         """Joule seconds."""
         return self.value * self.runtime
 
     @property
+    @within_floats
     def ed2p(self) -> float:
         """Joule seconds squared."""
         return self.value * self.runtime**2

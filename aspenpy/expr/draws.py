@@ -89,9 +89,9 @@ def cdf(random_bits: int, cumulative: tuple[Number, ...]) -> Number:
     return min(sum(step <= drawn for step in cumulative), len(cumulative) - 1)
 
 
-def check_cumulative(cumulative: tuple[Number, ...]) -> None:
+def check_cumulative(cumulative: tuple[Number, ...] | Number) -> None:
     """Refuses what is no cumulative distribution: it rises from 0 or more to 1."""
-    if type(cumulative) is not tuple:
+    if not isinstance(cumulative, tuple):
         raise DomainError(f"cdf takes an array of cumulative probabilities, not the number {shown(cumulative)}")
     if not cumulative or not -ENDS_AT_ONE <= cumulative[-1] - 1 <= ENDS_AT_ONE:
         last = shown(cumulative[-1]) if cumulative else "nothing"

@@ -29,6 +29,12 @@ Array = NDArray[Any]
 LANES_AT_ONCE = 1 << 16
 """Passes computed together: a few megabytes of arrays for a body of some dozen nodes."""
 
+MOST_REDONE = 2_000_000
+"""Operations in passes that are computed again by the exact rules, each pass five more: some seconds of work."""
+
+MOST_HELD = 1 << 25
+"""Values that lanes of loops within loops hold at once: 256 MiB."""
+
 NEAR = 1e-13
 """Relative distance from a step within which rounding may have chosen the side."""
 
@@ -42,13 +48,20 @@ def summed(run: Evaluation, total: Expr, passes: int) -> Any:
     sums: list[float] = []
     again: Any = 0
     _spend(run, passes)
+    redone = 0
     with numpy.errstate(all="ignore"):
         for start in range(0, passes, LANES_AT_ONCE):
             numbers = numpy.arange(start, min(start + LANES_AT_ONCE, passes), dtype=numpy.float64)
             lanes = Lanes(run, total, numbers, None, None)
             values, doubts = lanes.result()
             sums.append(float(numpy.sum(values, where=~doubts)))
-            for number in numpy.flatnonzero(doubts).tolist():
+            doubtful = numpy.flatnonzero(doubts).tolist()
+            redone += len(doubtful)
+            if redone * (len(lanes.inside) + 5) > MOST_REDONE:
+                raise DomainError(
+                    f"more than {shown(redone)} passes have to be computed exactly, one by one, which takes too long"
+                )
+            for number in doubtful:
                 again = plus(again, run.one_pass(total, start + number))
     result = math.fsum(sums)
     return plus(int(result) if whole and abs(result) < 2**53 else result, again)
@@ -71,6 +84,9 @@ class Lanes:
         self.run, self.total, self.parent, self.parent_lane = run, total, parent, parent_lane
         self.inside = set(run.inside(total))
         self.size = len(numbers)
+        self.held: int = (parent.held if parent else 0) + self.size * sum(len(node.args) for node in self.inside)
+        if parent and self.held > MOST_HELD:
+            raise DomainError("loops within loops have too many passes to add one by one, and no closed form")
         self.known: dict[Expr, Any] = {total.args[0]: numbers}
         self.grade: dict[Expr, int] = {total.args[0]: WHOLE}
         self.doubts: Array = numpy.zeros(self.size, dtype=bool)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
+from functools import lru_cache
 from math import comb, lcm
 
 from aspenpy.expr import graph
@@ -20,6 +21,10 @@ Power = tuple[int, Expr]
 
 HIGHEST_DEGREE = 8
 MOST_TERMS = 64
+
+MOST_INSIDE = 400
+"""Nodes of a body that depend on the counter; of a longer one, such as of six loops each as long as the one before
+it, no closed form is sought: each of them adds some 90."""
 
 _CONSTANT: Power = (0, graph.ONE)
 
@@ -56,6 +61,8 @@ def closed_sum(counter: Expr, count: Expr, body: Expr) -> Expr:
     passes = graph.apply("ceil", count)
     if body not in inside:
         return graph.mul(passes, body)
+    if len(inside) > MOST_INSIDE:
+        return shared("sum", (counter, count, body), None, body.traits & (INTEGER | NONNEGATIVE))
     return _Split(counter, count, passes, sorted(inside, key=lambda node: node.serial)).total(body)
 
 
@@ -326,12 +333,10 @@ def power_sum(k: int, passes: Expr) -> Expr:
     return _polynomial([*coefficients, Fraction(0)], passes)
 
 
+@lru_cache(maxsize=64)
 def bernoulli(n: int) -> Fraction:
     """The Bernoulli number B_n, with B_1 = -1/2."""
-    numbers: list[Fraction] = []
-    for m in range(n + 1):
-        numbers.append(Fraction(int(m == 0)) - sum(comb(m, j) * numbers[j] / (m - j + 1) for j in range(m)))
-    return numbers[n]
+    return Fraction(int(n == 0)) - sum(comb(n, j) * bernoulli(j) / (n - j + 1) for j in range(n))
 
 
 def _geometric_sum(k: int, r: int | Fraction, passes: Expr) -> Expr:

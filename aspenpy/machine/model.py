@@ -86,6 +86,9 @@ class Place(Record):
     parents: tuple[Component, ...]
 
 
+MOST_DEEP = 4000
+"""Components of which each has the next as a part."""
+
 MOST_PLACES = 100_000
 """Of one tree: two parts that are the same component, forty levels deep, are a million million places."""
 
@@ -225,6 +228,9 @@ class Machine:
             inner = []
             for part in place.component.parts:
                 component = self.components[part.component]
+                if len(place.path) >= MOST_DEEP:
+                    message = f"the tree of machine `{self.name}` is more than {MOST_DEEP:,} components deep"
+                    fail("too-deep", message, part.span, hint="leave out components that have one part and no more")
                 if component.type == "socket" and socket not in (None, component.name):
                     continue
                 quantity = graph.checked("quantity", part.quantity)

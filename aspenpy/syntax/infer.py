@@ -137,7 +137,7 @@ _FUNCTION_RULES: dict[str, Callable[[nodes.Apply, Lookup], Dimension | None]] = 
     "same": _same,
     "pure": _pure,
     "root": _root,
-    "power": lambda node, lookup: _power(*node.arguments, lookup),
+    "power": lambda node, lookup: _power(node.arguments[0], node.arguments[1], lookup),
     "lookup": _lookup_function,
     "unknown": _unknown,
 }

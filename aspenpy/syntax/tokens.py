@@ -27,6 +27,10 @@ MAXIMUM_NESTING = 200
 MAXIMUM_BLOCKS = 64
 """Braces open at one place: what works on the tree may recurse, with several calls a block."""
 
+MAXIMUM_WORDS = 250_000
+"""Words of a model with all it includes, and signs between them: reading a word takes some 10 us, and what has as many
+blocks as that takes some seconds to work out."""
+
 MAXIMUM_INCLUDES = 10_000
 """Files one model may include, counted as often as they are included."""
 
@@ -86,6 +90,7 @@ class TokenStream:
         keyword = tables().keywords.get
         waiting = [(0, words(self.source.text, *self._part))]
         nesting = _Nesting()
+        left = MAXIMUM_WORDS
         while waiting:
             base, rest = waiting[-1]
             for word in rest:
@@ -105,6 +110,9 @@ class TokenStream:
                     token = Token(kind, text, end - len(text), end)
                     if kind in _NESTING and nesting.too_deep_after(kind, self.previous):
                         self._refuse_nesting(token)
+                left -= 1
+                if left < 0:
+                    self._refuse_length(token)
                 yield token
                 self.previous = token
             else:
@@ -139,6 +147,11 @@ class TokenStream:
         from aspenpy.syntax.stray import refuse_stray
 
         refuse_stray(self._files[-1], position)
+
+    def _refuse_length(self, token: Token) -> NoReturn:
+        place = Span(self.source, token.start, token.end)
+        hint = "write what repeats once, with `iterate`, `map` or `kernel`, and a formula for a long table"
+        fail("too-large", f"more than {MAXIMUM_WORDS:,} words and signs stand before this one", place, hint=hint)
 
     def _refuse_nesting(self, token: Token) -> NoReturn:
         fail(
