@@ -29,6 +29,9 @@ from aspenpy.record import Record
 from aspenpy.scope import DEFAULT_SEED, Setting
 from aspenpy.source import Source
 
+DIGITS = 9
+"""Significant digits of a fitted value, at most: the search ends where steps are smaller."""
+
 
 class FittedParameter(Record):
     """A parameter: where the model had it (or the nearest end of its range), what fits best, its range, and the
@@ -42,6 +45,18 @@ class FittedParameter(Record):
     deviation: float | None
     interval: tuple[float, float] | None
     remark: str | None
+
+    @property
+    def certain(self) -> int | float:
+        """The value to a hundredth of its standard deviation, and to what the search can tell: nine digits at most.
+        The digits below are those of the processor."""
+        if self.value.is_integer():
+            return int(self.value)
+        digits = DIGITS
+        if self.deviation:
+            digits = math.floor(math.log10(abs(self.value))) - math.floor(math.log10(self.deviation)) + 3
+        rounded = float(f"{self.value:.{min(max(digits, 1), DIGITS)}g}")
+        return min(max(rounded, self.low), self.high)
 
 
 class Refusal(Record):
@@ -93,11 +108,12 @@ class Fit(Record):
         return max(self.residuals, key=lambda item: abs(item.error))
 
     def to_aspen(self, path: str | Path | None = None, *, allow_outside: bool = False) -> str:
-        """The text of the model with the fitted values in place, everything else as it was written; `path` says where
-        it will lie, if elsewhere. Raises AspenError where a value is written in another file."""
+        """The text of the model with the fitted values in place, to their certain digits, everything else as it was
+        written; `path` says where it will lie, if elsewhere. Raises AspenError where a value is in another file."""
         from aspenpy.empirical.rewriting import rewritten
 
-        return rewritten(self.application, self.values, path, allow_outside=allow_outside)
+        values = {item.name: item.certain for item in self.parameters}
+        return rewritten(self.application, values, path, allow_outside=allow_outside)
 
     def to_json(self) -> dict[str, Any]:
         """One object with everything, numbers in base units."""

@@ -1,16 +1,17 @@
 """Cluster: the stretches of a run computed by the workers of a Dask cluster that somebody else has started.
 
-Workers are sent formulas, axes and numbers of stretches, all of it data. What a worker was computing when it died is
-given to another one.
+Workers are sent formulas, axes and numbers of stretches, all of it data. What a worker was computing when it died,
+or had computed and not handed over, is given to another one.
 """
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Iterator
 from hashlib import sha256
 from itertools import islice
 from threading import Lock
-from typing import Any
+from typing import Any, NoReturn
 
 from aspenpy.diagnostics import fail
 from aspenpy.sweeps.run import Stretch, Work, Worker
@@ -19,7 +20,7 @@ SECONDS = 10
 """For which a scheduler is waited for."""
 
 RETRIES = 3
-"""Times that a stretch is tried again."""
+"""Times that a stretch is tried again, after an error or after all its workers were killed."""
 
 IN_FLIGHT = 4
 """Stretches for each thread of the cluster that are asked for at once."""
@@ -41,33 +42,69 @@ def connected(address: str) -> Any:
 
 def computed(client: Any, work: Work, numbers: Iterable[int]) -> Iterator[Stretch]:
     """The stretches of those numbers, as they are ready; raises AspenError where the cluster gives up."""
-    from distributed import as_completed
+    from concurrent.futures import CancelledError
+
+    from distributed import KilledWorker, as_completed
 
     waiting = iter(numbers)
     threads = sum(client.nthreads().values())
     if not threads:
         fail("no-workers", "the Dask cluster has no workers", hint="start some: dask worker ADDRESS")
-    [shared] = client.scatter([work], broadcast=True)
+    shared = _shared(client, work)
     token = sha256(repr((work.formulas, work.grid, work.seed, work.backend, shared.key)).encode()).hexdigest()
+    asked = as_completed((), loop=client.loop)
+    stretches: dict[Any, tuple[int, int]] = {}
 
-    def ask(number: int) -> Any:
-        return client.submit(_stretch, token, shared, number, pure=False, retries=RETRIES)
+    def ask(number: int, again: int = 0) -> None:
+        nonlocal shared
+        if shared.status in ("error", "cancelled"):
+            shared = _shared(client, work)
+        future = client.submit(_stretch, token, shared, number, pure=False, retries=RETRIES)
+        stretches[future] = number, again
+        asked.add(future)
 
-    first = [ask(number) for number in islice(waiting, IN_FLIGHT * threads)]
-    asked = as_completed(first, loop=client.loop)
+    for number in islice(waiting, IN_FLIGHT * threads):
+        ask(number)
     for future in asked:
-        if future.status != "finished":
-            reason = str(future.exception()).splitlines()[0]
-            fail("worker-failed", f"the workers of the cluster could not compute a part of the sweep: {reason}")
-        yield future.result()
+        if future.status in ("lost", "pending"):  # computed, then gone with its worker: it is being computed again
+            asked.add(future)
+            continue
+        number, again = stretches.pop(future)
+        try:
+            stretch = future.result()
+        except (KilledWorker, CancelledError) as error:  # its workers were killed, perhaps by something else
+            if again == RETRIES or client.status != "running":
+                _give_up(error)
+            ask(number, again + 1)
+            continue
+        except Exception as error:
+            _give_up(error)
+        yield stretch
         for number in islice(waiting, 1):
-            asked.add(ask(number))
+            ask(number)
+
+
+def _shared(client: Any, work: Work) -> Any:
+    """What all stretches need, as the result of a task: the scheduler has it made again when the workers that hold it
+    die, which it could not do with data that it was given."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Sending large graph")  # it is sent once
+        return client.submit(_work, work, pure=False, retries=RETRIES)
+
+
+def _give_up(error: BaseException) -> NoReturn:
+    reason = (str(error) or type(error).__name__).splitlines()[0]
+    fail("worker-failed", f"the workers of the cluster could not compute a part of the sweep: {reason}")
 
 
 # -- on a worker -----------------------------------------------------------------------------------
 
 _workers: dict[str, Worker] = {}
 _lock = Lock()
+
+
+def _work(work: Work) -> Work:
+    return work
 
 
 def _stretch(token: str, work: Work, number: int) -> Stretch:

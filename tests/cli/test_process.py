@@ -54,7 +54,8 @@ def test_complaint_that_nobody_can_read(spawn: Spawn) -> None:
 
 
 def test_interrupt(spawn: Spawn, models: Path) -> None:
-    text = "model long { kernel main { iterate i [1e8] { execute { flops [log(i + 2) + sqrt(i)] } } } }"
+    loops = (f"iterate i [1e8] {{ execute {{ flops [log(i + {part}) + sqrt(i)] }} }}" for part in range(2, 102))
+    text = f"model long {{ kernel main {{ {' '.join(loops)} }} }}"  # minutes
     (models / "long.aspen").write_text(text)
     process = spawn("eval", "long.aspen", "--machine", "cluster.aspen")
     while seconds_of_work(process) < 0.6:

@@ -16,6 +16,7 @@ import aspenpy
 from aspenpy import AspenError, Fit
 from aspenpy.empirical import certainty
 from aspenpy.empirical.axis import axis_of
+from aspenpy.empirical.fit import FittedParameter
 from aspenpy.empirical.measurements import measurements
 from aspenpy.empirical.responses import Errors, Responses
 from aspenpy.empirical.sheet import sheet_of_rows
@@ -481,3 +482,20 @@ def test_refused_rows(rows: list[dict[str, object]], code: str) -> None:
     with pytest.raises(AspenError) as refusal:
         fitted(LINE, rows)
     assert codes(refusal.value) == [code]
+
+
+@pytest.mark.parametrize(
+    ("value", "deviation", "certain"),
+    [
+        (342147.0117629857, 55944.0, 342100),  # a hundredth of the deviation is 559
+        (1.3432600048056749, 0.01268, 1.3433),
+        (7.976367937358055, None, 7.97636794),
+        (7.976367937358055, 1e-13, 7.97636794),
+        (3.0, 0.5, 3),
+        (-0.012345, 0.5, -0.01),
+        (99.96, 20.0, 99.95),  # the end of the range
+    ],
+)
+def test_certain_digits(value: float, deviation: float | None, certain: float) -> None:
+    fitted = FittedParameter("p", 1.0, value, -1e9, 99.95 if value == 99.96 else 1e9, deviation, None, None)
+    assert fitted.certain == certain

@@ -1,7 +1,6 @@
 """Text and LaTeX, read again by Python's parser and by the eye."""
 
 import re
-import time
 from fractions import Fraction
 
 import pytest
@@ -142,10 +141,8 @@ def doubled(times):
 
 
 def test_a_shared_graph_too_large_to_write_out_is_refused_at_once():
-    start = time.perf_counter()
     with pytest.raises(TooLarge, match=r"more than 1,000,000 terms; its graph has 2,00\d nodes"):
-        to_text(doubled(1000))
-    assert time.perf_counter() - start < 1
+        to_text(doubled(1000))  # 2^1000 terms would not end
 
 
 def test_an_excerpt_is_short_however_large_the_expression():

@@ -1,7 +1,9 @@
-"""lulesh: flops and bytes of its kernels from the statements of lulesh.cc, its messages, and measured traffic."""
+"""lulesh: flops and bytes of its kernels from a compiled program and by hand, its messages, and measured traffic."""
 
 import csv
 import os
+import shutil
+import subprocess
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -85,6 +87,58 @@ def test_work_of_all_regions_by_hand(balance: int, repeats: float) -> None:
     volume = float(aspenpy.count(lulesh, "bytes", kernel=kernel, set=values)) / ELEMENTS
     by_hand = repeats * (8 * reals + 4 * indices) + 8 * (3 + 3 + 5 + 1) + 4 * 2 + 8 * 5
     assert volume == pytest.approx(by_hand, rel=1e-12)
+
+
+@pytest.fixture(scope="module")
+def counted(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[int, float]]:
+    """By part of a kernel: flops that a compiled program executed on one hexahedron, and a value that it found."""
+    compiler = shutil.which("g++") or shutil.which("clang++")
+    if compiler is None:
+        pytest.skip("there is no C++ compiler")
+    program = tmp_path_factory.mktemp("hexahedron") / "hexahedron"
+    subprocess.run([compiler, "-O1", "-o", program, Path(__file__).with_name("hexahedron.cpp")], check=True)
+    lines = subprocess.run([program], check=True, capture_output=True, text=True).stdout.splitlines()
+    return {name: (int(flops), float(found)) for name, flops, found in map(str.split, lines)}
+
+
+def test_the_counting_program_computes_a_box(counted: dict[str, tuple[int, float]]) -> None:
+    # Of 2 x 3 x 5: its volume twice; a quarter of its 3 x 5 side at each corner; the volume over its largest side;
+    # everywhere 7 times as fast as it is far.
+    found = {name: value for name, (_, value) in counted.items()}
+    assert (found["shape_derivatives"], found["volume"]) == pytest.approx((30, 30), rel=1e-12)
+    assert (found["node_normals"], found["stress"]) == pytest.approx((15 / 4, 15 / 4), rel=1e-12)
+    assert found["characteristic_length"] == pytest.approx(30 / 15, rel=1e-12)
+    assert found["velocity_gradient"] == pytest.approx(7, rel=1e-12)
+    assert [found[name] for name in ("acceleration", "velocity", "position")] == [8 / 2, 1 + 4 / 2, 1 + 3 / 2]
+
+
+@pytest.mark.parametrize(
+    ("kernel", "parts", "places"),
+    [
+        ("IntegrateStressForElems", ("shape_derivatives", "node_normals", "stress", "scatter"), ELEMENTS),
+        (
+            "CalcKinematicsForElems",
+            (
+                "volume",
+                "relative_volume",
+                "characteristic_length",
+                "half_step",
+                "shape_derivatives",
+                "velocity_gradient",
+            ),
+            ELEMENTS,
+        ),
+        ("CalcAccelerationForNodes", ("acceleration",), NODES),
+        ("CalcVelocityForNodes", ("velocity",), NODES),
+        ("CalcPositionForNodes", ("position",), NODES),
+    ],
+)
+def test_flops_that_a_compiled_kernel_executes(
+    counted: dict[str, tuple[int, float]], kernel: str, parts: tuple[str, ...], places: int
+) -> None:
+    flops = places * sum(counted[part][0] for part in parts)
+    lulesh = aspenpy.load_application("lulesh")
+    assert float(aspenpy.count(lulesh, "flops", kernel=kernel)) == pytest.approx(flops, rel=1e-12)
 
 
 Messages = Callable[[str, str, Mapping[str, float]], float]

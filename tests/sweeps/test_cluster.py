@@ -1,7 +1,11 @@
 """Sweeps on a Dask cluster of two processes."""
 
 import os
-import signal
+import random
+import subprocess
+import sys
+from pathlib import Path
+from time import sleep
 
 import numpy
 import pytest
@@ -17,32 +21,94 @@ distributed = pytest.importorskip("distributed")
 
 APP = application("execute { flops [n*k/m] }", "param n = 5 param k = 2 param m = 1")
 
-pytestmark = pytest.mark.filterwarnings("ignore::Warning")
-"""Dask's own, of sockets that it closes late."""
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::Warning"),  # Dask's own, of sockets that it closes late
+    pytest.mark.xdist_group("cluster"),  # one cluster for all
+]
+
+
+KILLS = int(os.environ.get("ASPENPY_KILLS", "5"))
+"""Workers that are killed in one run; 20 take half a minute."""
+
+STRETCHES = 200
+
+ROOT = Path(__file__).parents[2]
+
+
+class Cluster:
+    """A scheduler, and workers in processes that may be killed at any moment, also while they start."""
+
+    def __init__(self, scheduler):
+        self.address = scheduler.scheduler_address
+        self.workers = [self.started(), self.started()]
+
+    def started(self):
+        command = [sys.executable, "-m", "distributed.cli.dask_worker", self.address, "--no-nanny", "--nthreads", "1"]
+        return subprocess.Popen([*command, "--no-dashboard"], cwd=ROOT, stderr=subprocess.DEVNULL)
+
+    def kill(self, number):
+        """Kills a worker; another one is started."""
+        self.workers[number].kill()
+        self.workers[number].wait()
+        self.workers[number] = self.started()
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    with distributed.LocalCluster(n_workers=0, dashboard_address=None) as scheduler:
+        found = Cluster(scheduler)
+        try:
+            yield found
+        finally:
+            for worker in found.workers:
+                worker.kill()
+                worker.wait()
 
 
 @pytest.fixture
-def client():
-    with (
-        distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster,
-        distributed.Client(cluster, set_as_default=False) as found,
-    ):
+def client(cluster):
+    with distributed.Client(cluster.address, set_as_default=False) as found:
+        found.wait_for_workers(2)
         yield found
 
 
-def test_a_worker_killed_in_the_middle(client, monkeypatch):
+def test_a_worker_that_cannot_compute(client, monkeypatch):
+    """What is wrong is told, not tried for ever."""
+    monkeypatch.setattr(run_module, "STRETCH", 1)
+    running = Run(studied(APP, machine(), {"n": numpy.linspace(1, 2, 4)}), "numpy", client=client)
+    running.work = running.work._replace(backend="none such")
+    with pytest.raises(AspenError, match="could not compute a part of the sweep: 'none such'"):
+        list(running.stretches())
+
+
+def test_a_result_lost_after_completion_is_computed_again(cluster, client, monkeypatch):
+    monkeypatch.setattr(run_module, "STRETCH", 1)
+    n = numpy.linspace(1, 2, 4 << 15)
+    stretches = Run(studied(APP, machine(), {"n": n}), "numpy", client=client).stretches()
+    starts = [next(stretches).start]
+    while any(client.processing().values()):
+        sleep(0.01)
+    cluster.kill(0)
+    cluster.kill(1)  # all results, and what they were made from
+    starts += [stretch.start for stretch in stretches]
+    assert sorted(starts) == [number << 15 for number in range(4)]
+
+
+def test_workers_killed_at_random_moments(cluster, client, monkeypatch):
     """Every stretch comes once, with its values."""
     monkeypatch.setattr(run_module, "STRETCH", 1)
-    n = numpy.linspace(1, 2, 40 * (1 << 15))
-    running = Run(studied(APP, machine(), {"n": n}), "numpy", client=client)
-    found, starts = numpy.full(len(n), numpy.nan), []
-    for stretch in running.stretches():
+    draw = random.Random(7)
+    moments = set(draw.sample(range(STRETCHES - 10), KILLS))
+    n = numpy.linspace(1, 2, STRETCHES << 15)
+    starts = []
+    for stretch in Run(studied(APP, machine(), {"n": n}), "numpy", client=client).stretches():
+        here = slice(stretch.start, stretch.start + stretch.values.shape[1])
+        numpy.testing.assert_allclose(stretch.values[0], 2 * n[here], rtol=1e-15)
+        if len(starts) in moments:
+            sleep(draw.random() * 0.05)  # for the workers: some have a result ready, some compute, some start
+            cluster.kill(draw.randrange(2))
         starts.append(stretch.start)
-        found[stretch.start : stretch.start + stretch.values.shape[1]] = stretch.values[0]
-        if len(starts) == 5:
-            os.kill(next(iter(client.run(os.getpid).values())), signal.SIGKILL)
-    assert sorted(starts) == [number << 15 for number in range(40)]
-    numpy.testing.assert_allclose(found, 2 * n, rtol=1e-15)
+    assert sorted(starts) == [number << 15 for number in range(STRETCHES)]
 
 
 def test_no_scheduler(monkeypatch):

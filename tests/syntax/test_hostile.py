@@ -147,7 +147,7 @@ def test_long_nonsense_is_reported_in_short_time(text: str) -> None:
     errors = [refusal(read, text) for read in (parse_expression, read_file, lay_out)]
     assert errors != [None, None, None]
     assert all(len(str(error)) < 3_000 for error in errors)
-    assert process_time() - start < 6
+    assert process_time() - start < 30  # a fifth of that on a busy machine
 
 
 def model(size: int) -> str:

@@ -1,0 +1,87 @@
+"""Headline numbers of the pages, by hand: comparing a page with what the program prints sees change only."""
+
+from pathlib import Path
+
+import pytest
+
+import aspenpy
+
+ROOT = Path(__file__).parents[2]
+
+ATOM = 500 * (11 + 0.155 * 21)
+"""Flops of an atom of CoMD: 27*4000/216 candidates of 11 each; 15.5 % of them are within the cutoff, 21 more each."""
+
+STREAM = 10 * 1e7 * 8 * (2 + 2 + 3 + 3)
+"""Bytes of ten passes over arrays of 1e7 doubles: copy and scale use two of them, add and triad three."""
+
+PRODUCT = 2 * 1024**3
+"""Flops of a product of matrices."""
+
+HEADLINES = [
+    # page, what it shows, application, machine, settings, kernel (None: all of it), by hand
+    # a memory of 10 GB/s; 16 nodes with one of 68 GB/s each
+    ("docs/tutorial.md", "800 ms", "stream", "simple", {}, None, STREAM / 10e9),
+    ("docs/models/stream.md", "800 ms", "stream", "simple", {}, None, STREAM / 10e9),
+    (None, "7.35 ms", "stream", "haswell", {}, None, STREAM / (16 * 68e9)),
+    # 101 calls, 4000 atoms a core, 3.5 GHz, two flops a cycle in single precision, half as many in double
+    ("docs/index.md", "823 ms", "comd", "haswell", {}, "lennard_jones_force", 101 * 4000 * ATOM / 3.5e9),
+    # eight ranks on four cores take two rounds at 1 GHz, one flop a cycle in single precision
+    (None, "11.5 s", "comd", "simple", {}, "lennard_jones_force", 101 * 2 * 4000 * ATOM / 0.5e9),
+    # one core: 1 GHz, four lanes, fused, in double precision; 1.4 GHz with 1.5 flops a cycle
+    ("docs/models/matmul.md", "537 ms", "matmul", "simple", {}, None, PRODUCT / (1e9 * 4 * 2 / 2)),
+    ("docs/commands.md", "1.02 s", "matmul", "pentium_m", {}, None, PRODUCT / (1.4e9 * 1.5)),
+    # 240 MB at 1560 GB/s
+    ("docs/energy.md", "154 us", "stream", "a100_40gb", {"repetitions": 1}, "triad", 240e6 / 1560e9),
+]
+
+UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6}
+
+
+@pytest.mark.parametrize(
+    ("page", "shown", "app", "machine", "values", "kernel", "seconds"),
+    HEADLINES,
+    ids=[f"{row[2]}-{row[3]}-{row[0]}" for row in HEADLINES],
+)
+def test_a_runtime(
+    page: str | None, shown: str, app: str, machine: str, values: dict[str, float], kernel: str | None, seconds: float
+) -> None:
+    prediction = aspenpy.predict(aspenpy.load_application(app), aspenpy.load_machine(machine), set=values)
+    rows = {row.name: float(row.exclusive) for row in prediction.kernels}
+    assert (float(prediction.runtime) if kernel is None else rows[kernel]) == pytest.approx(seconds, rel=1e-9)
+    number, unit = shown.split()
+    assert f"{seconds / UNITS[unit]:.3g}" == number
+    assert page is None or f" {shown}" in (ROOT / page).read_text()
+
+
+def test_a_triad_of_the_readme() -> None:
+    # 24 B an element: 1e7 of them at 10 GB/s, 2e7 at 40 GB/s; 2^20 in the CSV of the page about commands.
+    for page, shown, seconds in [
+        ("README.md", "main takes 24 ms", 24e7 / 10e9),
+        ("README.md", "main takes 12 ms", 24 * 2e7 / 40e9),
+        ("docs/commands.md", "main,runtime,0.0025165824,s", 24 * 2**20 / 10e9),
+    ]:
+        assert shown in (ROOT / page).read_text()
+        number = float("".join(char for char in shown if char.isdigit() or char == "."))
+        assert number * (1 if shown[-1] == "s" and "," in shown else 1e-3) == pytest.approx(seconds, rel=1e-12)
+
+
+def test_the_energy_of_a_triad_on_an_a100() -> None:
+    # 66.5 W for 154 us, 20 Mflop of 5.2 pJ, 240 MB of 118 pJ/B.
+    joules = 66.5 * 240e6 / 1560e9 + 20e6 * 5.2e-12 + 240e6 * 118e-12
+    assert f"{joules * 1e3:.3g} mJ" == "38.7 mJ"
+    assert " 38.7 mJ" in (ROOT / "docs" / "energy.md").read_text()
+
+
+def test_the_energy_of_listing_3_2() -> None:
+    # Umar's dissertation (2018) prints 25623.3 J for it.
+    assert f"{25623.3 / 1e3:.3g} kJ" == "25.6 kJ"
+    assert " 25.6 kJ" in (ROOT / "docs" / "commands.md").read_text()
+
+
+def test_the_torus_of_fugaku() -> None:
+    # 24 x 23 x 24 x 2 x 3 x 2: half of each way round is the farthest; a cut through the longest side crosses each of
+    # the 23 * 24 * 12 rings twice.
+    sides = (24, 23, 24, 2, 3, 2)
+    text = (ROOT / "docs" / "commands.md").read_text()
+    assert f"diameter           {sum(side // 2 for side in sides)} hops" in text
+    assert f"bisection          {2 * 23 * 24 * 2 * 3 * 2:,} links, {2 * 23 * 24 * 12 * 6.8e9 / 1e12:.1f} TB/s" in text
