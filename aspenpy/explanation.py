@@ -12,6 +12,7 @@ from aspenpy.expr.graph import Expr
 from aspenpy.mapping.cost import CostTree, RequirementCost
 from aspenpy.mapping.network import Exchange
 from aspenpy.record import Record
+from aspenpy.result import Result
 from aspenpy.scope import as_float
 from aspenpy.source import Span
 
@@ -59,8 +60,10 @@ class Step(Record):
     machine_span: Span | None
 
 
-class Explanation(Record):
+class Explanation(Record, Result):
     """The steps behind the runtime (seconds) of a prediction, kernel by kernel, in the order written."""
+
+    reported_by = "explanation"
 
     prediction: Prediction
     steps: tuple[Step, ...]
@@ -68,11 +71,6 @@ class Explanation(Record):
     @property
     def runtime(self) -> float:
         return self.prediction.runtime
-
-    def __str__(self) -> str:
-        from aspenpy.present.explanation import as_text
-
-        return as_text(self)
 
 
 class _ByRequirement:

@@ -17,9 +17,7 @@ from aspenpy.machine.dimensions import PROPERTY_DIMENSIONS
 from aspenpy.machine.model import Machine
 from aspenpy.prediction import ENERGY_UNITS, Prediction, metric_of
 from aspenpy.record import Record
-
-AMOUNT_UNITS = dict.fromkeys(("loads", "stores", "bytes", "messages", "intracomm"), "B") | {"flops": "flop"}
-"""What the amounts of resources are counted in; others are plain numbers."""
+from aspenpy.tables.numbers import unit_of_resource
 
 
 class Metric(Record):
@@ -45,7 +43,7 @@ def metric(name: str) -> Metric:
     if name in METRICS:
         return METRICS[name]
     known = PROPERTY_DIMENSIONS.get(name)
-    unit = AMOUNT_UNITS.get(name) or ("" if known is None else symbol(known))
+    unit = unit_of_resource(name) or ("" if known is None else symbol(known))
     return Metric(lambda prediction: _other(prediction, name), unit)
 
 

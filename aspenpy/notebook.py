@@ -7,27 +7,11 @@ places of tracebacks.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from importlib import import_module
 from typing import Any
 
 from aspenpy.diagnostics import AspenError, Diagnostic, fail, render
-from aspenpy.present.html import as_html, report_as_html
-from aspenpy.present.page import Page
 from aspenpy.source import Source, Span
-
-PAGES = {
-    "aspenpy.application.model.Application": "aspenpy.present.application",
-    "aspenpy.machine.model.Machine": "aspenpy.present.machine",
-    "aspenpy.analysis.counting.Counts": "aspenpy.present.counting",
-    "aspenpy.analysis.footprint.Footprint": "aspenpy.present.footprint",
-    "aspenpy.analysis.parallelism.Parallelism": "aspenpy.present.parallelism",
-    "aspenpy.analysis.profile.Profile": "aspenpy.present.profile",
-    "aspenpy.analysis.roofline.Roofline": "aspenpy.present.roofline",
-    "aspenpy.analysis.traffic.Traffic": "aspenpy.present.traffic",
-    "aspenpy.explore.comparison.Comparison": "aspenpy.present.comparison",
-}
-"""What is shown as a page, and the module whose function `page` makes it."""
+from aspenpy.tables.html import report_as_html
 
 USAGE = "%%aspen, or %%aspen NAME for a variable of another name than the model's"
 
@@ -53,18 +37,12 @@ def load_ipython_extension(shell: Any) -> None:
 
     shell.register_magic_function(cell, "cell", "aspen")
     shell.set_custom_exc((AspenError,), _report)
-    formatters = shell.display_formatter.formatters
-    for name, module in PAGES.items():
-        home, _, kind = name.rpartition(".")
-        formatters["text/html"].for_type_by_name(home, kind, _drawn(module, as_html))
 
 
 def unload_ipython_extension(shell: Any) -> None:
     """What `%unload_ext aspenpy` calls: nothing is left behind."""
     shell.magics_manager.magics["cell"].pop("aspen", None)
     shell.set_custom_exc((), None)
-    for name in PAGES:
-        shell.display_formatter.formatters["text/html"].pop(name, None)
 
 
 def aspen_cell(shell: Any, line: str, text: str) -> Any:
@@ -90,12 +68,3 @@ def _report(shell: Any, kind: type, error: AspenError, trace: Any, tb_offset: in
     from IPython.display import display
 
     display(Report(error.diagnostics))
-
-
-def _drawn(module: str, draw: Callable[[Page], str]) -> Callable[[Any], str]:
-    """What shows something by the page that a module makes of it."""
-
-    def shown(item: Any) -> str:
-        return draw(import_module(module).page(item))
-
-    return shown

@@ -17,6 +17,7 @@ from aspenpy.machine.model import OWNER, Machine
 from aspenpy.mapping.cost import CostTree, conflict_groups
 from aspenpy.mapping.mapper import all_definitions, all_origins, map_application
 from aspenpy.record import Record
+from aspenpy.result import Result
 from aspenpy.scope import DEFAULT_SEED, Scope, Setting, Value, as_float
 
 if TYPE_CHECKING:
@@ -69,8 +70,10 @@ class ParameterUse(Record):
     machine: bool
 
 
-class Prediction:
+class Prediction(Result):
     """The answer to "how long does this kernel take on that machine". Everything is computed when asked for."""
+
+    reported_by = "prediction"
 
     def __init__(self, tree: CostTree, settings: Mapping[str, Setting], seed: int = DEFAULT_SEED) -> None:
         self.tree = tree
@@ -283,26 +286,9 @@ class Prediction:
 
     # -- shown -----------------------------------------------------------------------------------
 
-    def __str__(self) -> str:
-        from aspenpy.present.prediction import as_text
-
-        return as_text(self)
-
-    def to_json(self) -> dict[str, Any]:
-        """One object with everything, numbers in base units."""
-        from aspenpy.present.prediction import as_json
-
-        return as_json(self)
-
-    def _repr_html_(self) -> str:
-        from aspenpy.present.prediction import as_html
-
-        return as_html(self)
-
     def _repr_latex_(self) -> str:
-        from aspenpy.present.prediction import as_latex
-
-        return as_latex(self)
+        text: str = self.reporter().as_latex(self)
+        return text
 
 
 ENERGY_UNITS = {"energy": "J", "power": "W", "edp": "J*s", "ed2p": "J*s^2"}

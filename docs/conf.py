@@ -5,7 +5,7 @@ from pathlib import Path
 
 from sphinx.application import Sphinx
 
-from aspenpy.present.highlight import AspenLexer
+from aspenpy.report.highlight import AspenLexer
 
 sys.path.insert(0, str(Path(__file__).parent / "_extensions"))
 

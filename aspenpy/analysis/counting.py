@@ -12,7 +12,7 @@ from aspenpy.analysis.inverse import Leap, Roots, Search, Solution
 from aspenpy.application import flow
 from aspenpy.application.model import Application
 from aspenpy.application.total import Amounts, Totaller, Totals, added, blocks_in, callees_first
-from aspenpy.diagnostics import AspenError, fail, within_floats
+from aspenpy.diagnostics import AspenError, fail
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import EvaluationError, evaluate
 from aspenpy.expr.graph import Expr
@@ -20,7 +20,9 @@ from aspenpy.machine.model import Machine
 from aspenpy.mapping.mapper import all_definitions, all_origins
 from aspenpy.prediction import amount_of
 from aspenpy.record import Record
+from aspenpy.result import Result
 from aspenpy.scope import DEFAULT_SEED, Scope, Setting, Value
+from aspenpy.tables.numbers import count
 
 WIDEST = (1, 10**18)
 """Where a parameter without a range is searched."""
@@ -53,10 +55,12 @@ class Inverse(Record):
     leaps: tuple[Leap, ...]
 
 
-class Counts:
+class Counts(Result):
     """The resources that a kernel asks for. `traits` counts only requirements that have all of them (`sp` also means:
     not `dp`); a machine gives values to the names that the application leaves to it. Amounts of exact models are
     exact."""
+
+    reported_by = "counting"
 
     def __init__(
         self,
@@ -131,13 +135,6 @@ class Counts:
         expr = Lowering(self.application.resolve, origins)(parse_expression(text, f"<{name}>"))
         value: Value = self.scope.values([expr], self.seed)[0]
         return value
-
-    @within_floats
-    def __str__(self) -> str:
-        from aspenpy.present.counting import page
-        from aspenpy.present.plain import as_text
-
-        return as_text(page(self))
 
     # -- the inverse -----------------------------------------------------------------------------
 
@@ -250,6 +247,4 @@ def _inverse(
 
 
 def _shown(value: Value) -> str:
-    from aspenpy.present.numbers import count
-
     return count(value)

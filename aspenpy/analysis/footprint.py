@@ -10,7 +10,7 @@ from aspenpy.analysis.models import Run
 from aspenpy.analysis.paths import Scene, Visit, largest, visits
 from aspenpy.application.model import Application
 from aspenpy.application.total import callees_first
-from aspenpy.diagnostics import Diagnostic, within_floats
+from aspenpy.diagnostics import Diagnostic
 from aspenpy.dimensions import readable
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
@@ -19,6 +19,7 @@ from aspenpy.mapping.compute import target
 from aspenpy.mapping.mapper import warnings_of
 from aspenpy.mapping.residence import Residence, placed_data
 from aspenpy.record import Record
+from aspenpy.result import Result
 from aspenpy.scope import DEFAULT_SEED, Setting, Value
 from aspenpy.syntax import nodes
 from aspenpy.syntax.lower import Lowering, guarded
@@ -61,9 +62,11 @@ class Capacity(Record):
         return None if self.size is None else self.held <= self.size
 
 
-class Footprint:
+class Footprint(Result):
     """What a run touches. Branches that are not taken are left out; a data structure counts once, however often and
     wherever it is touched, and whole."""
+
+    reported_by = "footprint"
 
     def __init__(
         self,
@@ -200,13 +203,6 @@ class Footprint:
         node = declared[placed[place]]
         hint = "times are those of a memory that holds them; give some another place"
         return Diagnostic("exceeds-memory", message, node.memory_span or node.span, hint=hint, severity="warning")
-
-    @within_floats
-    def __str__(self) -> str:
-        from aspenpy.present.footprint import page
-        from aspenpy.present.plain import as_text
-
-        return as_text(page(self))
 
     # -- finding ---------------------------------------------------------------------------------
 

@@ -19,6 +19,7 @@ from aspenpy.mapping.network import exchange_of
 from aspenpy.network.collectives import COLLECTIVES
 from aspenpy.network.topology import Topology
 from aspenpy.record import Record
+from aspenpy.result import Result
 from aspenpy.scope import Setting
 
 SIZES = tuple(10**power for power in range(8))
@@ -47,8 +48,10 @@ class Collective(Record):
     algorithm: str | None
 
 
-class Network:
+class Network(Result):
     """The network of a machine, `set` changing parameters of it. Raises AspenError where it has none."""
+
+    reported_by = "network"
 
     def __init__(self, machine: Machine, set: Mapping[str, Setting] | None = None) -> None:
         self.machine = machine

@@ -13,6 +13,7 @@ from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.machine.model import Machine
 from aspenpy.record import Record
+from aspenpy.result import Result
 from aspenpy.scope import DEFAULT_SEED, Setting, Value
 from aspenpy.source import Span
 
@@ -37,8 +38,10 @@ class BlockParallelism(Record):
     span: Span | None
 
 
-class Parallelism:
+class Parallelism(Result):
     """The parallelism of every block that a run reaches. Branches that are not taken are left out."""
+
+    reported_by = "parallelism"
 
     def __init__(
         self,
@@ -62,13 +65,6 @@ class Parallelism:
     def most(self) -> Value | None:
         """The most instances that could ever run at once."""
         return max((block.together for block in self.blocks if block.together is not None), default=None)
-
-    @within_floats
-    def __str__(self) -> str:
-        from aspenpy.present.parallelism import page
-        from aspenpy.present.plain import as_text
-
-        return as_text(page(self))
 
     @within_floats
     def _blocks(self) -> tuple[BlockParallelism, ...]:

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 from aspenpy.application import flow
 from aspenpy.application.model import Application
 from aspenpy.application.total import Totaller, Totals, added, calls_in, scaled
-from aspenpy.diagnostics import fail, within_floats
+from aspenpy.diagnostics import fail
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.expr.printer import excerpt
@@ -21,6 +21,7 @@ from aspenpy.machine.model import Machine
 from aspenpy.mapping.cost import CostTree, busy_times, slowest
 from aspenpy.prediction import KernelUse, Prediction, predict
 from aspenpy.record import Record
+from aspenpy.result import Result
 from aspenpy.scope import DEFAULT_SEED, Setting
 
 MOST_PATHS = 20_000
@@ -51,8 +52,10 @@ class PathUse(Record):
     exclusive: float
 
 
-class Profile:
+class Profile(Result):
     """The profile of a prediction. Exclusive times add up to the runtime, which is the entry's inclusive time."""
+
+    reported_by = "profile"
 
     def __init__(self, prediction: Prediction) -> None:
         self.prediction = prediction
@@ -100,13 +103,6 @@ class Profile:
                 uses[path] = PathUse((entry, *path), found["calls", path], exclusive)
         place = {name: number for number, name in enumerate(use.name for use in self.kernels)}
         return tuple(sorted(uses.values(), key=lambda use: [place[name] for name in use.path]))
-
-    @within_floats
-    def __str__(self) -> str:
-        from aspenpy.present.plain import as_text
-        from aspenpy.present.profile import page
-
-        return as_text(page(self))
 
     def _values(self, totals: Totals) -> dict[Any, float]:
         values = self.prediction.scope.values(list(totals.values()), self.prediction.seed)

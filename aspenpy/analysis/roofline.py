@@ -21,11 +21,14 @@ from aspenpy.mapping.compute import choose_socket
 from aspenpy.mapping.cost import CostTree
 from aspenpy.mapping.mapper import map_application
 from aspenpy.prediction import Prediction
+from aspenpy.result import Result
 from aspenpy.scope import DEFAULT_SEED, Setting
 
 
-class Roofline:
+class Roofline(Result):
     """The ceilings of a machine, and applications below them. Raises AspenError where it offers no flops."""
+
+    reported_by = "roofline"
 
     def __init__(
         self,
@@ -85,13 +88,6 @@ class Roofline:
     def points(self) -> tuple[Point, ...]:
         """Each application and behind it its kernels that do flops, the one that takes longest first."""
         return tuple(point for prediction in self.predictions for point in points(prediction))
-
-    @within_floats
-    def __str__(self) -> str:
-        from aspenpy.present.plain import as_text
-        from aspenpy.present.roofline import page
-
-        return as_text(page(self))
 
 
 @within_floats

@@ -12,7 +12,7 @@ from aspenpy.analysis.profile import Timer
 from aspenpy.application import flow
 from aspenpy.application.model import Application
 from aspenpy.application.total import Totaller, Totals, added
-from aspenpy.diagnostics import fail, within_floats
+from aspenpy.diagnostics import fail
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.machine.model import Machine
@@ -20,6 +20,7 @@ from aspenpy.mapping.cost import CostTree
 from aspenpy.mapping.mapper import map_application
 from aspenpy.prediction import Prediction
 from aspenpy.record import Record
+from aspenpy.result import Result
 from aspenpy.scope import DEFAULT_SEED, Setting, Value
 
 MOST = 200
@@ -59,12 +60,14 @@ class Step(Record):
     duration: float | None
 
 
-class Trace:
+class Trace(Result):
     """The first steps of a run: at most `most`, and at most `passes` passes of each loop.
 
     Of `if` and `switch` the branch that is taken is followed; of `probability` all cases are, one beside the other, and
     what comes behind them begins after their expected time.
     """
+
+    reported_by = "trace"
 
     def __init__(
         self,
@@ -102,13 +105,6 @@ class Trace:
     def shown_blocks(self) -> int:
         """How many executions of blocks are among the steps."""
         return sum(1 for step in self.steps if step.kind == "block")
-
-    @within_floats
-    def __str__(self) -> str:
-        from aspenpy.present.plain import as_text
-        from aspenpy.present.trace import page
-
-        return as_text(page(self))
 
     def _number_of_blocks(self) -> Value:
         """Executions of blocks over the whole run; an expectation, where there are probabilities."""

@@ -17,6 +17,7 @@ from aspenpy.machine.model import Machine
 from aspenpy.mapping.cost import BlockCost
 from aspenpy.prediction import Prediction, predict
 from aspenpy.record import Record
+from aspenpy.result import Result
 from aspenpy.scope import DEFAULT_SEED, Setting
 
 QUANTITIES = ("accesses", "misses", "fetched", "written_back")
@@ -57,9 +58,11 @@ class LevelTotal(Record):
     bytes: float
 
 
-class Traffic:
+class Traffic(Result):
     """What a prediction moves between the levels of memory; formulas by `formula`. Raises AspenError where the machine
     has no caches."""
+
+    reported_by = "traffic"
 
     def __init__(self, prediction: Prediction) -> None:
         self.prediction = prediction

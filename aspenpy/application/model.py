@@ -11,6 +11,7 @@ from aspenpy.diagnostics import Diagnostic, fail, instead_of, nearest
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.record import Record
+from aspenpy.result import Result
 from aspenpy.source import Span
 from aspenpy.syntax import nodes
 from aspenpy.syntax.draw_sites import Draw, draw_sites, site_in_text
@@ -38,12 +39,14 @@ class Data(Record):
     span: Span | None
 
 
-class Application:
+class Application(Result):
     """An application model with the models it imports. Immutable; equal when the models' texts say the same.
 
     `prefix` stands before the names of an imported model (`fft3d.`); it is empty for the model itself. With
     `reads_outside` the files of data that it names may lie anywhere.
     """
+
+    reported_by = "application"
 
     def __init__(
         self,

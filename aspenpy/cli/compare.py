@@ -6,10 +6,9 @@ from argparse import ArgumentParser, Namespace
 
 from aspenpy.cli.entry import only_entry
 from aspenpy.cli.failure import CommandError
-from aspenpy.cli.output import emit, emit_json, report, show
+from aspenpy.cli.output import answer
 from aspenpy.cli.parser import Examples, add_model, add_outside, add_values, settings_of
 from aspenpy.cli.progress import Progress
-from aspenpy.diagnostics import distinct
 from aspenpy.explore.comparison import Comparison, Sweep
 from aspenpy.library import load_application, load_machine
 from aspenpy.machine.model import Machine
@@ -49,8 +48,6 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    from aspenpy.present.comparison import as_json, page, picture, records
-
     if arguments.over is None and (arguments.integer or arguments.picture):
         raise CommandError("--integer and --picture belong to --over NAME=LOW..HIGH")
     application = load_application(arguments.model, allow_outside=arguments.allow_outside)
@@ -65,18 +62,10 @@ def run(arguments: Namespace) -> int:
     sweep = None if arguments.over is None else _sweep(comparison, arguments)
     if arguments.picture and sweep is not None:
         from aspenpy.cli.pictures import save
+        from aspenpy.report.comparison_picture import draw
 
-        save(arguments.picture, lambda: picture(sweep))
-    if arguments.format == "json":
-        emit_json(as_json(comparison, sweep))
-        return 0
-    report(distinct(item for one in comparison.contenders for item in one.prediction.tree.warnings))
-    if arguments.format == "csv":
-        from aspenpy.present.delimited import as_csv
-
-        emit(as_csv(records(comparison, sweep)), end="")
-    else:
-        show(page(comparison, sweep))
+        save(arguments.picture, lambda: draw(sweep))
+    answer(comparison.report(sweep=sweep), arguments.format)
     return 0
 
 

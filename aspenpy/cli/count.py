@@ -8,7 +8,7 @@ from typing import Any
 from aspenpy.analysis.counting import Counts
 from aspenpy.cli.entry import only_entry
 from aspenpy.cli.failure import CommandError
-from aspenpy.cli.output import emit, emit_json, report, show
+from aspenpy.cli.output import answer
 from aspenpy.cli.parser import Examples, add_machine, add_model, add_outside, add_values, settings_of
 from aspenpy.library import load_application, load_machine
 from aspenpy.prediction import amount_of
@@ -58,8 +58,6 @@ def run(arguments: Namespace) -> int:
         machine=machine,
         seed=arguments.seed,
     )
-    if arguments.format != "json":
-        report(application.warnings)
     if arguments.solve:
         _solve(counts, arguments)
     else:
@@ -75,21 +73,14 @@ def _refuse_halves(arguments: Namespace) -> None:
 
 
 def _count(counts: Counts, arguments: Namespace) -> None:
-    from aspenpy.present.counting import as_json, page, records
-
     resource = arguments.resource
     if resource is not None:
         amount_of(dict.fromkeys(counts.amounts, counts.expression("bytes")), resource)
-    if arguments.format == "json":
-        emit_json(as_json(counts, resource))
-    elif arguments.format == "csv":
-        _emit_csv(records(counts, resource))
-    else:
-        show(page(counts, resource))
+    answer(counts.report(resource=resource), arguments.format)
 
 
 def _solve(counts: Counts, arguments: Namespace) -> None:
-    from aspenpy.present.counting import inverse_json, inverse_page, inverse_records
+    from aspenpy.report.counting import inverse as reported
 
     inverse = counts.solve(
         arguments.solve,
@@ -98,12 +89,7 @@ def _solve(counts: Counts, arguments: Namespace) -> None:
         whole=arguments.integer,
         within=_range(counts, arguments.range),
     )
-    if arguments.format == "json":
-        emit_json(inverse_json(counts, inverse))
-    elif arguments.format == "csv":
-        _emit_csv(inverse_records(inverse))
-    else:
-        show(inverse_page(counts, inverse))
+    answer(reported(counts, inverse), arguments.format)
 
 
 def _range(counts: Counts, text: str | None) -> tuple[Any, Any] | None:
@@ -113,9 +99,3 @@ def _range(counts: Counts, text: str | None) -> tuple[Any, Any] | None:
     if not dots or not low.strip() or not high.strip():
         raise CommandError(f"--range: expected LOW..HIGH, such as 1..1e6, not `{text}`")
     return counts.number(low, "--range"), counts.number(high, "--range")
-
-
-def _emit_csv(table: Any) -> None:
-    from aspenpy.present.delimited import as_csv
-
-    emit(as_csv(table), end="")

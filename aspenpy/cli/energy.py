@@ -7,7 +7,7 @@ from typing import Any
 
 from aspenpy.cli.entry import only_entry
 from aspenpy.cli.failure import CommandError
-from aspenpy.cli.output import emit, emit_json, report, show
+from aspenpy.cli.output import answer
 from aspenpy.cli.parser import Examples, add_machine, add_model, add_settings, settings_of
 from aspenpy.cli.quantity import quantity_of
 from aspenpy.dimensions import JOULES, WATTS
@@ -75,12 +75,10 @@ def run(arguments: Namespace) -> int:
         raise CommandError("--transfer compares sockets: leave --socket out, on a machine with several kinds")
     energy, cap = _energy(_predict(arguments), arguments)
     more = _more(energy, arguments) | {"cap": cap}
-    if arguments.format != "json":
-        report(energy.prediction.diagnostics)
-    _write(energy, more, arguments.format)
+    answer(energy.report(**more), arguments.format)
     if arguments.picture:
         from aspenpy.cli.pictures import save
-        from aspenpy.present.energy_picture import draw
+        from aspenpy.report.energy_picture import draw
 
         save(arguments.picture, lambda: draw(energy))
     return 0
@@ -137,23 +135,9 @@ def _least(energy: Energy, asked: str | None) -> Any:
     return optimum(energy.prediction, name.strip(), ends[0], ends[1], options=energy.options)
 
 
-def _write(energy: Energy, more: dict[str, Any], form: str) -> None:
-    from aspenpy.present.energy import as_json, page, records
-
-    if form == "json":
-        emit_json(as_json(energy, **more))
-    elif form == "csv":
-        from aspenpy.present.delimited import as_csv
-
-        emit(as_csv(records(energy)), end="")
-    else:
-        show(page(energy, **more))
-
-
 def _devices(arguments: Namespace) -> int:
     """Every kind of socket, and which draws least."""
     from aspenpy.explore.efficiency import Efficiency
-    from aspenpy.present.efficiency import as_json, page, records
 
     for option in ("budget", "power_cap", "least", "picture", "throttle"):
         if getattr(arguments, option):
@@ -170,14 +154,5 @@ def _devices(arguments: Namespace) -> int:
         seed=arguments.seed,
         overlap=arguments.par == "overlap",
     )
-    if arguments.format == "json":
-        emit_json(as_json(found))
-        return 0
-    report(application.warnings)
-    if arguments.format == "csv":
-        from aspenpy.present.delimited import as_csv
-
-        emit(as_csv(records(found)), end="")
-    else:
-        show(page(found))
+    answer(found.report(), arguments.format)
     return 0

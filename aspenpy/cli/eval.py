@@ -14,6 +14,8 @@ from aspenpy.library import load_application, load_machine
 from aspenpy.machine.model import Machine
 from aspenpy.prediction import Prediction, predict
 from aspenpy.scope import DEFAULT_SEED
+from aspenpy.tables.data import as_csv, as_json
+from aspenpy.tables.table import Report
 
 EXAMPLES: Examples = (
     ("the runtime, the kernels, the resources", "aspenpy eval comd --machine haswell"),
@@ -85,34 +87,28 @@ def _warnings(predictions: list[Prediction]) -> list[Diagnostic]:
 
 
 def _show(predictions: list[Prediction], arguments: Namespace) -> None:
-    from aspenpy.present.prediction import metrics_page, page
-
     for position, prediction in enumerate(predictions):
         if position:
             emit("")
-        samples = prediction.samples(arguments.samples) if arguments.samples else None
-        show(metrics_page(prediction, arguments.metric, samples) if arguments.metric else page(prediction, samples))
+        show(_report(prediction, arguments).page)
+
+
+def _report(prediction: Prediction, arguments: Namespace) -> Report:
+    samples = prediction.samples(arguments.samples) if arguments.samples else None
+    return prediction.report(metrics=arguments.metric, samples=samples)
 
 
 def _emit_csv(predictions: list[Prediction], metrics: list[str]) -> None:
-    from aspenpy.present.delimited import as_csv
-    from aspenpy.present.prediction import RECORDS, records
-    from aspenpy.present.table import Table
-
-    rows = tuple(row for prediction in predictions for row in records(prediction, metrics))
-    emit(as_csv(Table(RECORDS, rows)).rstrip("\n"))
+    """The rows of all in one table."""
+    first, *rest = (prediction.report(metrics=metrics).tables("csv")[0] for prediction in predictions)
+    emit(as_csv(first.replace(rows=sum((table.rows for table in rest), first.rows))), end="")
 
 
 def _object(
     application: Application, machine: Machine, predictions: list[Prediction], arguments: Namespace
 ) -> dict[str, Any]:
     """Of one kernel its own object; of several, for lack of `main`, one that holds theirs."""
-    from aspenpy.present.prediction import as_json
-
-    found = [
-        as_json(item, arguments.metric, item.samples(arguments.samples) if arguments.samples else None)
-        for item in predictions
-    ]
+    found = [as_json(_report(item, arguments)) for item in predictions]
     if arguments.kernel or "main" in application.kernels:
         return found[0]
     head = {"application": application.name, "machine": machine.name, "socket": predictions[0].socket, "kernel": None}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 
 from aspenpy.cli.entry import only_entry
-from aspenpy.cli.output import emit_json, report, show
+from aspenpy.cli.output import answer
 from aspenpy.cli.parser import Examples, add_machine, add_model, add_settings, settings_of
 from aspenpy.library import load_application, load_machine
 from aspenpy.prediction import predict
@@ -28,8 +28,6 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    from aspenpy.present.explanation import as_json, page, valuer
-
     application = load_application(arguments.model, allow_outside=arguments.allow_outside)
     machine = load_machine(arguments.machine, allow_outside=arguments.allow_outside)
     without_main = None if "main" in application.kernels else arguments.explained
@@ -41,10 +39,5 @@ def run(arguments: Namespace) -> int:
         set=settings_of(arguments),
         overlap=arguments.par == "overlap",
     )
-    explanation = prediction.explain(arguments.explained)
-    if arguments.format == "json":
-        emit_json(as_json(explanation, valuer(prediction)))
-    else:
-        report(prediction.diagnostics)
-        show(page(explanation, valuer(prediction)))
+    answer(prediction.explain(arguments.explained).report(), arguments.format)
     return 0

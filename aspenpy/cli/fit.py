@@ -7,13 +7,13 @@ from argparse import ArgumentParser, Namespace
 from aspenpy.cli.entry import only_entry
 from aspenpy.cli.failure import CommandError
 from aspenpy.cli.fmt import standard_input
-from aspenpy.cli.output import emit, emit_json, report, show
+from aspenpy.cli.output import answer
 from aspenpy.cli.parser import Examples, add_machine, add_model, add_settings, settings_of
 from aspenpy.cli.progress import Progress
-from aspenpy.empirical.fit import Fit, fit
+from aspenpy.empirical.fit import fit
 from aspenpy.files import require_writable, write_whole
 from aspenpy.library import load_application, load_machine
-from aspenpy.present.fit import percent
+from aspenpy.report.fit import percent
 from aspenpy.scope import DEFAULT_SEED
 
 EXAMPLES: Examples = (
@@ -91,26 +91,11 @@ def run(arguments: Namespace) -> int:
         write_whole(arguments.output, found.to_aspen(arguments.output, allow_outside=outside))
     if arguments.picture:
         from aspenpy.cli.pictures import save
-        from aspenpy.present.fit_picture import draw
+        from aspenpy.report.fit_picture import draw
 
         save(arguments.picture, lambda: draw(found))
-    _write(found, arguments.format)
+    answer(found.report(), arguments.format)
     return 0
-
-
-def _write(found: Fit, form: str) -> None:
-    from aspenpy.present.fit import as_json, page, records
-
-    if form == "json":
-        emit_json(as_json(found))
-        return
-    report(found.diagnostics)
-    if form == "csv":
-        from aspenpy.present.delimited import as_csv
-
-        emit(as_csv(records(found)), end="")
-    else:
-        show(page(found))
 
 
 def _names(text: str | None) -> list[str]:

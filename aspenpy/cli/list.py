@@ -11,7 +11,7 @@ from aspenpy.cli.parser import Examples
 
 if TYPE_CHECKING:
     from aspenpy.machine.header import Header
-    from aspenpy.present.library import Wanted
+    from aspenpy.report.library import Wanted
 
 EXAMPLES: Examples = (
     ("applications", "aspenpy list apps"),
@@ -36,18 +36,19 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    from aspenpy.present.library import as_json, page, sources
+    from aspenpy.report.library import report, sources
+    from aspenpy.tables.data import objects
 
     asked = any(getattr(arguments, name) is not None for name in FILTERS)
     if asked and arguments.kind != "machines":
         raise CommandError(
             "--kind, --vendor, --year, --cores and --memory choose among machines: aspenpy list machines"
         )
-    listed = sources(arguments.kind, _wanted(arguments) if asked else None)
+    found = report(arguments.kind, sources(arguments.kind, _wanted(arguments) if asked else None))
     if arguments.format == "json":
-        emit_json(as_json(arguments.kind, listed))
+        emit_json(objects(found.tables("json")[0]))
     else:
-        show(page(listed))
+        show(found.page)
     return 0
 
 

@@ -6,7 +6,7 @@ from argparse import ArgumentParser, Namespace
 
 from aspenpy.analysis.footprint import Footprint
 from aspenpy.cli.entry import only_entry
-from aspenpy.cli.output import emit, emit_json, report, show
+from aspenpy.cli.output import answer
 from aspenpy.cli.parser import Examples, add_machine, add_model, add_outside, add_values, settings_of
 from aspenpy.library import load_application, load_machine
 from aspenpy.scope import DEFAULT_SEED
@@ -31,8 +31,6 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    from aspenpy.present.footprint import as_json, page, records
-
     application = load_application(arguments.model, allow_outside=arguments.allow_outside)
     footprint = Footprint(
         application,
@@ -42,14 +40,5 @@ def run(arguments: Namespace) -> int:
         socket=arguments.socket,
         seed=arguments.seed,
     )
-    if arguments.format == "json":
-        emit_json(as_json(footprint))
-        return 0
-    report(footprint.diagnostics)
-    if arguments.format == "csv":
-        from aspenpy.present.delimited import as_csv
-
-        emit(as_csv(records(footprint)), end="")
-    else:
-        show(page(footprint))
+    answer(footprint.report(), arguments.format)
     return 0

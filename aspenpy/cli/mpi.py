@@ -40,7 +40,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace) -> int:
     from aspenpy.generate.mpi import Skeleton
-    from aspenpy.present.numbers import count
+    from aspenpy.tables.numbers import count
 
     spin = arguments.compute == "spin"
     if spin and not arguments.machine:

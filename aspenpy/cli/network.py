@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 
 from aspenpy.cli.failure import CommandError
-from aspenpy.cli.output import emit_json, report, show
+from aspenpy.cli.output import answer
 from aspenpy.cli.parser import Examples, add_outside, settings_of
 from aspenpy.library import load_machine
 
@@ -39,7 +39,6 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(arguments: Namespace) -> int:
     from aspenpy.analysis.network import Network
     from aspenpy.network.collectives import COLLECTIVES
-    from aspenpy.present.network import as_json, page
 
     if arguments.ranks is not None and arguments.ranks < 1:
         raise CommandError(f"--ranks: a number of ranks is 1 or more, not {arguments.ranks}")
@@ -51,14 +50,10 @@ def run(arguments: Namespace) -> int:
         for size in (COLLECTIVE_SIZES if name != "barrier" else (0,))
         if arguments.ranks is not None
     ]
-    if arguments.format == "json":
-        emit_json(as_json(network, collectives, arguments.ranks))
-    else:
-        report(machine.warnings)
-        show(page(network, collectives, arguments.ranks))
+    answer(network.report(collectives=collectives, ranks=arguments.ranks), arguments.format)
     if arguments.picture:
         from aspenpy.cli.pictures import save
-        from aspenpy.present.network_picture import draw
+        from aspenpy.report.network_picture import draw
 
         save(arguments.picture, lambda: draw(network))
     return 0

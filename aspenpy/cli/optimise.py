@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from aspenpy.cli.entry import only_entry
 from aspenpy.cli.failure import CommandError
-from aspenpy.cli.output import emit, emit_json, report, show
+from aspenpy.cli.output import answer
 from aspenpy.cli.parser import Examples, add_machine, add_model, add_outside, add_values, settings_of
 from aspenpy.cli.pictures import save
 from aspenpy.cli.sensitivity import add_vary, varied
@@ -16,9 +16,7 @@ from aspenpy.library import load_application, load_machine
 from aspenpy.scope import DEFAULT_SEED
 
 if TYPE_CHECKING:
-    from aspenpy.explore.optimise import Optimum
-    from aspenpy.explore.pareto import Front
-    from aspenpy.explore.space import Space
+    pass
 
 EXAMPLES: Examples = (
     (
@@ -81,6 +79,7 @@ def run(arguments: Namespace) -> int:
     from aspenpy.explore.optimise import require_scipy
     from aspenpy.explore.pareto import Front
     from aspenpy.explore.space import spanned
+    from aspenpy.report.optimum import report as reported
 
     require_scipy()
     goals = goals_of(arguments.minimise, arguments.maximise)
@@ -101,25 +100,11 @@ def run(arguments: Namespace) -> int:
     result = answered(space, goals, arguments.subject_to, arguments.seed)
     names = {prediction.machine.name for prediction in space.cases}
     subject = f"{application.name} on {machine.name}" if len(names) == 1 else application.name
-    if arguments.format != "json":
-        report(distinct(item for prediction in space.cases for item in prediction.tree.warnings))
-    _write(result, space, subject, arguments)
+    warnings = distinct(item for prediction in space.cases for item in prediction.tree.warnings)
+    answer(reported(result, space, subject).replace(diagnostics=tuple(warnings)), arguments.format)
     if arguments.picture and isinstance(result, Front):
-        from aspenpy.present.optimum import picture
+        from aspenpy.report.front_picture import draw
 
         front = result
-        save(arguments.picture, lambda: picture(front, space, subject))
+        save(arguments.picture, lambda: draw(front, space, subject))
     return 0
-
-
-def _write(result: Optimum | Front, space: Space, subject: str, arguments: Namespace) -> None:
-    from aspenpy.present.optimum import as_json, page, records
-
-    if arguments.format == "json":
-        emit_json({"subject": subject, **as_json(result, space)})
-    elif arguments.format == "csv":
-        from aspenpy.present.delimited import as_csv
-
-        emit(as_csv(records(result)), end="")
-    else:
-        show(page(result, space, subject))

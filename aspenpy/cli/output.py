@@ -10,7 +10,9 @@ from typing import Any, TextIO
 
 from aspenpy.cli.failure import ClosedPipe, CommandError
 from aspenpy.diagnostics import Diagnostic, render
-from aspenpy.present.page import Page
+from aspenpy.tables.data import as_csv, as_json
+from aspenpy.tables.table import Page, Report
+from aspenpy.tables.text import WITHOUT_UNICODE, as_text
 
 
 def emit(text: str, end: str = "\n") -> None:
@@ -28,19 +30,29 @@ def emit_json(found: Any) -> None:
 def show(page: Page) -> None:
     """Writes a page to standard output: in colour on a terminal, plainly anywhere else."""
     if is_terminal(sys.stdout):
-        from aspenpy.present.terminal import as_terminal_text
+        from aspenpy.tables.terminal import as_terminal_text
 
         emit(as_terminal_text(page, _terminal_width()))
     else:
-        from aspenpy.present.plain import as_text
-
         emit(as_text(page))
+
+
+def answer(found: Report, form: str) -> None:
+    """Writes a report as a table, `json` or `csv`; JSON has the diagnostics in it, else they go to standard error."""
+    if form == "json":
+        emit_json(as_json(found))
+        return
+    report(found.diagnostics or ())
+    if form == "csv":
+        emit(as_csv(found), end="")
+    else:
+        show(found.page)
 
 
 def show_source(text: str) -> None:
     """Writes the text of a model to standard output, as it is; on a terminal in colour."""
     if is_terminal(sys.stdout):
-        from aspenpy.present.terminal import highlighted
+        from aspenpy.report.highlight import highlighted
 
         emit(highlighted(text, _terminal_width()))
     else:
@@ -58,7 +70,7 @@ def drawn(diagnostics: list[Diagnostic], stream: TextIO | None) -> str:
     """The report for a stream."""
     if not is_terminal(stream):
         return render(diagnostics)
-    from aspenpy.present.terminal import colored
+    from aspenpy.tables.terminal import colored
 
     return colored(diagnostics, _terminal_width())
 
@@ -106,8 +118,6 @@ def _encodable(text: str, encoding: str | None) -> str:
     try:
         text.encode(encoding)
     except UnicodeEncodeError:
-        from aspenpy.present.plain import WITHOUT_UNICODE
-
         return text.translate(WITHOUT_UNICODE).encode(encoding, "backslashreplace").decode(encoding)
     return text
 

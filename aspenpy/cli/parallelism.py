@@ -6,10 +6,9 @@ from argparse import ArgumentParser, Namespace
 
 from aspenpy.analysis.parallelism import Parallelism
 from aspenpy.cli.entry import only_entry
-from aspenpy.cli.output import emit, emit_json, report, show
+from aspenpy.cli.output import answer
 from aspenpy.cli.parser import Examples, add_machine, add_model, add_outside, add_values, settings_of
 from aspenpy.library import load_application, load_machine
-from aspenpy.mapping.mapper import warnings_of
 from aspenpy.scope import DEFAULT_SEED
 
 EXAMPLES: Examples = (
@@ -31,8 +30,6 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    from aspenpy.present.parallelism import as_json, page, records
-
     application = load_application(arguments.model, allow_outside=arguments.allow_outside)
     found = Parallelism(
         application,
@@ -41,14 +38,5 @@ def run(arguments: Namespace) -> int:
         machine=load_machine(arguments.machine, allow_outside=arguments.allow_outside) if arguments.machine else None,
         seed=arguments.seed,
     )
-    if arguments.format == "json":
-        emit_json(as_json(found))
-        return 0
-    report(warnings_of(application, found.run.machine, kernel=found.kernel))
-    if arguments.format == "csv":
-        from aspenpy.present.delimited import as_csv
-
-        emit(as_csv(records(found)), end="")
-    else:
-        show(page(found))
+    answer(found.report(), arguments.format)
     return 0

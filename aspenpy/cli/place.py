@@ -6,7 +6,7 @@ from argparse import ArgumentParser, Namespace
 
 from aspenpy.cli.entry import only_entry
 from aspenpy.cli.failure import CommandError
-from aspenpy.cli.output import emit, emit_json, report, show
+from aspenpy.cli.output import answer
 from aspenpy.cli.parser import Examples, add_machine, add_model, add_outside, add_values, settings_of
 from aspenpy.library import load_application, load_machine
 from aspenpy.placement.placement import place
@@ -60,8 +60,6 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    from aspenpy.present.placement import as_json, page, records
-
     application = load_application(arguments.model, allow_outside=arguments.allow_outside)
     found = place(
         application,
@@ -74,16 +72,7 @@ def run(arguments: Namespace) -> int:
         seed=arguments.seed,
         overlap=arguments.par == "overlap",
     )
-    if arguments.format == "json":
-        emit_json(as_json(found))
-        return 0
-    report(found.diagnostics)
-    if arguments.format == "csv":
-        from aspenpy.present.delimited import as_csv
-
-        emit(as_csv(records(found)), end="")
-    else:
-        show(page(found))
+    answer(found.report(), arguments.format)
     return 0
 
 

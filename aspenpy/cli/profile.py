@@ -6,7 +6,7 @@ from argparse import ArgumentParser, Namespace
 
 from aspenpy.analysis.profile import Profile
 from aspenpy.cli.entry import only_entry
-from aspenpy.cli.output import emit, emit_json, report, show
+from aspenpy.cli.output import answer, emit_json, report
 from aspenpy.cli.parser import Examples, add_machine, add_model, add_settings, settings_of
 from aspenpy.library import load_application, load_machine
 from aspenpy.prediction import predict
@@ -46,27 +46,14 @@ def run(arguments: Namespace) -> int:
         overlap=arguments.par == "overlap",
     )
     profile = Profile(prediction)
-    if arguments.format != "json":
+    if arguments.format == "speedscope":
         report(prediction.diagnostics)
-    _write(profile, arguments)
+        emit_json(profile.reporter().as_speedscope(profile))
+    else:
+        answer(profile.report(calls=arguments.graph), arguments.format)
     if arguments.picture:
         from aspenpy.cli.pictures import save
-        from aspenpy.present.call_picture import draw
+        from aspenpy.report.call_picture import draw
 
         save(arguments.picture, lambda: draw(profile))
     return 0
-
-
-def _write(profile: Profile, arguments: Namespace) -> None:
-    from aspenpy.present.profile import as_json, as_speedscope, page, records
-
-    if arguments.format == "json":
-        emit_json(as_json(profile))
-    elif arguments.format == "speedscope":
-        emit_json(as_speedscope(profile))
-    elif arguments.format == "csv":
-        from aspenpy.present.delimited import as_csv
-
-        emit(as_csv(records(profile, calls=arguments.graph)), end="")
-    else:
-        show(page(profile, calls=arguments.graph))

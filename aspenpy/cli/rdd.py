@@ -76,7 +76,7 @@ def run(arguments: Namespace) -> int:
     if arguments.format == "table" and any(written):
         emit("\n" + "\n".join(f"{path} is written" for path in written if path))
     if arguments.picture:
-        from aspenpy.present.reuse_picture import draw
+        from aspenpy.report.reuse_picture import draw
 
         save(arguments.picture, lambda: draw(found))
     return 0
@@ -86,9 +86,9 @@ def _show(found: ReuseDistances, layout: str) -> None:
     if layout == "json":
         emit_json(found.to_json())
     else:
-        from aspenpy.present.reuse import page
+        from aspenpy.report.reuse import report as reported
 
-        show(page(found))
+        show(reported(found).page)
 
 
 def _parts(found: ReuseDistances) -> dict[str | None, ReuseDistances]:

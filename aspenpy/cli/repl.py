@@ -11,10 +11,9 @@ from aspenpy.cli.parser import Examples, add_machine, add_model, add_settings, s
 from aspenpy.cli.prompt import lines
 from aspenpy.diagnostics import AspenError
 from aspenpy.library import load_application, load_machine
-from aspenpy.present.page import Page
-from aspenpy.present.table import Table
 from aspenpy.scope import DEFAULT_SEED
 from aspenpy.session.session import Answer, Session
+from aspenpy.tables.table import Page, Table
 
 EXAMPLES: Examples = (
     ("what if it were twice as large?", "echo 'set nx=2*nx' | aspenpy repl comd --machine haswell"),

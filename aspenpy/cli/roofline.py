@@ -7,9 +7,8 @@ from argparse import ArgumentParser, Namespace
 from aspenpy.analysis.roofline import Roofline
 from aspenpy.cli.entry import only_entry
 from aspenpy.cli.failure import CommandError
-from aspenpy.cli.output import emit, emit_json, report, show
+from aspenpy.cli.output import answer
 from aspenpy.cli.parser import Examples, add_settings, settings_of
-from aspenpy.diagnostics import distinct
 from aspenpy.files import put_whole
 from aspenpy.library import load_application, load_machine
 from aspenpy.scope import DEFAULT_SEED
@@ -54,33 +53,17 @@ def run(arguments: Namespace) -> int:
         seed=arguments.seed,
         overlap=arguments.par == "overlap",
     )
-    if arguments.format != "json":
-        warnings = [warning for prediction in found.predictions for warning in prediction.diagnostics]
-        report(distinct(warnings or machine.warnings))
-    _write(found, arguments)
+    answer(found.report(), arguments.format)
     if arguments.picture:
         from aspenpy.cli.pictures import save
-        from aspenpy.present.roofline_picture import draw
+        from aspenpy.report.roofline_picture import draw
 
         save(arguments.picture, lambda: draw(found))
     if arguments.gnuplot:
-        from aspenpy.present.roofline_gnuplot import script
+        from aspenpy.report.roofline_gnuplot import script
 
         _save(arguments.gnuplot, script(found, arguments.gnuplot))
     return 0
-
-
-def _write(found: Roofline, arguments: Namespace) -> None:
-    from aspenpy.present.roofline import as_json, page, records
-
-    if arguments.format == "json":
-        emit_json(as_json(found))
-    elif arguments.format == "csv":
-        from aspenpy.present.delimited import as_csv
-
-        emit(as_csv(records(found)), end="")
-    else:
-        show(page(found))
 
 
 def _save(path: str, text: str) -> None:

@@ -6,7 +6,7 @@ from argparse import ArgumentParser, Namespace
 
 from aspenpy.cli.entry import only_entry
 from aspenpy.cli.failure import CommandError
-from aspenpy.cli.output import emit, emit_json, report, show
+from aspenpy.cli.output import answer
 from aspenpy.cli.parser import Examples, add_machine, add_model, add_outside, add_values, settings_of
 from aspenpy.library import load_application, load_machine
 from aspenpy.scope import DEFAULT_SEED
@@ -63,7 +63,6 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(arguments: Namespace) -> int:
     from aspenpy.energy.options import EnergyOptions
     from aspenpy.explore.scaling import Scaling
-    from aspenpy.present.scaling import as_json, page, records
 
     if arguments.strong and arguments.weak:
         raise CommandError("--strong and --weak exclude each other")
@@ -85,18 +84,10 @@ def run(arguments: Namespace) -> int:
         set=settings_of(arguments),
         seed=arguments.seed,
     )
-    if arguments.format == "json":
-        emit_json(as_json(found))
-    elif arguments.format == "csv":
-        from aspenpy.present.delimited import as_csv
-
-        emit(as_csv(records(found)), end="")
-    else:
-        report(found.prediction.diagnostics)
-        show(page(found))
+    answer(found.report(), arguments.format)
     if arguments.picture:
         from aspenpy.cli.pictures import save
-        from aspenpy.present.scaling_picture import draw
+        from aspenpy.report.scaling_picture import draw
 
         save(arguments.picture, lambda: draw(found))
     return 0

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from aspenpy.application.model import Application
 from aspenpy.cli.entry import only_entry
 from aspenpy.cli.failure import CommandError
-from aspenpy.cli.output import emit, emit_json, report, show
+from aspenpy.cli.output import answer
 from aspenpy.cli.parser import Examples, add_machine, add_model, add_outside, add_values, settings_of
 from aspenpy.cli.pictures import save
 from aspenpy.library import load_application, load_machine
@@ -89,6 +89,7 @@ def varied(texts: list[str]) -> list[str]:
 
 def run(arguments: Namespace) -> int:
     from aspenpy.metrics import metric
+    from aspenpy.report.sensitivity import report as reported
 
     if arguments.pairs and arguments.method != "sobol":
         raise CommandError("--pairs belongs to --method sobol; normalised has pairs of its own")
@@ -99,11 +100,10 @@ def run(arguments: Namespace) -> int:
     result = _result(application, machine, arguments)
     unit = metric(arguments.metric).unit
     subject = f"{arguments.metric} of {application.name} on {machine.name}"
-    if arguments.format != "json":
-        report(warnings_of(application, machine, arguments.socket, only_entry(application, arguments.kernel)))
-    _write(result, subject, unit, arguments)
+    warnings = warnings_of(application, machine, arguments.socket, only_entry(application, arguments.kernel))
+    answer(reported(result, subject, unit).replace(diagnostics=tuple(warnings)), arguments.format)
     if arguments.picture:
-        from aspenpy.present.sensitivity_picture import draw
+        from aspenpy.report.sensitivity_picture import draw
 
         save(arguments.picture, lambda: draw(result, subject, unit))
     return 0
@@ -126,16 +126,3 @@ def _result(application: Application, machine: Machine, arguments: Namespace) ->
         seed=arguments.seed,
         load=lambda name: load_machine(name, allow_outside=arguments.allow_outside),
     )
-
-
-def _write(result: Result, subject: str, unit: str, arguments: Namespace) -> None:
-    from aspenpy.present.sensitivity import as_json, page, records
-
-    if arguments.format == "json":
-        emit_json({"subject": subject, **as_json(result, unit)})
-    elif arguments.format == "csv":
-        from aspenpy.present.delimited import as_csv
-
-        emit(as_csv(records(result)), end="")
-    else:
-        show(page(result, subject, unit))

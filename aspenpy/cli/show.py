@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
-from typing import Any
 
-from aspenpy.application.model import Application
 from aspenpy.cli.failure import CommandError
 from aspenpy.cli.models import loaded, path_of
-from aspenpy.cli.output import emit_json, report, show, show_source
+from aspenpy.cli.output import answer, show_source
 from aspenpy.cli.parser import Examples, add_outside
 from aspenpy.files import Reader
-from aspenpy.machine.model import Machine
-from aspenpy.present import application, machine
-from aspenpy.present.library import summary
-from aspenpy.present.page import Page
+from aspenpy.report.library import summary
 from aspenpy.source import Source
 
 EXAMPLES: Examples = (
@@ -38,11 +33,7 @@ def run(arguments: Namespace) -> int:
     if arguments.source:
         return _show_source(source, arguments)
     model = loaded(source, reader)
-    if arguments.format == "json":
-        emit_json(_object(model, summary(source)))
-        return 0
-    report(model.warnings)
-    show(_page(model, summary(source)))
+    answer(model.report(summary=summary(source)), arguments.format)
     return 0
 
 
@@ -52,12 +43,3 @@ def _show_source(source: Source, arguments: Namespace) -> int:
         raise CommandError("--source and --format json are two ways to show a model")
     show_source(source.text)
     return 0
-
-
-def _page(model: Application | Machine, said: str) -> Page:
-    return application.page(model, said) if isinstance(model, Application) else machine.page(model, said)
-
-
-def _object(model: Application | Machine, said: str) -> dict[str, Any]:
-    found = application.as_json(model, said) if isinstance(model, Application) else machine.as_json(model, said)
-    return found | {"diagnostics": [diagnostic.to_json() for diagnostic in model.warnings]}

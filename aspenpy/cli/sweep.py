@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from aspenpy.cli.entry import only_entry
 from aspenpy.cli.failure import CommandError
-from aspenpy.cli.output import emit_json, report, show
+from aspenpy.cli.output import answer
 from aspenpy.cli.parser import Examples, add_machine, add_model, add_settings, settings_of
 from aspenpy.dimensions import UNITS
 from aspenpy.library import load_application, load_machine
@@ -83,6 +83,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
+    from aspenpy.report.sweep import summed_up
     from aspenpy.sweeps.run import Run
 
     if arguments.resume and not arguments.output:
@@ -91,15 +92,7 @@ def run(arguments: Namespace) -> int:
     study = _study(arguments)
     run = Run(study, arguments.backend, arguments.cores, client=_client(arguments.dask), memory=memory)
     result, summary = (_stored if arguments.output else _computed)(run, memory, arguments)
-    if arguments.format == "json":
-        from aspenpy.present.sweep import as_json
-
-        emit_json(as_json(study, summary))
-    else:
-        from aspenpy.present.sweep import page
-
-        report(study.diagnostics)
-        show(page(study, summary))
+    answer(summed_up(study, summary), arguments.format)
     if arguments.picture:
         if result is None:
             raise CommandError("too many points for a picture; --memory allows more")
@@ -230,7 +223,7 @@ def _draw(path: str, result: SweepResult) -> None:
     from aspenpy.cli.pictures import save
 
     def draw() -> object:
-        from aspenpy.present.sweep_picture import draw
+        from aspenpy.report.sweep_picture import draw
 
         return draw(result)
 

@@ -6,7 +6,7 @@ from argparse import ArgumentParser, ArgumentTypeError, Namespace
 
 from aspenpy.analysis.trace import MOST, PASSES, Trace
 from aspenpy.cli.entry import only_entry
-from aspenpy.cli.output import emit_json, report, show
+from aspenpy.cli.output import answer
 from aspenpy.cli.parser import Examples, add_machine, add_model, add_settings, settings_of
 from aspenpy.library import load_application, load_machine
 from aspenpy.mapping.mapper import warnings_of
@@ -43,8 +43,6 @@ def _positive(text: str) -> int:
 
 
 def run(arguments: Namespace) -> int:
-    from aspenpy.present.trace import as_json, page
-
     application = load_application(arguments.model, allow_outside=arguments.allow_outside)
     trace = Trace(
         application,
@@ -57,9 +55,6 @@ def run(arguments: Namespace) -> int:
         passes=arguments.passes,
         seed=arguments.seed,
     )
-    if arguments.format == "json":
-        emit_json(as_json(trace))
-    else:
-        report(warnings_of(application, trace.machine, arguments.socket, only_entry(application, arguments.kernel)))
-        show(page(trace))
+    warnings = warnings_of(application, trace.machine, arguments.socket, only_entry(application, arguments.kernel))
+    answer(trace.report().replace(diagnostics=tuple(warnings)), arguments.format)
     return 0

@@ -6,7 +6,7 @@ from argparse import ArgumentParser, Namespace
 
 from aspenpy.analysis.traffic import Traffic
 from aspenpy.cli.entry import only_entry
-from aspenpy.cli.output import emit, emit_json, report, show
+from aspenpy.cli.output import answer
 from aspenpy.cli.parser import Examples, add_machine, add_model, add_outside, add_values, settings_of
 from aspenpy.library import load_application, load_machine
 from aspenpy.prediction import predict
@@ -35,8 +35,6 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    from aspenpy.present.traffic import as_json, page, records
-
     outside = arguments.allow_outside
     application = load_application(arguments.model, allow_outside=outside)
     prediction = predict(
@@ -48,19 +46,10 @@ def run(arguments: Namespace) -> int:
         seed=arguments.seed,
     )
     traffic = Traffic(prediction)
-    if arguments.format == "json":
-        emit_json(as_json(traffic))
-    else:
-        report(traffic.diagnostics)
-        if arguments.format == "csv":
-            from aspenpy.present.delimited import as_csv
-
-            emit(as_csv(records(traffic)), end="")
-        else:
-            show(page(traffic))
+    answer(traffic.report(), arguments.format)
     if arguments.picture:
         from aspenpy.cli.pictures import save
-        from aspenpy.present.traffic_picture import draw
+        from aspenpy.report.traffic_picture import draw
 
         save(arguments.picture, lambda: draw(traffic))
     return 0

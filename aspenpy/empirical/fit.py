@@ -26,6 +26,7 @@ from aspenpy.library import load_machine
 from aspenpy.machine.model import Machine
 from aspenpy.mapping.mapper import warnings_of
 from aspenpy.record import Record
+from aspenpy.result import Result
 from aspenpy.scope import DEFAULT_SEED, Setting
 from aspenpy.source import Source
 
@@ -75,10 +76,12 @@ class Residual(Record):
     error: float
 
 
-class Fit(Record):
+class Fit(Record, Result):
     """A fit. `rms` is the root of the mean square of the relative errors, `rms_before` that of the model as it was;
     `freedom` the measurements beyond those that determine the parameters; `has_steps` whether the model jumps (at a
     `ceil`) as a fitted parameter moves, where intervals are those of the ramp below the steps."""
+
+    reported_by = "fit"
 
     application: Application
     kernel: str
@@ -114,18 +117,6 @@ class Fit(Record):
 
         values = {item.name: item.certain for item in self.parameters}
         return rewritten(self.application, values, path, allow_outside=allow_outside)
-
-    def to_json(self) -> dict[str, Any]:
-        """One object with everything, numbers in base units."""
-        from aspenpy.present.fit import as_json
-
-        return as_json(self)
-
-    def __str__(self) -> str:
-        from aspenpy.present.fit import page
-        from aspenpy.present.plain import as_text
-
-        return as_text(page(self))
 
 
 Data = str | Path | Source | Iterable[Mapping[str, Any]]

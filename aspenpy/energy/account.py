@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Any
 
 from aspenpy.application.model import Application
 from aspenpy.diagnostics import within_floats
@@ -16,6 +15,7 @@ from aspenpy.expr.graph import Expr
 from aspenpy.machine.model import Machine
 from aspenpy.prediction import Prediction, predict
 from aspenpy.record import Record
+from aspenpy.result import Result
 from aspenpy.scope import DEFAULT_SEED, Setting, as_float
 
 
@@ -47,9 +47,11 @@ class KernelEnergy(Record):
         return self.energy / self.calls if self.calls else None
 
 
-class Energy:
+class Energy(Result):
     """The energy of a prediction under some options. Raises AspenError where the machine declares no power for what
     the application asks for, or a power that cannot be."""
+
+    reported_by = "energy"
 
     def __init__(self, prediction: Prediction, options: EnergyOptions = LITERAL) -> None:
         self.prediction = prediction
@@ -138,18 +140,6 @@ class Energy:
     def formula(self, free: Sequence[str] = ()) -> Expr:
         """The energy as a node of the expression graph in the free parameters; the rest is put in."""
         return self.prediction.scope.formulas([self.totals.energy], free)[0]
-
-    def __str__(self) -> str:
-        from aspenpy.present.energy import page
-        from aspenpy.present.plain import as_text
-
-        return as_text(page(self))
-
-    def to_json(self) -> dict[str, Any]:
-        """One object with everything, in joules, watts and seconds."""
-        from aspenpy.present.energy import as_json
-
-        return as_json(self)
 
     def _numbers(self, exprs: Sequence[Expr]) -> list[float]:
         values = self.prediction.scope.values(exprs, self.prediction.seed)

@@ -24,6 +24,7 @@ from aspenpy.mapping.compute import target
 from aspenpy.mapping.transfer import LINK, over_link
 from aspenpy.prediction import Prediction, predict
 from aspenpy.record import Record
+from aspenpy.result import Result
 from aspenpy.scope import DEFAULT_SEED, Setting
 
 
@@ -72,8 +73,10 @@ class Stretch(Record):
     tied: tuple[str, ...] = ()
 
 
-class Comparison:
+class Comparison(Result):
     """A kernel on several machines, at one point or `over` a parameter from `low` to `high`."""
+
+    reported_by = "comparison"
 
     def __init__(
         self,

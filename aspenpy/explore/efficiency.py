@@ -18,6 +18,7 @@ from aspenpy.expr import graph
 from aspenpy.machine.model import Machine
 from aspenpy.mapping.transfer import LINK
 from aspenpy.record import Record
+from aspenpy.result import Result
 from aspenpy.scope import DEFAULT_SEED, Setting
 
 
@@ -40,8 +41,10 @@ class Device(Record):
         return self.energy.runtime + self.transfer_time
 
 
-class Efficiency:
+class Efficiency(Result):
     """A kernel on every kind of socket of a machine. With `transfer` its data lie at the first one."""
+
+    reported_by = "efficiency"
 
     def __init__(
         self,

@@ -26,6 +26,7 @@ from aspenpy.machine.model import Machine
 from aspenpy.mapping.mapper import map_application
 from aspenpy.prediction import Prediction, predict
 from aspenpy.record import Record
+from aspenpy.result import Result
 from aspenpy.scope import DEFAULT_SEED, Setting
 
 Mode = Literal["strong", "weak"]
@@ -63,9 +64,11 @@ class Point(Record):
         return self.communication / self.time if self.time else 0.0
 
 
-class Scaling:
+class Scaling(Result):
     """An application over the numbers of `ranks`. Raises AspenError for parameters that it does not have, and where a
     number of ranks has no runtime, such as one beyond the machine's cores."""
+
+    reported_by = "scaling"
 
     def __init__(
         self,
@@ -188,12 +191,6 @@ class Scaling:
     def calls(self) -> tuple[str, ...]:
         """The calls that talk, the longest on the most ranks first."""
         return tuple(name for name, _ in self.points[-1].calls)
-
-    def __str__(self) -> str:
-        from aspenpy.present.plain import as_text
-        from aspenpy.present.scaling import page
-
-        return as_text(page(self))
 
 
 def scaling(

@@ -11,6 +11,7 @@ from aspenpy.diagnostics import Diagnostic, fail
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.record import Record
+from aspenpy.result import Result
 from aspenpy.source import Span
 from aspenpy.syntax import nodes
 from aspenpy.syntax.draw_sites import Draw, draw_sites, site_in_text
@@ -93,8 +94,10 @@ MOST_PLACES = 100_000
 """Of one tree: two parts that are the same component, forty levels deep, are a million million places."""
 
 
-class Machine:
+class Machine(Result):
     """A machine model. Immutable; equal when the texts say the same."""
+
+    reported_by = "machine"
 
     def __init__(self, node: nodes.Machine, warnings: tuple[Diagnostic, ...] = ()) -> None:
         self.node = node

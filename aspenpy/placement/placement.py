@@ -21,6 +21,7 @@ from aspenpy.placement.journey import Journey
 from aspenpy.placement.memories import Memories
 from aspenpy.placement.overlap import device_of
 from aspenpy.record import Record
+from aspenpy.result import Result
 from aspenpy.scope import DEFAULT_SEED, Scope, Setting, as_float
 
 
@@ -141,8 +142,10 @@ class Question:
         return Scope(self.application, self.machine, self.entry, tree.definitions, tree.origins, self.settings, roots)
 
 
-class Placement:
+class Placement(Result):
     """Every kernel on its socket, what that takes, and what moves. Everything is computed when asked for."""
+
+    reported_by = "placement"
 
     def __init__(self, question: Question, sockets: Mapping[str, str], search: Search | None = None) -> None:
         self.question = question
@@ -256,18 +259,6 @@ class Placement:
         return to_sympy(self.formula(free))
 
     # -- shown -----------------------------------------------------------------------------------
-
-    def __str__(self) -> str:
-        from aspenpy.present.placement import page
-        from aspenpy.present.plain import as_text
-
-        return as_text(page(self))
-
-    def to_json(self) -> dict[str, Any]:
-        """One object with everything, numbers in base units."""
-        from aspenpy.present.placement import as_json
-
-        return as_json(self)
 
 
 ROUNDING = 1e-12

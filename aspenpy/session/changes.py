@@ -7,16 +7,15 @@ from typing import TYPE_CHECKING
 from aspenpy.diagnostics import AspenError, fail
 from aspenpy.expr.numerals import aspen_numeral
 from aspenpy.library import load_machine
-from aspenpy.present.numbers import seconds
-from aspenpy.present.page import Paragraph, Title
-from aspenpy.present.table import Column, Table
-from aspenpy.present.whatif import page
 from aspenpy.session.line import expected, first_word, halves, identifier, listed, placed
 from aspenpy.session.question import asked, is_declared, metrics, names_in, symbol_at, tree_of, written_out
 from aspenpy.session.session import Answer, Session
+from aspenpy.session.whatif import page
 from aspenpy.source import Span
 from aspenpy.syntax.nodes import Expression
 from aspenpy.syntax.parser import parse_value
+from aspenpy.tables.numbers import seconds
+from aspenpy.tables.table import Column, Paragraph, Table, Title
 
 if TYPE_CHECKING:
     from aspenpy.session.state import History, State

@@ -6,12 +6,11 @@ from collections.abc import Callable
 from typing import Literal
 
 from aspenpy.diagnostics import fail, nearest
-from aspenpy.present.page import Paragraph, Title
-from aspenpy.present.table import Column, Table
 from aspenpy.record import Record
 from aspenpy.session import changes, questions
 from aspenpy.session.session import Answer, Session
 from aspenpy.source import Span
+from aspenpy.tables.table import Column, Paragraph, Table, Title
 
 Words = Literal["names", "parameters", "settings", "machines", "sockets", "kernels", "resources", "commands", "nothing"]
 """Which words may stand behind a command."""

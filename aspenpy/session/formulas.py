@@ -11,13 +11,12 @@ from aspenpy.expr import graph
 from aspenpy.expr.derivative import derivative
 from aspenpy.expr.graph import Expr
 from aspenpy.expr.printer import TooLarge, to_text
-from aspenpy.present.numbers import Amount, setting
-from aspenpy.present.page import Page, Paragraph, Title
-from aspenpy.present.table import Column, Table
-from aspenpy.present.whatif import told
 from aspenpy.session.question import Question
 from aspenpy.session.state import State
+from aspenpy.session.whatif import told
 from aspenpy.source import Span
+from aspenpy.tables.numbers import Amount, setting
+from aspenpy.tables.table import Column, Page, Paragraph, Table, Title
 
 NEAR = 1e-4
 """How far apart neighbours are, in parts of the value, where they are not whole numbers."""

@@ -11,7 +11,6 @@ from aspenpy.expr.evaluate import EvaluationError, evaluate
 from aspenpy.expr.graph import Expr
 from aspenpy.metrics import metric, metric_names, summable
 from aspenpy.prediction import Prediction
-from aspenpy.present.numbers import setting
 from aspenpy.record import Record
 from aspenpy.scope import Value, as_float
 from aspenpy.session.line import placed
@@ -20,6 +19,7 @@ from aspenpy.source import Source, Span
 from aspenpy.syntax import nodes
 from aspenpy.syntax.infer import dimension_of
 from aspenpy.syntax.parser import parse_part
+from aspenpy.tables.numbers import setting
 
 LARGEST = 10_000
 """Names and operators of an expression in which the session's own names are written out."""

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from aspenpy.diagnostics import AspenError, fail
-from aspenpy.present import whatif
-from aspenpy.present.page import Page, Plot
+from aspenpy.session import whatif
 from aspenpy.session.axis import Axis, axis, interval, parameter
 from aspenpy.session.line import around, expected, first_word, listed, placed
 from aspenpy.session.question import Question, asked, is_declared, metrics
 from aspenpy.session.session import Answer, Session
 from aspenpy.session.state import State
 from aspenpy.source import Span
+from aspenpy.tables.table import Page, Plot
 
 if TYPE_CHECKING:
     from aspenpy.machine.model import Machine
@@ -29,10 +29,8 @@ MOST_ROWS = 1_000
 
 def show(session: Session, rest: Span) -> Answer:
     """The prediction, or the values of expressions."""
-    from aspenpy.present.prediction import page
-
     if not rest.text():
-        return Answer((*page(session.prediction), *whatif.page(session.state)))
+        return Answer((*session.prediction.report().page, *whatif.page(session.state)))
     return Answer(whatif.values([(item, _before(item, session)) for item in _all(rest, session)]))
 
 
@@ -122,7 +120,7 @@ def _summed_up(names: list[str], axes: list[Axis], where: Span, state: State) ->
     """What metrics are at least and at most, and where."""
     import numpy
 
-    from aspenpy.present.sweep import page
+    from aspenpy.report.sweep import summed_up
     from aspenpy.sweeps.run import Run
     from aspenpy.sweeps.study import Case, Dimension, Study
     from aspenpy.sweeps.sweep import computed
@@ -131,7 +129,7 @@ def _summed_up(names: list[str], axes: list[Axis], where: Span, state: State) ->
     case = Case(state.application, state.machine, state.socket, state.kernel)
     study = Study([case], [], dimensions, metrics=names, set=state.settings, seed=state.seed, overlap=state.overlap)
     try:
-        return page(study, computed(Run(study, processes=False)).summary)
+        return summed_up(study, computed(Run(study, processes=False)).summary).page
     except AspenError as error:
         raise placed(error, where) from None
 
@@ -146,7 +144,6 @@ def _value_or_none(value: Any, point: tuple[Any, ...]) -> Any:
 def compare(session: Session, rest: Span) -> Answer:
     """This machine beside others, and with a range the places where the fastest changes."""
     from aspenpy.explore.comparison import Comparison
-    from aspenpy.present.comparison import page
 
     state = session.state
     found = around(rest, "over")
@@ -165,9 +162,10 @@ def compare(session: Session, rest: Span) -> Answer:
         overlap=state.overlap,
     )
     if where is None:
-        return Answer(page(comparison))
+        return Answer(comparison.report().page)
     wanted = interval(where, state)
-    return Answer(page(comparison, comparison.over(wanted.name, wanted.low, wanted.high, whole=wanted.whole)))
+    sweep = comparison.over(wanted.name, wanted.low, wanted.high, whole=wanted.whole)
+    return Answer(comparison.report(sweep=sweep).page)
 
 
 def _machine(span: Span) -> tuple[Machine, str | None]:
@@ -182,31 +180,26 @@ def _machine(span: Span) -> tuple[Machine, str | None]:
 
 def explain(session: Session, rest: Span) -> Answer:
     """The chain behind the runtime, requirement by requirement."""
-    from aspenpy.present.explanation import page, valuer
-
-    return Answer(page(session.prediction.explain(rest.text() or None), valuer(session.prediction)))
+    return Answer(session.prediction.explain(rest.text() or None).report().page)
 
 
 def profile(session: Session, rest: Span) -> Answer:
     """Where the time goes, kernel by kernel; with `calls` who calls whom, too."""
     from aspenpy.analysis.profile import Profile
-    from aspenpy.present.profile import page
 
     if rest.text() not in ("", "calls"):
         expected("`calls` or nothing", rest, "profile [calls]")
-    return Answer(page(Profile(session.prediction), calls=bool(rest.text())))
+    return Answer(Profile(session.prediction).report(calls=bool(rest.text())).page)
 
 
 def count(session: Session, rest: Span) -> Answer:
     """How much the kernel asks for, in all and by kernel."""
     from aspenpy.analysis.counting import Counts
     from aspenpy.prediction import amount_of
-    from aspenpy.present.counting import page
 
     state = session.state
     counts = Counts(state.application, kernel=state.kernel, set=state.settings, machine=state.machine, seed=state.seed)
     resource = rest.text() or None
     if resource is not None:
         amount_of(dict.fromkeys(counts.amounts, counts.expression("bytes")), resource)
-    found: Page = page(counts, resource)
-    return Answer(found)
+    return Answer(counts.report(resource=resource).page)

@@ -9,12 +9,12 @@ from aspenpy.application.model import Application
 from aspenpy.diagnostics import AspenError, Diagnostic, distinct, fail, nearest
 from aspenpy.machine.model import Machine
 from aspenpy.prediction import Prediction
-from aspenpy.present.page import Page
 from aspenpy.record import Record
 from aspenpy.scope import DEFAULT_SEED
 from aspenpy.session.line import first_word, placed, trimmed, typed
 from aspenpy.session.state import History, State, Step
 from aspenpy.source import Source, Span
+from aspenpy.tables.table import Page
 
 if TYPE_CHECKING:
     from aspenpy.session.commands import Command
@@ -29,7 +29,7 @@ class Answer(Record):
 
     def __str__(self) -> str:
         from aspenpy.diagnostics import render
-        from aspenpy.present.plain import as_text
+        from aspenpy.tables.text import as_text
 
         return "\n\n".join(part for part in (render(self.warnings), as_text(self.page)) if part)
 
@@ -37,7 +37,7 @@ class Answer(Record):
         return str(self)
 
     def _repr_html_(self) -> str:
-        from aspenpy.present.html import as_html, report_as_html
+        from aspenpy.tables.html import as_html, report_as_html
 
         return report_as_html(self.warnings) + as_html(self.page)
 
@@ -93,7 +93,7 @@ class Session:
 
     def change(self, line: Span, state: State) -> Answer:
         """Goes on to another state, unless it has no prediction, and says how it compares with the baseline."""
-        from aspenpy.present.whatif import page
+        from aspenpy.session.whatif import page
 
         known = set(map(str, self.prediction.diagnostics))
         found = page(state)

@@ -8,16 +8,15 @@ from typing import NoReturn
 from aspenpy.analysis.inverse import Roots, Search
 from aspenpy.diagnostics import AspenError, fail
 from aspenpy.expr import graph
-from aspenpy.present.numbers import Amount, setting
-from aspenpy.present.page import Page, Paragraph, Part, Title
-from aspenpy.present.table import Column, Table
-from aspenpy.present.whatif import told
 from aspenpy.scope import Value
 from aspenpy.session.axis import Range, interval, number, parameter
 from aspenpy.session.line import around, expected, halves
 from aspenpy.session.question import Question, asked
 from aspenpy.session.state import State
+from aspenpy.session.whatif import told
 from aspenpy.source import Span
+from aspenpy.tables.numbers import Amount, setting
+from aspenpy.tables.table import Column, Page, Paragraph, Part, Table, Title
 
 USAGE = "solve EXPR = EXPR for NAME, or for NAME=LOW..HIGH, with :whole behind it for whole numbers"
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from aspenpy.diagnostics import fail, nearest
 from aspenpy.record import Record
+from aspenpy.result import Result
 from aspenpy.sweeps.arrays import Floats, Reasons
 from aspenpy.sweeps.reasons import REASONS
 from aspenpy.sweeps.run import Stretch
@@ -81,11 +82,13 @@ def _keep(found: dict[str, Extreme], name: str, new: Extreme, sign: int) -> None
         found[name] = new
 
 
-class SweepResult(Mapping[str, Variable]):
+class SweepResult(Result, Mapping[str, Variable]):
     """Metrics by name, each over the dimensions of the sweep; `coords` has the values along them.
 
     Where a point has no value, the metrics are NaN and `reason` tells why, by a code of `reasons.REASONS`.
     """
+
+    reported_by = "sweep"
 
     def __init__(self, study: Study, values: Floats, reasons: Reasons, summary: Summary) -> None:
         self.dims = {item.name: item.size for item in study.directions}
@@ -118,12 +121,6 @@ class SweepResult(Mapping[str, Variable]):
     def __repr__(self) -> str:
         sizes = ", ".join(f"{name}: {size}" for name, size in self.dims.items())
         return f"<SweepResult of {', '.join(self)} over ({sizes})>"
-
-    def __str__(self) -> str:
-        from aspenpy.present.plain import as_text
-        from aspenpy.present.sweep import page
-
-        return as_text(page(self.study, self.summary))
 
     def to_xarray(self) -> Any:
         """As an `xarray.Dataset`, a variable a metric; reasons are a coordinate."""

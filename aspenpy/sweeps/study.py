@@ -24,6 +24,7 @@ from aspenpy.prediction import Prediction
 from aspenpy.record import Record
 from aspenpy.scope import DEFAULT_SEED, Setting
 from aspenpy.sweeps.arrays import Floats
+from aspenpy.units import unit_of_parameter
 
 AXIS = "axis"
 """Owner of the symbols that stand for the values of axes."""
@@ -91,6 +92,12 @@ class Study:
         for name, (_, values) in self.columns.items():
             if not numpy.isfinite(values).all():
                 fail("bad-value", f"`{name}` cannot be nan or infinite: the values of an axis are finite numbers")
+
+    @cached_property
+    def units(self) -> dict[str, str]:
+        """The base units of the axes; empty for plain numbers."""
+        first = self.cases[0]
+        return {name: unit_of_parameter(name, first.application, first.machine) for name in self.columns}
 
     @property
     def directions(self) -> tuple[Categories | Dimension, ...]:

@@ -62,7 +62,9 @@ def test_profile_as_data(run: Runner) -> None:
         {"caller": "main", "callee": "axpy", "arguments": [], "calls": 10, "time": pytest.approx(12e-6)}
     ]
     rows = [line.split(",") for line in said(run, "profile", *ON, "--graph", "--format", "csv").splitlines()]
-    assert rows[0] == ["kind", "caller", "kernel", "arguments", "calls", "inclusive", "exclusive", "share", "waits for"]
+    head = "kind caller kernel arguments calls inclusive inclusive_unit exclusive exclusive_unit share bound_by"
+    assert rows[0] == head.split()
+    assert [row[6:9:2] for row in rows[1:]] == [["s", "s"], ["s", "s"], ["s", ""]]
     assert [row[:3] for row in rows[1:]] == [["kernel", "", "main"], ["kernel", "", "axpy"], ["call", "main", "axpy"]]
 
 

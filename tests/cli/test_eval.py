@@ -48,8 +48,8 @@ def test_json(run: Runner) -> None:
     outcome = run("eval", "axpy.aspen", "--machine", "cluster.aspen", "--set", "n=2000", "--format", "json")
     found = json.loads(outcome.out)
     assert list(found) == [
-        "application", "machine", "socket", "kernel", "parameters", "overridden", "runtime", "resources", "kernels",
-        "bottleneck", "diagnostics",
+        "application", "machine", "socket", "kernel", "parameters", "overridden", "runtime", "resources",
+        "bottleneck", "kernels", "units", "diagnostics",
     ]  # fmt: skip
     assert (found["application"], found["machine"], found["socket"], found["kernel"]) == (
         "axpy",

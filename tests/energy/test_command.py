@@ -154,7 +154,8 @@ def test_devices_page(run: Runner, box: tuple[str, ...]) -> None:
     )
     rows = list(csv.DictReader(io.StringIO(run(*box, "--transfer", "--format", "csv").out)))
     assert [row["socket"] for row in rows] == ["fast", "slow"]
-    assert float(rows[1]["transfer energy"]) == pytest.approx(6)
+    assert float(rows[1]["transfer_energy"]) == pytest.approx(6)
+    assert [rows[1][f"{name}_unit"] for name in ("runtime", "energy", "power", "edp")] == ["s", "J", "W", "J*s"]
 
 
 @pytest.mark.parametrize("suffix", [".svg", ".png"])

@@ -12,8 +12,8 @@ import aspenpy
 from aspenpy.diagnostics import AspenError
 from aspenpy.explore import comparison
 from aspenpy.explore.comparison import Comparison
-from aspenpy.present.comparison import as_json, page
-from aspenpy.present.plain import as_text
+from aspenpy.tables.data import as_json
+from aspenpy.tables.text import as_text
 
 APPLICATION = """
 model work {
@@ -156,10 +156,10 @@ def test_both_sides_of_a_jump_are_told() -> None:
     sweep = Comparison(app, machines).over("n", 1, 10**6, whole=True)
     (place,) = sweep.crossovers
     assert not sweep.meets(place)
-    found = as_json(sweep.comparison, sweep)["crossovers"][0]
+    found = as_json(sweep.comparison.report(sweep=sweep))["crossovers"][0]
     assert found["times_before"] == pytest.approx({"haswell": 2 * 24 / 68e9, "cori_haswell": 2 / 2.3e9})
     assert found["times_behind"] == pytest.approx({"haswell": 3 * 24 / 68e9, "cori_haswell": 2 / 2.3e9})
-    text = as_text(page(sweep.comparison, sweep))
+    text = as_text(sweep.comparison.report(sweep=sweep).page)
     assert "706 ps and 870 ps" in text
     assert "1.06 ns and 870 ps" in text
     assert "both take" not in text
@@ -178,7 +178,7 @@ def test_a_jump_over_real_numbers_has_a_time_on_either_side() -> None:
     assert float(place.before) == pytest.approx(4)
     assert sides == [(1, 1.5), (2, 1.5)]
     assert not sweep.meets(place)
-    assert "1 s and 1.5 s" in as_text(page(found, sweep))
+    assert "1 s and 1.5 s" in as_text(found.report(sweep=sweep).page)
 
 
 def test_what_is_not_proven_in_time_is_bracketed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -190,7 +190,7 @@ def test_what_is_not_proven_in_time_is_bracketed(monkeypatch: pytest.MonkeyPatch
     assert float(crossover.before) == pytest.approx((3000 / 99) ** 0.5, rel=1e-9)
     (left,) = sweep.unproven
     assert (left.first, left.second, left.low, left.high) == ("M0", "M1", 1, 1000)
-    text = " ".join(as_text(page(sweep.comparison, sweep)).split())
+    text = " ".join(as_text(sweep.comparison.report(sweep=sweep).page).split())
     assert "Not proven: M0 and M1 may change places more often between n = 1 and 1,000" in text
     whole = compared("x^2 + 900", "109*x").over("n", 1, 100, whole=True)
     assert {float(item.before) for item in whole.crossovers} <= {2, 3, 9, 10}

@@ -98,7 +98,13 @@ def test_a_front_as_rows(capsys: pytest.CaptureFixture[str]) -> None:
     rows = printed(
         capsys, "optimise", "--minimise", "runtime,cost", "--vary", "cores=1,2,4,8", "--format", "csv"
     ).split()
-    assert rows == ["runtime,cost,cores", "16.0,13.0,8", "32.0,9.0,4", "64.0,7.0,2", "128.0,6.0,1"]
+    assert rows == [
+        "runtime,runtime_unit,cost,cores",
+        "16.0,s,13.0,8",
+        "32.0,s,9.0,4",
+        "64.0,s,7.0,2",
+        "128.0,s,6.0,1",
+    ]
 
 
 def test_commas_separate_names_and_values() -> None:

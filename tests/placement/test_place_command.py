@@ -75,7 +75,7 @@ def test_json(run: Runner) -> None:
 
 def test_csv(run: Runner) -> None:
     rows = list(csv.DictReader(io.StringIO(run(*ON, "--on", "first=gpu", "--format", "csv").out)))
-    assert [(row["kernel"], row["socket"], float(row["time_s"]), float(row["moved_bytes"])) for row in rows] == [
+    assert [(row["name"], row["socket"], float(row["time"]), float(row["moved"])) for row in rows] == [
         ("first", "gpu", 10, 8),
         ("second", "cpu", 10, 8),
     ]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from aspenpy.present.roofline_picture import LEAST_GAP, depths, spread
+from aspenpy.report.roofline_picture import LEAST_GAP, depths, spread
 from tests.cli.conftest import Runner, models, run
 
 __all__ = ["models", "run"]

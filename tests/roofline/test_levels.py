@@ -20,7 +20,7 @@ import aspenpy
 from aspenpy import AspenError, predict, roofline
 from aspenpy.analysis.roofline_points import Point
 from aspenpy.analysis.traffic import Traffic
-from aspenpy.present.roofline_picture import turns
+from aspenpy.report.roofline_picture import turns
 from tests.cli.conftest import Runner, models, run
 from tests.tiny import application, codes, machine
 
@@ -246,4 +246,4 @@ def test_profile_names_the_level_that_bounds(run: Runner, on: tuple[str, ...]) -
     assert row.split()[-2:] == ["L2", "main"]
     assert json.loads(run(*arguments, "--format", "json").out)["kernels"][0]["bound_by"] == "L2"
     (row,) = csv.DictReader(io.StringIO(run(*arguments, "--format", "csv").out))
-    assert row["waits for"] == "L2"
+    assert row["bound_by"] == "L2"

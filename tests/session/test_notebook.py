@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from aspenpy.notebook import PAGES
 from tests.cli.conftest import AXPY, CLUSTER
 
 IPython = pytest.importorskip("IPython", reason="the extra `notebook` is not installed")
@@ -42,19 +41,19 @@ def test_cells_become_variables(shell: Any) -> None:
 
 def test_what_is_known_is_shown_as_tables(shell: Any) -> None:
     shell.run_cell("import aspenpy; from aspenpy.explore.comparison import Comparison")
-    made = {
-        "Application": "axpy",
-        "Machine": "machine",
-        "Counts": "aspenpy.Counts(axpy)",
-        "Footprint": "aspenpy.Footprint(axpy)",
-        "Parallelism": "aspenpy.parallelism(axpy)",
-        "Profile": "aspenpy.profile(axpy, machine)",
-        "Roofline": "aspenpy.roofline(machine, [axpy])",
-        "Traffic": "aspenpy.traffic(axpy, aspenpy.load_machine('haswell'))",
-        "Comparison": "Comparison(axpy, [(machine, None), (aspenpy.load_machine('simple'), None)])",
-    }
-    assert set(made) == {name.rpartition(".")[2] for name in PAGES}
-    for expression in made.values():
+    made = (
+        "axpy",
+        "machine",
+        "aspenpy.Counts(axpy)",
+        "aspenpy.Footprint(axpy)",
+        "aspenpy.parallelism(axpy)",
+        "aspenpy.profile(axpy, machine)",
+        "aspenpy.predict(axpy, machine).explain()",
+        "aspenpy.roofline(machine, [axpy])",
+        "aspenpy.traffic(axpy, aspenpy.load_machine('haswell'))",
+        "Comparison(axpy, [(machine, None), (aspenpy.load_machine('simple'), None)])",
+    )
+    for expression in made:
         assert html(shell, expression).startswith("<div>\n<p><b>"), expression
     assert "<table>" in html(shell, "aspenpy.Session(axpy, machine)('show runtime')")
 
@@ -82,6 +81,5 @@ def test_a_name_that_is_none(shell: Any, capsys: pytest.CaptureFixture[str]) -> 
 def test_nothing_is_left_behind(shell: Any, capsys: pytest.CaptureFixture[str]) -> None:
     shell.run_line_magic("unload_ext", "aspenpy")
     assert "aspen" not in shell.magics_manager.magics["cell"]
-    assert "text/html" not in shell.display_formatter.format(shell.ev("axpy"))[0]
     shell.run_cell("import aspenpy; aspenpy.predict(axpy, machine, set={'m': 3})")
     assert "Traceback" in capsys.readouterr().out

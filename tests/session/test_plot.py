@@ -6,11 +6,11 @@ import math
 
 import pytest
 
-from aspenpy.present.braille import DOTS, HEIGHT, plot_lines
-from aspenpy.present.html import as_html
-from aspenpy.present.page import Plot
-from aspenpy.present.plain import WITHOUT_UNICODE
-from aspenpy.present.plot_picture import as_svg
+from aspenpy.tables.html import as_html
+from aspenpy.tables.plot import DOTS, HEIGHT, plot_lines
+from aspenpy.tables.plot_picture import as_svg
+from aspenpy.tables.table import Plot
+from aspenpy.tables.text import WITHOUT_UNICODE
 
 WIDTH = 60
 

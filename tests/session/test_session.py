@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 import aspenpy
 from aspenpy import AspenError, Session
-from aspenpy.present.table import Table
 from aspenpy.session.commands import COMMANDS
 from aspenpy.session.line import around, halves, listed, typed
+from aspenpy.tables.table import Table
 from tests.cli.conftest import AXPY, CLUSTER
 
 KEPT = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -1,0 +1,92 @@
+"""Calls: which kernel calls which, how often in one run."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from aspenpy.application import flow
+from aspenpy.application.model import Application
+from aspenpy.application.total import Totaller, Totals, added, callees_first, calls_in
+from aspenpy.diagnostics import AspenError
+from aspenpy.expr import graph
+from aspenpy.expr.graph import Expr
+from aspenpy.mapping.mapper import all_definitions, all_origins
+from aspenpy.record import Record
+from aspenpy.report.tree import Tree
+from aspenpy.scope import Scope
+
+
+class Called(Record):
+    """A kernel where it is called: how often in a run from there (None where the application alone does not tell
+    it), and whether what it calls itself stands further up."""
+
+    kernel: str
+    times: Any
+    above: bool
+
+
+class _Calls:
+    """The leaf that counts how often each call is made."""
+
+    def block(self, block: flow.Block, kernel: flow.Kernel) -> Totals:
+        return {}
+
+    def parallel(self, node: flow.Parallel, kernel: flow.Kernel, branches: list[Totals]) -> Totals:
+        return added(branches)
+
+    def call(self, call: flow.Call, callee: Totals) -> Totals:
+        return {**callee, call: graph.ONE}
+
+
+def call_trees(application: Application) -> list[Tree[Called]]:
+    """A tree for each entry kernel. A kernel that is called in several places has its own calls, counted over all
+    of them, below the first."""
+    return [_tree(application, application.flow(name)) for name in application.entry_kernels()]
+
+
+def _tree(application: Application, entry: flow.Kernel) -> Tree[Called]:
+    found = Totaller(_Calls()).kernel(entry)
+    exprs = graph.substitute(list(found.values()), {entry.context: graph.ZERO}) if found else []
+    times = dict(zip(found, _values(application, entry, exprs), strict=True))
+    edges = {kernel: _callees(kernel, times) for kernel in callees_first(entry)}
+    root: Tree[Called] = Tree(Called(entry.name, 1, False), [])
+    waiting = [(entry, root)]
+    shown = {entry}
+    while waiting:
+        kernel, tree = waiting.pop()
+        inner = []
+        for callee, number in edges[kernel].items():
+            above = callee in shown and bool(edges[callee])
+            branch: Tree[Called] = Tree(Called(callee.name, number, above), [])
+            tree.branches.append(branch)
+            if callee not in shown:
+                shown.add(callee)
+                inner.append((callee, branch))
+        waiting += reversed(inner)
+    return root
+
+
+def _callees(kernel: flow.Kernel, times: dict[Any, Any]) -> dict[flow.Kernel, Any]:
+    """The kernels it calls, in the order written, each with the number of calls."""
+    found: dict[flow.Kernel, Any] = {}
+    for call in calls_in(kernel.body):
+        known, more = found.get(call.kernel, 0), times.get(call, 0)
+        found[call.kernel] = None if known is None or more is None else known + more
+    return found
+
+
+def _values(application: Application, entry: flow.Kernel, exprs: list[Expr]) -> list[Any]:
+    """The values; None for those that the application alone does not tell."""
+    definitions = all_definitions(application, None, entry)
+    scope = Scope(application, None, entry, definitions, all_origins(application), {}, exprs)
+    try:
+        return scope.values(exprs)
+    except AspenError:
+        return [_value(scope, expr) for expr in exprs]
+
+
+def _value(scope: Scope, expr: Expr) -> Any:
+    try:
+        return scope.values([expr])[0]
+    except AspenError:
+        return None

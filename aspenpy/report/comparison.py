@@ -1,0 +1,150 @@
+"""Machines compared, and where which of them is the fastest, as a report."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from aspenpy.diagnostics import distinct
+from aspenpy.report.prediction import served
+from aspenpy.tables.numbers import seconds
+from aspenpy.tables.table import ALL, DATA, JSON, TEXT, Column, Paragraph, Part, Report, Table, columns, table
+
+if TYPE_CHECKING:
+    from aspenpy.analysis.bounds import Real
+    from aspenpy.explore.comparison import Comparison, Crossover, Sweep, Unproven
+
+
+def report(comparison: Comparison, sweep: Sweep | None = None) -> Report:
+    """The times side by side, and with a parameter the places where the order changes."""
+    data: dict[str, Any] = {
+        "application": comparison.application.name,
+        "kernel": comparison.kernel,
+        "fastest": comparison.fastest,
+    }
+    parts: list[Part] = [_times(comparison)]
+    if sweep is not None:
+        data["over"] = {"parameter": sweep.parameter, "low": sweep.low, "high": sweep.high}
+        times = _times(comparison).replace(media=("text", "json"))
+        notes = [Paragraph(_unproven(item, sweep)) for item in sweep.unproven]
+        parts = [
+            times,
+            _stretches(sweep),
+            *_crossovers(sweep),
+            *notes,
+            table(UNPROVEN, sweep.unproven, "unproven", media=JSON),
+        ]
+    warnings = distinct(item for one in comparison.contenders for item in one.prediction.tree.warnings)
+    headline = f"{comparison.application.name}: {comparison.kernel} is fastest on {comparison.fastest}"
+    return Report(headline, data, tuple(parts), tuple(warnings))
+
+
+def _times(comparison: Comparison) -> Table:
+    best = comparison.times[comparison.fastest]
+    moved = any(comparison.transfers.values())
+
+    def relative(item: Any) -> float | None:
+        return comparison.times[item.label] / best if best else None
+
+    heads = (
+        Column("machine", key="name", get="label"),
+        Column("machine", get="prediction.machine.name", media=DATA),
+        Column("socket", get="prediction.socket", media=DATA),
+        Column("runtime", unit="s", get=lambda item: comparison.times[item.label], quantity=True),
+        Column(
+            "of it transfer",
+            unit="s",
+            key="transfer",
+            get=lambda item: comparison.transfers[item.label],
+            quantity=True,
+            media=ALL if moved else DATA,
+        ),
+        Column("times the fastest", "ratio", get=relative, media=TEXT),
+        Column("waits for", get=_bound, media=TEXT),
+    )
+    places = [place for place, item in enumerate(comparison.contenders) if item.label == comparison.fastest]
+    return table(heads, comparison.contenders, "machines", marked=frozenset(places))
+
+
+def _bound(item: Any) -> str | None:
+    found = item.prediction.bottleneck
+    return found and served(found.resource, found.component)
+
+
+def _stretches(sweep: Sweep) -> Table:
+    heads = (
+        Column(f"{sweep.parameter} from", number, "right", key="low"),
+        Column("to", number, "right", key="high"),
+        Column("fastest", get=lambda item: " = ".join((item.fastest, *item.tied)), media=TEXT),
+        Column("name", get="fastest", media=DATA),
+        Column("tied", media=DATA, get=lambda item: list(item.tied)),
+    )
+    return table(
+        heads,
+        sweep.stretches,
+        "fastest_where",
+        title=f"where which is the fastest, {sweep.parameter} = {_range(sweep)}",
+    )
+
+
+def _crossovers(sweep: Sweep) -> tuple[Table, Table]:
+    """With the time that both take; where one of them jumps, with the times of the two on either side."""
+
+    def both(item: Crossover, x: Real) -> dict[str, float]:
+        return {who: float(sweep.time(who, x)) for who in (item.first, item.second)}
+
+    def told(item: Crossover, x: Real) -> str:
+        times = [seconds(time) for time in both(item, x).values()]
+        return times[0] if sweep.meets(item) else " and ".join(times)
+
+    before = Column("times before", get=lambda item: told(item, item.before))
+    behind = Column("times behind", get=lambda item: told(item, item.behind))
+    meet = all(map(sweep.meets, sweep.crossovers))
+    names = (Column("from", get="first"), Column("to", get="second"))
+    where = Column(f"at {sweep.parameter}", get=lambda item: place(item.before, item.behind))
+    shown = (where, *names, *((before.replace(header="both take"),) if meet else (before, behind)))
+    heads = (
+        *names,
+        *columns("before behind"),
+        Column("times before", unit="s", get=lambda item: both(item, item.before)),
+        Column("times behind", unit="s", get=lambda item: both(item, item.behind)),
+    )
+    return (
+        table(shown, sweep.crossovers, title="crossovers", media=TEXT),
+        table(heads, sweep.crossovers, "crossovers", media=JSON),
+    )
+
+
+UNPROVEN = (
+    Column("machines", get=lambda item: [item.first, item.second]),
+    *columns("low high"),
+    Column("tried", get="looks"),
+)
+
+
+def _unproven(item: Unproven, sweep: Sweep) -> str:
+    name = sweep.parameter
+    found = [
+        place(crossover.before, crossover.behind)
+        for crossover in sweep.crossovers
+        if {crossover.first, crossover.second} == {item.first, item.second}
+        and item.low <= crossover.before <= item.high
+    ]
+    few = f"only those between neighbours of the {item.looks} values that were tried are found"
+    said = f"{few}: {name} = {', '.join(found)}" if found else f"at the {item.looks} values that were tried they do not"
+    pair = f"{item.first} and {item.second}"
+    where = f"between {name} = {number(item.low)} and {number(item.high)}"
+    return f"Not proven: {pair} may change places more often {where}; {said}."
+
+
+def place(before: Any, behind: Any) -> str:
+    """Two neighbours that read the same are one place: a step at a real number lies just behind it."""
+    first, second = number(before), number(behind)
+    return first if first == second else f"{first} .. {second}"
+
+
+def number(value: Any) -> str:
+    return f"{value:,}" if isinstance(value, int) else f"{float(value):.9g}"
+
+
+def _range(sweep: Sweep) -> str:
+    return f"{number(sweep.low)} .. {number(sweep.high)}{', whole numbers' if sweep.whole else ''}"

@@ -1,0 +1,172 @@
+"""Counts, and their inverse, as reports."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from aspenpy.analysis.counting import intensity
+from aspenpy.tables.numbers import Amount, amount, plain, setting, unit_of_resource
+from aspenpy.tables.table import CSV, DATA, JSON, TEXT, Column, Paragraph, Part, Report, Table, columns, table
+
+if TYPE_CHECKING:
+    from aspenpy.analysis.counting import Counts, Inverse, KernelCount
+
+LONG = columns("kernel resource calls inclusive exclusive unit")
+OBJECTS = (
+    *columns("name calls inclusive exclusive"),
+    Column("intensity", get=lambda kernel: intensity(kernel.exclusive)),
+)
+ROOTS = (Column("parameter"), Column("from"), Column("to"), *columns("resource amount unit", media=CSV))
+
+
+def report(counts: Counts, resource: str | None = None) -> Report:
+    """The amounts in all and by kernel: of each resource in the kernels' own blocks, or of one with its callees'."""
+    names = [resource] if resource else list(counts.amounts)
+    kernels = [kernel.replace(**_of(kernel, names)) for kernel in counts.kernels]
+    rows = [
+        (kernel.name, name, kernel.calls, kernel.inclusive[name], kernel.exclusive[name], unit_of_resource(name))
+        for kernel in counts.kernels
+        for name in names
+    ]
+    data = {
+        **_head(counts),
+        "resources": {name: {"amount": counts.amounts[name], "unit": unit_of_resource(name)} for name in names},
+        "intensity": intensity(counts.amounts),
+    }
+    shown = [_of_one(counts, resource)] if resource else [_in_all(counts), _of_all(counts)]
+    parts = (*shown, table(OBJECTS, kernels, "kernels", media=JSON), Table(LONG, tuple(rows), media=CSV))
+    return Report(_headline(counts, resource), data, parts, tuple(counts.application.warnings))
+
+
+def _head(counts: Counts) -> dict[str, Any]:
+    return {"application": counts.application.name, "kernel": counts.entry.name, "traits": list(counts.traits)}
+
+
+def _of(kernel: KernelCount, names: list[str]) -> dict[str, Any]:
+    return {field: {name: getattr(kernel, field)[name] for name in names} for field in ("inclusive", "exclusive")}
+
+
+def _headline(counts: Counts, resource: str | None) -> str:
+    asked = _asked(counts)
+    if resource is not None:
+        total = amount(Amount(counts.amounts[resource], unit_of_resource(resource)))
+        return f"{counts.application.name}: {counts.entry.name} asks for {total} ({resource}{asked})"
+    ratio = intensity(counts.amounts)
+    said = f"; {ratio:.3g} flop/B" if ratio else ""
+    return f"{counts.application.name}: what {counts.entry.name} asks for{asked}{said}"
+
+
+def _asked(counts: Counts) -> str:
+    return f" as {', '.join(counts.traits)}" if counts.traits else ""
+
+
+def _in_all(counts: Counts) -> Table:
+    rows = tuple((name, Amount(total, unit_of_resource(name))) for name, total in counts.amounts.items())
+    return Table((Column("resource"), Column("amount", "amount")), rows, media=TEXT)
+
+
+def _of_all(counts: Counts) -> Table:
+    """Every resource in the kernels' own blocks, which add up to what is asked for in all."""
+
+    def of(name: str) -> Column:
+        unit = unit_of_resource(name)
+        return Column(
+            name, "amount", get=lambda kernel: Amount(kernel.exclusive[name], unit) if kernel.exclusive[name] else None
+        )
+
+    heads = (
+        Column("kernel", get="name"),
+        Column("calls", "count"),
+        *map(of, counts.amounts),
+        Column("flop/B", "ratio", get=lambda kernel: intensity(kernel.exclusive)),
+    )
+    return table(heads, _ran(counts), title="in their own blocks", media=TEXT)
+
+
+def _of_one(counts: Counts, resource: str) -> Table:
+    total, unit = counts.amounts[resource], unit_of_resource(resource)
+    heads = (
+        Column("kernel", get="name"),
+        Column("calls", "count"),
+        Column("inclusive", "amount", get=lambda kernel: Amount(kernel.inclusive[resource], unit)),
+        Column("exclusive", "amount", get=lambda kernel: Amount(kernel.exclusive[resource], unit)),
+        Column("share", "share", get=lambda kernel: float(kernel.exclusive[resource]) / float(total) if total else 0.0),
+    )
+    return table(heads, _ran(counts), media=TEXT)
+
+
+def _ran(counts: Counts) -> list[KernelCount]:
+    return [kernel for kernel in counts.kernels if kernel.calls]
+
+
+# -- the inverse -----------------------------------------------------------------------------------
+
+
+def inverse(counts: Counts, found: Inverse) -> Report:
+    """The values that meet the target, or those next to where it would be. Values between two leaps do not meet it."""
+    unit = unit_of_resource(found.resource)
+    data = {
+        **_head(counts),
+        "parameter": found.parameter,
+        "resource": found.resource,
+        "target": Amount(found.target, unit),
+        "range": {"low": found.low, "high": found.high, "declared": found.declared},
+        "whole": found.whole,
+    }
+    target = f"{_exactly(found.target)} {unit}".rstrip()
+    asks = f"{counts.application.name}: {counts.entry.name} asks for {target} ({found.resource}{_asked(counts)})"
+    roots = tuple(
+        (found.parameter, item.low, item.high, found.resource, found.target, unit) for item in found.solutions
+    )
+    solutions = Table(
+        (ROOTS[0].replace(media=CSV), *(column.replace(media=DATA) for column in ROOTS[1:3]), *ROOTS[3:]),
+        roots,
+        key="solutions",
+        media=DATA,
+    )
+    return Report(
+        f"{asks} {_where(found)}", data, (solutions, *_shown(found, unit)), tuple(counts.application.warnings)
+    )
+
+
+def _shown(found: Inverse, unit: str) -> list[Part]:
+    name = found.parameter
+    parts: list[Part] = []
+    if len(found.solutions) > 1:
+        rows = tuple((_interval(item.low, item.high),) for item in found.solutions)
+        parts.append(Table((Column(name, align="right"),), rows, media=TEXT))
+    header = f"{found.resource} [{unit}]" if unit else found.resource
+    heads = (
+        Column(name, _exactly, "right", key="before"),
+        Column(header, "count", key="amount_before"),
+        Column(f"next {name}", _exactly, "right", key="behind"),
+        Column(header, "count", key="amount_behind"),
+    )
+    title = "leaps over it" if found.solutions else "comes closest"
+    whose = "the range it declares" if found.declared else "not a range that it declares"
+    numbers = "whole numbers only" if found.whole else "all real numbers"
+    tried = f"{name} from {_exactly(found.low)} to {_exactly(found.high)}, {whose}"
+    return [
+        *parts,
+        table(heads, found.leaps, "leaps", title=title),
+        Paragraph(f"Tried: {tried}; {numbers}."),
+    ]
+
+
+def _where(found: Inverse) -> str:
+    if not found.solutions:
+        return f"at no {'whole ' if found.whole else ''}{found.parameter}"
+    if len(found.solutions) > 1:
+        return f"at {len(found.solutions)} values of {found.parameter}, or ranges of them"
+    (only,) = found.solutions
+    joint = "=" if only.low == only.high else "from"
+    return f"at {found.parameter} {joint} {_interval(only.low, only.high).replace(' .. ', ' to ')}"
+
+
+def _interval(low: Any, high: Any) -> str:
+    return _exactly(low) if low == high else f"{_exactly(low)} .. {_exactly(high)}"
+
+
+def _exactly(value: Any) -> str:
+    """Digits enough to be given to `--set`."""
+    return setting(plain(value))

@@ -1,0 +1,67 @@
+"""What a model declares by name: its parameters and properties with their values, units and ranges."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from aspenpy.record import Record
+from aspenpy.source import Span
+from aspenpy.syntax import nodes
+from aspenpy.tables.numbers import Amount, worth
+from aspenpy.tables.table import JSON, TEXT, Column, Table, table
+
+
+class Declared(Record):
+    """A name with its value in base units (None where the model alone does not tell it), the base unit (empty for a
+    plain number), the ends of its range if it has one, and how it was written."""
+
+    name: str
+    value: Any
+    unit: str
+    low: Any
+    high: Any
+    node: nodes.Parameter | nodes.Property
+
+
+def declared(key: str, found: Iterable[Declared]) -> Table:
+    """The names with their values."""
+    return table(COLUMNS, found, key, title=key, sparse=True, media=TEXT + JSON)
+
+
+def _value(item: Declared) -> str | None:
+    """A literal in the spelling of its author, who prefers 32 KiB to 32.8 kB."""
+    if isinstance(item.node.value, nodes.Number):
+        return item.node.value.spelling
+    return None if item.value is None else worth(Amount(item.value, item.unit))
+
+
+def _range(item: Declared) -> str | None:
+    """In the spelling of its author."""
+    node = item.node
+    if isinstance(node, nodes.Property):
+        return None
+    if node.member_of is not None:
+        return node.member_of
+    return None if node.low is None or node.high is None else f"{_text(node.low.span)} .. {_text(node.high.span)}"
+
+
+def _definition(item: Declared) -> str | None:
+    """The expression, in the spelling of its author; nothing for a plain number."""
+    value = item.node.value
+    return None if value is None or isinstance(value, nodes.Number) else _text(value.span)
+
+
+def _text(span: Span | None) -> str:
+    return " ".join(span.text().split()) if span else ""
+
+
+COLUMNS = (
+    Column("name"),
+    Column("value", get=_value, media=TEXT),
+    Column("value", media=JSON),
+    Column("unit", media=JSON),
+    Column("range", get=_range, media=TEXT),
+    Column("range", get=lambda it: None if it.low is None or it.high is None else [it.low, it.high], media=JSON),
+    Column("defined as", key="definition", get=_definition, wrapped=True),
+)

@@ -1,0 +1,230 @@
+"""An Energy as a report."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from aspenpy.dimensions import readable
+from aspenpy.expr.printer import excerpt
+from aspenpy.tables.numbers import Amount, quantity, seconds, worth
+from aspenpy.tables.table import CSV, JSON, TEXT, Column, Report, Table, columns, facts, table
+from aspenpy.units import unit_of_parameter
+
+if TYPE_CHECKING:
+    from aspenpy.energy.account import Energy, KernelEnergy, TermUse
+    from aspenpy.energy.cap import Capped
+    from aspenpy.energy.hardware import HardwarePeak
+    from aspenpy.energy.limits import Verdict
+    from aspenpy.energy.optimum import Optimum
+    from aspenpy.source import Span
+
+joules, watts = quantity("J"), quantity("W")
+
+LONGEST_FORMULA = 2000
+"""Characters of a formula; a long one ends with an ellipsis."""
+
+HARDWARE = (
+    Column("resources", media=JSON),
+    Column("traits", media=JSON),
+    Column("at most, as", get=lambda it: f"{', '.join(it.resources)}: {', '.join(it.traits) or 'plain'}", media=TEXT),
+    Column("of a socket", "amount", key="rate", get=lambda it: Amount(it.rate, f"{it.unit}/s")),
+    Column("draws", unit="W", key="power", quantity=True),
+    Column(
+        "for a joule",
+        "amount",
+        key="per_joule",
+        get=lambda it: None if it.per_joule is None else Amount(it.per_joule, f"{it.unit}/J"),
+    ),
+    Column("component", wrapped=True),
+)
+LIMITS = (
+    Column("limit"),
+    Column("holds"),
+    Column("allowed", get=lambda verdict: Amount(verdict.allowed, verdict.unit)),
+    Column("drawn", get=lambda verdict: Amount(verdict.drawn, verdict.unit)),
+    Column("left", get=lambda verdict: Amount(verdict.left, verdict.unit)),
+    Column("kernel", get="of"),
+)
+LONG = columns("application machine socket kernel component for metric value unit", media=CSV)
+"""One value a row, in its base unit."""
+
+
+def report(
+    energy: Energy,
+    hardware: Sequence[HardwarePeak] = (),
+    verdicts: Sequence[Verdict] = (),
+    best: Optimum | None = None,
+    cap: Capped | None = None,
+) -> Report:
+    """The energy, the hardware's peaks, the kernels, the terms."""
+    found = energy.prediction
+    data: dict[str, Any] = {
+        "machine": found.machine.name,
+        "socket": found.socket,
+        "kernel": found.kernel,
+        "options": {name: getattr(energy.options, name) for name in type(energy.options)._fields},
+        "application": {"name": found.application.name, **_totals(energy)},
+        "components": {name: Amount(total, "J") for name, total in energy.components.items()},
+        "left_out": energy.left_out,
+        "optimum": best and _optimum(best, unit_of_parameter(best.parameter, found.application, found.machine)),
+        "cap": cap and _cap(cap),
+    }
+    parts = (
+        facts(_facts(energy, verdicts, best, cap).items()),
+        table(HARDWARE, hardware, "hardware", title="the hardware at its peak", media=TEXT + JSON),
+        _kernels(energy),
+        _terms(energy),
+        table(LIMITS, verdicts, "limits", media=JSON),
+        _long(energy),
+    )
+    where = f"{found.application.name} on {found.machine.name}"
+    headline = f"{where}: {found.kernel} draws {joules(energy.value)} in {seconds(energy.runtime)}"
+    return Report(headline, data, parts, tuple(found.diagnostics))
+
+
+def _totals(energy: Energy) -> dict[str, Amount]:
+    units = {"value": "J", "runtime": "s", "power": "W", "edp": "J*s", "ed2p": "J*s^2"}
+    return {{"value": "energy"}.get(name, name): Amount(getattr(energy, name), unit) for name, unit in units.items()}
+
+
+def _facts(energy: Energy, verdicts: Sequence[Verdict], best: Optimum | None, cap: Capped | None) -> dict[str, str]:
+    found = {
+        "socket": energy.prediction.socket or "none",
+        "power": "none, it takes no time" if energy.power is None else f"{watts(energy.power)} on average",
+        "energy x time": f"{energy.edp:.6g} J s",
+        "energy x time^2": f"{energy.ed2p:.6g} J s^2",
+        "counted": charged(energy),
+    }
+    if energy.left_out:
+        found["left out"] = f"power of {', '.join(energy.left_out)}"
+    if cap is not None:
+        found["capped"] = _capped(cap)
+    found |= {verdict.limit: _verdict(verdict) for verdict in verdicts}
+    if best is not None:
+        unit = unit_of_parameter(best.parameter, energy.prediction.application, energy.prediction.machine)
+        found["least"] = f"{joules(best.value)} at {best.parameter} = {worth(Amount(best.at, unit))}"
+    return found
+
+
+def charged(energy: Energy) -> str:
+    """By which law and options, in the words of the command line."""
+    options = energy.options
+    more = [name for name, on in (("active cores", options.active_cores), ("uncore", options.uncore)) if on]
+    return ", ".join([f"{options.law}, charging {options.charged}, messages by {options.nic}", *more])
+
+
+def _capped(cap: Capped) -> str:
+    if cap.clock == cap.declared:
+        return f"{watts(cap.cap)} hold: a socket draws at most {watts(cap.power)} at {readable(cap.clock, 'Hz')}"
+    lowered = f"from {readable(cap.declared, 'Hz')} to {readable(cap.clock, 'Hz')}"
+    return f"clock lowered {lowered}, so that a socket draws {watts(cap.cap)} and not {watts(cap.uncapped)}"
+
+
+def _cap(cap: Capped) -> dict[str, Any]:
+    return {
+        "cap": Amount(cap.cap, "W"),
+        "parameter": cap.parameter,
+        "declared_clock": Amount(cap.declared, "Hz"),
+        "clock": Amount(cap.clock, "Hz"),
+        "uncapped_power": Amount(cap.uncapped, "W"),
+        "power": Amount(cap.power, "W"),
+    }
+
+
+def _optimum(best: Optimum, unit: str) -> dict[str, Any]:
+    units = dict.fromkeys(("at", "low", "high"), unit) | dict.fromkeys(("value", "value_low", "value_high"), "J")
+    return {name: getattr(best, name) for name in type(best)._fields} | {"units": units}
+
+
+def _verdict(verdict: Verdict) -> str:
+    allowed, drawn = (readable(value, verdict.unit) for value in (verdict.allowed, verdict.drawn))
+    apart = readable(abs(verdict.left), verdict.unit)
+    relative = f"{abs(verdict.left) / verdict.allowed:.1%}".replace("%", " %")
+    by = f" (kernel {verdict.of})" if verdict.of else ""
+    if verdict.holds:
+        return f"{allowed} holds: {drawn}{by}, {apart} or {relative} are left"
+    return f"{allowed} does not hold: {drawn}{by}, {apart} or {relative} too much"
+
+
+def _kernels(energy: Energy) -> Table:
+    """With several components, a column for each."""
+
+    def of(name: str) -> Column:
+        return Column(name, unit="J", get=lambda kernel: _energy_of(kernel, name), media=TEXT)
+
+    several = len(energy.kernels) > 1 and len(energy.components) > 1
+    heads = (
+        Column("kernel", key="name"),
+        Column("calls", "count"),
+        Column("a call", unit="J", key="energy", get="per_call", quantity=True),
+        Column("energy", unit="J", key="total_energy", get="energy", quantity=True),
+        Column("share", "share", get=lambda it: it.energy / energy.value if energy.value else 0.0),
+        Column("time", unit="s", quantity=True),
+        Column("power", unit="W", quantity=True),
+        Column(
+            "components",
+            get=lambda it: {name: Amount(_energy_of(it, name), "J") for name in energy.components},
+            media=JSON,
+        ),
+        *(map(of, energy.components) if several else ()),
+    )
+    most = max(range(len(energy.kernels)), key=lambda place: energy.kernels[place].energy)
+    return table(heads, energy.kernels, "kernels", marked=frozenset([most]), media=("text", "json"))
+
+
+def _energy_of(kernel: KernelEnergy, component: str) -> float:
+    return sum(energy for key, energy in kernel.by_term.items() if key.component == component)
+
+
+def _terms(energy: Energy) -> Table:
+    def rate(use: TermUse) -> Amount | None:
+        return None if use.term is None or use.rate is None else Amount(use.rate, use.term.unit)
+
+    def times(use: TermUse) -> Amount | None:
+        return None if use.term is None or use.amount is None else Amount(use.amount, use.term.amount_unit)
+
+    def formula(use: TermUse) -> str | None:
+        return None if use.term is None else excerpt(energy.totals.by_term[use.key], LONGEST_FORMULA)
+
+    heads = (
+        Column("component", get="key.component"),
+        Column("for", get="key.cause"),
+        Column("rate", "amount", get=rate),
+        Column("times", "amount", key="amount", get=times),
+        Column("energy", unit="J", quantity=True),
+        Column("share", "share", get=lambda use: use.energy / energy.value if energy.value else 0.0),
+        Column("equation", get=lambda use: use.term and use.term.equation),
+        Column("from", get=lambda use: use.term and place(use.term.span), wrapped=True, media=TEXT),
+        Column("formula", get=formula, media=JSON),
+        Column("file", get=lambda use: _place(use)[0], media=JSON),
+        Column("line", get=lambda use: _place(use)[1], media=JSON),
+    )
+    return table(heads, energy.terms, "terms", title="what draws it", media=("text", "json"))
+
+
+def _place(use: TermUse) -> tuple[str | None, int | None]:
+    span = None if use.term is None else use.term.span
+    return (None, None) if span is None else (span.resolve().source.name, span.position()[0])
+
+
+def place(span: Span | None) -> str | None:
+    """`file.aspen:12`, by the last part of the file's name."""
+    if span is None:
+        return None
+    return f"{span.resolve().source.name.replace(chr(92), '/').rpartition('/')[2]}:{span.position()[0]}"
+
+
+def _long(energy: Energy) -> Table:
+    """Of the application, of its kernels, of its kernels' terms."""
+    found = energy.prediction
+    where = (found.application.name, found.machine.name, found.socket)
+    rows: list[tuple[Any, ...]] = [(*where, None, None, None, name, *total) for name, total in _totals(energy).items()]
+    for kernel in energy.kernels:
+        for metric, unit in (("calls", ""), ("energy", "J"), ("time", "s"), ("power", "W")):
+            rows.append((*where, kernel.name, None, None, metric, getattr(kernel, metric), unit))
+        rows += [
+            (*where, kernel.name, key.component, key.cause, "energy", joules, "J")
+            for key, joules in kernel.by_term.items()
+        ]
+    return Table(LONG, tuple(rows), media=CSV)

@@ -1,0 +1,182 @@
+"""An Explanation as a report."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from aspenpy.diagnostics import AspenError
+from aspenpy.expr import graph
+from aspenpy.expr.printer import excerpt
+from aspenpy.tables.numbers import Amount, amount, count, seconds, share, unit_of_resource
+from aspenpy.tables.table import JSON, Column, Report, facts, table
+
+if TYPE_CHECKING:
+    from aspenpy.explanation import Explanation, Step
+    from aspenpy.expr.graph import Expr
+    from aspenpy.mapping.network import Exchange
+    from aspenpy.prediction import Prediction
+    from aspenpy.source import Span
+
+LONGEST_FORMULA = 400
+"""Characters of a formula; the rest becomes an ellipsis."""
+
+Valuer = Callable[["Expr"], Any]
+"""The value of an expression, None where it differs from call to call."""
+
+
+def report(explanation: Explanation) -> Report:
+    """The runtime, then step by step what it is made of; formulas as text."""
+    value = _valuer(explanation.prediction)
+    shown = (facts(_facts(step, value), title=_heading(step)) for step in explanation.steps)
+    data = {"runtime": Amount(explanation.runtime, "s")}
+    steps = table(_columns(value), explanation.steps, "steps", media=JSON)
+    return Report(
+        f"{seconds(explanation.runtime)} in all", data, (*shown, steps), tuple(explanation.prediction.diagnostics)
+    )
+
+
+def _valuer(prediction: Prediction) -> Valuer:
+    """Values in the scope of a prediction."""
+
+    def value(expr: Expr) -> Any:
+        try:
+            formula = prediction.scope.formulas([expr])[0]
+            return None if graph.free_symbols(formula) else prediction.scope.values([formula], prediction.seed)[0]
+        except AspenError:
+            return None
+
+    return value
+
+
+# -- for people ------------------------------------------------------------------------------------
+
+
+def _facts(step: Step, value: Valuer) -> list[tuple[str, str]]:
+    """From the line in the application to the seconds."""
+    unit = unit_of_resource(step.resource)
+    return [
+        ("requirement", _quoted(step.span, step.resource)),
+        ("written at", _place(step.span)),
+        ("one instance asks for", _worked_out(step.demand, unit, value)),
+        ("instances", _worked_out(step.parallelism, "", value)),
+        ("the run asks for", amount(Amount(step.amount, unit))),
+        ("served by", f"{step.component}, {count(step.count)} in all"),
+        ("seconds of an amount", _formula(step.rate)),
+        ("written at", _place(step.machine_span)),
+        *((f"as {trait.name}", _formula(trait.formula)) for trait in step.traits),
+        *((f"as {exchange.name}", _exchanged(exchange, value)) for exchange in step.exchanges),
+        *((f"as {name}", "not known to this machine, changes nothing") for name in step.ignored_traits),
+        *_together(step, value),
+        ("the run takes", f"{seconds(step.time)}, {share(step.share)} of the runtime{_bound(step)}"),
+    ]
+
+
+def _serial(step: Step, value: Valuer) -> list[tuple[str, str]]:
+    """What one instance takes; behind caches the formula is long, and `aspenpy traffic` has its parts."""
+    if step.left_by_caches is None:
+        return [("one instance takes", _worked_out(step.serial, "s", value))]
+    left, taken = value(step.left_by_caches), value(step.serial)
+    if left is None or taken is None:
+        return [("one instance takes", _formula(step.serial))]
+    rows = [("caches leave for memory", amount(Amount(left, "B")))]
+    if step.fetched is not None and (fetched := value(step.fetched)) is not None:
+        rows.append(
+            ("fetched before written", f"{amount(Amount(fetched, 'B'))} of that: the caches allocate on writes")
+        )
+    return [*rows, ("one instance takes", seconds(taken))]
+
+
+def _together(step: Step, value: Valuer) -> list[tuple[str, str]]:
+    """How long one instance takes, and all."""
+    if step.exchanges:
+        found = value(step.serial)
+        return [("all of them take", _formula(step.serial) if found is None else seconds(found))]
+    return [*_serial(step, value), ("all of them take", f"ceil(instances/{count(step.count)}) times as long")]
+
+
+def _exchanged(exchange: Exchange, value: Valuer) -> str:
+    """By which algorithm, and what a message takes."""
+    ranks = value(exchange.ranks)
+    if exchange.parts is None or ranks is None or value(exchange.size) is None:
+        return _formula(exchange.formula)
+    alpha, beta, _ = exchange.parts
+    each = f"{seconds(value(alpha))} and {seconds(value(beta))} a byte"
+    return f"{exchange.fastest(value)} among {count(ranks)} ranks, a message taking {each}"
+
+
+def _bound(step: Step) -> str:
+    return f"; {step.kernel} waits for it" if step.bounds else ""
+
+
+def _worked_out(expr: Expr, unit: str, value: Valuer) -> str:
+    """The formula and its value."""
+    found = value(expr)
+    text = _formula(expr)
+    if found is None:
+        return f"{text}, in {unit}" if unit else text
+    shown = amount(Amount(found, unit))
+    return shown if expr.kind == "number" else f"{text} = {shown}"
+
+
+def _heading(step: Step) -> str:
+    return f'{step.kernel}, "{step.block}": {step.resource}' if step.block else f"{step.kernel}: {step.resource}"
+
+
+def _formula(expr: Expr) -> str:
+    return excerpt(expr, LONGEST_FORMULA)
+
+
+def _quoted(span: Span | None, otherwise: str) -> str:
+    """What is written there, in one line."""
+    return " ".join(span.text().split()) if span else otherwise
+
+
+def _place(span: Span | None) -> str:
+    return "in Python" if span is None else span.place()
+
+
+# -- for programs ----------------------------------------------------------------------------------
+
+
+def _columns(value: Valuer) -> tuple[Column, ...]:
+    def formula(expr: Expr, unit: str) -> dict[str, Any]:
+        return {"formula": _formula(expr), "value": value(expr), "unit": unit}
+
+    def left(step: Step) -> Amount | None:
+        return None if step.left_by_caches is None else Amount(value(step.left_by_caches), "B")
+
+    return (
+        *map(Column, ("kernel", "block", "resource")),
+        Column("source", get=lambda step: _location(step.span)),
+        Column("demand", get=lambda step: formula(step.demand, unit_of_resource(step.resource))),
+        Column("parallelism", get=lambda step: formula(step.parallelism, "")),
+        Column("amount", get=lambda step: Amount(step.amount, unit_of_resource(step.resource))),
+        *map(Column, ("component", "count")),
+        Column("rate", get=lambda step: {"formula": _formula(step.rate), "source": _location(step.machine_span)}),
+        Column(
+            "traits",
+            get=lambda step: [{"name": trait.name, "formula": _formula(trait.formula)} for trait in step.traits],
+        ),
+        Column("exchanges", get=lambda step: [_exchange(exchange, value) for exchange in step.exchanges]),
+        Column("ignored traits"),
+        Column("left_by_caches", get=left),
+        Column("serial", get=lambda step: formula(step.serial, "s")),
+        Column("time", unit="s", quantity=True),
+        *map(Column, ("share", "bounds")),
+    )
+
+
+def _exchange(exchange: Exchange, value: Valuer) -> dict[str, Any]:
+    names = ("alpha", "beta", "gamma")
+    parts = {name: value(part) for name, part in zip(names, exchange.parts or (), strict=False)}
+    known = value(exchange.ranks) is not None and value(exchange.size) is not None
+    algorithm = exchange.fastest(value) if known else exchange.algorithm
+    return {"name": exchange.name, "ranks": value(exchange.ranks), "algorithm": algorithm, **parts}
+
+
+def _location(span: Span | None) -> dict[str, Any] | None:
+    if span is None:
+        return None
+    line, column = span.position()
+    return {"file": span.resolve().source.name, "line": line, "column": column, "text": _quoted(span, "")}

@@ -1,0 +1,154 @@
+"""A Fit as a report."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from aspenpy.tables.numbers import Amount, count, setting, unit_of_resource
+from aspenpy.tables.table import CSV, DATA, JSON, TEXT, Column, Paragraph, Report, Table, facts, table
+
+if TYPE_CHECKING:
+    from aspenpy.empirical.fit import Fit, Residual
+
+MOST_SHOWN = 30
+"""Measurements in a page; of more, those with the largest errors."""
+
+STEPS = "The model has steps in what was fitted: values within a step fit alike, and intervals are those of the ramp."
+
+
+def report(fit: Fit) -> Report:
+    """What was fitted, how well, and each measurement."""
+    data = {
+        "application": fit.application.name,
+        "kernel": fit.kernel,
+        "confidence": fit.confidence,
+        "rms": fit.rms,
+        "rms_before": fit.rms_before,
+        "mean_error": fit.mean_error,
+        "largest_error": fit.worst.error,
+        "freedom": fit.freedom,
+        "has_steps": fit.has_steps,
+    }
+    notes = (Paragraph(STEPS),) if fit.has_steps else ()
+    parts = (_parameters(fit), *notes, facts_of(fit), *_measurements(fit), _long(fit))
+    return Report(heading(fit), data, parts, tuple(fit.diagnostics))
+
+
+def heading(fit: Fit) -> str:
+    """`sweep: 2 parameters fitted to 8 measurements`."""
+    parameters, measurements = _many(fit.parameters, "parameter"), _many(fit.residuals, "measurement")
+    return f"{fit.application.name}: {parameters} fitted to {measurements}"
+
+
+def _many(things: tuple[Any, ...], noun: str) -> str:
+    return f"{count(len(things))} {noun}{'' if len(things) == 1 else 's'}"
+
+
+def _parameters(fit: Fit) -> Table:
+    heads = (
+        Column("parameter", key="name"),
+        Column("before", number, "right"),
+        Column("fitted", number, "right", key="value"),
+        Column(f"{percent(fit.confidence)} interval from", number, "right", get=lambda it: _end(it, 0), media=TEXT),
+        Column("to", number, "right", get=lambda it: _end(it, 1), media=TEXT),
+        Column("interval", media=JSON),
+        Column("deviation", media=JSON),
+        Column("range", lambda ends: f"{number(ends[0])} .. {number(ends[1])}", get=lambda it: [it.low, it.high]),
+        Column("remark", wrapped=True),
+    )
+    return table(heads, fit.parameters, "parameters", sparse=True, media=("text", "json"))
+
+
+def _end(item: Any, place: int) -> float | None:
+    return None if item.interval is None else float(item.interval[place])
+
+
+def facts_of(fit: Fit) -> Table:
+    """How well the model comes to the measurements."""
+    largest = signed(fit.worst.error)
+    where = "" if largest == signed(0) else f" in row {fit.worst.measurement.row}"
+    rows = (
+        ("root mean square", f"{percent(fit.rms)}, before the fit {percent(fit.rms_before)}"),
+        ("mean", percent(fit.mean_error)),
+        ("largest", f"{largest}{where}"),
+        ("degrees of freedom", count(fit.freedom)),
+    )
+    return facts(rows).replace(columns=(Column("relative error"), Column("")))  # type: ignore[no-any-return]
+
+
+def _measurements(fit: Fit) -> tuple[Table, ...]:
+    """For people only the worst of many; for programs all."""
+    title, shown = "measurements", fit.residuals
+    if len(shown) > MOST_SHOWN:
+        shown = tuple(sorted(shown, key=lambda item: -abs(item.error))[:MOST_SHOWN])
+        title = f"the {MOST_SHOWN} measurements with the largest errors, of {count(len(fit.residuals))}"
+    names = list(dict.fromkeys(name for item in shown for name, _ in item.measurement.settings))
+    heads = _residual_columns(names)
+    if shown == fit.residuals:
+        return (table(heads, shown, "measurements", title=title, sparse=True, media=("text", "json")),)
+    text = table(heads, shown, title=title, sparse=True, media=TEXT)
+    return text, table(heads, fit.residuals, "measurements", media=JSON)
+
+
+def _residual_columns(names: list[str]) -> tuple[Column, ...]:
+    def given(name: str) -> Column:
+        return Column(name, setting, "right", get=lambda item: dict(item.measurement.settings).get(name), media=TEXT)
+
+    return (
+        Column("row", align="right", get="measurement.row"),
+        Column("machine", get=_machine),
+        Column("socket", get="measurement.socket"),
+        *map(given, names),
+        Column("settings", get=lambda item: dict(item.measurement.settings), media=JSON),
+        Column("of", key="metric", get="measurement.metric"),
+        Column("measured", "amount", get=lambda item: _amount(item, item.measurement.value), media=TEXT),
+        Column("predicted", "amount", get=lambda item: _amount(item, item.predicted), media=TEXT),
+        Column("measured", get="measurement.value", media=DATA),
+        Column("predicted", media=DATA),
+        Column("unit", get=lambda item: unit_of_metric(item.measurement.metric), media=DATA),
+        Column("error", signed, "right"),
+    )
+
+
+def _machine(item: Residual) -> str | None:
+    found = item.measurement.machine
+    return None if found is None else found.name
+
+
+def _amount(item: Residual, value: float) -> Amount:
+    return Amount(value, unit_of_metric(item.measurement.metric))
+
+
+def _long(fit: Fit) -> Table:
+    """A row for each parameter (up to `remark`) and each measurement (from `row` on)."""
+    names = "kind name before value low high remark row machine socket settings measured predicted unit error"
+    rows: list[tuple[Any, ...]] = [
+        ("parameter", it.name, it.before, it.value, *(it.interval or (None, None)), it.remark, *(None,) * 8)
+        for it in fit.parameters
+    ]
+    for item in fit.residuals:
+        found = item.measurement
+        given = " ".join(f"{name}={setting(value)}" for name, value in found.settings)
+        where = (found.row, _machine(item), found.socket, given)
+        numbers = (found.value, item.predicted, unit_of_metric(found.metric), item.error)
+        rows.append(("measurement", found.metric, *(None,) * 5, *where, *numbers))
+    return Table(tuple(map(Column, names.split())), tuple(rows), media=CSV)
+
+
+def unit_of_metric(metric: str) -> str:
+    """Seconds, or what a resource is counted in."""
+    return "s" if metric == "runtime" else unit_of_resource(metric)
+
+
+def number(value: float) -> str:
+    """Six digits."""
+    return f"{value:.6g}"
+
+
+def percent(value: float) -> str:
+    """Three digits; what is left of rounding errors as 0."""
+    return f"{100 * value:.3g} %" if abs(value) >= 1e-12 else "0 %"
+
+
+def signed(value: float) -> str:
+    return f"{'+' if value > 0 and percent(value) != '0 %' else ''}{percent(value)}"

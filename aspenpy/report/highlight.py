@@ -1,0 +1,228 @@
+"""A lexer of the language for Pygments: colours in terminals, editors and the documentation.
+
+The words are those of the parser, by the pattern that the grammar gives; what a name is for is told from the words
+around it. Text that is no model gets colours, too: what begins no word is an error token, and nothing is ever left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, ClassVar, NamedTuple
+
+from pygments.lexer import Lexer
+from pygments.token import Comment, Error, Keyword, Name, Number, Operator, Punctuation, String, Whitespace
+
+from aspenpy.expr.functions import FUNCTIONS
+from aspenpy.syntax.lower import MORE_CONSTANTS, SI_CONSTANTS
+from aspenpy.syntax.tables import tables
+from aspenpy.syntax.tokens import word_pattern
+from aspenpy.tables.layout import visible
+from aspenpy.tables.terminal import console_of
+
+Colored = tuple[int, Any, str]
+"""Where a piece of text begins, its token type, and the piece."""
+
+
+class AspenLexer(Lexer):  # type: ignore[misc]  # Pygments has no type information
+    """Aspen, application and machine models."""
+
+    name = "Aspen"
+    aliases: ClassVar = ["aspen"]
+    filenames: ClassVar = ["*.aspen"]
+    mimetypes: ClassVar = ["text/x-aspen"]
+
+    def get_tokens_unprocessed(self, text: str) -> Iterator[Colored]:
+        """The whole text in pieces."""
+        end = 0
+        reader = _Reader(_words(text))
+        for place, word in enumerate(reader.words):
+            if word.start > end:
+                yield end, Whitespace, text[end : word.start]
+            end = word.start + len(word.text)
+            yield from _pieces(word, reader.token_type(place))
+        if end < len(text):
+            yield end, Whitespace, text[end:]
+
+
+class _Word(NamedTuple):
+    """A word: its terminal, its characters and where they stand. Keywords have the kind `KEYWORD`."""
+
+    kind: str
+    text: str
+    start: int
+
+
+def _words(text: str) -> list[_Word]:
+    keywords = tables().keywords
+    found = []
+    for match in word_pattern().finditer(text):
+        kind = str(match.lastgroup)
+        word = match[kind]
+        kind = "KEYWORD" if kind == "NAME" and word in keywords else kind
+        found.append(_Word(kind, word, match.end() - len(word)))
+    return found
+
+
+def _pieces(word: _Word, token_type: Any) -> Iterator[Colored]:
+    """A number and its unit, and `include` and its file, are two pieces with white space between; all else is one."""
+    if word.kind == "QUANTITY":
+        length = len(word.text.rstrip("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ/ "))
+        types = (Number, Keyword.Type)
+    elif word.kind == "INCLUDE":
+        length = len("include")
+        types = (Keyword.Namespace, String)
+    else:
+        yield word.start, token_type, word.text
+        return
+    rest = word.text[length:].lstrip()
+    gap = word.text[length : len(word.text) - len(rest)]
+    yield word.start, types[0], word.text[:length]
+    if gap:
+        yield word.start + length, Whitespace, gap
+    yield word.start + length + len(gap), types[1], rest
+
+
+PLAIN = {
+    "NUMBER": Number,
+    "STRING": String,
+    "COMMENT": Comment.Single,
+    "COMPARISON": Operator,
+    "RANGE": Operator,
+    "PLUS": Operator,
+    "MINUS": Operator,
+    "STAR": Operator,
+    "SLASH": Operator,
+    "CIRCUMFLEX": Operator,
+    "EQUAL": Operator,
+    "STRAY": Error,
+}
+"""Token types by terminal; all others are punctuation."""
+
+DECLARATIONS = frozenset("model param enum data import kernel property resource".split())
+
+NAMED_BY = {
+    "model": Name.Class,
+    "enum": Name.Class,
+    "param": Name.Variable,
+    "data": Name.Variable,
+    "from": Name.Variable,
+    "to": Name.Variable,
+    "sample": Name.Variable,
+    "import": Name.Namespace,
+    "kernel": Name.Function,
+    "call": Name.Function,
+    "property": Name.Attribute,
+    "resource": Name.Attribute,
+    "conflict": Name.Attribute,
+}
+"""What the name behind a keyword is."""
+
+REQUIREMENTS, PARTS, OTHER = "requirements", "parts", "other"
+
+
+class _Reader:
+    """Follows blocks and lists of traits from word to word. `blocks` are those that are open, `depth` counts brackets
+    and parentheses, `header` is the last keyword that was no constant, `traits` the depth of a list of traits, `typed`
+    says whether a part still lacks its name."""
+
+    def __init__(self, words: list[_Word]) -> None:
+        self.words = words
+        self.told = [word for word in words if word.kind != "COMMENT"]
+        self.position = -1
+        self.blocks: list[str] = [OTHER]
+        self.depth = 0
+        self.header = ""
+        self.traits: int | None = None
+        self.typed = False
+
+    def token_type(self, place: int) -> Any:
+        """The token type of the word at that place; to be asked for in order."""
+        word = self.words[place]
+        if word.kind == "COMMENT":
+            return Comment.Single
+        self.position += 1
+        if word.kind == "NAME":
+            return self._name(word)
+        if word.kind == "KEYWORD":
+            return self._keyword(word)
+        self._follow(word)
+        return PLAIN.get(word.kind, Punctuation)
+
+    def _at(self, offset: int) -> _Word:
+        """The word so far from this one, comments left out."""
+        place = self.position + offset
+        return self.told[place] if 0 <= place < len(self.told) else _Word("", "", 0)
+
+    def _follow(self, word: _Word) -> None:
+        if word.kind in ("LPAR", "LSQB"):
+            self.depth += 1
+        elif word.kind in ("RPAR", "RSQB"):
+            self.depth -= 1
+        elif word.kind == "LBRACE":
+            component = (self._at(-1).kind, self._at(-2).kind) == ("NAME", "NAME")
+            self.blocks.append(PARTS if component else REQUIREMENTS if self.header == "execute" else OTHER)
+            self._begin()
+        elif word.kind == "RBRACE":
+            self._begin()
+            if len(self.blocks) > 1:
+                self.blocks.pop()
+
+    def _begin(self) -> None:
+        self.depth, self.header, self.traits, self.typed = 0, "", None, False
+
+    def _keyword(self, word: _Word) -> Any:
+        if word.text in SI_CONSTANTS:
+            return Keyword.Constant
+        self.header = word.text
+        self.traits = self.depth if word.text in ("as", "with") else None
+        if word.text in ("and", "or"):
+            return Operator.Word
+        return Keyword.Declaration if word.text in DECLARATIONS else Keyword
+
+    def _name(self, word: _Word) -> Any:
+        before, after = self._at(-1), self._at(1)
+        if self.traits == self.depth and (before.kind == "COMMA" or before.text in ("as", "with")):
+            return self._listed(after)
+        if before.text == "from" and after.kind == "LPAR" and word.text in FUNCTIONS:
+            return Name.Builtin
+        if before.kind == "KEYWORD" and before.text in NAMED_BY:
+            return NAMED_BY[before.text]
+        if before.kind == "DOT":
+            return Name.Function if self.header == "call" and self.depth == 0 else Name
+        if self.depth == 0 and (found := self._in_block(before, after)) is not None:
+            return found
+        if after.kind == "LPAR" and word.text in FUNCTIONS:
+            return Name.Builtin
+        return Name.Constant if word.text in MORE_CONSTANTS else Name
+
+    def _listed(self, after: _Word) -> Any:
+        """A trait, the shape of data, or a parameter of an imported model."""
+        if after.kind == "EQUAL":
+            return Name.Variable
+        return Name.Class if self._at(-3).text == "data" else Name.Decorator
+
+    def _in_block(self, before: _Word, after: _Word) -> Any:
+        """Outside of brackets: a resource, or the type or the name of a component; None if it is none of them."""
+        block = self.blocks[-1]
+        if block == REQUIREMENTS:
+            return Name.Attribute
+        if block == PARTS and before.kind == "COMMA":  # `conflict a, b`
+            return Name.Attribute
+        if block == PARTS:
+            self.typed = not self.typed
+            return Keyword.Type if self.typed else Name.Class
+        if after.kind == "NAME" and self._at(2).kind == "LBRACE":
+            return Keyword.Type
+        return Name.Class if before.kind == "NAME" and after.kind == "LBRACE" else None
+
+
+def highlighted(text: str, columns: int) -> str:
+    """The text of a model with its words in colour."""
+    from rich.syntax import Syntax
+
+    lines = "\n".join(map(visible, text.expandtabs().splitlines()))
+    syntax = Syntax("", AspenLexer(stripnl=False), theme="ansi_dark", background_color="default")
+    console = console_of(columns)
+    with console.capture() as captured:
+        console.print(syntax.highlight(lines), soft_wrap=True)
+    return captured.get().rstrip("\n")

@@ -1,0 +1,237 @@
+"""A Machine as a report: its tree, what it offers at most, its properties and parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from aspenpy.analysis.network import Network, has_network
+from aspenpy.analysis.peaks import Peak, peaks, together
+from aspenpy.expr import graph
+from aspenpy.expr.evaluate import EvaluationError, evaluate_many
+from aspenpy.expr.graph import Expr
+from aspenpy.expr.printer import excerpt
+from aspenpy.machine.model import OWNER, Machine, Place
+from aspenpy.machine.provenance import Origin, provenance
+from aspenpy.report import network as networks
+from aspenpy.report.declared import Declared, declared
+from aspenpy.report.tree import Tree, lines
+from aspenpy.source import Span
+from aspenpy.syntax import nodes
+from aspenpy.syntax.lower import Lowering, guarded
+from aspenpy.tables.data import objects
+from aspenpy.tables.numbers import Amount, unit_of_resource
+from aspenpy.tables.table import JSON, TEXT, Column, Report, Table, columns, table
+from aspenpy.units import Units
+
+UNITS = {
+    "tree": {"static_power": "W", "dynamic_power": "W"},
+    "peaks": {"sp_flops": "flop/s", "dp_flops": "flop/s", "memory_bandwidth": "B/s", "latency": "s"},
+}
+PEAKS = (
+    Column("resource"),
+    Column("as", get=lambda peak: ", ".join(peak.traits) or None, media=TEXT),
+    Column("traits", media=JSON),
+    Column("of one", "amount", get=lambda peak: Amount(peak.rate, unit_of(peak)), media=TEXT),
+    Column("of all", "amount", get=lambda peak: _of_all(peak), media=TEXT),
+    Column("count", media=JSON),
+    Column("rate", media=JSON),
+    Column("unit", get=lambda peak: unit_of(peak), media=JSON),
+    Column("latency", unit="s", get=lambda peak: peak.latency or None, media=TEXT),
+    Column("latency", media=JSON),
+    Column("formula", get=lambda peak: excerpt(peak.formula), media=JSON),
+)
+SOURCES = (
+    Column("number", get="name", media=TEXT),
+    Column("name", media=JSON),
+    Column("as written", key="written"),
+    Column("file", get=lambda origin: origin.span.resolve().source.name, media=JSON),
+    Column("line", get=lambda origin: origin.span.position().line, media=JSON),
+    Column("line", get=lambda origin: _line(origin.span), media=TEXT),
+    Column("comment", wrapped=True),
+)
+AS_ABOVE = "as above"
+"""What is said of a number with the same comment as the one before, such as that of its component."""
+
+
+def report(machine: Machine, summary: str | None = None) -> Report:
+    """The tree, the peaks, what is no peak but a formula, properties, parameters, where the numbers are from; null
+    where the machine alone does not tell them."""
+    found = peaks(machine)
+    network = Network(machine) if has_network(machine) else None
+    origins = provenance(machine)
+    data = {
+        "machine": machine.name,
+        "summary": summary,
+        "sockets": list(machine.sockets),
+        "tree": _branch(machine, tree_of(machine)),
+        "peaks": {
+            "sp_flops": together(found, "flops", "sp"),
+            "dp_flops": together(found, "flops", "dp"),
+            "memory_bandwidth": together(found, "loads"),
+            "resources": objects(table(_peak_columns(found), found).within("json")),
+        },
+        "network": network and networks.figures_object(network),
+    }
+    rates = [peak for peak in found if peak.rate is not None]
+    parts = (
+        _components(machine),
+        table(_peak_columns(found), rates, title="peaks", media=TEXT),
+        _formulas(machine, found),
+        *(() if network is None else (networks.figures(network),)),
+        declared("properties", _properties(machine)),
+        declared("parameters", _parameters(machine)),
+        table(SOURCES, _with_repeats(origins), title="sources", media=TEXT),
+        table(SOURCES, origins, "sources", media=JSON),
+    )
+    headline = f"machine {machine.name}: {summary}" if summary else f"machine {machine.name}"
+    units = UNITS if network is None else {**UNITS, "network": networks.UNITS}
+    return Report(headline, data, parts, tuple(machine.warnings), units)
+
+
+# -- the tree --------------------------------------------------------------------------------------
+
+
+def tree_of(machine: Machine) -> Tree[Place]:
+    """The places of a machine, each below the one it is part of."""
+    root, *rest = machine.places()
+    tree = Tree(root, [])
+    last = {root.path: tree}
+    for place in rest:
+        inner = Tree(place, [])
+        last[place.path[:-1]].branches.append(inner)
+        last[place.path] = inner
+    return tree
+
+
+def _components(machine: Machine) -> Table:
+    rows = tuple(
+        (prefix + place.component.name, place.component.type, *_numbers(machine, place), _offers(place))
+        for prefix, place in lines(tree_of(machine))
+    )
+    heads = (
+        *columns("component type"),
+        Column("in all", "count"),
+        Column("static", unit="W"),
+        Column("dynamic", unit="W"),
+        Column("offers", wrapped=True),
+    )
+    return Table(heads, rows, media=TEXT, sparse=True)
+
+
+def _numbers(machine: Machine, place: Place) -> tuple[Any, Any, Any]:
+    """How many there are, and the watts that one of them consumes."""
+    watts = [place.component.power.get(kind) for kind in ("static", "dynamic")]
+    static, dynamic = (None if expr is None else _value(machine, expr) for expr in watts)
+    return _value(machine, place.count), static, dynamic
+
+
+def _offers(place: Place) -> str | None:
+    return ", ".join(place.component.resources) or None
+
+
+def _branch(machine: Machine, tree: Tree[Place]) -> dict[str, Any]:
+    count, static, dynamic = _numbers(machine, tree.item)
+    return {
+        "name": tree.item.component.name,
+        "type": tree.item.component.type,
+        "count": count,
+        "static_power": static,
+        "dynamic_power": dynamic,
+        "resources": list(tree.item.component.resources),
+        "parts": [_branch(machine, part) for part in tree.branches],
+    }
+
+
+def _value(machine: Machine, expr: Expr) -> Any:
+    """The value; None where the machine alone does not tell it."""
+    try:
+        return evaluate_many([expr], None, 0, machine.definitions)[0]
+    except EvaluationError:
+        return None
+
+
+# -- what it offers --------------------------------------------------------------------------------
+
+
+def _peak_columns(found: Sequence[Peak]) -> tuple[Column, ...]:
+    name = Column("component", get=lambda peak: _component(peak, found), wrapped=True, media=TEXT)
+    path = Column("component", get=lambda peak: "/".join(peak.path), media=JSON)
+    return (*PEAKS, name, path)
+
+
+def unit_of(peak: Peak) -> str:
+    """Of its rate."""
+    return f"{unit_of_resource(peak.resource) or '1'}/s"
+
+
+def _of_all(peak: Peak) -> Amount | None:
+    return None if peak.rate is None or peak.count is None else Amount(peak.rate * peak.count, unit_of(peak))
+
+
+def _component(peak: Peak, found: Sequence[Peak]) -> str:
+    """Its name; the way to it where that stands in several places."""
+    name = peak.path[-1]
+    return name if len({other.path for other in found if other.path[-1] == name}) == 1 else "/".join(peak.path)
+
+
+def _formulas(machine: Machine, found: Sequence[Peak]) -> Table:
+    """Times that are no straight line, and traits that take an argument."""
+    rows = [
+        (peak.resource, ", ".join(peak.traits) or None, excerpt(peak.formula), _component(peak, found))
+        for peak in found
+        if peak.rate is None
+    ]
+    for component in machine.components.values():
+        for resource in component.resources.values():
+            rows += [
+                (resource.name, f"{trait.name}({trait.argument.payload[0]})", excerpt(trait.time), component.name)
+                for trait in resource.traits.values()
+                if trait.argument is not None
+            ]
+    heads = (*columns("resource as"), Column("seconds of an amount", wrapped=True), Column("component"))
+    return Table(heads, tuple(rows), title="formulas", media=TEXT)
+
+
+# -- what it declares ------------------------------------------------------------------------------
+
+
+def _properties(machine: Machine) -> list[Declared]:
+    found = []
+    for node in machine.node.components:
+        own = {item.name: item for item in node.items if isinstance(item, nodes.Property)}
+        written = {name: item.value for name, item in own.items() if item.value is not None}
+        units = Units(_expressions(machine) | written)
+        for name, item in machine.components[node.name].properties.items():
+            value = None if item.value is None else _value(machine, item.value)
+            unit = units.of(written[name]) if name in written else ""
+            found.append(Declared(f"{node.name}.{name}", value, unit, None, None, own[name]))
+    return found
+
+
+def _parameters(machine: Machine) -> list[Declared]:
+    units = Units(_expressions(machine))
+    lower = Lowering(lambda node: machine.lookup(node.name) or graph.symbol(node.name, OWNER), {})
+    found = []
+    for name, node in machine.declared.items():
+        low, high = (None if end is None else _value(machine, guarded(lower, end)) for end in (node.low, node.high))
+        value = _value(machine, graph.symbol(name, OWNER))
+        found.append(Declared(name, value, units.of(node.value), low, high, node))
+    return found
+
+
+def _with_repeats(origins: Sequence[Origin]) -> Iterator[Origin]:
+    """A comment is not said twice."""
+    said = ""
+    for origin in origins:
+        yield origin.replace(comment=AS_ABOVE) if origin.comment == said else origin
+        said = origin.comment
+
+
+def _line(span: Span) -> str:
+    return f"{Path(span.resolve().source.name).name}:{span.position().line}"
+
+
+def _expressions(machine: Machine) -> dict[str, nodes.Expression]:
+    return {name: node.value for name, node in machine.declared.items()}

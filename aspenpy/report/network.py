@@ -1,0 +1,108 @@
+"""A Network as a report: its figures, messages against their size, collectives."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from aspenpy.expr.arithmetic import Number
+from aspenpy.expr.evaluate import evaluate
+from aspenpy.network.topology import described
+from aspenpy.tables.numbers import count, quantity, seconds
+from aspenpy.tables.table import Column, Report, Table, facts, table
+
+if TYPE_CHECKING:
+    from aspenpy.analysis.network import Collective, Network
+
+BOUNDS = {"upper": "at most ", "lower": "at least ", None: ""}
+UNITS = {
+    "bisection_bandwidth": "B/s",
+    **dict.fromkeys(("latency", "hop_latency", "gap"), "s"),
+    **dict.fromkeys(("injection", "link"), "B/s"),
+}
+MESSAGES = (
+    Column("message", unit="B", key="size"),
+    Column("time", unit="s"),
+    Column("to the farthest", unit="s", key="farthest"),
+    Column("rate", unit="B/s"),
+)
+COLLECTIVES = (
+    Column("collective", key="name"),
+    Column("size", unit="B"),
+    Column("time", unit="s"),
+    Column("algorithm"),
+)
+
+
+def report(network: Network, collectives: Sequence[Collective] = (), ranks: int | None = None) -> Report:
+    """The figures, one message by its size and, among so many ranks, collectives."""
+    data = {"machine": network.machine.name, **figures_object(network), "ranks": ranks}
+    parts = (
+        figures(network, ""),
+        table(MESSAGES, network.messages(), "messages", title="one message, from a node to an average one"),
+        table(COLLECTIVES, collectives, "collectives", title=f"collectives among {count(ranks or 0)} ranks"),
+    )
+    return Report(
+        f"network of {network.machine.name}: {network.name}", data, parts, tuple(network.machine.warnings), UNITS
+    )
+
+
+def figures(network: Network, title: str = "network") -> Table:
+    """What a designer compares networks by."""
+    made, parts = network.topology, network.parts
+    found = made.figures()
+
+    def bounded(name: str, value: str) -> str:
+        return BOUNDS[made.bound(name)] + value
+
+    hop = f", and {seconds(parts['hop_latency'])} a hop" if parts["hop_latency"] else ""
+    halves = f"{_counted(found['bisection'], 'link')}, {_rate(network.bisection_bandwidth)}"
+    rows = [
+        ("topology", described(made)),
+        ("nodes", _places(network, int(found["nodes"]))),
+        ("diameter", bounded("diameter", _counted(found["diameter"], "hop"))),
+        ("average distance", bounded("average_distance", f"{float(found['average_distance']):.4g} hops")),
+        ("bisection", bounded("bisection", halves)),
+        ("links a node", f"{_links(network):.4g}"),
+        ("ports of a router", count(found["radix"])),
+        ("a port injects", _rate(parts["injection"])),
+        ("a link takes", _rate(parts["link"])),
+        ("latency", f"{seconds(parts['latency'])}{hop}"),
+    ]
+    return facts(rows, title)
+
+
+def _links(network: Network) -> float:
+    found = network.topology.figures()
+    return float((found["links"] + found["terminal_links"]) / found["nodes"])
+
+
+def _places(network: Network, places: int) -> str:
+    return count(places) if places == network.nodes else f"{count(network.nodes)} of {count(places)}"
+
+
+def _counted(number: Number, noun: str) -> str:
+    return f"{count(number)} {noun}{'' if number == 1 else 's'}"
+
+
+_rate = quantity("B/s")
+
+
+def figures_object(network: Network) -> dict[str, Any]:
+    """What `aspenpy show` has, too."""
+    made = network.topology
+    return {
+        "network": network.name,
+        "topology": made.kind,
+        "parameters": {name: _parameter(value) for name, value in made.parameters},
+        "machine_nodes": network.nodes,
+        "figures": dict(made.figures()),
+        "bounds": dict(made.bounds),
+        "links_per_node": _links(network),
+        "bisection_bandwidth": network.bisection_bandwidth,
+        **network.parts,
+    }
+
+
+def _parameter(value: Any) -> Any:
+    return [evaluate(item) for item in value] if isinstance(value, tuple) else evaluate(value)

@@ -1,0 +1,151 @@
+"""Optima and Pareto fronts as reports."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from aspenpy.dimensions import readable
+from aspenpy.explore.constraint import unit_of_quantity
+from aspenpy.explore.optimise import Binding, Goal, Optimum
+from aspenpy.explore.pareto import Front
+from aspenpy.explore.space import Space
+from aspenpy.tables.table import CSV, JSON, TEXT, Column, Paragraph, Report, Table, columns, table
+
+MOST_SHOWN = 24
+"""Of a front, evenly chosen; JSON and CSV have all."""
+
+BINDINGS = (
+    Column("constraint", get="constraint.text"),
+    *columns("left right multiplier without looser point next_bound next_value"),
+)
+
+
+class Words:
+    """How the quantities and variables of one space are read."""
+
+    def __init__(self, space: Space) -> None:
+        self.space = space
+        self.variables = {item.name: item for item in space.variables}
+
+    def unit(self, goal: Goal) -> str:
+        return unit_of_quantity(goal.subject.node, self.space.cases[0])
+
+    def amount(self, goal: Goal, value: float) -> str:
+        return readable(value, self.unit(goal), 6)
+
+    def at(self, point: dict[str, float | str]) -> str:
+        return ", ".join(f"{name} = {self.value(name, value)}" for name, value in point.items())
+
+    def value(self, name: str, value: float | str) -> str:
+        return value if isinstance(value, str) else self.variables[name].shown(value)
+
+    def side(self, binding: Binding) -> str:
+        """The unit of both sides of a constraint."""
+        node = binding.constraint.node
+        return unit_of_quantity(node.left, self.space.cases[0]) or unit_of_quantity(node.right, self.space.cases[0])
+
+    def goal(self, goal: Goal) -> dict[str, Any]:
+        sense = "greatest" if goal.greatest else "least"
+        return {"quantity": goal.subject.text, "sense": sense, "unit": self.unit(goal)}
+
+    def points(self, goals: tuple[Goal, ...], choices: list[tuple[tuple[float, ...], dict[str, Any]]]) -> Table:
+        """Of the CSV form: a row for each point."""
+        names = [name for name in choices[0][1] if name not in {goal.subject.text for goal in goals}]
+        heads = [Column(goal.subject.text, key=goal.subject.text, unit=self.unit(goal)) for goal in goals]
+        heads += [Column(name, key=name, unit=self.variables[name].unit) for name in names]
+        rows = tuple((*values, *(point[name] for name in names)) for values, point in choices)
+        return Table(tuple(heads), rows, media=CSV)
+
+
+def report(result: Optimum | Front, space: Space, subject: str) -> Report:
+    """`subject` is what was optimised: `matmul on simple`."""
+    words = Words(space)
+    return _front(result, words, subject) if isinstance(result, Front) else _optimum(result, words, subject)
+
+
+def _optimum(result: Optimum, words: Words, subject: str) -> Report:
+    best = "greatest" if result.goal.greatest else "least"
+    variables = Table(
+        (Column("variable"), Column("value", align="right")),
+        tuple((name, words.value(name, value)) for name, value in result.point.items()),
+        media=TEXT,
+    )
+    searches = f"the best of local searches, begun at the best of {result.looked_at:,} points"
+    looked = f"all combinations were looked at, {result.looked_at:,}" if result.proven else searches
+    if result.undefined:
+        looked += f"; {result.undefined:,} of them without a value"
+    data = {
+        "subject": subject,
+        **words.goal(result.goal),
+        **{name: getattr(result, name) for name in ("value", "point", "proven", "looked_at", "undefined")},
+    }
+    parts = (
+        variables,
+        _bindings(result, words) if result.bindings else Paragraph("no constraint binds"),
+        table(BINDINGS, result.bindings, "binding", media=JSON),
+        Paragraph(looked),
+        words.points((result.goal,), [((result.value,), result.point)]),
+    )
+    headline = f"{subject}: {best} {result.goal.subject.text} is {words.amount(result.goal, result.value)}"
+    return Report(headline, data, parts)
+
+
+def _bindings(result: Optimum, words: Words) -> Table:
+    """What each constraint costs, and where the optimum goes when it gives way; columns only for what is known."""
+    goal, name = result.goal, result.goal.subject.text
+    unit = words.unit(goal)
+
+    def slope(item: Binding) -> str | None:
+        per = words.side(item)
+        both = " ".join([*([unit] if unit else []), *(["per", per] if per else [])])
+        return None if item.multiplier is None else f"{item.multiplier:.6g} {both}".rstrip()
+
+    def bound(item: Binding) -> str | None:
+        return None if item.next_bound is None else readable(item.next_bound, words.side(item), 6)
+
+    def amount(header: str, field: str) -> Column:
+        return Column(header, lambda value: words.amount(goal, value), get=field)
+
+    heads = (
+        Column("binds", get="constraint.text"),
+        Column(f"{name} by bound", get=slope),
+        amount("1 % looser", "looser"),
+        Column("at", words.at, wrapped=True, get="point"),
+        Column("next bound", get=bound),
+        amount("then", "next_value"),
+        amount("without", "without"),
+    )
+    return table(heads, result.bindings, sparse=True, media=TEXT)
+
+
+def _front(result: Front, words: Words, subject: str) -> Report:
+    names = " and ".join(goal.subject.text for goal in result.goals)
+    choices = [(choice.values, choice.point) for choice in result.choices]
+    every = words.points(result.goals, choices)
+    heads = [Column(column.header, align="unit") for column in every.columns[: len(result.goals)]]
+    heads += [Column(column.header, align="right") for column in every.columns[len(result.goals) :]]
+    rows = tuple(
+        (
+            *(words.amount(goal, value) for goal, value in zip(result.goals, values, strict=True)),
+            *(words.value(column.header, point[column.header]) for column in every.columns[len(values) :]),
+        )
+        for values, point in _some(choices)
+    )
+    ending = f"{len(choices):,} point{'s' if len(choices) > 1 else ''} on the front"
+    if len(rows) < len(choices):
+        ending += f", of which {len(rows)} are shown"
+    ending += f"; all combinations were looked at, {result.looked_at:,}" if result.proven else "; found by NSGA-II"
+    data = {
+        "subject": subject,
+        "goals": [words.goal(goal) for goal in result.goals],
+        "proven": result.proven,
+        "front": [{"values": list(values), "point": point} for values, point in choices],
+    }
+    shown = Table(tuple(heads), rows, media=TEXT)
+    return Report(f"{subject}: what {names} can be at once", data, (shown, Paragraph(ending), every))
+
+
+def _some(choices: list[Any]) -> list[Any]:
+    if len(choices) <= MOST_SHOWN:
+        return choices
+    return [choices[round(number * (len(choices) - 1) / (MOST_SHOWN - 1))] for number in range(MOST_SHOWN)]

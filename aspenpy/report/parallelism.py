@@ -1,0 +1,59 @@
+"""Parallelism as a report."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from aspenpy.mapping.mapper import warnings_of
+from aspenpy.report.tree import in_regions, lines
+from aspenpy.tables.numbers import count
+from aspenpy.tables.table import CSV, DATA, JSON, TEXT, Column, Report, Table, columns, table
+
+if TYPE_CHECKING:
+    from aspenpy.analysis.parallelism import BlockParallelism, Parallelism
+
+FIELDS = "instances maps together mean executions"
+BLOCKS = (
+    Column("path", get=lambda block: list(block.path), media=JSON),
+    Column("path", get=lambda block: "/".join(block.path), media=CSV),
+    Column("block", get="label"),
+    *columns(FIELDS),
+    Column("line", get=lambda block: block.span.position().line if block.span else None, media=JSON),
+)
+
+
+def report(found: Parallelism) -> Report:
+    """The call paths as trees, the blocks as their leaves; what can run most at once stands out."""
+    data = {"application": found.application.name, "kernel": found.kernel, "most": found.most}
+    headline = f"{found.application.name}: {found.kernel} has {_said(found)}"
+    parts = (*((_tree(found),) if found.blocks else ()), table(BLOCKS, found.blocks, "blocks", media=DATA))
+    warnings = warnings_of(found.application, found.run.machine, kernel=found.kernel)
+    return Report(headline, data, parts, tuple(warnings))
+
+
+def _tree(found: Parallelism) -> Table:
+    rows: list[tuple[Any, ...]] = []
+    marked = []
+    for prefix, region in lines(in_regions([(block.region, block) for block in found.blocks], found.kernel)):
+        block = region.item
+        if block is not None and block.together is not None and block.together == found.most:
+            marked.append(len(rows))
+        rows.append((prefix + region.name, *((None,) * 5 if block is None else _cells(block))))
+    heads = (Column("call path"), *columns(FIELDS, format="count"))
+    return Table(heads, tuple(rows), frozenset(marked), media=TEXT)
+
+
+def _said(found: Parallelism) -> str:
+    if found.most is None:
+        return "no block" if not found.blocks else "an unknown number of instances at once"
+    instances = f"{count(found.most)} instance{'' if found.most == 1 else 's'}"
+    unknown = any(block.together is None for block in found.blocks)
+    return f"{instances} or more at once" if unknown else f"up to {instances} at once"
+
+
+def _cells(block: BlockParallelism) -> tuple[Any, ...]:
+    """The mean where it says more."""
+    cells = {field: getattr(block, field) for field in FIELDS.split()}
+    if block.together is not None and float(block.together) == block.mean:
+        cells["mean"] = None
+    return tuple(cells.values())

@@ -1,0 +1,206 @@
+"""A Prediction as a report, and its runtime in LaTeX."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from aspenpy.expr.printer import TooLarge, to_latex
+from aspenpy.prediction import ENERGY_UNITS, metric_of
+from aspenpy.tables.numbers import Amount, seconds, setting, share, unit_of_resource
+from aspenpy.tables.table import CSV, JSON, TEXT, Column, Grid, Part, Report, Table, columns, facts, table
+
+if TYPE_CHECKING:
+    from aspenpy.prediction import KernelUse, ParameterUse, Prediction
+    from aspenpy.samples import Samples
+
+LONGEST_FORMULA = 2000
+"""Characters of LaTeX that a notebook shows; beyond, the value stands alone."""
+
+RESOURCES = (
+    Column("resource", get="name"),
+    Column("amount", "amount", get=lambda use: Amount(use.amount, unit_of_resource(use.name))),
+    Column("busy", unit="s", get="time"),
+    Column("component", wrapped=True),
+)
+METRICS = (Column("metric"), Column("value", "amount"))
+UNITS = {"resources": {"time": "s"}, "bottleneck": {"time": "s"}}
+LONG = columns("application machine socket kernel metric value unit")
+"""Of the CSV form: one value a row, in its base unit."""
+
+
+def report(prediction: Prediction, metrics: Sequence[str] = (), samples: Samples | None = None) -> Report:
+    """The runtime, what bounds it, the kernels, the resources, the parameters; or only the metrics that are asked
+    for."""
+    values = metric_values(prediction, metrics) if metrics else {}
+    spread = {} if samples is None else _spread(samples, prediction.random)
+    shown: tuple[Part, ...] = (Table(METRICS, tuple(values.items()), media=TEXT), facts(spread.items()))
+    if not metrics:
+        slowest = prediction.bottleneck.resource if prediction.bottleneck else None
+        uses = prediction.resources.values()
+        marked = frozenset(place for place, use in enumerate(uses) if use.name == slowest)
+        busiest = table(RESOURCES, uses, marked=marked, media=TEXT)
+        shown = (facts([*_facts(prediction), *spread.items()]), _kernels(prediction), busiest, *_parameters(prediction))
+    kernels = _kernels(prediction).replace(key="kernels", media=JSON)
+    parts = (*shown, kernels, Table(LONG, tuple(_long(prediction, values)), media=CSV))
+    where = f"{prediction.application.name} on {prediction.machine.name}"
+    headline = f"{where}: {prediction.kernel} takes {seconds(prediction.runtime)}"
+    return Report(headline, _data(prediction, values, samples), parts, tuple(prediction.diagnostics), UNITS)
+
+
+def _facts(prediction: Prediction) -> list[tuple[str, str]]:
+    found = prediction.bottleneck
+    bound = "nothing"
+    if found is not None:
+        bound = f"{served(found.resource, found.component)}, {share(found.share)} of the runtime"
+    rows = [("socket", prediction.socket or "none"), ("waits for", bound)]
+    if prediction.random:
+        rows.append(("seed", f"{prediction.seed}; another one draws other numbers (--seed)"))
+    return rows
+
+
+def _spread(samples: Samples, random: bool) -> dict[str, str]:
+    if not random:
+        return {"samples": f"{samples.count}, all alike: the runtime depends on no random draw"}
+    quantiles = (f"{100 * quantile:g} %: {seconds(value)}" for quantile, value in samples.quantiles.items())
+    return {
+        "samples": f"{samples.count}, with seeds from {samples.first_seed} on",
+        "mean": f"{seconds(samples.mean)}, standard deviation {seconds(samples.deviation)}",
+        "quantiles": ", ".join(quantiles),
+    }
+
+
+def served(resource: str, component: str | None) -> str:
+    """`loads on ddr4_2133`."""
+    name = component.rpartition("/")[2] if component else resource
+    return resource if name == resource else f"{resource.rpartition('.')[2]} on {name}"
+
+
+def _kernels(prediction: Prediction) -> Table:
+    def component(kernel: KernelUse) -> str | None:
+        return None if kernel.bound_by is None else prediction.component_of(kernel.bound_by)
+
+    def bound(kernel: KernelUse) -> str | None:
+        return None if kernel.bound_by is None else served(kernel.bound_by, component(kernel))
+
+    heads = (
+        Column("kernel", key="name"),
+        Column("calls", "count"),
+        Column("inclusive", unit="s"),
+        Column("exclusive", unit="s"),
+        Column("share", "share"),
+        Column("waits for", get=bound, wrapped=True, media=TEXT),
+        Column("bound by", media=JSON),
+        Column("component", get=component, media=JSON),
+    )
+    kernels = prediction.kernels
+    slowest = max(range(len(kernels)), key=lambda place: kernels[place].exclusive, default=0)
+    return table(heads, kernels, marked=frozenset([slowest]), media=TEXT)
+
+
+def _parameters(prediction: Prediction) -> list[Grid]:
+    uses = list(prediction.parameters.values())
+    theirs = [use for use in uses if use.machine and not use.overridden]
+    ours = [use for use in uses if not use.machine and not use.overridden]
+    grids = (
+        Grid("set", _entries(prediction, [use for use in uses if use.overridden]), "marked"),
+        Grid(f"parameters of {prediction.application.name}", _entries(prediction, ours)),
+        Grid(f"parameters of {prediction.machine.name}", _entries(prediction, theirs)),
+    )
+    return [grid for grid in grids if grid.entries]
+
+
+def _entries(prediction: Prediction, uses: Sequence[ParameterUse]) -> tuple[tuple[str, str], ...]:
+    return tuple((use.name, _value(prediction, use)) for use in uses)
+
+
+def _value(prediction: Prediction, use: ParameterUse) -> str:
+    """The value, or the member of the enum that it stands for."""
+    application = prediction.application
+    node = None if use.machine else application.declared.get(use.name)
+    if node is None or node.member_of is None:
+        return setting(use.value)
+    return application.enums[node.member_of].members[int(use.value)]
+
+
+# -- as data ---------------------------------------------------------------------------------------
+
+
+def metric_values(prediction: Prediction, metrics: Sequence[str]) -> dict[str, Amount]:
+    """The metrics asked for: `runtime`, energies, or the amounts of resources."""
+    exprs = [metric_of(prediction.tree, metric) for metric in metrics]
+    values = prediction.scope.values(exprs, prediction.seed)
+    known = {"runtime": "s"} | {name: unit for name, unit in ENERGY_UNITS.items() if name not in prediction.resources}
+    units = [known[metric] if metric in known else unit_of_resource(metric) for metric in metrics]
+    return {name: Amount(value, unit) for name, value, unit in zip(metrics, values, units, strict=True)}
+
+
+def _data(prediction: Prediction, metrics: dict[str, Amount], samples: Samples | None) -> dict[str, Any]:
+    uses = prediction.parameters.values()
+    found: dict[str, Any] = {
+        "application": prediction.application.name,
+        "machine": prediction.machine.name,
+        "socket": prediction.socket,
+        "kernel": prediction.kernel,
+        "parameters": {use.name: use.value for use in uses},
+        "overridden": [use.name for use in uses if use.overridden],
+        "runtime": Amount(prediction.runtime, "s"),
+        "resources": {
+            use.name: {
+                "amount": use.amount,
+                "unit": unit_of_resource(use.name),
+                "time": use.time,
+                "component": use.component,
+            }
+            for use in prediction.resources.values()
+        },
+        "bottleneck": _fields(prediction.bottleneck, "resource component time share"),
+    }
+    found |= {"metrics": metrics} if metrics else {}
+    found |= {"seed": prediction.seed} if prediction.random else {}
+    if samples is not None:
+        quantiles = {f"{quantile:g}": value for quantile, value in samples.quantiles.items()}
+        plain = _fields(samples, "count first_seed mean deviation minimum maximum")
+        found["samples"] = {**(plain or {}), "quantiles": quantiles}
+    return found
+
+
+def _fields(item: Any, names: str) -> dict[str, Any] | None:
+    return item and {name: getattr(item, name) for name in names.split()}
+
+
+def _long(prediction: Prediction, metrics: dict[str, Amount]) -> Iterator[tuple[Any, ...]]:
+    """The metrics asked for, or all there are."""
+    where = (prediction.application.name, prediction.machine.name, prediction.socket)
+    main = (*where, prediction.kernel)
+    for name, item in metrics.items():
+        yield (*main, name, *item)
+    if metrics:
+        return
+    yield (*main, "runtime", prediction.runtime, "s")
+    for use in prediction.resources.values():
+        yield (*main, use.name, use.amount, unit_of_resource(use.name))
+        yield (*main, f"{use.name}_time", use.time, "s")
+    for kernel in prediction.kernels:
+        yield (*where, kernel.name, "calls", kernel.calls, "")
+        yield (*where, kernel.name, "inclusive", kernel.inclusive, "s")
+        yield (*where, kernel.name, "exclusive", kernel.exclusive, "s")
+
+
+# -- as a formula ----------------------------------------------------------------------------------
+
+
+def as_latex(prediction: Prediction) -> str:
+    """The runtime in the parameters that the application gives a range, with its value; too long a formula is
+    left out."""
+    known = prediction.application.parameters
+    free = [use.name for use in prediction.parameters.values() if use.name in known and known[use.name].low is not None]
+    number, _, unit = seconds(prediction.runtime).partition(" ")
+    value = rf"{number}\,\mathrm{{{unit}}}"
+    try:
+        formula = to_latex(prediction.formula(free=free)) if free else value
+    except TooLarge:
+        formula = value
+    if not free or formula == value or len(formula) > LONGEST_FORMULA:
+        return rf"$\displaystyle T = {value}$"
+    return rf"$\displaystyle T = {formula} = {value}$"

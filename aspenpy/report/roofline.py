@@ -1,0 +1,173 @@
+"""A Roofline as a report."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from aspenpy.diagnostics import distinct
+from aspenpy.tables.table import CSV, JSON, TEXT, Column, Report, Table, columns, table
+
+if TYPE_CHECKING:
+    from aspenpy.analysis.ceilings import Ceiling
+    from aspenpy.analysis.roofline import Roofline
+    from aspenpy.analysis.roofline_points import Point
+
+CEILING = (
+    *columns("resources traits"),
+    Column("component", get=lambda ceiling: "/".join(ceiling.path)),
+    *columns("count one rate"),
+)
+FLOPS = Column("unit", get=lambda ceiling: "flop/s")
+BYTES = Column("unit", get=lambda ceiling: "B/s")
+OBJECTS = (
+    *columns("application kernel"),
+    Column("flops", unit="flop"),
+    Column("bytes", unit="B", get="volume"),
+    Column("intensity", unit="flop/B"),
+    Column("attainable", unit="flop/s"),
+    Column("bound_by"),
+    Column("predicted", unit="flop/s"),
+    Column("waits_for"),
+    Column("time", unit="s"),
+    Column(
+        "levels", get=lambda it: [{"name": at.level, "bytes": at.volume, "intensity": at.intensity} for at in it.levels]
+    ),
+)
+LONG = (
+    *columns("kind name traits rate unit"),
+    Column("intensity", unit="flop/B"),
+    *columns("attainable bound_by predicted"),
+    Column("time", unit="s"),
+)
+"""Of the CSV form: a row for each ceiling (`rate`), application and kernel (what comes behind it)."""
+
+
+def report(roofline: Roofline) -> Report:
+    """The ceilings, the bandwidths, and what stands below them."""
+
+    def ridges(ceiling: Ceiling) -> dict[str, float]:
+        return {label(memory, roofline): roofline.ridge(ceiling, memory) for memory in roofline.bandwidths}
+
+    warnings = [warning for prediction in roofline.predictions for warning in prediction.diagnostics]
+    parts = (
+        _compute(roofline),
+        _bandwidths(roofline),
+        _points(roofline),
+        _by_level(roofline),
+        table((*CEILING, FLOPS, Column("ridges", get=ridges)), roofline.compute, "compute", media=JSON),
+        table((*CEILING, BYTES), roofline.caches, "caches", media=JSON),
+        table((*CEILING, BYTES), roofline.memory, "memory", media=JSON),
+        table(OBJECTS, roofline.points, "points", media=JSON),
+        _long(roofline),
+    )
+    data = {"machine": roofline.machine.name, "socket": roofline.socket}
+    return Report(heading(roofline), data, parts, tuple(distinct(warnings or roofline.machine.warnings)))
+
+
+def heading(roofline: Roofline) -> str:
+    where = f"{roofline.machine.name}, socket {roofline.socket}" if roofline.socket else roofline.machine.name
+    return f"roofline of {where}"
+
+
+def _compute(roofline: Roofline) -> Table:
+    """Flops a second, and the ridge point with each memory."""
+
+    def ridge(memory: Ceiling) -> Column:
+        header = f"ridge with {label(memory, roofline)}"
+        return Column(header, "ratio", get=lambda ceiling: roofline.ridge(ceiling, memory))
+
+    heads = (
+        Column("flops as", get=traits),
+        Column("of one", unit="flop/s", get="one"),
+        Column("of all", unit="flop/s", get="rate"),
+        *map(ridge, roofline.memory),
+        Column("component", wrapped=True),
+    )
+    return table(heads, roofline.compute, title="ceilings (ridge: the flop/B from which on they hold)", media=TEXT)
+
+
+def _bandwidths(roofline: Roofline) -> Table:
+    heads = (
+        Column("memory", get="component", wrapped=True),
+        Column("resource", get=lambda ceiling: ", ".join(ceiling.resources)),
+        Column("as", get=lambda ceiling: ", ".join(ceiling.traits) or None),
+        Column("of one", unit="B/s", get="one"),
+        Column("of all", unit="B/s", get="rate"),
+    )
+    return table(heads, roofline.bandwidths, title="bandwidths", media=TEXT)
+
+
+def _points(roofline: Roofline) -> Table:
+    heads = (
+        Column("kernel", get=_indented),
+        Column("time", unit="s"),
+        Column("flop/B", "ratio", get="intensity"),
+        Column("attainable", unit="flop/s"),
+        Column("bound by", get=lambda point: " + ".join(point.bound_by)),
+        Column("predicted", unit="flop/s"),
+        Column("of it", "share", get=lambda point: point.predicted / point.attainable),
+        Column("waits for"),
+    )
+    return table(heads, roofline.points, marked=_whole(roofline.points), title="below them", media=TEXT)
+
+
+def _whole(points: Sequence[Point]) -> frozenset[int]:
+    """The rows of applications."""
+    return frozenset(number for number, point in enumerate(points) if point.kernel is None)
+
+
+def _by_level(roofline: Roofline) -> Table:
+    """The intensity at each level of what says how it touches its data."""
+    placed = [point for point in roofline.points if point.levels]
+
+    def at(name: str) -> Column:
+        return Column(name, "ratio", get=lambda point: {it.level: it.intensity for it in point.levels}.get(name))
+
+    names = dict.fromkeys(level.level for point in placed for level in point.levels)
+    heads = (Column("kernel", get=_indented), *map(at, names))
+    return table(heads, placed, marked=_whole(placed), title="flop/B at each level", media=TEXT)
+
+
+def _indented(point: Point) -> str:
+    return f"  {point.kernel}" if point.kernel else point.application
+
+
+def traits(ceiling: Ceiling) -> str:
+    return ", ".join(ceiling.traits) or "plain"
+
+
+def label(memory: Ceiling, roofline: Roofline) -> str:
+    """A bandwidth's component, and what tells it from others of the same."""
+    alike = [other for other in roofline.bandwidths if other.component == memory.component]
+    more = [*(memory.resources if len({other.resources for other in alike}) > 1 else ()), *memory.traits]
+    return f"{memory.component} ({', '.join(more)})" if more else memory.component
+
+
+def _long(roofline: Roofline) -> Table:
+    kinds = (
+        ("compute", "flop/s", roofline.compute),
+        ("cache", "B/s", roofline.caches),
+        ("memory", "B/s", roofline.memory),
+    )
+    rows = [
+        (kind, it.component if kind == "compute" else label(it, roofline), it.traits, it.rate, unit, *(None,) * 5)
+        for kind, unit, ceilings in kinds
+        for it in ceilings
+    ]
+    points = [
+        (
+            "kernel" if point.kernel else "application",
+            point.name,
+            None,
+            None,
+            "flop/s",
+            point.intensity,
+            point.attainable,
+            " + ".join(point.bound_by),
+            point.predicted,
+            point.time,
+        )
+        for point in roofline.points
+    ]
+    return Table(LONG, (*rows, *points), media=CSV)

@@ -1,0 +1,100 @@
+"""A sweep as a report: the extremes of each metric, where they are, and the points without a value."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from aspenpy.sweeps.reasons import REASONS
+from aspenpy.sweeps.result import attributes
+from aspenpy.tables.numbers import Amount
+from aspenpy.tables.table import TEXT, Column, Report, Table
+
+if TYPE_CHECKING:
+    from aspenpy.sweeps.result import Summary, SweepResult
+    from aspenpy.sweeps.study import Study
+
+
+def report(result: SweepResult) -> Report:
+    """What was swept, and what came out of it."""
+    return summed_up(result.study, result.summary)
+
+
+def summed_up(study: Study, summary: Summary) -> Report:
+    """The same of a sweep whose points are not kept."""
+    first_at = {reason: study.point(summary.first_bad[reason]) for reason in summary.bad}
+    bad = [(REASONS[reason], number, first_at[reason]) for reason, number in sorted(summary.bad.items())]
+    data = {
+        **attributes(study),
+        "points": summary.points,
+        "dimensions": {item.name: item.size for item in study.directions},
+        "metrics": {
+            name: {
+                "unit": metric.unit,
+                "least": _extreme(study, summary.least.get(name)),
+                "median": summary.median.get(name),
+                "largest": _extreme(study, summary.largest.get(name)),
+            }
+            for name, metric in study.metrics.items()
+        },
+        "no_value": [{"reason": why, "points": number, "first_at": at} for why, number, at in bad],
+    }
+    parts = (_extremes(study, summary), _places(study, summary), _bad(study, summary, bad))
+    units = {name: unit for name, unit in study.units.items() if unit}
+    headline = _headline(study, summary)
+    return Report(headline, data, parts, tuple(study.diagnostics), {"axes": units} if units else {})
+
+
+def _headline(study: Study, summary: Summary) -> str:
+    """`comd on haswell: runtime over nx (50) x ranks (3), 150 points`."""
+    first = study.cases[0]
+    swept = {item.name for item in study.categories}
+    what = "" if "app" in swept else first.application.name
+    what += "" if "machine" in swept else f" on {first.machine.name}"
+    over = " × ".join(f"{item.name} ({item.size:,})" for item in study.directions)
+    points = f"{summary.points:,} point" + ("" if summary.points == 1 else "s")
+    return f"{what.strip() or 'sweep'}: {', '.join(study.metrics)} over {over}, {points}"
+
+
+def _extreme(study: Study, extreme: Any) -> dict[str, Any] | None:
+    return None if extreme is None else {"value": extreme.value, "at": study.point(extreme.point)}
+
+
+def _extremes(study: Study, summary: Summary) -> Table:
+    heads = (Column("metric"), *(Column(name, "amount") for name in ("least", "median", "largest")))
+    rows = []
+    for name, metric in study.metrics.items():
+        if name in summary.least:
+            values = (summary.least[name].value, summary.median.get(name), summary.largest[name].value)
+            rows.append((name, *(None if value is None else Amount(value, metric.unit) for value in values)))
+    return Table(heads, tuple(rows), media=TEXT)
+
+
+def _places(study: Study, summary: Summary) -> Table:
+    """The axes at the least and at the largest value of each metric."""
+    rows = [
+        (f"{words} {name}", *study.point(extremes[name].point).values())
+        for name in study.metrics
+        for words, extremes in (("least", summary.least), ("largest", summary.largest))
+        if name in extremes
+    ]
+    return Table((Column("at the"), *_axes(study)), tuple(rows), media=TEXT)
+
+
+def _bad(study: Study, summary: Summary, bad: list[tuple[str, int, dict[str, Any]]]) -> Table:
+    heads = (
+        Column("no value"),
+        Column("points", "count"),
+        Column("share", "share"),
+        *(column.replace(header=f"first at {column.header}") for column in _axes(study)),
+    )
+    rows = tuple((why, number, number / summary.points, *at.values()) for why, number, at in bad)
+    return Table(heads, rows, media=TEXT)
+
+
+def _axes(study: Study) -> list[Column]:
+    names = [item.name for item in study.categories]
+    return [*map(Column, names), *(Column(name, _value, "right") for name in study.columns)]
+
+
+def _value(value: Any) -> str:
+    return f"{value:,}" if isinstance(value, int) else f"{value:.7g}"

@@ -1,0 +1,115 @@
+"""A Trace as a report."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from aspenpy.tables.numbers import Amount, amount, count, plain, setting, share, unit_of_resource
+from aspenpy.tables.table import JSON, TEXT, Column, Paragraph, Report, columns, table
+
+if TYPE_CHECKING:
+    from aspenpy.analysis.trace import Demand, Step, Trace
+
+DEMANDS = "resource amount unit direction data traits"
+
+
+def report(trace: Trace) -> Report:
+    """A row a step, set in as deep as it stands; with a machine, when it begins and how long it takes, else null."""
+    application = trace.application.name
+    machine = trace.machine.name if trace.machine else None
+    data = {
+        "application": application,
+        "machine": machine,
+        "kernel": trace.entry.name,
+        "complete": trace.complete,
+        "blocks": {"shown": trace.shown_blocks, "all": trace.blocks},
+    }
+    times = (Column("begins", unit="s", get="start"), Column("takes", unit="s", get="duration"))
+    heads = (
+        *(times if trace.machine else ()),
+        Column("step", get=lambda step: "  " * step.depth + _WORDS[step.kind](step)),
+        Column("asks for", get=lambda step: ", ".join(map(_demanded, step.demands)) or None, wrapped=True),
+    )
+    left = _left_out(trace)
+    parts = (
+        table(heads, trace.steps, media=TEXT),
+        table(STEPS, trace.steps, "steps", media=JSON),
+        *((Paragraph(left),) if left else ()),
+    )
+    where = f"{application} on {machine}" if machine else application
+    return Report(f"{where}: what {trace.entry.name} does", data, parts, tuple(trace.application.warnings))
+
+
+STEPS = (
+    *columns("kind depth name label values"),
+    Column("demands", get=lambda step: [_demand(demand) for demand in step.demands]),
+    *columns("start duration", unit="s"),
+)
+
+
+def _demand(demand: Demand) -> dict[str, object]:
+    unit = unit_of_resource(demand.resource)
+    return {name: unit if name == "unit" else getattr(demand, name) for name in DEMANDS.split()}
+
+
+def _left_out(trace: Trace) -> str | None:
+    """What the page does not show."""
+    more = "--most shows more steps, --passes more passes of each loop"
+    if not trace.complete:
+        shown = f"The first {len(trace.steps):,} steps, with {trace.shown_blocks:,} of {count(trace.blocks)} executions"
+        return f"{shown} of blocks; {more}."
+    if any(step.kind == "passes" for step in trace.steps):
+        return f"{trace.shown_blocks:,} of {count(trace.blocks)} executions of blocks; {more}."
+    return None
+
+
+# -- words -----------------------------------------------------------------------------------------
+
+
+def _label(step: Step) -> str:
+    return f' "{step.label}"' if step.label else ""
+
+
+def _call(step: Step) -> str:
+    listed = ", ".join(f"{name} = {setting(plain(value))}" for name, value in step.values.items())
+    return f"{step.name}({listed})"
+
+
+def _loop(step: Step) -> str:
+    times = step.values["count"]
+    return f"{step.name}{_label(step)}, {count(times)} {'pass' if times == 1 else 'passes'}"
+
+
+def _pass(step: Step) -> str:
+    ((name, number),) = step.values.items()
+    return f"pass {number + 1}" if name == "pass" else f"pass {number + 1}, {name} = {number}"
+
+
+def _passes(step: Step) -> str:
+    left = step.values["count"]
+    return "... one more pass" if left == 1 else f"... {count(left)} more passes"
+
+
+def _block(step: Step) -> str:
+    instances = step.values["instances"]
+    said = "" if instances == 1 else f" in {count(instances)} instances"
+    return f"block{_label(step)}{said}"
+
+
+_WORDS: dict[str, Callable[[Step], str]] = {
+    "call": _call,
+    "loop": _loop,
+    "pass": _pass,
+    "passes": _passes,
+    "block": _block,
+    "case": lambda step: f"with probability {share(float(step.values['probability']))}",
+    "par": lambda step: f"par{_label(step)}, {step.name}",
+}
+
+
+def _demanded(demand: Demand) -> str:
+    text = f"{demand.resource} {amount(Amount(demand.amount, unit_of_resource(demand.resource)))}"
+    if demand.data is not None:
+        text += f" {demand.direction} {demand.data}"
+    return text

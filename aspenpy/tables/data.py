@@ -1,0 +1,78 @@
+"""Reports for programs: JSON, and comma-separated values (RFC 4180 with plain line ends). Numbers are in base units."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+from aspenpy.tables.numbers import Amount, plain
+from aspenpy.tables.table import Column, Report, Table
+
+
+def as_json(report: Report) -> dict[str, Any]:
+    """One object: values and tables by their keys. Units of bare numbers stand under `units`, those of a table's
+    columns under the table's key."""
+    keyed = [table for table in report.tables("json") if table.key]
+    units: dict[str, Any] = dict(report.units)
+    for table in keyed:
+        units |= {table.key: of} if (of := _units(table)) else {}
+    found: dict[str, Any] = {name: jsonable(value) for name, value in report.data.items()}
+    found |= {table.key: objects(table) for table in keyed}
+    found |= {"units": units} if units else {}
+    if report.diagnostics is not None:
+        found["diagnostics"] = [item.to_json() for item in report.diagnostics]
+    return found
+
+
+def objects(table: Table) -> list[dict[str, Any]]:
+    """An object for each row."""
+    return [
+        {column.name: _object(column, cell) for column, cell in zip(table.columns, row, strict=True)}
+        for row in table.rows
+    ]
+
+
+def _object(column: Column, cell: Any) -> Any:
+    return {"value": jsonable(cell), "unit": column.unit} if column.quantity else jsonable(cell)
+
+
+def _units(table: Table) -> dict[str, str]:
+    return {column.name: column.unit for column in table.columns if column.unit and not column.quantity}
+
+
+def jsonable(value: Any) -> Any:
+    """Numbers as JSON holds them, amounts with their units."""
+    if isinstance(value, Amount):
+        return {"value": plain(value.value), "unit": value.unit}
+    if isinstance(value, dict):
+        return {name: jsonable(item) for name, item in value.items()}
+    return [jsonable(item) for item in value] if isinstance(value, list | tuple) else plain(value)
+
+
+def as_csv(source: Report | Table) -> str:
+    """The headers and the rows; behind each column of numbers in a unit stands that unit."""
+    import csv
+
+    table = source.within("csv") if isinstance(source, Table) else source.tables("csv")[0]
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    cells = [_with_unit(column, [row[place] for row in table.rows]) for place, column in enumerate(table.columns)]
+    flat = [stack for stacks in cells for stack in stacks]
+    writer.writerows(zip(*flat, strict=True))
+    return text.getvalue()
+
+
+def _with_unit(column: Column, cells: list[Any]) -> list[list[Any]]:
+    """The column, and one with the unit of each cell if its numbers have any."""
+    stack = [column.name, *map(_written, cells)]
+    if column.unit:
+        return [stack, [f"{column.name}_unit", *(None if cell is None else column.unit for cell in cells)]]
+    if any(isinstance(cell, Amount) for cell in cells):
+        return [stack, [f"{column.name}_unit", *(getattr(cell, "unit", None) for cell in cells)]]
+    return [stack]
+
+
+def _written(cell: Any) -> Any:
+    if isinstance(cell, Amount):
+        return plain(cell.value)
+    return ", ".join(map(str, cell)) if isinstance(cell, list | tuple) else plain(cell)

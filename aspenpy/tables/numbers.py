@@ -1,0 +1,113 @@
+"""Numbers as a reader wants them: few digits, a unit of the right size."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+from aspenpy.dimensions import readable
+from aspenpy.expr.numerals import aspen_numeral, decimal
+
+Real = int | Fraction | float
+
+RESOURCE_UNITS = dict.fromkeys(("loads", "stores", "bytes", "messages", "intracomm"), "B") | {"flops": "flop"}
+"""What the amounts of resources are counted in; others are plain numbers."""
+
+
+class Amount(NamedTuple):
+    """So many of a base unit, for columns in which every row has its own. An array has none."""
+
+    value: Any
+    unit: str
+
+
+def unit_of_resource(resource: str) -> str:
+    """The base unit of a resource's amount; empty for a plain number. `memory.resource`, of one of several memories,
+    and names such as `dram_loads` are counted as the resource they end with."""
+    return RESOURCE_UNITS.get(resource.rpartition(".")[2].rpartition("_")[2], "")
+
+
+def amount(cell: Amount) -> str:
+    """`23.1 Gflop`; plain numbers as `count` has them."""
+    return readable(cell.value, cell.unit) if cell.unit else count(cell.value)
+
+
+def worth(cell: Amount) -> str:
+    """`3.5 GHz`; what has no unit as it could be given to `--set`."""
+    return readable(cell.value, cell.unit) if cell.unit else setting(cell.value)
+
+
+def quantity(unit: str) -> Callable[[Real], str]:
+    """A reader of numbers in a base unit, such as `831 ms`."""
+    return lambda value: readable(value, unit)
+
+
+seconds = quantity("s")
+
+
+def count(value: Real) -> str:
+    """`1,280`, `2.5`, `3.2e+18`."""
+    if -(10**15) < value < 10**15 and value == int(value):
+        return f"{int(value):,}"
+    return readable(value, "", 6)
+
+
+def expected(value: Real) -> str:
+    """An expected count, which need not be whole."""
+    return count(round(value)) if value >= 100 else f"{float(value):.3g}"
+
+
+def ratio(value: Real) -> str:
+    """Three digits."""
+    return f"{float(value):.3g}"
+
+
+def share(value: float) -> str:
+    """A part of the whole (0 to 1) in percent."""
+    if 0 < value < 0.0005:
+        return "<0.1 %"
+    return f"{100 * value:.1f} %"
+
+
+MOST_DIGITS = 6
+"""Of a large round number that is written with a power of a thousand: `6.8e9`, but `1234567891`."""
+
+LONGEST_NUMBER = 24
+"""Characters of an exact number; a longer one is rounded."""
+
+LONGEST_SETTING = 60
+"""Characters of a parameter's value."""
+
+
+def setting(value: Any) -> str:
+    """A parameter's value as it could be given to `--set`; a long one ends with an ellipsis."""
+    text = _setting(value)
+    return text if len(text) <= LONGEST_SETTING else text[: LONGEST_SETTING - 3] + "..."
+
+
+def _setting(value: Any) -> str:
+    if isinstance(value, tuple):
+        return "{" + ", ".join(map(_setting, value[:LONGEST_SETTING])) + "}"
+    if value < 0:
+        return "-" + _setting(-value)
+    if isinstance(value, float):
+        return f"{value:.10g}"
+    digits, exponent = decimal(value) or ("", 0)
+    size = exponent + len(str(digits)) - 1
+    if digits and not -3 <= size < 6 and len(str(digits)) <= MOST_DIGITS:
+        thousands = 3 * (size // 3)
+        return f"{float(value / Fraction(10) ** thousands):g}e{thousands}"
+    text = aspen_numeral(value)[0]
+    return text if len(text) <= LONGEST_NUMBER else readable(value, "", 6)
+
+
+def plain(value: Any) -> Any:
+    """The number as JSON and CSV can hold it: whole ones as they are, fractions as the nearest float, or the whole
+    number below where they are beyond all floats."""
+    if isinstance(value, tuple):
+        return [plain(element) for element in value]
+    try:
+        return float(value) if isinstance(value, Fraction) else value
+    except OverflowError:
+        return int(value)

@@ -1,0 +1,100 @@
+"""Plots in characters: each shows two columns of four dots (Braille patterns, Unicode from 2800 on)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from aspenpy.tables.layout import width
+from aspenpy.tables.numbers import Amount, count, setting, worth
+from aspenpy.tables.table import Plot
+
+HEIGHT = 12
+"""Lines of the curve."""
+
+WIDEST = 100
+"""Characters of a plot on a wide terminal."""
+
+NARROWEST = 20
+"""Characters of the curve on a narrow one."""
+
+DOTS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
+"""The bit of each dot of a character, row by row."""
+
+WIDE = 1_000
+"""Heights that differ by more than this factor are drawn on a logarithmic axis."""
+
+
+def plot_lines(plot: Plot, columns: int = WIDEST) -> list[str]:
+    """A title, the curve with its heights to the left, the ends of the axis below."""
+    known = [height for height in plot.heights if math.isfinite(height)]
+    low, high = min(known), max(known)
+    log = low > 0 and high > WIDE * low
+    labels = [_label(high, plot.unit), _label(low, plot.unit)]
+    gutter = max(map(width, labels))
+    across = max(NARROWEST, min(columns, WIDEST) - gutter - 2)
+    curve = _curve(plot, across, low, high, log)
+    lines = [f"{' ' * gutter} │{line}" for line in curve]
+    lines[0] = f"{labels[0]:>{gutter}} ┤{curve[0]}"
+    lines[-1] = f"{labels[1]:>{gutter}} ┤{curve[-1]}"
+    ends = [_value(plot.xs[0]), _value(plot.xs[-1])]
+    below = ends[0] + plot.parameter.center(across - width(ends[0]) - width(ends[1])) + ends[1]
+    title = f"{plot.what} over {plot.parameter}{_axes(plot.log, log)}{_gaps(plot)}"
+    return [line.rstrip() for line in (title, *lines, f"{' ' * gutter} └{'─' * across}", f"{' ' * gutter}  {below}")]
+
+
+def _axes(log_x: bool, log_y: bool) -> str:
+    if log_x and log_y:
+        return ", both axes logarithmic"
+    return ", logarithmic axis" if log_x else ", logarithmic heights" if log_y else ""
+
+
+def _gaps(plot: Plot) -> str:
+    missing = sum(not math.isfinite(height) for height in plot.heights)
+    return f"; {missing} of {len(plot.heights)} points without a value" if missing else ""
+
+
+def _label(value: float, unit: str) -> str:
+    return worth(Amount(value, unit)) if unit else count(value)
+
+
+def _value(value: float) -> str:
+    return setting(int(value) if value == int(value) else float(f"{value:.6g}"))
+
+
+def _curve(plot: Plot, across: int, low: float, high: float, log: bool) -> list[str]:
+    """The dots of the curve as lines of characters."""
+    cells = [[0] * across for _ in range(HEIGHT)]
+    for x, y in _dots(plot, 2 * across, 4 * HEIGHT, low, high, log):
+        cells[y // 4][x // 2] |= DOTS[y % 4][x % 2]
+    return ["".join(chr(0x2800 + dots) if dots else " " for dots in row) for row in cells]
+
+
+def _dots(plot: Plot, columns: int, rows: int, low: float, high: float, log: bool) -> Iterator[tuple[int, int]]:
+    """Where there are dots, from the upper left; neighbouring points are joined."""
+    before: tuple[int, int] | None = None
+    for x, height in zip(plot.xs, plot.heights, strict=True):
+        if not math.isfinite(height):
+            before = None
+            continue
+        place = (
+            round(_share(x, plot.xs[0], plot.xs[-1], plot.log) * (columns - 1)),
+            rows - 1 - round(_share(height, low, high, log) * (rows - 1)),
+        )
+        yield from _line(before or place, place)
+        before = place
+
+
+def _share(value: float, low: float, high: float, log: bool) -> float:
+    """How far along the way from one end to the other; in the middle where these are one."""
+    if low == high:
+        return 0.5
+    return math.log(value / low) / math.log(high / low) if log else (value - low) / (high - low)
+
+
+def _line(first: tuple[int, int], last: tuple[int, int]) -> Iterator[tuple[int, int]]:
+    """The dots from one to the other."""
+    (x0, y0), (x1, y1) = first, last
+    steps = max(abs(x1 - x0), abs(y1 - y0), 1)
+    for step in range(steps + 1):
+        yield x0 + round((x1 - x0) * step / steps), y0 + round((y1 - y0) * step / steps)

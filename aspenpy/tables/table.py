@@ -1,0 +1,190 @@
+"""What a result says: columns with their units, tables of them, and reports. Every format is derived from these.
+
+`text`, `terminal` and `html` draw reports for people; `data` gives JSON and CSV.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from operator import attrgetter
+from typing import Any, Literal
+
+from aspenpy.diagnostics import Diagnostic
+from aspenpy.record import Record
+from aspenpy.tables.numbers import Amount, amount, count, quantity, ratio, share
+
+Align = Literal["left", "right", "unit"]
+"""`unit` puts the numbers under each other and the units behind them."""
+
+Format = Literal["text", "count", "share", "ratio", "amount"]
+
+FORMATS: dict[str, tuple[Callable[[Any], str], Align]] = {
+    "text": (str, "left"),
+    "count": (count, "right"),
+    "share": (share, "right"),
+    "ratio": (ratio, "right"),
+    "amount": (amount, "unit"),
+}
+"""How cells are read out, and where they stand; cells of `amount` carry their own unit."""
+
+ALL, TEXT, DATA, JSON, CSV = ("text", "json", "csv"), ("text",), ("json", "csv"), ("json",), ("csv",)
+"""Where a column appears."""
+
+
+class Column(Record):
+    """A column: its header, how cells are read out (by default from the unit), and the base unit of its numbers.
+
+    `key` is its name in JSON and CSV (default: the header, joined by underscores), `get` the attribute of an item, or a
+    function of it, that the cell is (default: the attribute `key`). A `quantity` is `{"value", "unit"}` in JSON. Only
+    what is `wrapped` may take more than one line on a narrow terminal.
+    """
+
+    header: str
+    format: Format | Callable[[Any], str] | None = None
+    align: Align | None = None
+    wrapped: bool = False
+    unit: str = ""
+    key: str = ""
+    get: str | Callable[[Any], Any] = ""
+    media: tuple[str, ...] = ALL
+    quantity: bool = False
+
+    @property
+    def show(self) -> Callable[[Any], str]:
+        """Reads a cell out."""
+        if callable(self.format):
+            return self.format
+        return quantity(self.unit) if self.unit and self.format is None else FORMATS[self.format or "text"][0]
+
+    @property
+    def side(self) -> Align:
+        """Where cells stand."""
+        if self.align is not None or callable(self.format):
+            return self.align or "left"
+        return "unit" if self.unit and self.format is None else FORMATS[self.format or "text"][1]
+
+    @property
+    def name(self) -> str:
+        """In JSON and CSV."""
+        return self.key or self.header.replace(" ", "_")
+
+    def cell(self, item: Any) -> Any:
+        """What stands in the row of an item."""
+        return self.get(item) if callable(self.get) else attrgetter(self.get or self.name)(item)
+
+
+class Table(Record):
+    """Rows of raw values, as many as there are columns; None is a cell with nothing in it. Rows whose number is in
+    `marked` stand out. Facts are a table without headers. A table with a `key` is a list of objects in JSON; `media`
+    says where the table appears, a `sparse` one leaves out columns that no row fills in text."""
+
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Any, ...], ...]
+    marked: frozenset[int] = frozenset()
+    title: str = ""
+    key: str = ""
+    media: tuple[str, ...] = ALL
+    sparse: bool = False
+
+    @property
+    def has_headers(self) -> bool:
+        return any(column.header for column in self.columns)
+
+    def within(self, medium: str) -> Table:
+        """The columns that appear there."""
+        kept = [place for place, column in enumerate(self.columns) if medium in column.media]
+        if medium == "text" and self.sparse:
+            kept = [place for place in kept if any(row[place] is not None for row in self.rows)]
+        if len(kept) == len(self.columns):
+            return self
+        rows = tuple(tuple(row[place] for place in kept) for row in self.rows)
+        return self.replace(columns=tuple(self.columns[place] for place in kept), rows=rows)  # type: ignore[no-any-return]
+
+    def texts(self) -> list[list[str]]:
+        """What the cells say, row by row."""
+        return [
+            ["" if cell is None else column.show(cell) for column, cell in zip(self.columns, row, strict=True)]
+            for row in self.rows
+        ]
+
+
+def table(columns: Sequence[Column], items: Iterable[Any], key: str = "", **more: Any) -> Table:
+    """A row for each item, by the `get` of the columns."""
+    return Table(
+        tuple(columns), tuple(tuple(column.cell(item) for column in columns) for item in items), key=key, **more
+    )
+
+
+def columns(names: str, **same: Any) -> tuple[Column, ...]:
+    """Columns by their keys, alike in all else."""
+    return tuple(Column(name, **same) for name in names.split())
+
+
+def facts(rows: Iterable[tuple[str, str]], title: str = "") -> Table:
+    """Names with what there is to say of each, for people only."""
+    return Table((Column(""), Column("", wrapped=True)), tuple(rows), title=title, media=TEXT)
+
+
+class Title(Record):
+    """What the page is about, or the part of it that follows."""
+
+    text: str
+
+
+class Paragraph(Record):
+    """A sentence or a formula, which may wrap."""
+
+    text: str
+
+
+class Grid(Record):
+    """Short entries, in as many columns as fit; those that are `marked` stand out."""
+
+    heading: str
+    entries: tuple[tuple[str, str], ...]
+    tone: Literal["plain", "marked"] = "plain"
+
+
+class Plot(Record):
+    """A curve over a parameter: heights in a base unit (empty for plain numbers), not a number where there are none;
+    the values of the parameter stand in equal ratios if `log`."""
+
+    what: str
+    unit: str
+    parameter: str
+    xs: tuple[float, ...]
+    heights: tuple[float, ...]
+    log: bool
+
+
+Part = Title | Paragraph | Table | Grid | Plot
+Page = tuple[Part, ...]
+"""What people read."""
+
+
+class Report(Record):
+    """All that a result says: a headline, values by their keys (`Amount`s where they have units), and parts.
+
+    CSV is the first part that appears there. `units` are those of bare numbers in `data`.
+    """
+
+    headline: str
+    data: dict[str, Any]
+    parts: tuple[Part, ...]
+    diagnostics: tuple[Diagnostic, ...] | None = None
+    units: dict[str, Any] = {}  # noqa: RUF012 - records never change
+
+    @property
+    def page(self) -> Page:
+        """What people read: no empty tables, no columns that are data alone."""
+        shown = [part.within("text") if isinstance(part, Table) else part for part in self.parts]
+        kept = [part for part in shown if not isinstance(part, Table) or ("text" in part.media and part.rows)]
+        return (*((Title(self.headline),) if self.headline else ()), *kept)
+
+    def tables(self, medium: str) -> list[Table]:
+        """The tables that appear there, with the columns that do."""
+        found = [part for part in self.parts if isinstance(part, Table) and medium in part.media]
+        return [part.within(medium) for part in found]
+
+
+__all__ = ["Amount", "Column", "Format", "Grid", "Page", "Paragraph", "Part", "Plot", "Report", "Table", "Title"]

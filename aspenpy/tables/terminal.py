@@ -1,0 +1,193 @@
+"""Pages and diagnostics in colour, for a terminal; everything here loads rich."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from rich import box
+from rich.console import Console, Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table as RichTable
+from rich.text import Text
+
+from aspenpy.diagnostics import Diagnostic, drawn_lines
+from aspenpy.tables.layout import GAP, aligned, in_columns, padded, visible, width
+from aspenpy.tables.plot import plot_lines
+from aspenpy.tables.table import Column, Grid, Page, Paragraph, Part, Plot, Table, Title
+
+MARKED = "bold yellow"
+"""What stands out: the rows that a page is about, and what the user has set."""
+
+LINE_STYLES = {
+    "error": "bold red",
+    "warning": "bold yellow",
+    "note": "cyan",
+    "place": "blue",
+    "code": "",
+    "caret": "bold red",
+    "hint": "green",
+}
+"""Of the lines of a report, by their kind."""
+
+
+def as_terminal_text(page: Page, columns: int) -> str:
+    """The page with the colours that the terminal of this process has, for a width of so many characters.
+
+    It is made as a text, so that writing it, and what may go wrong with that, is the same for all outputs.
+    """
+    return "\n\n".join(_captured(part, columns) for part in page)
+
+
+def _captured(part: Part, columns: int) -> str:
+    """A part of a page. A table whose numbers take more than the terminal's width gets it: nothing is cut off."""
+    console = console_of(max(columns, least_width(part, columns)) if isinstance(part, Table) else columns)
+    with console.capture() as captured:
+        console.print(_DRAWN[type(part)](part, columns), soft_wrap=False)
+    return captured.get().rstrip("\n")
+
+
+def colored(diagnostics: Iterable[Diagnostic], columns: int) -> str:
+    """The report of some diagnostics, the words of `diagnostics.render` with colours."""
+    console = console_of(columns)
+    with console.capture() as captured:
+        for position, diagnostic in enumerate(diagnostics):
+            if position:
+                console.print()
+            for kind, line in drawn_lines(diagnostic):
+                console.print(Text(line, style=LINE_STYLES[kind]), soft_wrap=True)
+    return captured.get().rstrip("\n")
+
+
+def console_of(columns: int) -> Console:
+    """A console of so many characters that colours what it is given, for whoever captures it."""
+    return Console(force_terminal=True, width=columns, highlight=False, markup=False, emoji=False)
+
+
+def _title(part: Title, columns: int) -> Text:
+    return Text(visible(part.text), style="bold")
+
+
+def _paragraph(part: Paragraph, columns: int) -> Text:
+    return Text(visible(part.text))
+
+
+def _grid(part: Grid, columns: int) -> Text:
+    entries = [(visible(name), visible(value)) for name, value in part.entries]
+    lines = [GAP + line for line in in_columns(entries, columns - len(GAP))]
+    return Text.assemble((part.heading, "bold"), "\n", ("\n".join(lines), MARKED if part.tone == "marked" else ""))
+
+
+def _plot(part: Plot, columns: int) -> Text:
+    """Its axes dim, the curve in colour."""
+    head, *lines = plot_lines(part, columns)
+    drawn = Text("\n".join([head, *lines]), no_wrap=True)
+    drawn.highlight_regex(r"[\u2801-\u28ff]+", "cyan")
+    drawn.highlight_regex(r"[─│┤└]+", "dim")
+    drawn.stylize("bold", 0, len(head))
+    return drawn
+
+
+def _table(part: Table, columns: int) -> RenderableType:
+    drawn = RichTable(
+        box=box.SIMPLE_HEAD if part.has_headers else None,
+        show_header=part.has_headers,
+        show_edge=False,
+        padding=(0, 1 if part.has_headers else len(GAP), 0, 0),
+        pad_edge=False,
+        header_style="bold",
+        border_style="dim",
+    )
+    cells = _cells(part)
+    least = _least(part, cells, columns)
+    for place, (column, narrowest) in enumerate(zip(part.columns, least, strict=True)):
+        if column.side != "left":
+            cells[place] = _narrowed(cells[place], narrowest)
+        folds = column.side == "left" and narrowest < max(map(width, cells[place]))
+        drawn.add_column(Text(cells[place][0]), no_wrap=not folds, overflow="fold", min_width=narrowest)
+    for position, row in enumerate(zip(*(stack[1:] for stack in cells), strict=True)):
+        drawn.add_row(*map(Text, row), style=MARKED if position in part.marked else None)
+    if not part.title:
+        return drawn
+    return Group(Text(visible(part.title), style="bold"), Padding(drawn, (0, 0, 0, len(GAP))))
+
+
+LEAST_TEXT, LEAST_LIST = 12, 7
+"""Characters of a text that is broken into lines, and of one that is meant to be; of less nobody can make out the
+words."""
+
+
+def least_width(part: Table, columns: int) -> int:
+    """The characters that a table needs at least on a terminal of so many."""
+    return _in_all(part, _least(part, _cells(part), columns))
+
+
+def _in_all(part: Table, widths: Sequence[int]) -> int:
+    return sum(widths) + len(GAP) * (len(widths) - 1 + bool(part.title))
+
+
+def _least(part: Table, cells: Sequence[Sequence[str]], columns: int) -> list[int]:
+    """How narrow each column may become: as it is where there is room; else headers of numbers are broken between
+    words, and texts anywhere: first those that are meant to, then, if that is not enough, all. Numbers never are."""
+    widths = [max(map(width, stack)) for stack in cells]
+    if _in_all(part, widths) <= columns:
+        return widths
+    found = widths
+    for least, only_wrapped in ((LEAST_TEXT, True), (LEAST_LIST, True), (LEAST_TEXT, False)):
+        found = [
+            _words_or_numbers(stack)
+            if column.side != "left"
+            else min(most, least)
+            if column.wrapped or not only_wrapped
+            else most
+            for column, stack, most in zip(part.columns, cells, widths, strict=True)
+        ]
+        if _in_all(part, found) <= columns:
+            break
+    return found
+
+
+def _words_or_numbers(stack: Sequence[str]) -> int:
+    """The longest number of a column or, if that is longer, the longest word of its header."""
+    return max(map(width, (*_words(stack[0]), *map(str.lstrip, stack[1:]))))
+
+
+def _words(header: str) -> list[str]:
+    """What a line of a header may consist of: `exclusive/call` goes on in a new line behind the stroke."""
+    return header.replace("/", "/ ").split() or [""]
+
+
+def _narrowed(stack: list[str], columns: int) -> list[str]:
+    """A column of numbers, its header in as many lines as it needs."""
+    if max(map(width, stack)) <= columns:
+        return stack
+    lines = [""]
+    for word in _words(stack[0]):
+        longer = lines[-1] + " " * (not lines[-1].endswith("/") and lines[-1] != "") + word
+        lines[-1:] = [longer] if width(longer) <= columns else [lines[-1], word]
+    header = "\n".join(padded(line, columns, "right") for line in lines if line)
+    return [header, *(padded(text.lstrip(), columns, "right") for text in stack[1:])]
+
+
+def _cells(part: Table) -> list[list[str]]:
+    """Header and cells of each column. What stands to the right is filled up here: rich would take the spaces behind
+    a unit away."""
+    texts = [[visible(text) for text in row] for row in part.texts()]
+    return [_stack(column, [row[place] for row in texts]) for place, column in enumerate(part.columns)]
+
+
+def _stack(column: Column, texts: list[str]) -> list[str]:
+    stack = [column.header, *aligned(texts, column.side)]
+    if column.side == "left":
+        return stack
+    columns = max(map(width, stack))
+    return [padded(text, columns, column.side) for text in stack]
+
+
+_DRAWN: dict[type[Part], Callable[[Any, int], RenderableType]] = {
+    Title: _title,
+    Paragraph: _paragraph,
+    Grid: _grid,
+    Table: _table,
+    Plot: _plot,
+}

@@ -1,0 +1,27 @@
+"""Lines that lead from a name to the one it hangs on."""
+
+from aspenpy.report.tree import Tree, lines
+
+
+def leaf(name: str) -> Tree[str]:
+    return Tree(name, [])
+
+
+def test_lines() -> None:
+    tree = Tree("a", [Tree("b", [leaf("c"), leaf("d")]), leaf("e"), Tree("f", [leaf("g")])])
+    assert [prefix + name for prefix, name in lines(tree)] == [
+        "a",
+        "├── b",
+        "│   ├── c",
+        "│   └── d",
+        "├── e",
+        "└── f",
+        "    └── g",
+    ]
+
+
+def test_deep_trees_do_not_recurse() -> None:
+    tree = leaf("end")
+    for _ in range(5000):
+        tree = Tree("step", [tree])
+    assert sum(1 for _ in lines(tree)) == 5001

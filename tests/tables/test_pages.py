@@ -1,0 +1,89 @@
+"""The terminal, HTML and CSV say the same words as plain text."""
+
+import csv
+import re
+from collections.abc import Callable
+from fractions import Fraction
+from html.parser import HTMLParser
+
+import pytest
+
+from aspenpy.tables.data import as_csv
+from aspenpy.tables.html import as_html
+from aspenpy.tables.numbers import seconds
+from aspenpy.tables.table import Column, Grid, Page, Paragraph, Table, Title
+from aspenpy.tables.text import as_text
+
+PAGE: Page = (
+    Title("a < b on <machine>"),
+    Paragraph("Some words."),
+    Table(
+        (Column("kernel"), Column("time", seconds, "unit"), Column("why", wrapped=True)),
+        (("k<1>", 0.0015, 'a "quoted", thing'), ("k2", Fraction(3, 2), None), ("k3", 12, "")),
+        marked=frozenset([1]),
+        title="kernels",
+    ),
+    Grid("set", (("n", "1/3"), ("m", "2")), "marked"),
+)
+
+
+def words(text: str) -> list[str]:
+    return [word for word in text.split() if not set(word) <= {"─"}]
+
+
+class Reader(HTMLParser):
+    """The words between the tags; tags must be balanced."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.words: list[str] = []
+        self.open: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: object) -> None:
+        self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.words += data.replace(",", " , ").replace("=", " ").split()
+
+
+def test_html() -> None:
+    reader = Reader()
+    reader.feed(as_html(PAGE))
+    reader.close()
+    assert reader.open == []
+    expected = [word for word in words(as_text(PAGE)) if word]
+    assert sorted("".join(reader.words).replace(",", "")) == sorted("".join(expected).replace(",", ""))
+
+
+@pytest.fixture
+def on_terminal(monkeypatch: pytest.MonkeyPatch) -> Callable[[Page, int], list[str]]:
+    """The lines on a terminal, without colours."""
+    from aspenpy.tables.terminal import as_terminal_text
+
+    monkeypatch.setenv("TERM", "xterm-256color")
+    return lambda page, columns: re.sub(r"\x1b\[[0-9;]*m", "", as_terminal_text(page, columns)).splitlines()
+
+
+def test_terminal(on_terminal: Callable[[Page, int], list[str]]) -> None:
+    ours = [line for line in as_text(PAGE).splitlines() if "─" not in line]
+    assert [line.rstrip() for line in on_terminal(PAGE, 100) if "─" not in line] == ours
+
+
+def test_narrow_terminal(on_terminal: Callable[[Page, int], list[str]]) -> None:
+    lines = on_terminal(PAGE, 30)
+    assert max(map(len, lines)) <= 30
+    assert words("\n".join(lines)) == words(as_text(PAGE, 30))
+
+
+def test_csv() -> None:
+    table = PAGE[2]
+    assert isinstance(table, Table)
+    assert list(csv.reader(as_csv(table).splitlines())) == [
+        ["kernel", "time", "why"],
+        ["k<1>", "0.0015", 'a "quoted", thing'],
+        ["k2", "1.5", ""],
+        ["k3", "12", ""],
+    ]
