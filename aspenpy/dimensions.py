@@ -153,8 +153,10 @@ def _powered(base: str, exponent: Fraction | int) -> str:
 
 # -- as people read amounts ------------------------------------------------------------------------
 
-_LONG_TIMES = ((Fraction(2 * 86400), "d", 86400), (Fraction(2 * 3600), "h", 3600), (Fraction(2 * 60), "min", 60))
-"""From two days on a time is told in days, from two hours on in hours, from two minutes on in minutes."""
+_LONG_TIMES = tuple(
+    (Fraction(2 * size), name, size) for name, size in (("years", 31557600), ("d", 86400), ("h", 3600), ("min", 60))
+)
+"""Units of a time from two of them on; a year has 365.25 days."""
 
 _DECIMAL_PREFIXES = sorted(
     ((size, prefix) for prefix, size in PREFIXES.items() if not prefix.endswith("i")), reverse=True
@@ -176,16 +178,20 @@ def readable(value: float | Fraction, unit: str = "", digits: int = 3) -> str:
     if unit.partition("/")[0] not in _PREFIXED:
         whole = abs(exact) >= 10**digits
         return f"{_shown(Decimal(round(exact)) if whole else _rounded(exact, digits))} {unit}".rstrip()
-    size_of_prefix, prefix = _prefix(Fraction(_rounded(exact, digits)))
+    size_of_prefix, prefix = _prefix(Fraction(_rounded(exact, digits)), unit.partition("/")[0] in _DIVISIBLE)
     return f"{_shown(_rounded(exact / size_of_prefix, digits))} {prefix}{unit}"
 
 
 _PREFIXED = frozenset(family.symbol for family in FAMILIES if len(family.prefixes) > 1)
 
 
-def _prefix(value: Fraction) -> tuple[Fraction, str]:
+_DIVISIBLE = frozenset(family.symbol for family in FAMILIES if "m" in family.prefixes)
+"""Units that come in thousandths; there is no such thing as a millibyte."""
+
+
+def _prefix(value: Fraction, divisible: bool) -> tuple[Fraction, str]:
     """The largest prefix that leaves at least 1, or the smallest there is; none for 0."""
-    if not value:
+    if not value or (abs(value) < 1 and not divisible):
         return Fraction(1), ""
     return next((entry for entry in _DECIMAL_PREFIXES if abs(value) >= entry[0]), _DECIMAL_PREFIXES[-1])
 

@@ -39,7 +39,7 @@ def summed_up(study: Study, summary: Summary) -> Report:
         "no_value": [{"reason": why, "points": number, "first_at": at} for why, number, at in bad],
     }
     parts = (_extremes(study, summary), _places(study, summary), _bad(study, summary, bad))
-    units = {name: unit for name, unit in study.units.items() if unit}
+    units = {name: study.units[name] for name in study.columns if name in study.units}
     headline = _headline(study, summary)
     return Report(headline, data, parts, tuple(study.diagnostics), {"axes": units} if units else {})
 

@@ -15,8 +15,9 @@ from aspenpy.session.question import Question
 from aspenpy.session.state import State
 from aspenpy.session.whatif import told
 from aspenpy.source import Span
-from aspenpy.tables.numbers import Amount, setting
+from aspenpy.tables.numbers import Amount, setting, worth
 from aspenpy.tables.table import Column, Page, Paragraph, Table, Title
+from aspenpy.units import unit_of_parameter
 
 NEAR = 1e-4
 """How far apart neighbours are, in parts of the value, where they are not whole numbers."""
@@ -47,7 +48,9 @@ def slope_page(question: Question, name: str, place: Span, state: State) -> Page
         return title, *_by_differences(question, name, here, str(error))
     except AspenError as error:
         return title, *_by_differences(question, name, here, error.diagnostics[0].message)
-    facts = [(f"at {name} = {setting(here)}", told(Amount(there, question.unit)))]
+    below = unit_of_parameter(name, state.application, state.machine)
+    per = f" per {below}" if below else ""
+    facts = [(f"at {name} = {worth(Amount(here, below))}", told(Amount(there, question.unit)) + per)]
     facts += _elasticity(question, name, here, there)
     text = _text(slope, question.span)
     long = f"too long to be shown: {len(text):,} characters"

@@ -140,7 +140,7 @@ def write_json(store: Store, path: Path) -> None:
     study = store.study
     head = {
         **attributes(study),
-        "units": {name: metric.unit for name, metric in study.metrics.items()},
+        "units": study.units,
         "dimensions": {item.name: item.size for item in study.directions},
         "columns": _header(study),
     }
@@ -176,7 +176,7 @@ def write_parquet(store: Store, path: Path) -> None:
 
 
 def _field(pyarrow: Any, study: Study, name: str, array: Any) -> Any:
-    metadata = {"units": study.metrics[name].unit} if name in study.metrics else None
+    metadata = {"units": study.units[name]} if name in study.units else None
     return pyarrow.field(name, array.type, metadata=metadata)
 
 
@@ -209,7 +209,7 @@ def write_npz(store: Store, path: Path) -> None:
     result = store.whole()
     about = {
         **result.attrs,
-        "units": {name: variable.unit for name, variable in result.items()},
+        "units": result.study.units,
         "dimensions": result.dims,
         "reasons": {str(code): words for code, words in REASONS.items()},
     }

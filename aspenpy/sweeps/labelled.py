@@ -16,7 +16,10 @@ def dataset(result: SweepResult) -> Any:
 
     names = tuple(result.dims)
     codes = " ".join(f"{code}={words.replace(' ', '_')}" for code, words in REASONS.items())
-    coords: dict[str, Any] = dict(result.coords)
+    units = result.study.units
+    coords: dict[str, Any] = {
+        name: (*found, {"units": units[name]}) if units.get(name) else found for name, found in result.coords.items()
+    }
     coords["reason"] = (names, result.reason.values, {"codes": codes})
     metrics = {name: (names, variable.values, {"units": variable.unit}) for name, variable in result.items()}
     return xarray.Dataset(metrics, coords, dict(result.attrs))

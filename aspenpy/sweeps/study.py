@@ -95,9 +95,11 @@ class Study:
 
     @cached_property
     def units(self) -> dict[str, str]:
-        """The base units of the axes; empty for plain numbers."""
+        """The base units of the metrics, empty for plain numbers, and of the axes that have one."""
         first = self.cases[0]
-        return {name: unit_of_parameter(name, first.application, first.machine) for name in self.columns}
+        axes = {name: unit_of_parameter(name, first.application, first.machine) for name in self.columns}
+        known = {name: unit for name, unit in axes.items() if unit}
+        return known | {name: metric.unit for name, metric in self.metrics.items()}
 
     @property
     def directions(self) -> tuple[Categories | Dimension, ...]:
