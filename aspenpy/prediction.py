@@ -51,7 +51,7 @@ class ResourceUse(Record):
 
 
 class Bottleneck(Record):
-    """The resource that the run waits for longest, on which component, for how many seconds, and which share
+    """The resource that bounds the run for longest, on which component, for how many seconds, and which share
     of the runtime (0 to 1) that is: with all of its `group`, the resources that cannot overlap with it."""
 
     resource: str
@@ -169,7 +169,7 @@ class Prediction(Result):
 
     @cached_property
     def bottleneck(self) -> Bottleneck | None:
-        """What the run waits for longest; None if it takes no time."""
+        """What bounds the run for longest; None if it takes no time."""
         waits: dict[str, float] = {}
         for key, time in self.totals.items():
             if key[0] == "bound":

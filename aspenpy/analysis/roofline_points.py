@@ -44,7 +44,7 @@ class Point(Record):
 
     `volume` are the bytes that cross the memory bus, `intensity` flops for each of them, None where there is none.
     `attainable` is what the ceilings of its own traits and of the levels it uses leave, `bound_by` the resources, or
-    the cache, whose ceiling that is; `predicted` is what it does, `waits_for` the resource that it then waits for
+    the cache, whose ceiling that is; `predicted` is what it does, `bottleneck` the resource that then bounds it
     longest. Rates in flops a second, `time` in seconds. `levels` are the caches, the nearest to the core first, and
     memory, where a requirement says how it touches its data; requirements that do not pass by the caches.
     """
@@ -57,7 +57,7 @@ class Point(Record):
     attainable: float
     bound_by: tuple[str, ...]
     predicted: float
-    waits_for: str | None
+    bottleneck: str | None
     time: float
     levels: tuple[LevelPoint, ...] = ()
 
@@ -87,7 +87,7 @@ def points(prediction: Prediction) -> list[Point]:
 
 
 def _point(
-    prediction: Prediction, kernel: str | None, values: Values, time: float, waits_for: str | None
+    prediction: Prediction, kernel: str | None, values: Values, time: float, bottleneck: str | None
 ) -> Point | None:
     """None for what does no flops, or takes no time."""
     amounts = {name: values.get(("amount", kernel, name), 0.0) for name in PLACED_BY}
@@ -109,7 +109,7 @@ def _point(
         flops / spent[slowest],
         slowest,
         flops / time,
-        waits_for,
+        bottleneck,
         time,
         _levels(prediction, served, flops, volume),
     )

@@ -1,4 +1,4 @@
-"""`aspenpy check`: everything that is wrong with models, or probably a mistake."""
+"""`aspenpy check`: check models for errors and likely mistakes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`aspenpy compare`: one application on several machines, and where which of them is the fastest."""
+"""`aspenpy compare`: compare machines for one application; find where the fastest changes."""
 
 from __future__ import annotations
 

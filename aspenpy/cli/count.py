@@ -1,4 +1,4 @@
-"""`aspenpy count`: how much an application asks for, and which value of a parameter asks for so much."""
+"""`aspenpy count`: count flops, bytes and messages by kernel; solve for the size that needs a given amount."""
 
 from __future__ import annotations
 

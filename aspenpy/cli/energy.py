@@ -1,4 +1,4 @@
-"""`aspenpy energy`: what a run draws, by kernel and by component, and whether that is within limits."""
+"""`aspenpy energy`: predict the energy a run consumes, by kernel and component; check budgets and power caps."""
 
 from __future__ import annotations
 

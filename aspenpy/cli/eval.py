@@ -1,4 +1,4 @@
-"""`aspenpy eval`: how long an application takes on a machine, and where the time goes."""
+"""`aspenpy eval`: predict the runtime of an application on a machine, by kernel and resource."""
 
 from __future__ import annotations
 

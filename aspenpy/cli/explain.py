@@ -1,4 +1,4 @@
-"""`aspenpy explain`: the chain behind a number, from the line in the model to the seconds."""
+"""`aspenpy explain`: explain a prediction step by step, from the line in the model to the seconds."""
 
 from __future__ import annotations
 

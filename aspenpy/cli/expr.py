@@ -1,4 +1,4 @@
-"""`aspenpy expr`: the runtime, or the amount of a resource, as a formula."""
+"""`aspenpy expr`: the runtime as a formula in the parameters that are left free."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`aspenpy fit`: the values of parameters with which a model comes closest to measurements."""
+"""`aspenpy fit`: calibrate parameters to measurements."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`aspenpy fmt`: lays models out in one way."""
+"""`aspenpy fmt`: format model files."""
 
 from __future__ import annotations
 

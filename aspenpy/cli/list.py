@@ -1,4 +1,4 @@
-"""`aspenpy list`: the applications and machines of the library."""
+"""`aspenpy list`: list the applications and machines of the library."""
 
 from __future__ import annotations
 

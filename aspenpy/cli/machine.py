@@ -1,4 +1,4 @@
-"""`aspenpy machine`: begins a model of a machine, and finds implausible numbers in one."""
+"""`aspenpy machine`: start a machine model from a template; find implausible numbers in one."""
 
 from __future__ import annotations
 

@@ -12,33 +12,33 @@ from aspenpy.cli.output import complain, emit, report
 from aspenpy.diagnostics import TOO_LARGE, AspenError
 
 COMMANDS = {
-    "eval": "how long an application takes on a machine, and where the time goes",
-    "expr": "the same as a formula in the parameters that are left free",
-    "explain": "the chain behind a number, from the line in the model to the seconds",
-    "profile": "where the time goes, kernel by kernel and call by call",
-    "compare": "one application on several machines, and where which is the fastest",
-    "place": "kernels on several kinds of sockets of one machine: chosen, or the best, with the data they move",
-    "sensitivity": "what a runtime or another metric depends on, and how strongly",
-    "optimise": "where a quantity is least or greatest, while constraints hold",
-    "sweep": "metrics at many points: grids and samples of parameters, machines and sockets",
-    "count": "how much an application asks for, by kernel, and which size asks for so much",
-    "memory": "the data that kernels touch, and whether it fits",
-    "traffic": "what moves between the caches and memory, and which accesses hit where",
-    "parallelism": "how many instances of each block could run at once, by call path",
-    "trace": "what runs in which order",
-    "mpi": "the messages of an application as a program in C, which sends and counts them",
-    "roofline": "what a machine can do at most, and how far below that applications stay",
-    "rdd": "how far apart a program's references to the same cache line are, from its address trace",
-    "energy": "what a run draws, by kernel and by component, and whether that is within limits",
-    "fit": "the values of parameters with which a model comes closest to measurements",
-    "repl": "what-ifs line by line, beside a baseline, each of which can be undone",
-    "network": "how a machine's nodes are joined, and what messages and collectives take",
-    "scale": "an application on more and more ranks: efficiency, communication, and where more no longer help",
-    "check": "everything that is wrong with models, or probably a mistake",
-    "fmt": "lays models out in one way",
-    "list": "the applications and machines of the library",
-    "show": "what is in a model: a machine's tree and peaks, an application's calls and data",
-    "machine": "begins a model of a machine, and finds implausible numbers in one",
+    "eval": "Predict the runtime of an application on a machine, by kernel and resource",
+    "expr": "The runtime as a formula in the parameters that are left free",
+    "explain": "Explain a prediction step by step, from the line in the model to the seconds",
+    "profile": "Show where the time goes, by kernel and by call",
+    "compare": "Compare machines for one application; find where the fastest changes",
+    "place": "Assign kernels to CPUs and GPUs of one machine; find the fastest assignment, data transfers included",
+    "sensitivity": "Rank parameters by their effect on runtime or another metric",
+    "optimise": "Minimise or maximise a metric under constraints",
+    "sweep": "Evaluate metrics at many points: grids and samples of parameters, machines and sockets",
+    "count": "Count flops, bytes and messages by kernel; solve for the size that needs a given amount",
+    "memory": "Show the data that kernels touch, and whether they fit into memory",
+    "traffic": "Predict traffic between caches and memory, and hit rates by access",
+    "parallelism": "Show how many instances of each block could run at once, by call path",
+    "trace": "List what runs, in order",
+    "mpi": "Generate an MPI program in C that sends the application's messages",
+    "roofline": "Show the roofline of a machine, and applications below it",
+    "rdd": "Compute reuse-distance histograms from an address trace",
+    "energy": "Predict the energy a run consumes, by kernel and component; check budgets and power caps",
+    "fit": "Calibrate parameters to measurements",
+    "repl": "Ask what-if questions line by line, compared with a baseline",
+    "network": "Show a machine's network: topology, messages, collectives",
+    "scale": "Predict strong and weak scaling: efficiency, communication, the optimal number of ranks",
+    "check": "Check models for errors and likely mistakes",
+    "fmt": "Format model files",
+    "list": "List the applications and machines of the library",
+    "show": "Show what is in a model: a machine's tree and peaks, an application's calls and data",
+    "machine": "Start a machine model from a template; find implausible numbers in one",
 }
 """What each command answers; it stands in the module of its name."""
 
@@ -51,8 +51,8 @@ commands:
 {commands}
 
 options:
-  -h, --help  says this; after a command, what that one takes
-  --version   says which aspenpy this is
+  -h, --help  show this help, or the help of a command
+  --version   show the version
 
 examples:
   aspenpy eval comd --machine haswell

@@ -1,4 +1,4 @@
-"""`aspenpy memory`: the data that kernels touch, and whether it fits."""
+"""`aspenpy memory`: show the data that kernels touch, and whether they fit into memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`aspenpy mpi`: an application's messages as a program in C."""
+"""`aspenpy mpi`: generate an MPI program in C that sends the application's messages."""
 
 from __future__ import annotations
 

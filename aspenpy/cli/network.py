@@ -1,4 +1,4 @@
-"""`aspenpy network`: how a machine's nodes are joined, and what messages and collectives take."""
+"""`aspenpy network`: show a machine's network: topology, messages, collectives."""
 
 from __future__ import annotations
 

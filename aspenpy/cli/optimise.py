@@ -1,4 +1,4 @@
-"""`aspenpy optimise`: where a quantity is least or greatest, while constraints hold."""
+"""`aspenpy optimise`: minimise or maximise a metric under constraints."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`aspenpy parallelism`: how many instances of each block could run at once."""
+"""`aspenpy parallelism`: show how many instances of each block could run at once, by call path."""
 
 from __future__ import annotations
 

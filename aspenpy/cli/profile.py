@@ -1,4 +1,4 @@
-"""`aspenpy profile`: where the time goes, kernel by kernel and call by call."""
+"""`aspenpy profile`: show where the time goes, by kernel and by call."""
 
 from __future__ import annotations
 

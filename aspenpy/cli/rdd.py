@@ -1,4 +1,4 @@
-"""`aspenpy rdd`: how far apart the references of a program to the same line are."""
+"""`aspenpy rdd`: compute reuse-distance histograms from an address trace."""
 
 from __future__ import annotations
 

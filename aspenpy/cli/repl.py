@@ -1,4 +1,4 @@
-"""`aspenpy repl`: what-ifs one after the other, beside a baseline."""
+"""`aspenpy repl`: ask what-if questions line by line, compared with a baseline."""
 
 from __future__ import annotations
 

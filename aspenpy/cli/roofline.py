@@ -1,4 +1,4 @@
-"""`aspenpy roofline`: what a machine can do at most, and how far below that applications stay."""
+"""`aspenpy roofline`: show the roofline of a machine, and applications below it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`aspenpy scale`: an application on more and more ranks."""
+"""`aspenpy scale`: predict strong and weak scaling: efficiency, communication, the optimal number of ranks."""
 
 from __future__ import annotations
 

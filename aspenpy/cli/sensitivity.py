@@ -1,4 +1,4 @@
-"""`aspenpy sensitivity`: what a metric depends on, and how strongly."""
+"""`aspenpy sensitivity`: rank parameters by their effect on runtime or another metric."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`aspenpy show`: what is in a model."""
+"""`aspenpy show`: show what is in a model: a machine's tree and peaks, an application's calls and data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`aspenpy sweep`: metrics at many points of parameters, machines and whatever else can be chosen."""
+"""`aspenpy sweep`: evaluate metrics at many points: grids and samples of parameters, machines and sockets."""
 
 from __future__ import annotations
 

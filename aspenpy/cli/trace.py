@@ -1,4 +1,4 @@
-"""`aspenpy trace`: what runs in which order."""
+"""`aspenpy trace`: list what runs, in order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`aspenpy traffic`: what an application moves between the levels of a machine's memory."""
+"""`aspenpy traffic`: predict traffic between caches and memory, and hit rates by access."""
 
 from __future__ import annotations
 

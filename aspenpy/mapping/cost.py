@@ -285,7 +285,7 @@ def busy_times(cost: BlockCost) -> Totals:
 
 
 def _bound(kernel: flow.Kernel, groups: tuple[Together, ...], busy: Totals, time: Expr) -> Totals:
-    """Which resource a block waits for: the longest in its slowest group."""
+    """The resource that bounds a block: the longest in its slowest group."""
     found: Totals = {}
     for group, slowest_group in zip(groups, first_largest([group.time for group in groups]), strict=True):
         longest = first_largest([busy["busy", name] for name in group.resources])

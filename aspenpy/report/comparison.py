@@ -59,7 +59,7 @@ def _times(comparison: Comparison) -> Table:
             media=ALL if moved else DATA,
         ),
         Column("times the fastest", "ratio", get=relative, media=TEXT),
-        Column("waits for", get=_bound, media=TEXT),
+        Column("bound by", get=_bound, media=TEXT),
     )
     places = [place for place, item in enumerate(comparison.contenders) if item.label == comparison.fastest]
     return table(heads, comparison.contenders, "machines", marked=frozenset(places))

@@ -37,5 +37,5 @@ def report(found: Efficiency) -> Report:
     }
     devices = table(heads, found.devices, "devices", marked=frozenset([found.devices.index(best)]), sparse=True)
     where = f"{found.comparison.application.name} on {found.machine.name}"
-    headline = f"{where}: {best.socket} draws least, {quantity('J')(best.value)}"
-    return Report(headline, data, (devices, Paragraph(f"counted: {charged(best.energy)}")))
+    headline = f"{where}: {best.socket} consumes least, {quantity('J')(best.value)}"
+    return Report(headline, data, (devices, Paragraph(f"model: {charged(best.energy)}")))

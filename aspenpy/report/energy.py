@@ -29,7 +29,7 @@ HARDWARE = (
     Column("traits", media=JSON),
     Column("at most, as", get=lambda it: f"{', '.join(it.resources)}: {', '.join(it.traits) or 'plain'}", media=TEXT),
     Column("of a socket", "amount", key="rate", get=lambda it: Amount(it.rate, f"{it.unit}/s")),
-    Column("draws", unit="W", key="power", quantity=True),
+    Column("power", unit="W", quantity=True),
     Column(
         "for a joule",
         "amount",
@@ -79,7 +79,8 @@ def report(
         _long(energy),
     )
     where = f"{found.application.name} on {found.machine.name}"
-    headline = f"{where}: {found.kernel} draws {joules(energy.value)} in {seconds(energy.runtime)}"
+    average = "" if energy.power is None else f" ({watts(energy.power)} on average)"
+    headline = f"{where}: {found.kernel} consumes {joules(energy.value)} in {seconds(energy.runtime)}{average}"
     return Report(headline, data, parts, tuple(found.diagnostics))
 
 
@@ -91,10 +92,9 @@ def _totals(energy: Energy) -> dict[str, Amount]:
 def _facts(energy: Energy, verdicts: Sequence[Verdict], best: Optimum | None, cap: Capped | None) -> dict[str, str]:
     found = {
         "socket": energy.prediction.socket or "none",
-        "power": "none, it takes no time" if energy.power is None else f"{watts(energy.power)} on average",
-        "energy x time": f"{energy.edp:.6g} J s",
-        "energy x time^2": f"{energy.ed2p:.6g} J s^2",
-        "counted": charged(energy),
+        "energy-delay product (EDP)": f"{energy.edp:.6g} J s",
+        "energy-delay^2 product (ED2P)": f"{energy.ed2p:.6g} J s^2",
+        "model": charged(energy),
     }
     if energy.left_out:
         found["left out"] = f"power of {', '.join(energy.left_out)}"
@@ -107,18 +107,32 @@ def _facts(energy: Energy, verdicts: Sequence[Verdict], best: Optimum | None, ca
     return found
 
 
+LAWS = {"aeem": "AEEM (dissertation eq. 3.2-3.9)", "roofline": "energy roofline"}
+CHARGED = {
+    "socket": "one socket charged",
+    "cores_used": "all sockets with work charged",
+    "machine": "the whole machine charged",
+}
+MESSAGES = {
+    "eq3.8": "network cards by eq. 3.8",
+    "single_nic": "one network card per message",
+    "all_nics": "all network cards while messages last",
+}
+"""What the options say, in words."""
+
+
 def charged(energy: Energy) -> str:
-    """By which law and options, in the words of the command line."""
+    """By which law and options the energy is counted."""
     options = energy.options
     more = [name for name, on in (("active cores", options.active_cores), ("uncore", options.uncore)) if on]
-    return ", ".join([f"{options.law}, charging {options.charged}, messages by {options.nic}", *more])
+    return ", ".join([LAWS[options.law], CHARGED[options.charged], MESSAGES[options.nic], *more])
 
 
 def _capped(cap: Capped) -> str:
     if cap.clock == cap.declared:
-        return f"{watts(cap.cap)} hold: a socket draws at most {watts(cap.power)} at {readable(cap.clock, 'Hz')}"
+        return f"{watts(cap.cap)} hold: a socket consumes at most {watts(cap.power)} at {readable(cap.clock, 'Hz')}"
     lowered = f"from {readable(cap.declared, 'Hz')} to {readable(cap.clock, 'Hz')}"
-    return f"clock lowered {lowered}, so that a socket draws {watts(cap.cap)} and not {watts(cap.uncapped)}"
+    return f"clock lowered {lowered}, so that a socket consumes {watts(cap.cap)} and not {watts(cap.uncapped)}"
 
 
 def _cap(cap: Capped) -> dict[str, Any]:
@@ -200,7 +214,7 @@ def _terms(energy: Energy) -> Table:
         Column("file", get=lambda use: _place(use)[0], media=JSON),
         Column("line", get=lambda use: _place(use)[1], media=JSON),
     )
-    return table(heads, energy.terms, "terms", title="what draws it", media=("text", "json"))
+    return table(heads, energy.terms, "terms", title="what consumes it", media=("text", "json"))
 
 
 def _place(use: TermUse) -> tuple[str | None, int | None]:

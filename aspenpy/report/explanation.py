@@ -79,7 +79,7 @@ def _serial(step: Step, value: Valuer) -> list[tuple[str, str]]:
     left, taken = value(step.left_by_caches), value(step.serial)
     if left is None or taken is None:
         return [("one instance takes", _formula(step.serial))]
-    rows = [("caches leave for memory", amount(Amount(left, "B")))]
+    rows = [("memory traffic after caches", amount(Amount(left, "B")))]
     if step.fetched is not None and (fetched := value(step.fetched)) is not None:
         rows.append(
             ("fetched before written", f"{amount(Amount(fetched, 'B'))} of that: the caches allocate on writes")
@@ -106,7 +106,7 @@ def _exchanged(exchange: Exchange, value: Valuer) -> str:
 
 
 def _bound(step: Step) -> str:
-    return f"; {step.kernel} waits for it" if step.bounds else ""
+    return f"; {step.kernel} is bound by it" if step.bounds else ""
 
 
 def _worked_out(expr: Expr, unit: str, value: Valuer) -> str:

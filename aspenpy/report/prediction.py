@@ -6,12 +6,13 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from aspenpy.expr.printer import TooLarge, to_latex
+from aspenpy.mapping.cost import MEMORY_RESOURCES
 from aspenpy.prediction import ENERGY_UNITS, metric_of
 from aspenpy.tables.numbers import Amount, seconds, setting, share, unit_of_resource
 from aspenpy.tables.table import CSV, JSON, TEXT, Column, Grid, Part, Report, Table, columns, facts, table
 
 if TYPE_CHECKING:
-    from aspenpy.prediction import KernelUse, ParameterUse, Prediction
+    from aspenpy.prediction import Bottleneck, KernelUse, ParameterUse, Prediction
     from aspenpy.samples import Samples
 
 LONGEST_FORMULA = 2000
@@ -52,11 +53,18 @@ def _facts(prediction: Prediction) -> list[tuple[str, str]]:
     found = prediction.bottleneck
     bound = "nothing"
     if found is not None:
-        bound = f"{served(found.resource, found.component)}, {share(found.share)} of the runtime"
-    rows = [("socket", prediction.socket or "none"), ("waits for", bound)]
+        bound = f"{_bound(found)} ({share(found.share)} of runtime)"
+    rows = [("socket", prediction.socket or "none"), ("bound by", bound)]
     if prediction.random:
         rows.append(("seed", f"{prediction.seed}; another one draws other numbers (--seed)"))
     return rows
+
+
+def _bound(found: Bottleneck) -> str:
+    """`memory bandwidth of ddr4_2133`, `flops on core`."""
+    name = served(found.resource, found.component)
+    resource, on, component = name.partition(" on ")
+    return f"memory bandwidth of {component}" if on and resource in MEMORY_RESOURCES else name
 
 
 def _spread(samples: Samples, random: bool) -> dict[str, str]:
@@ -89,7 +97,7 @@ def _kernels(prediction: Prediction) -> Table:
         Column("inclusive", unit="s"),
         Column("exclusive", unit="s"),
         Column("share", "share"),
-        Column("waits for", get=bound, wrapped=True, media=TEXT),
+        Column("bound by", get=bound, wrapped=True, media=TEXT),
         Column("bound by", media=JSON),
         Column("component", get=component, media=JSON),
     )

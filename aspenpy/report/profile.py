@@ -64,7 +64,7 @@ def _flat(profile: Profile) -> Table:
         Column("calls", "count"),
         Column("exclusive/call", unit="s", get=lambda kernel: kernel.exclusive / kernel.calls),
         Column("inclusive/call", unit="s", get=lambda kernel: kernel.inclusive / kernel.calls),
-        Column("waits for", get="bound_by"),
+        Column("bound by"),
         Column("kernel", get=lambda kernel: called(kernel.name, profile.arguments[kernel.name])),
     )
     return table(heads, ran, marked=frozenset([0]), media=TEXT)

@@ -28,7 +28,7 @@ OBJECTS = (
     Column("attainable", unit="flop/s"),
     Column("bound_by"),
     Column("predicted", unit="flop/s"),
-    Column("waits_for"),
+    Column("bottleneck"),
     Column("time", unit="s"),
     Column(
         "levels", get=lambda it: [{"name": at.level, "bytes": at.volume, "intensity": at.intensity} for at in it.levels]
@@ -106,8 +106,8 @@ def _points(roofline: Roofline) -> Table:
         Column("attainable", unit="flop/s"),
         Column("bound by", get=lambda point: " + ".join(point.bound_by)),
         Column("predicted", unit="flop/s"),
-        Column("of it", "share", get=lambda point: point.predicted / point.attainable),
-        Column("waits for"),
+        Column("of the roof", "share", get=lambda point: point.predicted / point.attainable),
+        Column("bottleneck"),
     )
     return table(heads, roofline.points, marked=_whole(roofline.points), title="below them", media=TEXT)
 

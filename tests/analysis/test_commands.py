@@ -29,10 +29,10 @@ def told(run: Runner, *arguments: str) -> Any:
 PROFILE = """\
 axpy on Cluster: main takes 15 us
 
- share  cumulative  exclusive  inclusive  calls  exclusive/call  inclusive/call  waits for  kernel
-──────  ──────────  ─────────  ─────────  ─────  ──────────────  ──────────────  ─────────  ──────
-80.0 %      80.0 %      12 us      12 us     10          1.2 us          1.2 us  loads      axpy
-20.0 %     100.0 %       3 us      15 us      1            3 us           15 us  messages   main
+ share  cumulative  exclusive  inclusive  calls  exclusive/call  inclusive/call  bound by  kernel
+──────  ──────────  ─────────  ─────────  ─────  ──────────────  ──────────────  ────────  ──────
+80.0 %      80.0 %      12 us      12 us     10          1.2 us          1.2 us  loads     axpy
+20.0 %     100.0 %       3 us      15 us      1            3 us           15 us  messages  main
 
 main
        calls   time  of runtime  kernel

@@ -143,14 +143,14 @@ def test_devices(run: Runner, box: tuple[str, ...], transfer: tuple[str, ...], b
 
 def test_devices_page(run: Runner, box: tuple[str, ...]) -> None:
     assert run(*box, "--transfer").out == (
-        "work on box: slow draws least, 57 J\n"
+        "work on box: slow consumes least, 57 J\n"
         "\n"
         "socket  runtime  transfer  energy  with transfer   power  the best saves\n"
         "──────  ───────  ────────  ──────  ─────────────  ──────  ──────────────\n"
         "fast        3 s       0 s   158 J          158 J  52.5 W          63.8 %\n"
         "slow        6 s       2 s    51 J           57 J   8.5 W\n"
         "\n"
-        "counted: aeem, charging socket, messages by eq3.8\n"
+        "model: AEEM (dissertation eq. 3.2-3.9), one socket charged, network cards by eq. 3.8\n"
     )
     rows = list(csv.DictReader(io.StringIO(run(*box, "--transfer", "--format", "csv").out)))
     assert [row["socket"] for row in rows] == ["fast", "slow"]

@@ -29,10 +29,10 @@ bandwidths
   Memory  loads, stores      10 GB/s  20 GB/s
 
 below them
-  kernel   time  flop/B    attainable  bound by           predicted    of it  waits for
-  ──────  ─────  ──────  ────────────  ──────────────  ────────────  ───────  ─────────
-  axpy    15 us  0.0833  1.67 Gflop/s  loads + stores  1.33 Gflop/s   80.0 %  loads
-    axpy  12 us  0.0833  1.67 Gflop/s  loads + stores  1.67 Gflop/s  100.0 %  loads
+  kernel   time  flop/B    attainable  bound by           predicted  of the roof  bottleneck
+  ──────  ─────  ──────  ────────────  ──────────────  ────────────  ───────────  ──────────
+  axpy    15 us  0.0833  1.67 Gflop/s  loads + stores  1.33 Gflop/s       80.0 %  loads
+    axpy  12 us  0.0833  1.67 Gflop/s  loads + stores  1.67 Gflop/s      100.0 %  loads
 """
 """20 kflop and 240 kB: 12 us at 20 GB/s, 15 us with the message."""
 

@@ -111,7 +111,7 @@ def test_the_level_with_the_lowest_roof_bounds() -> None:
     found = point(f"execute {{ {SWEEPS} }}")
     assert found.attainable == pytest.approx(4096 / 819.2e-9) == pytest.approx(4096 / 81920 * 100e9)
     assert found.bound_by == ("L2",)
-    assert (found.predicted, found.waits_for) == (pytest.approx(1e9), "flops")
+    assert (found.predicted, found.bottleneck) == (pytest.approx(1e9), "flops")
 
 
 def test_levels_in_turn_add() -> None:
@@ -141,7 +141,7 @@ def test_instances_and_loops_count() -> None:
     found = point(f"iterate [3] {{ execute [8] {{ {SWEEPS} }} }}")
     assert served(found) == {"L1": 24 * 40960, "L2": 24 * 81920, "D": 24 * 8192}
     assert found.predicted == pytest.approx(8 * 4096 / 6553.6e-9) == pytest.approx(found.attainable)
-    assert found.waits_for == "L2"
+    assert found.bottleneck == "L2"
 
 
 def test_without_patterns_there_are_no_levels() -> None:
@@ -242,7 +242,7 @@ def test_profile_names_the_level_that_bounds(run: Runner, on: tuple[str, ...]) -
     """4096 ns of flops, 6553.6 ns in the second cache, 3276.8 ns in memory."""
     arguments = ("profile", "sweeps.aspen", "--machine", "cached.aspen")
     head, _, row = run(*arguments).out.splitlines()[2:]
-    assert head.split("  ")[-2:] == ["waits for", "kernel"]
+    assert head.split("  ")[-2:] == ["bound by", "kernel"]
     assert row.split()[-2:] == ["L2", "main"]
     assert json.loads(run(*arguments, "--format", "json").out)["kernels"][0]["bound_by"] == "L2"
     (row,) = csv.DictReader(io.StringIO(run(*arguments, "--format", "csv").out))

@@ -110,7 +110,7 @@ def test_predicted_pays_what_the_roof_leaves_out() -> None:
     assert point.attainable == pytest.approx(8e9)
     assert point.predicted == pytest.approx(1e6 / 1.001e-3)
     assert point.time == pytest.approx(1.001e-3)
-    assert point.waits_for == "flops"
+    assert point.bottleneck == "flops"
 
 
 def test_kernels_stand_behind_their_application() -> None:
