@@ -88,18 +88,12 @@ def _part(time: float, profile: Profile) -> float:
 
 def layers_of(callees: Graph) -> list[list[str]]:
     """The kernels in layers, each behind all that call it: the longest way from the entry decides."""
-    depth = dict.fromkeys(callees, 0)
-    waiting = list(callees)
-    while waiting:
-        caller = waiting.pop()
-        for callee in callees[caller]:
-            if depth[callee] <= depth[caller]:
-                depth[callee] = depth[caller] + 1
-                waiting.append(callee)
-    layers: list[list[str]] = [[] for _ in range(max(depth.values()) + 1)]
-    for name, layer in depth.items():
-        layers[layer].append(name)
-    return layers
+    from networkx import DiGraph, topological_generations
+
+    graph = DiGraph()
+    graph.add_nodes_from(callees)
+    graph.add_edges_from((caller, callee) for caller, found in callees.items() for callee in found)
+    return [list(layer) for layer in topological_generations(graph)]
 
 
 def placed(callees: Graph, widths: Mapping[str, float]) -> dict[str, Box]:
