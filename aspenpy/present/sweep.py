@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from aspenpy.engine.reasons import REASONS
 from aspenpy.present.numbers import Amount, amount, count, share
 from aspenpy.present.page import Page, Title
 from aspenpy.present.table import Column, Table
-from aspenpy.sweeps.reasons import REASONS
 
 if TYPE_CHECKING:
     from aspenpy.sweeps.result import Summary
