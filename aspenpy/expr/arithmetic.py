@@ -6,7 +6,10 @@ Every rule returns a settled number (see `settle`) or raises `DomainError` with 
 from __future__ import annotations
 
 import math
+import operator
+from collections.abc import Callable
 from fractions import Fraction
+from typing import Any
 
 Number = int | Fraction | float
 
@@ -14,6 +17,15 @@ EXACT_BITS = 4096
 """An exact number longer than this becomes a float: `9^9^9^9` must be refused at once, not computed."""
 
 _GIANT = 1 << EXACT_BITS
+
+COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    ">": operator.gt,
+    "<=": operator.le,
+    ">=": operator.ge,
+}
 
 TOO_LARGE = "overflow: the value is too large for a floating-point number"
 
@@ -80,6 +92,8 @@ def raised(base: Number, exponent: Number) -> Number:
         return settle(base**exponent)
     if isinstance(exponent, Fraction) and isinstance(base, int | Fraction) and (root := _exact_root(base, exponent)):
         return raised(root, exponent.numerator)
+    if isinstance(exponent, Fraction) and type(base) is float and (whole := _whole_root(base, exponent.denominator)):
+        return raised(whole, exponent.numerator)
     if base < 0 and exponent != math.floor(exponent):
         raise DomainError(f"{shown(base)} to the power of {shown(exponent)}: a negative base needs a whole exponent")
     try:
@@ -97,6 +111,17 @@ def _exact_root(base: int | Fraction, exponent: Fraction) -> Fraction | None:
     exact = above**degree == base.numerator and below**degree == base.denominator
     return Fraction(above, below) if exact else None
 
+
+def _whole_root(base: float, degree: int) -> float | None:
+    """The root of a float that is a whole power: 1e6^(1/3) is 100, as that of the whole number is."""
+    if not 0 < base < LARGEST_EXACT_POWER or degree > LARGEST_DEGREE:
+        return None
+    near = round(base ** (1 / degree))
+    return float(near) if near**degree == base else None
+
+
+LARGEST_DEGREE = 52
+"""Of a root of a whole number below the bound that is not 1."""
 
 LARGEST_EXACT_POWER = 2**52
 """Whole numbers below it are exact in floating point, and the roots of whole powers are found by rounding."""

@@ -36,6 +36,9 @@ class Function(Record):
     numpy: Rule | None = None
     sympy: Rule | None = None
     c: str = ""
+    llvm: str = ""
+    interval: Rule | None = None
+    rising: bool = False
     latex: str = ""
     derivative: Rule | None = None
     traits: traits.Rule = traits.nothing
@@ -167,7 +170,7 @@ def sympy_piecewise(sympy: Any, *pieces: tuple[Any, Any]) -> Any:
 
 
 def _lookup_slopes(graph: Any, values: Any, sizes: Any, x: Any) -> Any:
-    """The slope of the segment that x is on; the points themselves are held fixed (None: not differentiable)."""
+    """By x, the slope of its segment; `derivative` knows that by the values, and by the sizes there is none (None)."""
     slope = graph.ZERO
     points = list(zip(values.args, sizes.args, strict=False))
     for (value, size), (next_value, next_size) in reversed(list(pairwise(points))):
@@ -175,6 +178,11 @@ def _lookup_slopes(graph: Any, values: Any, sizes: Any, x: Any) -> Any:
         last = next_size is sizes.args[-1]
         slope = segment if last else graph.if_else(graph.compare("<", x, next_size), segment, slope)
     return None, None, slope
+
+
+def _between(function: Callable[[Any], Any]) -> Rule:
+    """The interval of a function that only rises."""
+    return lambda x: (float(function(x[0])), float(function(x[1])))
 
 
 def _which(operator: str) -> Rule:
@@ -200,10 +208,29 @@ def _flat(graph: Any, *args: Any) -> Any:
 
 
 def _lru_slopes(graph: Any, distance: Any, ways: Any, lines: Any) -> Any:
-    """By the distance: d/dD of I_(1-p)(D-A+1, A) has no elementary form; the step of one line stands for it. By the
-    cache's size and ways there is none here (None: not differentiable)."""
-    step = graph.apply("lru_hits", distance + 1, ways, lines) - graph.apply("lru_hits", distance, ways, lines)
-    return step, None, None
+    """By the distance and the ways, which are whole, the step of one stands for a derivative. By the lines B it is
+    (D - A + 1) (P(D) - P(D + 1)) / (B - A): P is the incomplete beta function I_x(D - A + 1, A) with x = 1 - A/B, and
+    x^a (1 - x)^b / (a Beta(a, b)) = I_x(a, b) - I_x(a + 1, b) (DLMF 8.17.20)."""
+
+    def at(distance: Any, ways: Any) -> Any:
+        return graph.apply("lru_hits", distance, ways, lines)
+
+    step = at(distance + 1, ways) - at(distance, ways)
+    more = graph.if_else(graph.compare(">=", lines, ways + 1), at(distance, ways + 1) - at(distance, ways), graph.ZERO)
+    by_lines = -(distance - ways + 1) * step / (lines - ways)
+    return step, more, graph.if_else(graph.compare(">", lines, ways), by_lines, graph.ZERO)
+
+
+def _random_slopes(graph: Any, lines: Any, *reuses: Any) -> Any:
+    """Of the m with m - 1 + sum of P k^d = 0, where k = 1 - m/B, by the implicit function theorem."""
+    misses = graph.apply("random_misses", lines, *reuses)
+    kept, pairs = 1 - misses / lines, list(zip(reuses[::2], reuses[1::2], strict=True))
+    inner = graph.add(*[share * distance * graph.power(kept, distance - 1) / lines for distance, share in pairs])
+    slopes = [inner * misses / lines]
+    for distance, share in pairs:
+        slopes += [share * graph.power(kept, distance) * graph.apply("log", kept), graph.power(kept, distance)]
+    regular = graph.junction("and", graph.compare(">", kept, graph.ZERO), graph.compare("<", inner, graph.ONE))
+    return tuple(graph.if_else(regular, slope / (inner - 1), graph.ZERO) for slope in slopes)
 
 
 def _room_slopes(graph: Any, ways: Any, own: Any, *loads: Any) -> Any:
@@ -215,7 +242,8 @@ def _room_slopes(graph: Any, ways: Any, own: Any, *loads: Any) -> Any:
 
     floor = graph.apply("floor", own)
     low, high = at(floor, *loads), at(floor + 1, *loads)
-    found = [graph.ZERO, ((floor + 1) * high - floor * low - at(own, *loads)) / own]
+    by_own = ((floor + 1) * high - floor * low - at(own, *loads)) / own
+    found = [graph.ZERO, graph.if_else(graph.compare(">", own, graph.ZERO), by_own, graph.ZERO)]
     for place in range(0, len(loads), 2):
         before, after, chance = loads[:place], loads[place + 2 :], loads[place + 1]
         floor = graph.apply("floor", loads[place])
@@ -233,7 +261,10 @@ FUNCTIONS: dict[str, Function] = {
             exact=natural_logarithm,
             numpy=lambda numpy, x: numpy.log(x),
             sympy=lambda sympy, x: sympy.log(x),
-            c="aspen_log({0})",
+            c="log({0})",
+            llvm="call double @log(double {0})",
+            interval=_between(math.log),
+            rising=True,
             latex=r"\ln\left({0}\right)",
             derivative=lambda graph, x: (1 / x,),
         ),
@@ -242,7 +273,10 @@ FUNCTIONS: dict[str, Function] = {
             exact=binary_logarithm,
             numpy=lambda numpy, x: numpy.log2(x),
             sympy=lambda sympy, x: sympy.log(x) / sympy.log(2),
-            c="aspen_log2({0})",
+            c="log2({0})",
+            llvm="call double @log2(double {0})",
+            interval=_between(math.log2),
+            rising=True,
             latex=r"\log_{{2}}\left({0}\right)",
             derivative=lambda graph, x: (1 / (x * graph.apply("log", graph.number(2))),),
         ),
@@ -251,7 +285,10 @@ FUNCTIONS: dict[str, Function] = {
             exact=decimal_logarithm,
             numpy=lambda numpy, x: numpy.log10(x),
             sympy=lambda sympy, x: sympy.log(x) / sympy.log(10),
-            c="aspen_log10({0})",
+            c="log10({0})",
+            llvm="call double @log10(double {0})",
+            interval=_between(math.log10),
+            rising=True,
             latex=r"\log_{{10}}\left({0}\right)",
             derivative=lambda graph, x: (1 / (x * graph.apply("log", graph.number(10))),),
         ),
@@ -260,7 +297,10 @@ FUNCTIONS: dict[str, Function] = {
             exact=exponential,
             numpy=lambda numpy, x: numpy.exp(x),
             sympy=lambda sympy, x: sympy.exp(x),
-            c="exp({0})",
+            c="aspen_exp({0})",
+            llvm="call double @aspen_exp(double {0})",
+            interval=_between(math.exp),
+            rising=True,
             latex=r"\exp\left({0}\right)",
             derivative=lambda graph, x: (graph.apply("exp", x),),
             traits=traits.positive_result,
@@ -271,6 +311,9 @@ FUNCTIONS: dict[str, Function] = {
             numpy=lambda numpy, x: numpy.sqrt(x),
             sympy=lambda sympy, x: sympy.sqrt(x),
             c="sqrt({0})",
+            llvm="call double @llvm.sqrt.f64(double {0})",
+            interval=_between(math.sqrt),
+            rising=True,
             latex=r"\sqrt{{{0}}}",
             derivative=lambda graph, x: (1 / (2 * graph.apply("sqrt", x)),),
             traits=traits.root,
@@ -281,6 +324,9 @@ FUNCTIONS: dict[str, Function] = {
             numpy=lambda numpy, x: numpy.floor(x),
             sympy=lambda sympy, x: sympy.floor(x, evaluate=False),
             c="floor({0})",
+            llvm="call double @llvm.floor.f64(double {0})",
+            interval=_between(math.floor),
+            rising=True,
             latex=r"\left\lfloor {0} \right\rfloor",
             derivative=_flat,
             traits=traits.whole,
@@ -291,6 +337,9 @@ FUNCTIONS: dict[str, Function] = {
             numpy=lambda numpy, x: numpy.ceil(x),
             sympy=lambda sympy, x: sympy.ceiling(x, evaluate=False),
             c="ceil({0})",
+            llvm="call double @llvm.ceil.f64(double {0})",
+            interval=_between(math.ceil),
+            rising=True,
             latex=r"\left\lceil {0} \right\rceil",
             derivative=_flat,
             traits=traits.whole,
@@ -301,6 +350,9 @@ FUNCTIONS: dict[str, Function] = {
             numpy=lambda numpy, x: numpy.rint(x),
             sympy=lambda sympy, x: _sympy_round(sympy, x),
             c="rint({0})",
+            llvm="call double @llvm.rint.f64(double {0})",
+            interval=_between(round),
+            rising=True,
             latex=r"\left\lfloor {0} \right\rceil",
             derivative=_flat,
             traits=traits.whole,
@@ -311,6 +363,8 @@ FUNCTIONS: dict[str, Function] = {
             numpy=lambda numpy, x: numpy.abs(x),
             sympy=lambda sympy, x: sympy.Abs(x, evaluate=False),
             c="fabs({0})",
+            llvm="call double @llvm.fabs.f64(double {0})",
+            interval=lambda x: (max(0.0, x[0], -x[1]), max(-x[0], x[1])),
             latex=r"\left| {0} \right|",
             derivative=lambda graph, x: (graph.if_else(graph.compare("<", x, graph.ZERO), -1, 1),),
             traits=traits.magnitude,
@@ -321,6 +375,7 @@ FUNCTIONS: dict[str, Function] = {
             numpy=lambda numpy, base, exponent: numpy.power(base, exponent),
             sympy=lambda sympy, base, exponent: sympy.Pow(base, exponent),
             c="aspen_power({joined})",
+            llvm="call double @aspen_pow(double {0}, double {1})",
             latex="{0}^{{{1}}}",
         ),
         Function(
@@ -329,6 +384,8 @@ FUNCTIONS: dict[str, Function] = {
             numpy=lambda numpy, x, y: numpy.mod(x, y),
             sympy=lambda sympy, x, y: sympy.Mod(x, y, evaluate=False),
             c="aspen_mod({joined})",
+            llvm="call double @aspen_mod(double {0}, double {1})",
+            interval=lambda x, y: (0.0, y[1]) if y[0] > 0 else (-math.inf, math.inf),
             latex=r"\operatorname{{mod}}\left({joined}\right)",
             derivative=lambda graph, x, y: (graph.ONE, -graph.apply("floor", x / y)),
             traits=traits.remainder,
@@ -339,6 +396,7 @@ FUNCTIONS: dict[str, Function] = {
             numpy=lambda numpy, *args: _folded(numpy.maximum, args),
             sympy=lambda sympy, *args: sympy.Expr.__new__(sympy.Max, *args),
             c="aspen_max({joined})",
+            interval=lambda *args: (max(low for low, _ in args), max(high for _, high in args)),
             latex=r"\max\left({joined}\right)",
             derivative=_which(">"),
             traits=traits.maximum,
@@ -349,6 +407,7 @@ FUNCTIONS: dict[str, Function] = {
             numpy=lambda numpy, *args: _folded(numpy.minimum, args),
             sympy=lambda sympy, *args: sympy.Expr.__new__(sympy.Min, *args),
             c="aspen_min({joined})",
+            interval=lambda *args: (min(low for low, _ in args), min(high for _, high in args)),
             latex=r"\min\left({joined}\right)",
             derivative=_which("<"),
             traits=traits.every,
@@ -389,7 +448,7 @@ FUNCTIONS: dict[str, Function] = {
             sympy=lambda sympy, *args: sympy.Function("random_misses")(*args),
             c="aspen_random_misses((const double[]){{{joined}}}, {count})",
             latex=r"\operatorname{{random\_misses}}\left({joined}\right)",
-            derivative=lambda graph, *args: (None,) * len(args),
+            derivative=_random_slopes,
             traits=traits.positive_result,
         ),
         Function(
