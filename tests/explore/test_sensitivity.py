@@ -16,8 +16,8 @@ from aspenpy.explore.space import spanned
 from aspenpy.explore.variable import declared, variable
 from aspenpy.explore.variance import Morris, Sobol
 from aspenpy.expr.evaluate import evaluate
-from aspenpy.present.plain import as_text
-from aspenpy.present.sensitivity import page
+from aspenpy.report.sensitivity import report
+from aspenpy.tables.text import as_text
 from tests.tiny import SECONDS, application, both, codes, machine
 
 HASTE = """param clock = 2 in 1 .. 4
@@ -177,7 +177,7 @@ def test_no_winner_is_named_where_intervals_overlap() -> None:
     alike = asked("x + y", "param x = 1 param y = 1", method="sobol", vary=vary, samples=64)
     assert isinstance(alike, Sobol)
     assert set(alike.leaders) == {"x", "y"}
-    title = as_text(page(alike, "runtime of it", "s")).splitlines()[0]
+    title = as_text(report(alike, "runtime of it", "s").page).splitlines()[0]
     assert "whose 95 % intervals overlap" in title
     clear = asked("10*x + y", "param x = 1 param y = 1", method="sobol", vary=vary, samples=1024)
     assert isinstance(clear, Sobol)
