@@ -81,6 +81,7 @@ def test_json(run: Runner) -> None:
         "component": "Cluster/Node/Processor/Memory",
         "time": pytest.approx(24e-6, rel=1e-12),
         "share": pytest.approx(24 / 27, rel=1e-12),
+        "group": ["loads", "stores"],
     }
     assert found["diagnostics"] == []
 
