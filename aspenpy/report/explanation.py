@@ -161,6 +161,7 @@ def _columns(value: Valuer) -> tuple[Column, ...]:
         Column("exchanges", get=lambda step: [_exchange(exchange, value) for exchange in step.exchanges]),
         Column("ignored traits"),
         Column("left_by_caches", get=left),
+        Column("fetched", get=lambda step: None if step.fetched is None else Amount(value(step.fetched), "B")),
         Column("serial", get=lambda step: formula(step.serial, "s")),
         Column("time", unit="s", quantity=True),
         *map(Column, ("share", "bounds")),

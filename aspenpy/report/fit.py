@@ -13,6 +13,12 @@ if TYPE_CHECKING:
 MOST_SHOWN = 30
 """Measurements in a page; of more, those with the largest errors."""
 
+REFUSED = (
+    Column("not fitted", key="name"),
+    Column("stays", lambda value: number(value), "right", key="value"),
+    Column("why", key="reason", wrapped=True),
+)
+
 STEPS = "The model has steps in what was fitted: values within a step fit alike, and intervals are those of the ramp."
 
 
@@ -30,7 +36,8 @@ def report(fit: Fit) -> Report:
         "has_steps": fit.has_steps,
     }
     notes = (Paragraph(STEPS),) if fit.has_steps else ()
-    parts = (_parameters(fit), *notes, facts_of(fit), *_measurements(fit), _long(fit))
+    refused = table(REFUSED, fit.refused, "refused", media=TEXT + JSON)
+    parts = (_parameters(fit), refused, *notes, facts_of(fit), *_measurements(fit), _long(fit))
     return Report(heading(fit), data, parts, tuple(fit.diagnostics))
 
 
@@ -126,6 +133,7 @@ def _long(fit: Fit) -> Table:
         ("parameter", it.name, it.before, it.value, *(it.interval or (None, None)), it.remark, *(None,) * 8)
         for it in fit.parameters
     ]
+    rows += [("refused", it.name, it.value, *(None,) * 3, it.reason, *(None,) * 8) for it in fit.refused]
     for item in fit.residuals:
         found = item.measurement
         given = " ".join(f"{name}={setting(value)}" for name, value in found.settings)

@@ -53,18 +53,37 @@ def _facts(prediction: Prediction) -> list[tuple[str, str]]:
     found = prediction.bottleneck
     bound = "nothing"
     if found is not None:
-        bound = f"{_bound(found)} ({share(found.share)} of runtime)"
+        bound = f"{_bound(prediction, found)} ({share(found.share)} of runtime)"
     rows = [("socket", prediction.socket or "none"), ("bound by", bound)]
+    if allocated := _write_allocated(prediction):
+        rows.append(("write-allocate", f"stores to {', '.join(allocated)} also fetch the lines that they write"))
     if prediction.random:
         rows.append(("seed", f"{prediction.seed}; another one draws other numbers (--seed)"))
     return rows
 
 
-def _bound(found: Bottleneck) -> str:
+def _write_allocated(prediction: Prediction) -> list[str]:
+    """The data of the stores that fetch lines before they write them."""
+    costs = [cost for block in prediction.tree.blocks.values() for cost in block.requirements]
+    fetching = [cost.requirement for cost in costs if cost.traffic is not None and cost.traffic.allocates]
+    return list(dict.fromkeys(need.target or "memory" for need in fetching))
+
+
+def _bound(prediction: Prediction, found: Bottleneck) -> str:
     """`memory bandwidth of ddr4_2133`, `flops on core`."""
-    name = served(found.resource, found.component)
-    resource, on, component = name.partition(" on ")
-    return f"memory bandwidth of {component}" if on and resource in MEMORY_RESOURCES else name
+    name = _together(prediction, found.resource, found.group)
+    resources, on, component = name.partition(" on ")
+    memory = on and " on " not in component and set(resources.split(" + ")) <= set(MEMORY_RESOURCES)
+    return f"memory bandwidth of {component}" if memory else name
+
+
+def _together(prediction: Prediction, resource: str, group: Sequence[str]) -> str:
+    """A resource with those that cannot overlap with it, which bound it as well."""
+    names = [resource, *(name for name in group if name != resource)]
+    components = {prediction.component_of(name) for name in names}
+    if len(components) == 1:
+        return served(" + ".join(names), prediction.component_of(resource))
+    return " + ".join(served(name, prediction.component_of(name)) for name in names)
 
 
 def _spread(samples: Samples, random: bool) -> dict[str, str]:
@@ -89,7 +108,7 @@ def _kernels(prediction: Prediction) -> Table:
         return None if kernel.bound_by is None else prediction.component_of(kernel.bound_by)
 
     def bound(kernel: KernelUse) -> str | None:
-        return None if kernel.bound_by is None else served(kernel.bound_by, component(kernel))
+        return None if kernel.bound_by is None else _together(prediction, kernel.bound_by, kernel.group)
 
     heads = (
         Column("kernel", key="name"),
@@ -100,6 +119,7 @@ def _kernels(prediction: Prediction) -> Table:
         Column("bound by", get=bound, wrapped=True, media=TEXT),
         Column("bound by", media=JSON),
         Column("component", get=component, media=JSON),
+        Column("group", media=JSON),
     )
     kernels = prediction.kernels
     slowest = max(range(len(kernels)), key=lambda place: kernels[place].exclusive, default=0)
@@ -162,7 +182,7 @@ def _data(prediction: Prediction, metrics: dict[str, Amount], samples: Samples |
             }
             for use in prediction.resources.values()
         },
-        "bottleneck": _fields(prediction.bottleneck, "resource component time share"),
+        "bottleneck": _fields(prediction.bottleneck, "resource component time share group"),
     }
     found |= {"metrics": metrics} if metrics else {}
     found |= {"seed": prediction.seed} if prediction.random else {}

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
+from aspenpy.dimensions import readable
+from aspenpy.explore.elasticity import Elasticity
 from aspenpy.explore.methods import Result
 from aspenpy.explore.sensitivity import Effects
 from aspenpy.explore.variance import Morris, Sobol
@@ -22,17 +24,45 @@ def _index(value: float) -> str:
 
 def report(result: Result, subject: str, unit: str) -> Report:
     """`subject` is what was asked: `runtime of comd on haswell`; `unit` that of the metric."""
-    first = next(iter(_names(result)), None)
-    said = "depends on nothing that varies" if first is None else f"moves most with {first}"
     data, parts = _METHODS[type(result)](result, unit)
-    return Report(f"{subject}: {said}", {"subject": subject, "unit": unit, **data}, parts)
+    skipped = None if isinstance(result, tuple) else result.skipped
+    if skipped is not None:
+        points = f"{skipped.count:,} of {skipped.total:,} points have no value and are left out"
+        parts = (*parts, Paragraph(f"{points}: {skipped.reason}"))
+        data["skipped"] = {"points": skipped.count, "of": skipped.total, "reason": skipped.reason}
+    return Report(f"{subject}: {_said(result)}", {"subject": subject, "unit": unit, **data}, parts)
 
 
-def _names(result: Result) -> list[str]:
+def _said(result: Result) -> str:
+    leaders = _leaders(result)
+    if not leaders:
+        return "depends on nothing that varies"
+    if len(leaders) == 1:
+        return f"moves most with {leaders[0]}"
+    if isinstance(result, Sobol | Morris):
+        return f"moves most with {_joined(leaders, 'or')}, whose 95 % intervals overlap"
+    return f"moves most with {_joined(leaders, 'and')}, alike"
+
+
+def _joined(names: Sequence[str], word: str) -> str:
+    return f"{', '.join(names[:-1])} {word} {names[-1]}"
+
+
+ALIKE = 1e-9
+"""Ranks this close to each other are equal as far as rounding can tell."""
+
+
+def _leaders(result: Result) -> tuple[str, ...]:
+    """What the metric moves most with; several where they cannot be told apart."""
+    if isinstance(result, Sobol | Morris):
+        return result.leaders
+    rows: list[tuple[str, float]]
     if isinstance(result, Effects):
-        return [effect.parameters[0] for effect in result.singles if effect.sensitivity]
-    rows = result.indices if isinstance(result, Sobol) else result.effects if isinstance(result, Morris) else result
-    return [row.parameter for row in rows]
+        rows = [(effect.parameters[0], effect.sensitivity) for effect in result.singles]
+    else:
+        rows = [(item.parameter, item.rank) for item in result]
+    most = max((value for _, value in rows), default=0.0)
+    return tuple(name for name, value in rows if value and value >= most * (1 - ALIKE))
 
 
 Found = tuple[dict[str, Any], tuple[Part, ...]]
@@ -40,23 +70,52 @@ Found = tuple[dict[str, Any], tuple[Part, ...]]
 
 EXPLAINED = (
     "An elasticity of 2 is the square: 1 % more of the parameter makes 2 %. Least, most, the mean magnitude, and "
-    "overall, from end to end, are over the parameter's range, all else as it is; only overall sees steps."
+    "overall, from end to end, are over the parameter's range, all else as it is."
 )
+
+STEPPED = (
+    " Where the formula has steps, an elasticity is that of going from one value to its double: of 1, that doubles the "
+    "metric; the slope at a point is what --method derivative gives."
+)
+
+
+def _end(field: str) -> Callable[[Elasticity], str | None]:
+    def read(item: Elasticity) -> str | None:
+        value = getattr(item, field)
+        return None if value is None else readable(value, item.unit, 4)
+
+    return read
+
 
 ELASTICITIES = (
     Column("parameter"),
+    Column("unit", media=DATA),
     Column("elasticity", _digits, "right", key="here"),
+    Column("from", align="right", get=_end("start"), media=TEXT),
+    Column("to", align="right", get=_end("end"), media=TEXT),
+    *columns("start end why", media=DATA),
     *columns("least most mean overall", format=_digits, align="right"),
     Column("undefined", media=DATA),
     Column("no value", "share", get=lambda item: item.undefined or None, media=TEXT),
-    Column("formula", get=lambda item: str(item.formula), media=JSON),
+    Column("formula", get=lambda item: None if item.formula is None else str(item.formula), media=JSON),
+    Column("reason", media=JSON),
 )
 
 
-def _elasticities(result: Any, unit: str) -> Found:
-    some = any(item.undefined for item in result)
-    heads = [column for column in ELASTICITIES if some or column.header != "no value"]
-    return {"method": "elasticity"}, (table(heads, result, "elasticities"), Paragraph(EXPLAINED))
+def _elasticities(result: tuple[Elasticity, ...], unit: str) -> Found:
+    left_out = {
+        "no value": not any(item.undefined for item in result),
+        **dict.fromkeys(("from", "to"), not any(item.why for item in result)),
+    }
+    heads = [column for column in ELASTICITIES if not left_out.get(column.header)]
+    stepped = any(item.why == "steps" for item in result)
+    others = {item.why: item.parameter for item in result if item.why not in (None, "steps")}
+    notes = (
+        EXPLAINED + (STEPPED if stepped else ""),
+        *(f"{name} and the like: differences, because there is {why}." for why, name in others.items()),
+        *(f"Left out: {item.reason}" for item in result if item.reason),
+    )
+    return {"method": "elasticity"}, (table(heads, result, "elasticities"), *map(Paragraph, notes))
 
 
 def _effects(result: Effects, unit: str) -> Found:

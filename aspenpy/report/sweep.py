@@ -22,7 +22,8 @@ def report(result: SweepResult) -> Report:
 def summed_up(study: Study, summary: Summary) -> Report:
     """The same of a sweep whose points are not kept."""
     first_at = {reason: study.point(summary.first_bad[reason]) for reason in summary.bad}
-    bad = [(REASONS[reason], number, first_at[reason]) for reason, number in sorted(summary.bad.items())]
+    counted = sorted(summary.bad.items())
+    bad = [(REASONS[reason], number, first_at[reason]) for reason, number in counted]
     data = {
         **attributes(study),
         "points": summary.points,
@@ -38,7 +39,8 @@ def summed_up(study: Study, summary: Summary) -> Report:
         },
         "no_value": [{"reason": why, "points": number, "first_at": at} for why, number, at in bad],
     }
-    parts = (_extremes(study, summary), _places(study, summary), _bad(study, summary, bad))
+    told = [(_told(study, reason, summary.first_bad[reason]), number, first_at[reason]) for reason, number in counted]
+    parts = (_extremes(study, summary), _places(study, summary), _bad(study, summary, told))
     units = {name: study.units[name] for name in study.columns if name in study.units}
     headline = _headline(study, summary)
     return Report(headline, data, parts, tuple(study.diagnostics), {"axes": units} if units else {})
@@ -89,6 +91,12 @@ def _bad(study: Study, summary: Summary, bad: list[tuple[str, int, dict[str, Any
     )
     rows = tuple((why, number, number / summary.points, *at.values()) for why, number, at in bad)
     return Table(heads, rows, media=TEXT)
+
+
+def _told(study: Study, reason: int, point: int) -> str:
+    """Why there is no value, as a prediction at the first such point says it."""
+    found = study.failure(point)
+    return REASONS[reason] if found is None else found.diagnostics[0].message
 
 
 def _axes(study: Study) -> list[Column]:

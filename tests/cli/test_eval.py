@@ -15,9 +15,9 @@ socket    Processor
 bound by  memory bandwidth of Memory (80.0 % of runtime)
 
 kernel  calls  inclusive  exclusive   share  bound by
-──────  ─────  ─────────  ─────────  ──────  ──────────────────
+──────  ─────  ─────────  ─────────  ──────  ────────────────────────
 main        1      15 us       3 us  20.0 %  messages on Fabric
-axpy       10      12 us      12 us  80.0 %  loads on Memory
+axpy       10      12 us      12 us  80.0 %  loads + stores on Memory
 
 resource     amount  busy  component
 ────────  ─────────  ────  ─────────────────────────────
@@ -73,6 +73,7 @@ def test_json(run: Runner) -> None:
         "exclusive": pytest.approx(24e-6, rel=1e-12),
         "share": pytest.approx(24 / 27, rel=1e-12),
         "bound_by": "loads",
+        "group": ["loads", "stores"],
         "component": "Cluster/Node/Processor/Memory",
     }
     assert found["bottleneck"] == {
@@ -80,6 +81,7 @@ def test_json(run: Runner) -> None:
         "component": "Cluster/Node/Processor/Memory",
         "time": pytest.approx(24e-6, rel=1e-12),
         "share": pytest.approx(24 / 27, rel=1e-12),
+        "group": ["loads", "stores"],
     }
     assert found["diagnostics"] == []
 
