@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from aspenpy.diagnostics import fail, nearest
-from aspenpy.expr.compile_python import Prepared as Compiled
+from aspenpy.engine.python import Prepared as Compiled
 from aspenpy.expr.evaluate import EvaluationError
 
 if TYPE_CHECKING:

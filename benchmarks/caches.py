@@ -9,9 +9,9 @@ from typing import Any
 import numpy
 
 import aspenpy
+from aspenpy.engine.backends import BACKENDS
 from aspenpy.library import find
 from aspenpy.mapping.mapper import map_application
-from aspenpy.sweeps.backends import BACKENDS
 from aspenpy.sweeps.grid import studied
 from aspenpy.sweeps.run import Run
 from benchmarks.measure import Benchmark, Subject, bare_python, seconds

@@ -13,10 +13,10 @@ from typing import Any
 import numpy
 
 import aspenpy
-from aspenpy.sweeps.backends import BACKENDS
+from aspenpy.engine.backends import BACKENDS
+from aspenpy.engine.program import Program
 from aspenpy.sweeps.formats import format_of
 from aspenpy.sweeps.grid import studied
-from aspenpy.sweeps.program import Program
 from aspenpy.sweeps.run import Run, available_cores
 from aspenpy.sweeps.store import Store
 from benchmarks.measure import Action, Benchmark, Subject, bare_python, seconds

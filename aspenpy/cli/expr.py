@@ -113,7 +113,7 @@ def _sympy(formula: Expr, free: list[Expr], metric: str) -> str:
 
 
 def _c(formula: Expr, free: list[Expr], metric: str) -> str:
-    from aspenpy.expr.c_code import to_c
+    from aspenpy.engine.c_text import to_c
 
     return to_c(formula, free, metric).rstrip("\n")
 

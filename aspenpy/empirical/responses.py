@@ -15,8 +15,8 @@ from aspenpy.empirical.axis import Axis
 from aspenpy.empirical.hoisting import hoisted
 from aspenpy.empirical.measurements import RUNTIME, Measurement
 from aspenpy.empirical.sheet import counted
+from aspenpy.engine.python import Prepared
 from aspenpy.expr import graph
-from aspenpy.expr.compile_python import Prepared
 from aspenpy.expr.derivative import derivative
 from aspenpy.expr.evaluate import EvaluationError, evaluate_many
 from aspenpy.expr.graph import Expr

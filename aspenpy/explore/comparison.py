@@ -14,9 +14,9 @@ from aspenpy.analysis.footprint import Footprint
 from aspenpy.analysis.inverse import Piece, Search
 from aspenpy.application.model import Application
 from aspenpy.diagnostics import fail
+from aspenpy.engine.python import Prepared
 from aspenpy.explore.difference import difference, written_out
 from aspenpy.expr import graph
-from aspenpy.expr.compile_python import Prepared
 from aspenpy.expr.evaluate import EvaluationError, evaluate
 from aspenpy.expr.graph import Expr
 from aspenpy.machine.model import Machine

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy
 
+from aspenpy.engine.python import Prepared
 from aspenpy.explore.points import Floats
 from aspenpy.explore.variable import Variable
 from aspenpy.expr import graph
-from aspenpy.expr.compile_python import Prepared
 from aspenpy.expr.derivative import derivative
 from aspenpy.expr.evaluate import EvaluationError
 from aspenpy.expr.graph import Expr

@@ -17,9 +17,9 @@ from aspenpy.application.model import Application
 from aspenpy.diagnostics import fail, nearest
 from aspenpy.energy.options import EnergyOptions
 from aspenpy.energy.totals import EnergyTotals
+from aspenpy.engine.python import Prepared
 from aspenpy.explore.communication import communication_of
 from aspenpy.expr import graph
-from aspenpy.expr.compile_python import Prepared
 from aspenpy.expr.definitions import reached
 from aspenpy.expr.evaluate import EvaluationError
 from aspenpy.machine.model import Machine

@@ -6,7 +6,10 @@ Every rule returns a settled number (see `settle`) or raises `DomainError` with 
 from __future__ import annotations
 
 import math
+import operator
+from collections.abc import Callable
 from fractions import Fraction
+from typing import Any
 
 Number = int | Fraction | float
 
@@ -14,6 +17,15 @@ EXACT_BITS = 4096
 """An exact number longer than this becomes a float: `9^9^9^9` must be refused at once, not computed."""
 
 _GIANT = 1 << EXACT_BITS
+
+COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    ">": operator.gt,
+    "<=": operator.le,
+    ">=": operator.ge,
+}
 
 TOO_LARGE = "overflow: the value is too large for a floating-point number"
 

@@ -36,6 +36,9 @@ class Function(Record):
     numpy: Rule | None = None
     sympy: Rule | None = None
     c: str = ""
+    llvm: str = ""
+    interval: Rule | None = None
+    rising: bool = False
     latex: str = ""
     derivative: Rule | None = None
     traits: traits.Rule = traits.nothing
@@ -177,6 +180,11 @@ def _lookup_slopes(graph: Any, values: Any, sizes: Any, x: Any) -> Any:
     return None, None, slope
 
 
+def _between(function: Callable[[Any], Any]) -> Rule:
+    """The interval of a function that only rises."""
+    return lambda x: (float(function(x[0])), float(function(x[1])))
+
+
 def _which(operator: str) -> Rule:
     """max and min: each argument counts where it is the extreme one, the earlier one where two are equal."""
 
@@ -233,7 +241,10 @@ FUNCTIONS: dict[str, Function] = {
             exact=natural_logarithm,
             numpy=lambda numpy, x: numpy.log(x),
             sympy=lambda sympy, x: sympy.log(x),
-            c="aspen_log({0})",
+            c="log({0})",
+            llvm="call double @log(double {0})",
+            interval=_between(math.log),
+            rising=True,
             latex=r"\ln\left({0}\right)",
             derivative=lambda graph, x: (1 / x,),
         ),
@@ -242,7 +253,10 @@ FUNCTIONS: dict[str, Function] = {
             exact=binary_logarithm,
             numpy=lambda numpy, x: numpy.log2(x),
             sympy=lambda sympy, x: sympy.log(x) / sympy.log(2),
-            c="aspen_log2({0})",
+            c="log2({0})",
+            llvm="call double @log2(double {0})",
+            interval=_between(math.log2),
+            rising=True,
             latex=r"\log_{{2}}\left({0}\right)",
             derivative=lambda graph, x: (1 / (x * graph.apply("log", graph.number(2))),),
         ),
@@ -251,7 +265,10 @@ FUNCTIONS: dict[str, Function] = {
             exact=decimal_logarithm,
             numpy=lambda numpy, x: numpy.log10(x),
             sympy=lambda sympy, x: sympy.log(x) / sympy.log(10),
-            c="aspen_log10({0})",
+            c="log10({0})",
+            llvm="call double @log10(double {0})",
+            interval=_between(math.log10),
+            rising=True,
             latex=r"\log_{{10}}\left({0}\right)",
             derivative=lambda graph, x: (1 / (x * graph.apply("log", graph.number(10))),),
         ),
@@ -260,7 +277,10 @@ FUNCTIONS: dict[str, Function] = {
             exact=exponential,
             numpy=lambda numpy, x: numpy.exp(x),
             sympy=lambda sympy, x: sympy.exp(x),
-            c="exp({0})",
+            c="aspen_exp({0})",
+            llvm="call double @aspen_exp(double {0})",
+            interval=_between(math.exp),
+            rising=True,
             latex=r"\exp\left({0}\right)",
             derivative=lambda graph, x: (graph.apply("exp", x),),
             traits=traits.positive_result,
@@ -271,6 +291,9 @@ FUNCTIONS: dict[str, Function] = {
             numpy=lambda numpy, x: numpy.sqrt(x),
             sympy=lambda sympy, x: sympy.sqrt(x),
             c="sqrt({0})",
+            llvm="call double @llvm.sqrt.f64(double {0})",
+            interval=_between(math.sqrt),
+            rising=True,
             latex=r"\sqrt{{{0}}}",
             derivative=lambda graph, x: (1 / (2 * graph.apply("sqrt", x)),),
             traits=traits.root,
@@ -281,6 +304,9 @@ FUNCTIONS: dict[str, Function] = {
             numpy=lambda numpy, x: numpy.floor(x),
             sympy=lambda sympy, x: sympy.floor(x, evaluate=False),
             c="floor({0})",
+            llvm="call double @llvm.floor.f64(double {0})",
+            interval=_between(math.floor),
+            rising=True,
             latex=r"\left\lfloor {0} \right\rfloor",
             derivative=_flat,
             traits=traits.whole,
@@ -291,6 +317,9 @@ FUNCTIONS: dict[str, Function] = {
             numpy=lambda numpy, x: numpy.ceil(x),
             sympy=lambda sympy, x: sympy.ceiling(x, evaluate=False),
             c="ceil({0})",
+            llvm="call double @llvm.ceil.f64(double {0})",
+            interval=_between(math.ceil),
+            rising=True,
             latex=r"\left\lceil {0} \right\rceil",
             derivative=_flat,
             traits=traits.whole,
@@ -301,6 +330,9 @@ FUNCTIONS: dict[str, Function] = {
             numpy=lambda numpy, x: numpy.rint(x),
             sympy=lambda sympy, x: _sympy_round(sympy, x),
             c="rint({0})",
+            llvm="call double @llvm.rint.f64(double {0})",
+            interval=_between(round),
+            rising=True,
             latex=r"\left\lfloor {0} \right\rceil",
             derivative=_flat,
             traits=traits.whole,
@@ -311,6 +343,8 @@ FUNCTIONS: dict[str, Function] = {
             numpy=lambda numpy, x: numpy.abs(x),
             sympy=lambda sympy, x: sympy.Abs(x, evaluate=False),
             c="fabs({0})",
+            llvm="call double @llvm.fabs.f64(double {0})",
+            interval=lambda x: (max(0.0, x[0], -x[1]), max(-x[0], x[1])),
             latex=r"\left| {0} \right|",
             derivative=lambda graph, x: (graph.if_else(graph.compare("<", x, graph.ZERO), -1, 1),),
             traits=traits.magnitude,
@@ -321,6 +355,7 @@ FUNCTIONS: dict[str, Function] = {
             numpy=lambda numpy, base, exponent: numpy.power(base, exponent),
             sympy=lambda sympy, base, exponent: sympy.Pow(base, exponent),
             c="aspen_power({joined})",
+            llvm="call double @aspen_pow(double {0}, double {1})",
             latex="{0}^{{{1}}}",
         ),
         Function(
@@ -329,6 +364,8 @@ FUNCTIONS: dict[str, Function] = {
             numpy=lambda numpy, x, y: numpy.mod(x, y),
             sympy=lambda sympy, x, y: sympy.Mod(x, y, evaluate=False),
             c="aspen_mod({joined})",
+            llvm="call double @aspen_mod(double {0}, double {1})",
+            interval=lambda x, y: (0.0, y[1]) if y[0] > 0 else (-math.inf, math.inf),
             latex=r"\operatorname{{mod}}\left({joined}\right)",
             derivative=lambda graph, x, y: (graph.ONE, -graph.apply("floor", x / y)),
             traits=traits.remainder,
@@ -339,6 +376,7 @@ FUNCTIONS: dict[str, Function] = {
             numpy=lambda numpy, *args: _folded(numpy.maximum, args),
             sympy=lambda sympy, *args: sympy.Expr.__new__(sympy.Max, *args),
             c="aspen_max({joined})",
+            interval=lambda *args: (max(low for low, _ in args), max(high for _, high in args)),
             latex=r"\max\left({joined}\right)",
             derivative=_which(">"),
             traits=traits.maximum,
@@ -349,6 +387,7 @@ FUNCTIONS: dict[str, Function] = {
             numpy=lambda numpy, *args: _folded(numpy.minimum, args),
             sympy=lambda sympy, *args: sympy.Expr.__new__(sympy.Min, *args),
             c="aspen_min({joined})",
+            interval=lambda *args: (min(low for low, _ in args), min(high for _, high in args)),
             latex=r"\min\left({joined}\right)",
             derivative=_which("<"),
             traits=traits.every,

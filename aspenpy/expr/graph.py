@@ -26,23 +26,22 @@ their arguments and payload:
 
 from __future__ import annotations
 
-import operator
 import os
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
 from aspenpy.expr import traits
-from aspenpy.expr.arithmetic import DomainError, Number, divide, plus, raised, times
+from aspenpy.expr.arithmetic import COMPARISONS, DomainError, Number, divide, plus, raised, times
 from aspenpy.expr.functions import FUNCTIONS
 from aspenpy.expr.laws import LAWS
 from aspenpy.expr.node import Expr, shared, topological
 from aspenpy.expr.traits import INTEGER, NONNEGATIVE, TOTAL
 
 __all__ = [
-    "FALSE", "ONE", "TRUE", "ZERO", "Expr", "add", "apply", "array", "checked", "compare", "counter", "div", "draw",
-    "failure", "free_symbols", "if_else", "index", "is_integer", "is_total", "junction", "mul", "neg", "number",
-    "power", "stream", "sub", "substitute", "summation", "symbol", "topological",
+    "COMPARISONS", "FALSE", "ONE", "TRUE", "ZERO", "Expr", "add", "apply", "array", "checked", "compare", "counter",
+    "div", "draw", "failure", "free_symbols", "if_else", "index", "is_integer", "is_total", "junction", "mul", "neg",
+    "number", "power", "stream", "sub", "substitute", "summation", "symbol", "topological",
 ]  # fmt: skip
 
 LONGEST_CHAIN = 32
@@ -282,15 +281,6 @@ def _depth(array: Expr) -> int:
 
 
 # -- conditions ------------------------------------------------------------------------------------
-
-COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
-    "==": operator.eq,
-    "!=": operator.ne,
-    "<": operator.lt,
-    ">": operator.gt,
-    "<=": operator.le,
-    ">=": operator.ge,
-}
 
 
 def compare(op: str, a: Expr | Number, b: Expr | Number) -> Expr:

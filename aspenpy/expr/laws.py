@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from aspenpy.expr.arithmetic import Number, shown
@@ -10,14 +9,32 @@ from aspenpy.record import Record
 
 
 class Law(Record):
-    """`holds` takes a number or a NumPy array of them; `reason` is a template over the offending value.
+    """An interval: a value on a straight line obeys it between two points at which it obeys it.
 
-    Every law is an interval, so that a value on a straight line obeys it between two points at which it obeys it.
+    `low` is a bound that values reach, or, if `open`, stay above; None is no bound. `reason` is a template over the
+    offending value. Every back end writes the law from `tests`.
     """
 
-    holds: Callable[[Any], Any]
     reason: str
-    from_zero: bool = False
+    low: int | None = 0
+    high: float | None = None
+    open: bool = False
+
+    @property
+    def tests(self) -> tuple[tuple[str, float], ...]:
+        """The comparisons that a value stands on the left of."""
+        below = () if self.low is None else ((">" if self.open else ">=", self.low),)
+        return below if self.high is None else (*below, ("<=", self.high))
+
+    @property
+    def from_zero(self) -> bool:
+        """Whether every value from 0 on obeys it."""
+        return self.high is None and not self.open
+
+    def holds(self, value: Any) -> Any:
+        """For a number, or for each of a NumPy array of them."""
+        obeyed = True if self.low is None else value > self.low if self.open else value >= self.low
+        return obeyed if self.high is None else obeyed & (value <= self.high)
 
     def broken(self, value: Number) -> str:
         """The message for a value that breaks the law."""
@@ -28,34 +45,17 @@ PROBABILITY_SLACK = 1e-12
 """Ten times 0.1 in floating point must not be refused as more than 1."""
 
 LAWS: dict[str, Law] = {
-    "count": Law(
-        lambda value: value >= 0, "a loop cannot run {} times: the count must not be negative", from_zero=True
-    ),
-    "amount": Law(
-        lambda value: value >= 0, "nothing can be asked for {} times: an amount must not be negative", from_zero=True
-    ),
-    "parallelism": Law(
-        lambda value: value >= 0,
-        "a block cannot run in {} parallel instances: the parallelism must not be negative",
-        from_zero=True,
-    ),
-    "quantity": Law(lambda value: value > 0, "a component cannot be there {} times: the quantity must be positive"),
-    "power": Law(
-        lambda value: value >= 0, "a component cannot draw {} W: a power must not be negative", from_zero=True
-    ),
+    "count": Law("a loop cannot run {} times: the count must not be negative"),
+    "amount": Law("nothing can be asked for {} times: an amount must not be negative"),
+    "parallelism": Law("a block cannot run in {} parallel instances: the parallelism must not be negative"),
+    "quantity": Law("a component cannot be there {} times: the quantity must be positive", open=True),
+    "power": Law("a component cannot draw {} W: a power must not be negative"),
     "design_power": Law(
-        lambda value: value >= 0,
-        "full load cannot draw {} W more than idling: the design power must not be below the idle power",
-        from_zero=True,
+        "full load cannot draw {} W more than idling: the design power must not be below the idle power"
     ),
-    "energy": Law(lambda value: value >= 0, "nothing takes {} J: an energy must not be negative", from_zero=True),
-    "clock": Law(lambda value: value > 0, "a clock of {} Hz does not run: it must be positive"),
-    "efficiency": Law(lambda value: (value > 0) & (value <= 1), "an efficiency of {} is not above 0 and at most 1"),
-    "probability": Law(
-        lambda value: (value >= 0) & (value <= 1 + PROBABILITY_SLACK), "a probability of {} is not between 0 and 1"
-    ),
-    "probabilities": Law(
-        lambda value: value <= 1 + PROBABILITY_SLACK, "the probabilities add up to {}, which is more than 1"
-    ),
+    "energy": Law("nothing takes {} J: an energy must not be negative"),
+    "clock": Law("a clock of {} Hz does not run: it must be positive", open=True),
+    "efficiency": Law("an efficiency of {} is not above 0 and at most 1", high=1.0, open=True),
+    "probability": Law("a probability of {} is not between 0 and 1", high=1 + PROBABILITY_SLACK),
+    "probabilities": Law("the probabilities add up to {}, which is more than 1", low=None, high=1 + PROBABILITY_SLACK),
 }
-"""`from_zero` marks the laws that every value from 0 on obeys."""

@@ -8,8 +8,8 @@ from functools import cached_property
 
 from aspenpy.application.model import Application, Parameter
 from aspenpy.diagnostics import fail
+from aspenpy.engine.c_text import NotInC, identifier, to_c_fragment
 from aspenpy.expr import graph
-from aspenpy.expr.c_code import NotInC, identifier, to_c_fragment
 from aspenpy.expr.definitions import reached
 from aspenpy.expr.evaluate import EvaluationError
 from aspenpy.expr.graph import Expr

@@ -11,9 +11,8 @@ from aspenpy.application import flow
 from aspenpy.application.model import Application
 from aspenpy.application.total import Totaller, Totals, added, blocks_in, callees_first
 from aspenpy.diagnostics import Diagnostic, fail
+from aspenpy.engine.c_text import helpers, identifier, used_helpers
 from aspenpy.expr import graph
-from aspenpy.expr.c_code import identifier, used_helpers
-from aspenpy.expr.c_helpers import HELPERS as ARITHMETIC
 from aspenpy.expr.graph import Expr
 from aspenpy.generate.c_parameters import RESERVED, CParameters
 from aspenpy.generate.c_text import comment
@@ -91,8 +90,8 @@ class Skeleton:
         parameters = CParameters(self.application, self._run.scope, computed)
         body = [*self._functions(parameters), *self._total_functions(parameters)]
         body = [*parameters.parts("\n".join(body)), *body, MAIN.format(entry=self._function_names[self.entry])]
-        helpers = used_helpers("\n".join(body), ARITHMETIC | HELPERS)
-        return "\n\n".join([self._title(), HEADERS, *helpers, *body]) + "\n"
+        used = used_helpers("\n".join(body), helpers() | HELPERS)
+        return "\n\n".join([self._title(), HEADERS, *used, *body]) + "\n"
 
     def _title(self) -> str:
         shown = f"{self.application.name}: the messages of kernel {self.entry.name}, as a program for MPI."

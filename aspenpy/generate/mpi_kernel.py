@@ -9,8 +9,8 @@ from typing import Any
 
 from aspenpy.application import flow
 from aspenpy.application.total import blocks_in, calls_in
+from aspenpy.engine.c_text import identifier
 from aspenpy.expr import graph
-from aspenpy.expr.c_code import identifier
 from aspenpy.expr.graph import Expr
 from aspenpy.generate.c_parameters import RESERVED, CParameters
 from aspenpy.generate.c_text import comment, string

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from aspenpy.sweeps.reasons import REASONS
+from aspenpy.engine.reasons import REASONS
 from aspenpy.sweeps.result import attributes
 from aspenpy.tables.numbers import Amount
 from aspenpy.tables.table import TEXT, Column, Report, Table

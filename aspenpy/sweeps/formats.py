@@ -18,8 +18,8 @@ from zipfile import ZIP_STORED, ZipFile
 import numpy
 
 from aspenpy.diagnostics import fail, nearest
+from aspenpy.engine.reasons import REASONS
 from aspenpy.record import Record
-from aspenpy.sweeps.reasons import REASONS
 from aspenpy.sweeps.result import attributes
 from aspenpy.sweeps.run import Stretch
 from aspenpy.sweeps.store import Store

@@ -12,10 +12,10 @@ from aspenpy.application.model import Application
 from aspenpy.application.ranges import ranged
 from aspenpy.diagnostics import fail
 from aspenpy.dimensions import readable
+from aspenpy.engine.arrays import Floats
 from aspenpy.library import load_application, load_machine
 from aspenpy.machine.model import Machine
 from aspenpy.scope import DEFAULT_SEED, Setting
-from aspenpy.sweeps.arrays import Floats
 from aspenpy.sweeps.axis import CATEGORIES, MOST_VALUES, WIDE, Axis, number, values
 from aspenpy.sweeps.sampling import Span, sampled
 from aspenpy.sweeps.study import Case, Categories, Dimension, Study, combinations

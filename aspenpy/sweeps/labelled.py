@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from aspenpy.sweeps.reasons import REASONS
+from aspenpy.engine.reasons import REASONS
 
 if TYPE_CHECKING:
     from aspenpy.sweeps.result import SweepResult

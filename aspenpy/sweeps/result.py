@@ -9,10 +9,10 @@ import numpy
 from numpy.typing import NDArray
 
 from aspenpy.diagnostics import fail, nearest
+from aspenpy.engine.arrays import Floats, Reasons
+from aspenpy.engine.reasons import REASONS
 from aspenpy.record import Record
 from aspenpy.result import Result
-from aspenpy.sweeps.arrays import Floats, Reasons
-from aspenpy.sweeps.reasons import REASONS
 from aspenpy.sweeps.run import Stretch
 from aspenpy.sweeps.study import Study
 

@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 import numpy
 
 from aspenpy.diagnostics import AspenError, Diagnostic, fail
+from aspenpy.engine.arrays import Floats, Reasons
+from aspenpy.engine.backends import BACKENDS, Backend, chosen
+from aspenpy.engine.program import Program
+from aspenpy.engine.reasons import REASONS
 from aspenpy.expr.graph import Expr
-from aspenpy.sweeps.arrays import Floats, Reasons
-from aspenpy.sweeps.backends import BACKENDS, Backend, chosen
-from aspenpy.sweeps.program import Program
-from aspenpy.sweeps.reasons import REASONS
 from aspenpy.sweeps.sheet import Blocks, Sheet
 from aspenpy.sweeps.study import Study
 
@@ -30,6 +30,10 @@ HELD = 2
 
 WORTH_PROCESSES = 4_000_000
 """Points from which on it pays to start processes."""
+
+
+SAMPLED = 10_000
+"""Values of a column that are looked at beforehand."""
 
 
 class Stretch(NamedTuple):
@@ -107,7 +111,9 @@ class Worker:
             if case not in self._sheets:
                 work = self.work
                 program = (
-                    self._programs[case] if self._programs else Program(work.formulas[case], work.inputs, work.seed)
+                    self._programs[case]
+                    if self._programs
+                    else Program(work.formulas[case], work.inputs, work.seed, box=likely(work.columns))
                 )
                 kernel = self.backend.kernel(program) if self.backend.kernel else None
                 self._sheets = {case: Sheet(program, work.grid or (1,), work.columns, kernel)}
@@ -129,7 +135,8 @@ class Run:
         client: Any = None,
         memory: int = MEMORY,
     ) -> None:
-        programs = [Program(formulas, study.inputs, study.seed) for formulas in study.formulas]
+        box = likely(study.columns.values())
+        programs = [Program(formulas, study.inputs, study.seed, box=box) for formulas in study.formulas]
         self.study = study
         self.backend: Backend = chosen(backend, programs, study.points_of_case, memory)
         self.work = Work(
@@ -182,6 +189,17 @@ class Run:
 
             with ProcessPoolExecutor(self.cores, get_context("spawn"), _begin, (self.work,)) as pool:
                 yield from _in_flight(pool, _stretch, numbers, min(2 * self.cores, self.waiting))
+
+
+def likely(columns: Iterable[tuple[int, Floats]]) -> list[tuple[float, float]]:
+    """Between which values each column lies, with room around what was looked at of a long one."""
+    return [_around(values, values[:: max(1, len(values) // SAMPLED)]) for _, values in columns]
+
+
+def _around(values: Floats, sample: Floats) -> tuple[float, float]:
+    low, high = float(sample.min()), float(sample.max())
+    room = 1 if len(sample) == len(values) else 1024
+    return (low / room if low > 0 else low * room), (high * room if high > 0 else high / room)
 
 
 def failure_at(study: Study, number: int, reason: int) -> AspenError:

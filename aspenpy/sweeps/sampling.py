@@ -9,9 +9,9 @@ from typing import Any
 import numpy
 
 from aspenpy.diagnostics import fail, nearest
+from aspenpy.engine.arrays import Floats
 from aspenpy.expr.draws import for_generators
 from aspenpy.record import Record
-from aspenpy.sweeps.arrays import Floats
 
 METHODS = ("uniform", "latin", "sobol")
 """Independent draws; a Latin hypercube (McKay et al. 1979); Sobol's sequence (1967), scrambled after Owen (1995)."""

@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy
 
-from aspenpy.sweeps.arrays import Careful, Doubt, Fast, Floats, Known, Order, Reasons
-from aspenpy.sweeps.compiled import Kernel
-from aspenpy.sweeps.program import Program
-from aspenpy.sweeps.reasons import FINE
+from aspenpy.engine.arrays import Careful, Doubt, Fast, Floats, Known, Order, Reasons
+from aspenpy.engine.compiled import Kernel
+from aspenpy.engine.program import Program
+from aspenpy.engine.reasons import FINE
 
 Slices = tuple[slice, ...]
 

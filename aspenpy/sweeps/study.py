@@ -14,6 +14,7 @@ import numpy
 from aspenpy.application.model import Application
 from aspenpy.application.ranges import range_warning, ranged
 from aspenpy.diagnostics import AspenError, Diagnostic, fail
+from aspenpy.engine.arrays import Floats
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import EvaluationError
 from aspenpy.expr.graph import Expr
@@ -23,7 +24,6 @@ from aspenpy.metrics import metric
 from aspenpy.prediction import Prediction
 from aspenpy.record import Record
 from aspenpy.scope import DEFAULT_SEED, Setting
-from aspenpy.sweeps.arrays import Floats
 from aspenpy.units import unit_of_parameter
 
 AXIS = "axis"

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from aspenpy.engine.c_text import to_c
 from aspenpy.expr.arithmetic import DomainError
-from aspenpy.expr.c_code import to_c
 from aspenpy.expr.cache_laws import (
     greatest_divisor,
     lines_with_room,

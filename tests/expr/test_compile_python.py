@@ -6,7 +6,7 @@ from fractions import Fraction
 import pytest
 from hypothesis import given
 
-from aspenpy.expr.compile_python import NotCompiled, Prepared, compile_python
+from aspenpy.engine.python import NotCompiled, Prepared, compile_python
 from aspenpy.expr.evaluate import EvaluationError, evaluate
 from aspenpy.expr.graph import (
     apply,

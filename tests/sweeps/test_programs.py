@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from aspenpy.engine.backends import BACKENDS
+from aspenpy.engine.compiled import compilable
+from aspenpy.engine.program import Program
+from aspenpy.engine.reasons import CONSTRAINT, DIVISION, DOMAIN, FINE, OVERFLOW, UNDEFINED
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import EvaluationError, evaluate
 from aspenpy.expr.graph import apply, array, checked, compare, counter, draw, failure, if_else, index, junction, power
-from aspenpy.sweeps.backends import BACKENDS
-from aspenpy.sweeps.compiled import compilable
-from aspenpy.sweeps.program import Program
-from aspenpy.sweeps.reasons import CONSTRAINT, DIVISION, DOMAIN, FINE, OVERFLOW, UNDEFINED
 from aspenpy.sweeps.sheet import Blocks, Sheet
 from tests.expr.strategies import SYMBOLS, built, environments, recipes, robust_worth
 

@@ -8,8 +8,8 @@ import pytest
 import aspenpy
 from aspenpy.diagnostics import AspenError
 from aspenpy.energy.account import predict_energy
+from aspenpy.engine.reasons import DIVISION, OVERFLOW
 from aspenpy.sweeps.grid import studied
-from aspenpy.sweeps.reasons import DIVISION, OVERFLOW
 from aspenpy.sweeps.run import STRETCH, Run
 from aspenpy.sweeps.sweep import computed
 from tests.tiny import application, codes, machine
@@ -109,7 +109,7 @@ def test_samples(method):
 
 @pytest.mark.parametrize("backend", ["numpy", "llvm", "c"])
 def test_many_points_on_all_cores(backend):
-    from aspenpy.sweeps.backends import BACKENDS
+    from aspenpy.engine.backends import BACKENDS
 
     if BACKENDS[backend].missing():
         pytest.skip(BACKENDS[backend].missing())

@@ -1,13 +1,10 @@
-"""The laws of `cache_laws` in C: NAN where those refuse."""
+/* The laws of caches in C: NAN where they have no value. */
 
-from __future__ import annotations
-
-CACHE_HELPERS: dict[str, str] = {
-    "aspen_gcd": """static double aspen_gcd(double a, double b)
+static inline double aspen_gcd(double a, double b)
 {
     a = fabs(a);
     b = fabs(b);
-    if (a != floor(a) || b != floor(b))
+    if (!isfinite(a) || !isfinite(b) || a != floor(a) || b != floor(b))
         return NAN;
     while (b != 0.0) {
         const double rest = fmod(a, b);
@@ -15,12 +12,14 @@ CACHE_HELPERS: dict[str, str] = {
         b = rest;
     }
     return a;
-}""",
-    "aspen_lru_hits": """static double aspen_lru_hits(double distance, double ways, double lines)
+}
+
+static inline double aspen_lru_hits(double distance, double ways, double lines)
 {
     const double beyond = distance - ways + 1.0, chance = ways / lines;
     double logarithm, term = 1.0, total = 1.0;
-    if (!(distance >= 0.0) || !(ways >= 1.0) || ways != floor(ways) || !(lines >= ways) || ways > 1e6)
+    if (!(distance >= 0.0) || !(ways >= 1.0) || ways != floor(ways) || !(lines >= ways) || ways > 1e6
+        || !isfinite(distance) || !isfinite(lines))
         return NAN;
     if (beyond <= 0.0)
         return 1.0;
@@ -37,8 +36,9 @@ CACHE_HELPERS: dict[str, str] = {
         }
     }
     return fmin(1.0, exp(logarithm + log(total)));
-}""",
-    "aspen_with_room": """static double aspen_with_room(double ways, const double *loads, int count)
+}
+
+static inline double aspen_with_room(double ways, const double *loads, int count)
 {
     double most = 0.0, whole, rest, chance, found;
     if (ways < 0.0)
@@ -54,14 +54,15 @@ CACHE_HELPERS: dict[str, str] = {
     if (chance > 0.0 && rest > 0.0)
         found += chance * rest * aspen_with_room(ways - whole - 1.0, loads + 2, count - 2);
     return chance < 1.0 ? found + (1.0 - chance) * aspen_with_room(ways, loads + 2, count - 2) : found;
-}""",
-    "aspen_lines_with_room": """static double aspen_lines_with_room(const double *given, int count)
+}
+
+static inline double aspen_lines_with_room(const double *given, int count)
 {
     double whole, rest;
-    if (isnan(given[0]))
+    if (!isfinite(given[0]))
         return NAN;
     for (int i = 1; i < count; i++)
-        if (!(given[i] >= 0.0))
+        if (!(given[i] >= 0.0) || !isfinite(given[i]))
             return NAN;
     whole = floor(given[1]);
     rest = given[1] - whole;
@@ -69,17 +70,18 @@ CACHE_HELPERS: dict[str, str] = {
         return aspen_with_room(given[0] - whole, given + 2, count - 2);
     return ((1.0 - rest) * whole * aspen_with_room(given[0] - whole, given + 2, count - 2)
         + rest * (whole + 1.0) * aspen_with_room(given[0] - whole - 1.0, given + 2, count - 2)) / given[1];
-}""",
-    "aspen_random_misses": """static double aspen_random_misses(const double *given, int count)
+}
+
+static inline double aspen_random_misses(const double *given, int count)
 {
     const double lines = given[0];
     double misses = 1.0, shares = 0.0;
     for (int i = 1; i < count; i += 2) {
-        if (!(given[i] >= 0.0) || !(given[i + 1] >= 0.0))
+        if (!(given[i] >= 0.0) || !(given[i + 1] >= 0.0) || !isfinite(given[i]))
             return NAN;
         shares += given[i + 1];
     }
-    if (!(lines >= 1.0) || shares > 1.0 + 1e-9 || count % 2 == 0)
+    if (!(lines >= 1.0) || !isfinite(lines) || shares > 1.0 + 1e-9 || count % 2 == 0)
         return NAN;
     for (int step = 0; step < 200; step++) {
         const double kept = 1.0 - misses / lines;
@@ -94,8 +96,9 @@ CACHE_HELPERS: dict[str, str] = {
         misses = fmax(0.0, misses - value / slope);
     }
     return misses;
-}""",
-    "aspen_touch": """static void aspen_touch(unsigned char *set, const double *given, int count, double place)
+}
+
+static void aspen_touch(unsigned char *set, const double *given, int count, double place)
 {
     const double line = given[1], sets = given[2];
     if (count > 3) {
@@ -108,8 +111,9 @@ CACHE_HELPERS: dict[str, str] = {
     }
     for (double byte = 0.0; byte < fmin(fmax(1.0, ceil(given[0])), line * sets); byte += 1.0)
         set[(long)(fmod(place + byte, line * sets) / line)] = 1;
-}""",
-    "aspen_sets_touched": """static double aspen_sets_touched(const double *given, int count)
+}
+
+static inline double aspen_sets_touched(const double *given, int count)
 {
     unsigned char *set;
     double touched = 0.0;
@@ -123,6 +127,4 @@ CACHE_HELPERS: dict[str, str] = {
         touched += set[i];
     free(set);
     return touched;
-}""",
 }
-"""Each in an order in which it may be defined."""

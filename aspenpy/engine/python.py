@@ -10,6 +10,7 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from aspenpy.engine.schedule import temporaries
 from aspenpy.expr.arithmetic import DomainError, to_float
 from aspenpy.expr.evaluate import EvaluationError, Value, accepted, evaluate, evaluate_many
 from aspenpy.expr.functions import interpolated
@@ -18,7 +19,6 @@ from aspenpy.expr.laws import LAWS
 from aspenpy.expr.node import Expr
 from aspenpy.expr.numerals import float_numeral
 from aspenpy.expr.printer import ATOM, JUNCTION, POWER, PRODUCT, Dialect, Pieces, called, written
-from aspenpy.expr.schedule import temporaries
 
 _SET_APART = frozenset({"sum", "draw"})
 """Kinds that are evaluated by `evaluate`, and whose value the program asks for."""

@@ -3,28 +3,19 @@
 from __future__ import annotations
 
 import ctypes
-import platform
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy
 
-from aspenpy.sweeps.arrays import Doubt, Floats
-from aspenpy.sweeps.program import BY_NUMPY, Loop, Op, Program
-
-FLAGS = {"x86_64": 0x0D, "AMD64": 0x0D, "aarch64": 0x07, "arm64": 0x07}
-"""By processor, the bits of <fenv.h> for invalid operations, division by zero and overflow."""
+from aspenpy.engine.arrays import Doubt, Floats
+from aspenpy.engine.program import BY_NUMPY, Loop, Op, Program
 
 CONDITIONS = frozenset({"compare", "and", "or"})
 """Kinds whose values are conditions."""
 
 LONGEST_TABLE = 4096
 """Elements of an array that is compiled into code."""
-
-
-def flags() -> int | None:
-    """The bits that tell whether arithmetic failed; None on a processor that nobody has looked up."""
-    return FLAGS.get(platform.machine())
 
 
 GIVEN = BY_NUMPY | {"draw", "stream"}
@@ -54,21 +45,53 @@ def leaves(program: Program) -> tuple[int, ...]:
     return tuple(place for place in found if place in needed)
 
 
-class Flat(NamedTuple):
+def is_condition(program: Program, place: int) -> bool:
+    op = program.ops[place]
+    return (
+        op.kind in CONDITIONS or isinstance(op.payload, bool) or (op.kind == "if" and is_condition(program, op.args[1]))
+    )
+
+
+def conditions(program: Program, place: int) -> tuple[int, ...]:
+    """The operands of an operation that are conditions."""
+    op = program.ops[place]
+    if op.kind == "if":
+        return op.args if is_condition(program, place) else op.args[:1]
+    return op.args if op.kind in ("and", "or") else ()
+
+
+# -- arrays ----------------------------------------------------------------------------------------
+
+
+class Elements(NamedTuple):
     """The elements of an array or table, row by row: floats, or places of operations."""
 
     shape: tuple[int, ...]
     elements: tuple[float | int, ...]
 
+    @property
+    def computed(self) -> bool:
+        """Whether any of them is no constant."""
+        return not all(isinstance(element, float) for element in self.elements)
 
-def flat(program: Program, place: int) -> Flat | None:
+
+def written_out(program: Program, place: int) -> Elements | None:
     """The elements of what is an array; None if it is none, or has rows of different lengths, or no elements."""
     op = program.ops[place]
     if op.kind == "constant" and isinstance(op.payload, tuple):
-        return _joined([_flat_constant(element) for element in op.payload])
+        return _joined([_constants(element) for element in op.payload])
     if op.kind != "array":
         return None
-    return _joined([flat(program, arg) if is_array(program, arg) else Flat((), (arg,)) for arg in op.args])
+    rows = [
+        written_out(program, arg) if is_array(program, arg) else Elements((), (_element(program, arg),))
+        for arg in op.args
+    ]
+    return _joined(rows)
+
+
+def _element(program: Program, place: int) -> float | int:
+    op = program.ops[place]
+    return op.payload if op.kind == "constant" else place
 
 
 def is_array(program: Program, place: int) -> bool:
@@ -76,42 +99,54 @@ def is_array(program: Program, place: int) -> bool:
     return op.kind == "array" or (op.kind == "constant" and isinstance(op.payload, tuple))
 
 
-def _flat_constant(value: Any) -> Flat | None:
-    return _joined([_flat_constant(element) for element in value]) if isinstance(value, tuple) else Flat((), (value,))
+def _constants(value: Any) -> Elements | None:
+    return _joined([_constants(part) for part in value]) if isinstance(value, tuple) else Elements((), (value,))
 
 
-def _joined(rows: Sequence[Flat | None]) -> Flat | None:
+def _joined(rows: Sequence[Elements | None]) -> Elements | None:
     shapes = {None if row is None else row.shape for row in rows}
     if len(shapes) != 1 or None in shapes:
         return None
     found = [row for row in rows if row is not None]
     elements = tuple(element for row in found for element in row.elements)
-    return Flat((len(rows), *found[0].shape), elements) if len(elements) <= LONGEST_TABLE else None
+    return Elements((len(rows), *found[0].shape), elements) if len(elements) <= LONGEST_TABLE else None
 
 
 def compilable(program: Program) -> bool:
     """Whether it holds nothing but floats, conditions, and arrays that are written out and used element by element."""
     given = leaves(program)
     needed = [place for place in program.needed(program.roots, given) if place not in given]
+    return unwritable(program, needed) is None and GIVEN.isdisjoint(program.ops[place].kind for place in needed)
+
+
+def unwritable(program: Program, places: Sequence[int]) -> str | None:
+    """Why some operations have no form in C or the like; None where they have one."""
+    needed = list(places)
     for place in needed:  # grows by the insides of loops
         op = program.ops[place]
         if op.kind == "sum":
             needed += op.payload.inside
-        if not _known(program, op):
-            return False
-    return not any(is_array(program, root) for root in program.roots)
+        reason = _unwritable(program, op)
+        if reason is not None:
+            return reason
+    arrays = any(is_array(program, root) for root in program.roots)
+    return "an array as a value has no form in C" if arrays else None
 
 
-def _known(program: Program, op: Op) -> bool:
-    if op.kind in GIVEN or op.kind == "failed":
-        return False
-    if op.kind == "index":
-        array = flat(program, op.args[0])
-        return array is not None and 0 < len(array.shape) == len(op.args) - 1 <= 2
+def _unwritable(program: Program, op: Op) -> str | None:
+    if op.kind not in ("index", "lookup"):
+        arrays = op.kind != "array" and any(is_array(program, arg) for arg in _operands(op))
+        return "an array as a value has no form in C" if arrays else None
+    found = [written_out(program, arg) for arg in op.args[: 1 if op.kind == "index" else 2]]
+    if not all(is_array(program, arg) for arg in op.args[: len(found)]):
+        return "an array has a form in C only where its elements are written out"
+    shapes = [array.shape for array in found if array is not None]
+    if len(shapes) < len(found):
+        return f"a table has a form in C only where its rows have the same length, {LONGEST_TABLE} elements in all"
     if op.kind == "lookup":
-        values, sizes = (flat(program, arg) for arg in op.args[:2])
-        return values is not None and sizes is not None and len(values.shape) == 1 and values.shape == sizes.shape
-    return op.kind == "array" or not any(is_array(program, arg) for arg in _operands(op))
+        fine = len(shapes[0]) == 1 and shapes[0] == shapes[1]
+        return None if fine else "lookup has a form in C only for as many values as sizes"
+    return None if len(shapes[0]) == len(op.args) - 1 <= 2 else "a row of a table has no form in C"
 
 
 def _operands(op: Op) -> tuple[int, ...]:
@@ -119,9 +154,12 @@ def _operands(op: Op) -> tuple[int, ...]:
     return (op.args[0], op.payload.body) if isinstance(op.payload, Loop) else op.args
 
 
+# -- kernels ---------------------------------------------------------------------------------------
+
+
 def called(function: Callable[..., int], given: tuple[int, ...], results: int, kept: object) -> Kernel:
     """A kernel that calls compiled code: count, a pointer a leaf, a pointer a result; what it returns is 0 where all
-    went well. `kept` is what must not be thrown away as long as the code may be called."""
+    results are finite. `kept` is what must not be thrown away as long as the code may be called."""
     pointer = ctypes.c_void_p
 
     def run(columns: Sequence[Floats], count: int) -> list[Floats]:

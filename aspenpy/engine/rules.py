@@ -12,12 +12,12 @@ from typing import Any, Protocol
 
 import numpy
 
+from aspenpy.engine.program import BY_NUMPY, Op
+from aspenpy.engine.reasons import CONSTRAINT, DOMAIN
 from aspenpy.expr import draws
 from aspenpy.expr.functions import FUNCTIONS
 from aspenpy.expr.graph import COMPARISONS
 from aspenpy.expr.laws import LAWS
-from aspenpy.sweeps.program import BY_NUMPY, Op
-from aspenpy.sweeps.reasons import CONSTRAINT, DOMAIN
 
 
 class Evaluation(Protocol):

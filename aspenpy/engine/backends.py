@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 
 from aspenpy.diagnostics import fail, nearest
+from aspenpy.engine.compiled import Kernel, compilable
+from aspenpy.engine.program import Program
 from aspenpy.record import Record
-from aspenpy.sweeps.compiled import Kernel, compilable, flags
-from aspenpy.sweeps.program import Program
 
 LARGE = 200_000
 """Points of a case from which on compiling it pays."""
@@ -30,20 +30,18 @@ class Backend(Record):
 
 
 def _llvm(program: Program) -> Kernel:
-    from aspenpy.sweeps.llvm import kernel
+    from aspenpy.engine.llvm import kernel
 
     return kernel(program)
 
 
 def _c(program: Program) -> Kernel:
-    from aspenpy.sweeps.c import kernel
+    from aspenpy.engine.c import kernel
 
     return kernel(program)
 
 
 def _no_llvm() -> str | None:
-    if flags() is None:
-        return "the back end `llvm` does not know the processor of this machine"
     return None if find_spec("llvmlite") else "the back end `llvm` needs llvmlite: pip install 'aspenpy[fast]'"
 
 
@@ -80,7 +78,7 @@ def chosen(name: str, programs: Sequence[Program], points_of_case: int, memory: 
     if found.kernel and not all(map(compilable, programs)):
         fail(
             "not-compiled",
-            f"the back end `{name}` can compile neither arrays as values nor what the models leave undefined",
+            f"the back end `{name}` cannot compile arrays as values",
             hint="--backend numpy can",
         )
     return found

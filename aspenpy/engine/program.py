@@ -11,13 +11,14 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple
 
+from aspenpy.engine.intervals import ANYWHERE, Interval, intervals
+from aspenpy.engine.reasons import CONSTRAINT, DIVISION, DOMAIN, OVERFLOW, UNDEFINED
+from aspenpy.engine.rewriting import exact_at_steps, unrolled
 from aspenpy.expr import graph
 from aspenpy.expr.arithmetic import to_float
 from aspenpy.expr.evaluate import EvaluationError, evaluate, evaluate_many
 from aspenpy.expr.functions import FUNCTIONS
 from aspenpy.expr.graph import Expr
-from aspenpy.sweeps.reasons import CONSTRAINT, DIVISION, DOMAIN, OVERFLOW, UNDEFINED
-from aspenpy.sweeps.rewriting import exact_at_steps, unrolled
 
 LARGEST_ROOT = 3
 """Roots up to this degree are taken by functions that are exact where the root is."""
@@ -54,7 +55,9 @@ class Loop(NamedTuple):
 
 
 class Program:
-    """Operations in an order of computation, for some results in some inputs.
+    """Operations in an order of computation, for some results in some inputs; loops of few passes stay loops only
+    with `short_loops`. `box` says between which values each input is likely to lie: compiled code counts on it, and
+    is not used where it does not hold.
 
     `straight` are those outside of all loops. Kinds, with their args and payload:
 
@@ -76,13 +79,21 @@ class Program:
         draw     (stream, argument...)               distribution
     """
 
-    def __init__(self, roots: Sequence[Expr], inputs: Sequence[Expr], seed: int = 0) -> None:
+    def __init__(
+        self,
+        roots: Sequence[Expr],
+        inputs: Sequence[Expr],
+        seed: int = 0,
+        *,
+        box: Sequence[Interval] | None = None,
+        short_loops: bool = False,
+    ) -> None:
         self.inputs = tuple(inputs)
         self.seed = seed
         self.ops: list[Op] = []
         self._known: dict[Op, int] = {}
         self._place: dict[Expr, int] = {}
-        exprs = exact_at_steps(unrolled(roots))
+        exprs = exact_at_steps(roots if short_loops else unrolled(roots))
         order = graph.topological(*exprs)
         self._masks = _masks(order, self.inputs)
         self._fold(exprs, order)
@@ -91,6 +102,7 @@ class Program:
                 self._place[node] = self._lowered(node)
         self.roots = tuple(self._place[expr] for expr in exprs)
         self.straight = self.needed(self.roots)
+        self.intervals = intervals(self, box or [ANYWHERE] * len(self.inputs))
 
     def needed(self, roots: Sequence[int], given: Sequence[int] = ()) -> tuple[int, ...]:
         """What some results are made of, in order, loops as one operation each, where some are given."""

@@ -13,9 +13,9 @@ from typing import Any
 import numpy
 from numpy.typing import NDArray
 
-from aspenpy.sweeps.program import Loop, Op, Program
-from aspenpy.sweeps.reasons import DIVISION, DOMAIN, FINE, OVERFLOW
-from aspenpy.sweeps.rules import RULES
+from aspenpy.engine.program import Loop, Op, Program
+from aspenpy.engine.reasons import DIVISION, DOMAIN, FINE, OVERFLOW
+from aspenpy.engine.rules import RULES
 
 Floats = NDArray[numpy.float64]
 Reasons = NDArray[numpy.uint8]

@@ -1,0 +1,1 @@
+"""The engine: formulas lowered to straight-line programs, and what runs them."""

@@ -1,0 +1,70 @@
+"""The back end of generated C: a program as a loop over points, made by the compiler of this machine.
+
+The text is made of operations with names of our own; no word of a user gets into it. Source and library lie in a
+folder of their own, which is removed as soon as the library is loaded.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import subprocess
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from aspenpy.diagnostics import fail
+from aspenpy.engine.arrays import MOST_PASSES
+from aspenpy.engine.backends import compiler
+from aspenpy.engine.c_text import HEADERS, Writer, helpers, used_helpers
+from aspenpy.engine.compiled import Kernel, called, leaves, signature
+from aspenpy.engine.program import Program
+
+OPTIONS = (
+    *("-std=c99", "-O3", "-march=native", "-fPIC", "-shared"),
+    *("-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math"),
+)
+"""No multiply-and-add in one rounding: a step of `ceil` would be elsewhere than with the other back ends. The last lets
+branches that are not taken be computed too."""
+
+SECONDS = 120
+"""After which a compiler is given up."""
+
+
+def kernel(program: Program) -> Kernel:
+    """The program compiled; raises AspenError where the compiler does not."""
+    path, given = compiler(), leaves(program)
+    assert path is not None
+    with TemporaryDirectory(prefix="aspenpy-") as folder:
+        text, library = Path(folder, "kernel.c"), Path(folder, "kernel.so")
+        text.write_text(source(program, given))
+        command = [path, *OPTIONS, str(text), "-o", str(library), "-lm"]
+        try:
+            subprocess.run(command, check=True, capture_output=True, text=True, timeout=SECONDS)
+        except subprocess.CalledProcessError as error:
+            reason = next((line for line in error.stderr.splitlines() if "error" in line), "no reason given")
+            fail("not-compiled", f"{path} cannot compile the model: {reason}", hint="--backend numpy needs no compiler")
+        except (OSError, subprocess.TimeoutExpired) as error:
+            fail("not-compiled", f"{path} cannot be run: {error}", hint="--backend numpy needs no compiler")
+        loaded = ctypes.CDLL(str(library))
+    results = len(program.roots)
+    function = signature(len(given), results)(("run", loaded))
+    return called(function, given, results, loaded)
+
+
+def source(program: Program, given: tuple[int, ...]) -> str:
+    """The program as C, with a column for each operation that is given."""
+    inputs, results = range(len(given)), range(len(program.roots))
+    parameters = [f"const double *restrict in{n}" for n in inputs] + [f"double *restrict out{n}" for n in results]
+    places = [place for place in program.needed(program.roots, given) if place not in given]
+    names = {place: f"v{n}" for n, place in enumerate(given)}
+    writer = Writer(program, places, names, set(names.values()), float(MOST_PASSES))
+    lines = [f"const double {name} = in{n}[i];" for n, name in enumerate(names.values())]
+    lines += writer.block(places)
+    for n, root in enumerate(program.roots):
+        lines += [f"const double r{n} = {writer.text(root)};", f"failed |= !isfinite(r{n});", f"out{n}[i] = r{n};"]
+    body = "\n".join("        " + line for line in lines)
+    function = (
+        f"int run(int64_t count, {', '.join(parameters)})\n{{\n    int failed = 0;\n"
+        f"    for (int64_t i = 0; i < count; i++) {{\n{body}\n    }}\n    return failed;\n}}\n"
+    )
+    headers = ["#include <stdint.h>", *HEADERS]
+    return "\n\n".join(["\n".join(headers), *used_helpers(function, helpers()), function])

@@ -1,0 +1,311 @@
+"""Programs as text in C99: a function of its own that compiles as it stands, or the statements of a larger one.
+
+What has no value is not finite, and `helpers/*.h` see to it that it stays so up to the result.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Container, Iterable, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+
+from aspenpy.engine.compiled import conditions, is_condition, unwritable, written_out
+from aspenpy.engine.program import Loop, Op, Program
+from aspenpy.expr.functions import FUNCTIONS
+from aspenpy.expr.laws import LAWS
+from aspenpy.expr.node import Expr, topological
+from aspenpy.expr.numerals import float_numeral
+from aspenpy.expr.printer import display_names
+
+_WORDS = """
+    auto break case char const continue default do double else enum extern float for goto if inline int long main
+    register restrict return short signed sizeof static struct switch typedef union unsigned void volatile while
+    acos asin atan atan2 cbrt ceil copysign cos cosh erf erfc exp exp2 expm1 fabs fdim floor fma fmax fmin fmod
+    fpclassify frexp gamma hypot ilogb isfinite isinf isnan isnormal j0 j1 jn ldexp lgamma llrint llround log log10
+    log1p log2 logb lrint lround modf nan nearbyint nextafter pow remainder remquo rint round scalbn signbit signgam
+    sin sinh sqrt tan tanh tgamma trunc y0 y1 yn
+"""
+KEYWORDS = frozenset(_WORDS.split())
+"""The words of the language, and the names that math.h has taken."""
+
+HEADERS = {"#include <math.h>": "", "#include <stdlib.h>": "calloc("}
+"""Each with the call that it is needed for; always, where that is empty."""
+
+LOOSE, JOINED, SUM, PRODUCT, SIGN, ATOM = range(6)
+"""How tightly a text binds, loosest first."""
+
+DEEPEST = 20
+"""Levels of an expression written into another; compilers have limits of their own."""
+
+FORMS: dict[str, tuple[str, int]] = {
+    "add": ("{0} + {1}", SUM),
+    "sub": ("{0} - {1}", SUM),
+    "mul": ("{0} * {1}", PRODUCT),
+    "neg": ("-{0}", SIGN),
+    "square": ("{0} * {0}", PRODUCT),
+    "div": ("aspen_divide({0}, {1})", ATOM),
+    "cbrt": ("aspen_root({0})", ATOM),
+    "power": ("aspen_power({0}, {1})", ATOM),
+    "and": ("aspen_and({0}, {1})", ATOM),
+    "or": ("aspen_or({0}, {1})", ATOM),
+    "if": ("aspen_if({0}, {1}, {2})", ATOM),
+    "failed": ("NAN", ATOM),
+}
+"""The kinds of operations that are one expression of their operands; functions have theirs in their table."""
+
+COMPARED = {
+    "==": "aspen_equal",
+    "!=": "aspen_unequal",
+    "<": "aspen_less",
+    ">": "aspen_greater",
+    "<=": "aspen_at_most",
+    ">=": "aspen_at_least",
+}
+
+
+class NotInC(ValueError):
+    """The expression has no form in C; the message says what stands in the way."""
+
+
+def to_c(expr: Expr, free: Sequence[Expr], name: str = "runtime") -> str:
+    """`double name(double ...)` with a parameter for each free symbol, in their order; needs the C library's `-lm`.
+
+    Computes in double precision. The result is NAN where the expression has no value, and where it overflows. Raises
+    `NotInC` for random draws, for symbols that are not free, and for arrays that are not written out.
+    """
+    taken = {"result"}
+    shown = display_names(expr, *free)
+    names = {symbol: identifier(shown[symbol], taken) for symbol in free}
+    body, result = to_c_fragment(expr, names, taken)
+    parameters = ", ".join(f"double {names[symbol]}" for symbol in free) or "void"
+    lines = [f"double {identifier(name, set())}({parameters})", "{", *("    " + line for line in body)]
+    lines += [f"    const double result = {result};", "    return isfinite(result) ? result : NAN;", "}"]
+    function = "\n".join(lines)
+    needed = used_helpers(function, helpers())
+    headers = [header for header, call in HEADERS.items() if call in "".join(needed)]
+    return "\n\n".join(["\n".join(headers), *needed, function]) + "\n"
+
+
+def to_c_fragment(expr: Expr, names: Mapping[Expr, str], taken: set[str]) -> tuple[list[str], str]:
+    """What has to stand before an expression in a block of C, and the expression: a double, or an int if it is a
+    condition.
+
+    `names` has the text for each free symbol; the identifiers in `taken` are avoided, and those declared here added.
+    Raises `NotInC` as `to_c` does.
+    """
+    _refuse(expr, names)
+    program = Program([expr], list(names), short_loops=True)
+    reason = unwritable(program, program.straight)
+    if reason is not None:
+        raise NotInC(reason)
+    inputs = {place: list(names.values())[op.payload] for place, op in enumerate(program.ops) if op.kind == "input"}
+    writer = Writer(program, program.straight, inputs, taken)
+    return writer.block(program.straight), writer.text(program.roots[0])
+
+
+def _refuse(expr: Expr, free: Container[Expr]) -> None:
+    nodes = topological(expr)
+    counters = {node.args[0] for node in nodes if node.kind == "sum"}
+    for node in nodes:
+        if node.kind == "draw":
+            raise NotInC("a random draw has no form in C")
+        if node.kind == "symbol" and node not in counters and node not in free:
+            raise NotInC(f"`{node.payload[0]}` is neither given a value nor a parameter of the function")
+
+
+def identifier(name: str, taken: set[str]) -> str:
+    """A C identifier for a name of the model: `fft3d.n` is `fft3d_n`; never a keyword, nor one that is taken."""
+    plain = re.sub(r"\W", "_", name, flags=re.ASCII)
+    if not plain or plain[0].isdigit() or plain.startswith(("_", "aspen_")):
+        plain = "m" + plain
+    if plain in KEYWORDS:
+        plain += "_"
+    free, copy = plain, 2
+    while free in taken:
+        free, copy = f"{plain}_{copy}", copy + 1
+    taken.add(free)
+    return free
+
+
+# -- helpers ---------------------------------------------------------------------------------------
+
+
+@cache
+def helpers() -> dict[str, str]:
+    """The functions of `helpers/*.h` by name, in an order in which they may be defined."""
+    found: dict[str, str] = {}
+    for name in ("arithmetic", "caches"):
+        text = Path(__file__).with_name("helpers").joinpath(f"{name}.h").read_text(encoding="utf-8")
+        for function in re.split(r"\n\n(?=static )", text)[1:]:
+            found[re.findall(r"\baspen_\w+", function)[0]] = function.rstrip("\n")
+    return found
+
+
+def used_helpers(text: str, known: Mapping[str, str]) -> list[str]:
+    """The helpers, named `aspen_...`, that the text uses, and those that they use themselves, in the order of the
+    table."""
+    wanted: set[str] = set()
+    waiting = [text]
+    while waiting:
+        for name in re.findall(r"\baspen_\w+", waiting.pop()):
+            if name not in wanted:
+                wanted.add(name)
+                waiting.append(known[name])
+    return [source for name, source in known.items() if name in wanted]
+
+
+# -- writing ---------------------------------------------------------------------------------------
+
+
+class Writer:
+    """Statements and expressions for operations. Those that are used once are written where they are used; `names`
+    has the text of those that are known before. Loops make at most `most_passes`."""
+
+    def __init__(
+        self,
+        program: Program,
+        places: Iterable[int],
+        names: Mapping[int, str],
+        taken: set[str],
+        most_passes: float | None = None,
+    ) -> None:
+        self.program, self.names, self.taken, self.most_passes = program, dict(names), taken, most_passes
+        order = list(places)
+        for place in order:  # grows by the insides of loops
+            if program.ops[place].kind == "sum":
+                order += program.ops[place].payload.inside
+        self.named, self.tables = self._named(sorted(order))
+
+    def _named(self, order: Sequence[int]) -> tuple[set[int], set[int]]:
+        """The operations that get a variable, and the arrays that get one."""
+        uses: Counter[int] = Counter()
+        tables: set[int] = set()
+        for place in order:
+            op = self.program.ops[place]
+            uses.update(op.args + op.args[:1] if op.kind == "square" else op.args)
+            uses.update(op.args[1:] * 2 if op.kind == "checked" else ())
+            if isinstance(op.payload, Loop):
+                uses[op.payload.body] += 1
+            if op.kind in ("index", "lookup"):
+                tables.update(op.args[: 1 if op.kind == "index" else 2])
+        named, depth = set[int](), dict[int, int]()
+        for place in order:
+            op = self.program.ops[place]
+            if op.kind in ("constant", "input", "counter", "failed", "array") or place in self.names:
+                continue
+            depth[place] = 1 + max([depth.get(arg, 0) for arg in op.args], default=0)
+            if uses[place] > 1 or depth[place] > DEEPEST or op.kind == "sum":
+                named.add(place)
+                depth[place] = 0
+        return named, tables
+
+    def block(self, places: Iterable[int]) -> list[str]:
+        """The statements for those operations that have a name."""
+        lines: list[str] = []
+        for place in places:
+            if place in self.tables and place not in self.names:
+                lines.append(self._table(place))
+            elif place in self.named:
+                lines += self._statements(place, self.program.ops[place])
+        return lines
+
+    def _new(self, prefix: str = "t") -> str:
+        return identifier(f"{prefix}{len(self.names)}", self.taken)
+
+    def _statements(self, place: int, op: Op) -> list[str]:
+        if isinstance(op.payload, Loop):
+            return self._loop(place, op)
+        text, name = self.text(place), self._new()
+        self.names[place] = name
+        return [f"const {'int' if is_condition(self.program, place) else 'double'} {name} = {text};"]
+
+    def _loop(self, place: int, op: Op) -> list[str]:
+        loop: Loop = op.payload
+        total = self.names[place] = self._new()
+        count, index = identifier(total + "_count", self.taken), self._new("i")
+        self.names[loop.counter] = index
+        limit = self.text(op.args[0])
+        passes = f"ceil({limit})" if self.most_passes is None else f"aspen_passes({limit}, {self.most_passes!r})"
+        inner = self.block(loop.inside)
+        return [
+            f"const double {count} = {passes};",
+            f"double {total} = 0.0 * {count};",
+            f"for (double {index} = 0.0; {index} < {count} && !isnan({total}); {index} += 1.0) {{",
+            *("    " + line for line in inner),
+            f"    {total} += {self.text(loop.body)};",
+            "}",
+        ]
+
+    def _table(self, place: int) -> str:
+        """A table is stored row by row."""
+        array = written_out(self.program, place)
+        assert array is not None
+        storage = "const" if array.computed else "static const"
+        texts = [float_numeral(item) if isinstance(item, float) else self.text(item) for item in array.elements]
+        self.names[place] = name = self._new()
+        return f"{storage} double {name}[] = {{{', '.join(texts)}}};"
+
+    def text(self, place: int, least: int = LOOSE) -> str:
+        """The expression for an operation, in parentheses if it binds less than that."""
+        op = self.program.ops[place]
+        if place in self.names:
+            return self.names[place]
+        if op.kind == "constant":
+            text, binding = _numeral(op.payload)
+        else:
+            text, binding = self._expression(place, op)
+        return text if binding >= least else f"({text})"
+
+    def _expression(self, place: int, op: Op) -> tuple[str, int]:
+        if op.kind in ("index", "lookup"):
+            return self._element(op) if op.kind == "index" else self._looked_up(op), ATOM
+        if op.kind == "checked":
+            return self._checked(op), ATOM
+        divisor = self.program.ops[op.args[-1]].payload if op.args else None
+        if op.kind == "div" and isinstance(divisor, float) and divisor:
+            return f"{self.text(op.args[0], PRODUCT)} / {self.text(op.args[1], SIGN + 1)}", PRODUCT
+        if op.kind == "compare":
+            template, binding = COMPARED[op.payload] + "({0}, {1})", ATOM
+        elif op.kind == "if" and is_condition(self.program, place):
+            template, binding = "aspen_either({0}, {1}, {2})", ATOM
+        else:
+            template, binding = FORMS.get(op.kind) or (FUNCTIONS[op.kind].c, ATOM)
+        asked = {SUM: (SUM, PRODUCT), PRODUCT: (PRODUCT, SIGN + 1), SIGN: (ATOM,), ATOM: ()}[binding]
+        texts = [self.text(arg, asked[min(k, len(asked) - 1)] if asked else LOOSE) for k, arg in enumerate(op.args)]
+        undecided = conditions(self.program, place)
+        texts = ["-1" if arg in undecided and text == "NAN" else text for arg, text in zip(op.args, texts, strict=True)]
+        return template.format(*texts, joined=", ".join(texts), count=len(texts)), binding
+
+    def _checked(self, op: Op) -> str:
+        value, subject = self.text(op.args[0]), self.text(op.args[1], SUM)
+        tests = " && ".join(f"{subject} {sign} {float_numeral(bound)}" for sign, bound in LAWS[op.payload].tests)
+        return f"aspen_held({value}, {tests} && isfinite({self.text(op.args[1])}))"
+
+    def _element(self, op: Op) -> str:
+        array = written_out(self.program, op.args[0])
+        assert array is not None
+        name = "aspen_element" if len(array.shape) == 1 else "aspen_cell"
+        positions = ", ".join(self.text(position) for position in op.args[1:])
+        found = f"{name}({self.names[op.args[0]]}, {', '.join(map(str, array.shape))}, {positions})"
+        return self._unless_undefined(op.args[0], found)
+
+    def _looked_up(self, op: Op) -> str:
+        (values, sizes), array = op.args[:2], written_out(self.program, op.args[0])
+        assert array is not None
+        tables = f"{self.names[values]}, {self.names[sizes]}"
+        found = f"aspen_lookup({tables}, {len(array.elements)}, {self.text(op.args[2])})"
+        return self._unless_undefined(sizes, self._unless_undefined(values, found))
+
+    def _unless_undefined(self, place: int, found: str) -> str:
+        """All elements of an array have to have a value, those too that are not asked for."""
+        array = written_out(self.program, place)
+        assert array is not None
+        return f"aspen_whole({self.names[place]}, {len(array.elements)}, {found})" if array.computed else found
+
+
+def _numeral(value: float | bool) -> tuple[str, int]:
+    if isinstance(value, bool):
+        return str(int(value)), ATOM
+    return float_numeral(value), SIGN if value < 0 else ATOM

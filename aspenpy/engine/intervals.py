@@ -1,0 +1,97 @@
+"""Between which values each operation of a program lies, from the intervals of its inputs.
+
+Arithmetic is rounded as the program's own is, and rounding keeps the order of values: the ends are ends. What may fail,
+overflow or be of any size lies ANYWHERE.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from aspenpy.expr.functions import FUNCTIONS
+
+if TYPE_CHECKING:
+    from aspenpy.engine.program import Op, Program
+
+Interval = tuple[float, float]
+
+ANYWHERE: Interval = (-math.inf, math.inf)
+
+LARGEST = 1e300
+"""What may be larger is taken to overflow; it leaves room for functions that are rounded otherwise elsewhere."""
+
+
+def intervals(program: Program, box: Sequence[Interval]) -> list[Interval]:
+    """By the place of the operation; an interval with ends is certain to hold a value."""
+    found: list[Interval] = []
+    for op in program.ops:
+        found.append(_interval(op, [found[arg] for arg in op.args], box))
+    return found
+
+
+def certain(interval: Interval) -> bool:
+    return interval[0] >= -LARGEST and interval[1] <= LARGEST
+
+
+def _interval(op: Op, parts: list[Interval], box: Sequence[Interval]) -> Interval:
+    if op.kind == "input":
+        return box[op.payload]
+    if op.kind == "constant" and isinstance(op.payload, float):
+        return op.payload, op.payload
+    rule = _RULES.get(op.kind) or (FUNCTIONS[op.kind].interval if op.kind in FUNCTIONS else None)
+    if rule is None or not all(map(certain, parts)):
+        return ANYWHERE
+    try:
+        low, high = rule(*parts)
+    except (ArithmeticError, ValueError):
+        return ANYWHERE
+    return (low, high) if certain((low, high)) else ANYWHERE
+
+
+def _corners(rule: Callable[[float, float], float]) -> Callable[[Interval, Interval], Interval]:
+    """Of a rule that is monotone in each operand."""
+
+    def ends(a: Interval, b: Interval) -> Interval:
+        values = [rule(x, y) for x in a for y in b]
+        return min(values), max(values)
+
+    return ends
+
+
+def _quotient(a: Interval, b: Interval) -> Interval:
+    if b[0] <= 0.0 <= b[1]:
+        return ANYWHERE
+    return _corners(lambda x, y: x / y)(a, b)
+
+
+def _square(a: Interval) -> Interval:
+    ends = a[0] * a[0], a[1] * a[1]
+    return (0.0 if a[0] <= 0.0 <= a[1] else min(ends)), max(ends)
+
+
+def _power(base: Interval, exponent: Interval) -> Interval:
+    """Of what is positive."""
+    return _corners(math.pow)(base, exponent) if base[0] > 0.0 else ANYWHERE
+
+
+def _root(a: Interval) -> Interval:
+    return (math.cbrt(a[0]), math.cbrt(a[1])) if a[0] >= 0.0 else ANYWHERE
+
+
+_RULES: dict[str, Callable[..., Interval]] = {
+    "add": lambda a, b: (a[0] + b[0], a[1] + b[1]),
+    "sub": lambda a, b: (a[0] - b[1], a[1] - b[0]),
+    "mul": _corners(lambda x, y: x * y),
+    "div": _quotient,
+    "neg": lambda a: (-a[1], -a[0]),
+    "square": _square,
+    "cbrt": _root,
+    "power": _power,
+    "compare": lambda a, b: (0.0, 1.0),
+    "and": lambda a, b: (0.0, 1.0),
+    "or": lambda a, b: (0.0, 1.0),
+    "if": lambda condition, a, b: (min(a[0], b[0]), max(a[1], b[1])),
+}
+"""Functions have theirs in their table. A checked value is not certain, nor is what a loop adds up."""
