@@ -46,7 +46,7 @@ FORMS: dict[str, tuple[str, int]] = {
     "neg": ("-{0}", SIGN),
     "square": ("{0} * {0}", PRODUCT),
     "div": ("aspen_divide({0}, {1})", ATOM),
-    "cbrt": ("aspen_root({0})", ATOM),
+    "root": ("aspen_root({0}, {payload}.0)", ATOM),
     "power": ("aspen_power({0}, {1})", ATOM),
     "and": ("aspen_and({0}, {1})", ATOM),
     "or": ("aspen_or({0}, {1})", ATOM),
@@ -276,7 +276,7 @@ class Writer:
         texts = [self.text(arg, asked[min(k, len(asked) - 1)] if asked else LOOSE) for k, arg in enumerate(op.args)]
         undecided = conditions(self.program, place)
         texts = ["-1" if arg in undecided and text == "NAN" else text for arg, text in zip(op.args, texts, strict=True)]
-        return template.format(*texts, joined=", ".join(texts), count=len(texts)), binding
+        return template.format(*texts, joined=", ".join(texts), count=len(texts), payload=op.payload), binding
 
     def _checked(self, op: Op) -> str:
         value, subject = self.text(op.args[0]), self.text(op.args[1], SUM)

@@ -21,7 +21,7 @@ LONGEST_TABLE = 4096
 GIVEN = BY_NUMPY | {"draw", "stream"}
 """Kinds that code is always given."""
 
-CALLS = GIVEN | {"log", "log2", "log10", "exp", "cbrt", "power", "mod"}
+CALLS = GIVEN | {"log", "log2", "log10", "exp", "root", "power", "mod"}
 """Kinds that are no single instruction: a loop with one of them is not done several points at a time."""
 
 

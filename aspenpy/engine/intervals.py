@@ -77,7 +77,8 @@ def _power(base: Interval, exponent: Interval) -> Interval:
 
 
 def _root(a: Interval) -> Interval:
-    return (math.cbrt(a[0]), math.cbrt(a[1])) if a[0] >= 0.0 else ANYWHERE
+    """Of any degree."""
+    return (0.0, max(1.0, a[1])) if a[0] >= 0.0 else ANYWHERE
 
 
 _RULES: dict[str, Callable[..., Interval]] = {
@@ -87,7 +88,7 @@ _RULES: dict[str, Callable[..., Interval]] = {
     "div": _quotient,
     "neg": lambda a: (-a[1], -a[0]),
     "square": _square,
-    "cbrt": _root,
+    "root": _root,
     "power": _power,
     "compare": lambda a, b: (0.0, 1.0),
     "and": lambda a, b: (0.0, 1.0),

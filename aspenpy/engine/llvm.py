@@ -30,7 +30,7 @@ LIKE_ARITHMETIC = {
     "square": "fmul double {0}, {0}",
     "neg": "fneg double {0}",
     "power": "call double @aspen_pow(double {0}, double {1})",
-    "cbrt": "call double @aspen_root(double {0})",
+    "root": "call double @aspen_root(double {0}, double {payload}.0)",
 }
 """The kinds that are one instruction; functions have theirs in their table."""
 
@@ -177,7 +177,7 @@ class _Writer:
             made: str = _SPECIAL[op.kind](self, op)
             return made
         template = LIKE_ARITHMETIC.get(op.kind) or FUNCTIONS[op.kind].llvm
-        return self.new(template.format(*map(self.name, op.args)))
+        return self.new(template.format(*map(self.name, op.args), payload=op.payload))
 
     # -- conditions ------------------------------------------------------------------------------
 

@@ -15,13 +15,10 @@ from aspenpy.engine.intervals import ANYWHERE, Interval, intervals
 from aspenpy.engine.reasons import CONSTRAINT, DIVISION, DOMAIN, OVERFLOW, UNDEFINED
 from aspenpy.engine.rewriting import exact_at_steps, unrolled
 from aspenpy.expr import graph
-from aspenpy.expr.arithmetic import to_float
+from aspenpy.expr.arithmetic import LARGEST_DEGREE, to_float
 from aspenpy.expr.evaluate import EvaluationError, evaluate, evaluate_many
 from aspenpy.expr.functions import FUNCTIONS
 from aspenpy.expr.graph import Expr
-
-LARGEST_ROOT = 3
-"""Roots up to this degree are taken by functions that are exact where the root is."""
 
 WHOLE_POWERS = frozenset({2, 3, 4})
 """Exponents that are written as products."""
@@ -66,8 +63,9 @@ class Program:
         input    ()              place among the inputs
         counter  ()              -
         add, sub, mul, div, power, mod, compare, and, or    (a, b); operator of a comparison
-        neg, square, sqrt, cbrt, log, log2, log10, exp, floor, ceil, round, abs    (x,)
+        neg, square, sqrt, log, log2, log10, exp, floor, ceil, round, abs    (x,)
         max, min (a, b)          -
+        root     (x,)            degree, from 3 on
         the functions of BY_NUMPY    arguments
         if       (condition, then, otherwise)
         checked  (value, subject)                    name of the law
@@ -252,22 +250,28 @@ def _mul(program: Program, node: Expr, args: list[int]) -> int:
 
 
 def _power(program: Program, node: Expr, args: list[int]) -> int:
-    """Products for small whole exponents, exact roots for 1/2 and 1/3: 64^(1/3) is 4, and `pow` says a little less."""
+    """Products for small whole exponents, exact roots for fractions: 64^(1/3) is 4, and `pow` says a little less."""
     base, exponent = args
     known = node.args[1].payload if node.args[1].kind == "number" else None
     if isinstance(known, float) or known is None:
         return program.emit("power", base, exponent)
     top, bottom = Fraction(known).as_integer_ratio()
-    if bottom > LARGEST_ROOT or (top != 1 and abs(top) not in WHOLE_POWERS and (top, bottom) != (-1, 1)):
+    if bottom > LARGEST_DEGREE or (bottom == 1 and abs(top) != 1 and abs(top) not in WHOLE_POWERS):
         return program.emit("power", base, exponent)
-    root = base if bottom == 1 else program.emit("sqrt" if bottom == 2 else "cbrt", base)
+    root = base if bottom == 1 else _root(program, base, bottom)
     powered = _whole_power(program, root, abs(top))
     return powered if top > 0 else program.emit("div", program.constant(1.0), powered)
+
+
+def _root(program: Program, base: int, degree: int) -> int:
+    return program.emit("sqrt", base) if degree == 2 else program.emit("root", base, payload=degree)
 
 
 def _whole_power(program: Program, base: int, exponent: int) -> int:
     if exponent == 1:
         return base
+    if exponent not in WHOLE_POWERS:
+        return program.emit("power", base, program.constant(float(exponent)))
     square = program.emit("square", base)
     if exponent == 2:
         return square

@@ -8,10 +8,11 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Sequence
+from fractions import Fraction
 from typing import Any
 
 from aspenpy.engine.schedule import temporaries
-from aspenpy.expr.arithmetic import DomainError, to_float
+from aspenpy.expr.arithmetic import DomainError, raised, to_float
 from aspenpy.expr.evaluate import EvaluationError, Value, accepted, evaluate, evaluate_many
 from aspenpy.expr.functions import interpolated
 from aspenpy.expr.graph import free_symbols
@@ -168,6 +169,8 @@ _SCOPE: dict[str, Any] = {
     "exp": math.exp,
     "sqrt": math.sqrt,
     "power": math.pow,
+    "root": raised,
+    "Fraction": Fraction,
     "element": _element,
     "lookup": _lookup,
     "failed": _failed,
@@ -184,6 +187,14 @@ def _if_else(node: Expr, dialect: Dialect) -> tuple[int, Pieces]:
     return ATOM, ["(", (then, JUNCTION), " if ", (condition, JUNCTION), " else ", (otherwise, JUNCTION), ")"]
 
 
+def _power(node: Expr, dialect: Dialect) -> tuple[int, Pieces]:
+    """A fraction as exponent is kept as it is: roots of whole powers are whole."""
+    exponent = node.args[1].payload
+    if type(exponent) is not Fraction:
+        return ATOM, called("power({joined})", node.args)
+    return ATOM, ["root(", (node.args[0], JUNCTION), f", Fraction({exponent.numerator}, {exponent.denominator}))"]
+
+
 PYTHON = Dialect(
     "python",
     numeral=lambda value: (float_numeral(value), ATOM),
@@ -193,7 +204,7 @@ PYTHON = Dialect(
     constants=("False", "True"),
     rules={
         "div": lambda node, dialect: (PRODUCT, [(node.args[0], PRODUCT), " / ", (node.args[1], POWER)]),
-        "power": lambda node, dialect: (ATOM, called("power({joined})", node.args)),
+        "power": _power,
         "index": lambda node, dialect: (ATOM, called("element({joined})", node.args)),
         "checked": lambda node, dialect: (ATOM, called(f"law_{node.payload}({{joined}})", node.args)),
         "failure": lambda node, dialect: (ATOM, ["failed()"]),

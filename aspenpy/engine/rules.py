@@ -38,13 +38,13 @@ def _checked(run: Evaluation, op: Op, value: Any, subject: Any) -> Any:
     return value
 
 
-def _cbrt(run: Evaluation, op: Op, x: Any) -> Any:
-    """A negative number has no root here, as it has no other power that is not whole. The root of a cube is whole,
-    which not every library finds."""
+def _root(run: Evaluation, op: Op, x: Any) -> Any:
+    """A negative number has no root here, as it has no other power that is not whole. The root of a whole power is
+    whole, which not every library finds."""
     run.refuse(x < 0, DOMAIN)
-    root = numpy.cbrt(x)
+    root = numpy.cbrt(x) if op.payload == 3 else numpy.power(numpy.maximum(x, 0.0), 1 / op.payload)
     near = numpy.rint(root)
-    return numpy.where(near * near * near == x, near, root)
+    return numpy.where(numpy.power(near, op.payload) == x, near, root)
 
 
 def _index(run: Evaluation, op: Op, array: Any, *positions: Any) -> Any:
@@ -183,7 +183,7 @@ RULES: dict[str, Rule] = {
     "div": _plain(numpy.true_divide),
     "neg": _plain(numpy.negative),
     "square": _plain(numpy.square),
-    "cbrt": _cbrt,
+    "root": _root,
     "power": _plain(numpy.power),
     "and": _plain(numpy.logical_and),
     "or": _plain(numpy.logical_or),

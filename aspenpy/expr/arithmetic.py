@@ -92,6 +92,8 @@ def raised(base: Number, exponent: Number) -> Number:
         return settle(base**exponent)
     if isinstance(exponent, Fraction) and isinstance(base, int | Fraction) and (root := _exact_root(base, exponent)):
         return raised(root, exponent.numerator)
+    if isinstance(exponent, Fraction) and type(base) is float and (whole := _whole_root(base, exponent.denominator)):
+        return raised(whole, exponent.numerator)
     if base < 0 and exponent != math.floor(exponent):
         raise DomainError(f"{shown(base)} to the power of {shown(exponent)}: a negative base needs a whole exponent")
     try:
@@ -109,6 +111,17 @@ def _exact_root(base: int | Fraction, exponent: Fraction) -> Fraction | None:
     exact = above**degree == base.numerator and below**degree == base.denominator
     return Fraction(above, below) if exact else None
 
+
+def _whole_root(base: float, degree: int) -> float | None:
+    """The root of a float that is a whole power: 1e6^(1/3) is 100, as that of the whole number is."""
+    if not 0 < base < LARGEST_EXACT_POWER or degree > LARGEST_DEGREE:
+        return None
+    near = round(base ** (1 / degree))
+    return float(near) if near**degree == base else None
+
+
+LARGEST_DEGREE = 52
+"""Of a root of a whole number below the bound that is not 1."""
 
 LARGEST_EXACT_POWER = 2**52
 """Whole numbers below it are exact in floating point, and the roots of whole powers are found by rounding."""

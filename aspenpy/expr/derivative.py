@@ -16,13 +16,18 @@ def derivative(expr: Expr, symbol: Expr) -> Expr:
     A random draw moves with its arguments, its luck held fixed. A checked value keeps its law.
     """
     slopes: dict[Expr, Expr] = {}
+    bent: set[Expr] = set()
     for node in topological(expr, since=symbol.serial):
         if node is symbol:
             slopes[node] = graph.ONE
         elif not slopes.keys().isdisjoint(node.args):
             rule = _RULES.get(node.kind)
+            if node.kind == "if_else" or node.payload in ("max", "min") or not bent.isdisjoint(node.args):
+                bent.add(node)
             if rule is not None:
                 slope = rule(node, [slopes.get(arg, graph.ZERO) for arg in node.args])
+                if node.args and node.args[0] in bent and (_root(node) or node.payload == "sqrt"):
+                    slope = _standing(slopes.get(node.args[0], graph.ZERO), slope)
                 if slope is not graph.ZERO:
                     slopes[node] = slope
     return slopes.get(expr, graph.ZERO)
@@ -63,10 +68,24 @@ def _apply(node: Expr, slopes: list[Expr]) -> Expr:
     for partial, slope in zip(rule(graph, *node.args), slopes, strict=True):
         if slope is graph.ZERO:
             continue
+        if node.payload == "lookup" and slope is slopes[0]:  # linear in the values
+            total = graph.add(total, graph.apply("lookup", slope, *node.args[1:]))
+            continue
         if partial is None:
-            raise ValueError(f"{node.payload} has no derivative by the points it goes through")
+            raise ValueError(f"{node.payload} has no derivative by the sizes of the points it goes through")
         total = graph.add(total, graph.mul(partial, slope))
     return total
+
+
+def _root(node: Expr) -> bool:
+    """A power that may be steep at 0, of an exponent that stays."""
+    return node.kind == "power" and node.args[1].kind == "number" and type(node.args[1].payload) is not int
+
+
+def _standing(inner: Expr, slope: Expr) -> Expr:
+    """What stands still moves nothing, though it may stand where a root is infinitely steep: sqrt(max(0, x)) for a
+    negative x."""
+    return graph.if_else(graph.compare("==", inner, graph.ZERO), graph.ZERO, slope)
 
 
 def _draw(node: Expr, slopes: list[Expr]) -> Expr:

@@ -170,7 +170,7 @@ def sympy_piecewise(sympy: Any, *pieces: tuple[Any, Any]) -> Any:
 
 
 def _lookup_slopes(graph: Any, values: Any, sizes: Any, x: Any) -> Any:
-    """The slope of the segment that x is on; the points themselves are held fixed (None: not differentiable)."""
+    """By x, the slope of its segment; `derivative` knows that by the values, and by the sizes there is none (None)."""
     slope = graph.ZERO
     points = list(zip(values.args, sizes.args, strict=False))
     for (value, size), (next_value, next_size) in reversed(list(pairwise(points))):
@@ -208,10 +208,29 @@ def _flat(graph: Any, *args: Any) -> Any:
 
 
 def _lru_slopes(graph: Any, distance: Any, ways: Any, lines: Any) -> Any:
-    """By the distance: d/dD of I_(1-p)(D-A+1, A) has no elementary form; the step of one line stands for it. By the
-    cache's size and ways there is none here (None: not differentiable)."""
-    step = graph.apply("lru_hits", distance + 1, ways, lines) - graph.apply("lru_hits", distance, ways, lines)
-    return step, None, None
+    """By the distance and the ways, which are whole, the step of one stands for a derivative. By the lines B it is
+    (D - A + 1) (P(D) - P(D + 1)) / (B - A): P is the incomplete beta function I_x(D - A + 1, A) with x = 1 - A/B, and
+    x^a (1 - x)^b / (a Beta(a, b)) = I_x(a, b) - I_x(a + 1, b) (DLMF 8.17.20)."""
+
+    def at(distance: Any, ways: Any) -> Any:
+        return graph.apply("lru_hits", distance, ways, lines)
+
+    step = at(distance + 1, ways) - at(distance, ways)
+    more = graph.if_else(graph.compare(">=", lines, ways + 1), at(distance, ways + 1) - at(distance, ways), graph.ZERO)
+    by_lines = -(distance - ways + 1) * step / (lines - ways)
+    return step, more, graph.if_else(graph.compare(">", lines, ways), by_lines, graph.ZERO)
+
+
+def _random_slopes(graph: Any, lines: Any, *reuses: Any) -> Any:
+    """Of the m with m - 1 + sum of P k^d = 0, where k = 1 - m/B, by the implicit function theorem."""
+    misses = graph.apply("random_misses", lines, *reuses)
+    kept, pairs = 1 - misses / lines, list(zip(reuses[::2], reuses[1::2], strict=True))
+    inner = graph.add(*[share * distance * graph.power(kept, distance - 1) / lines for distance, share in pairs])
+    slopes = [inner * misses / lines]
+    for distance, share in pairs:
+        slopes += [share * graph.power(kept, distance) * graph.apply("log", kept), graph.power(kept, distance)]
+    regular = graph.junction("and", graph.compare(">", kept, graph.ZERO), graph.compare("<", inner, graph.ONE))
+    return tuple(graph.if_else(regular, slope / (inner - 1), graph.ZERO) for slope in slopes)
 
 
 def _room_slopes(graph: Any, ways: Any, own: Any, *loads: Any) -> Any:
@@ -223,7 +242,8 @@ def _room_slopes(graph: Any, ways: Any, own: Any, *loads: Any) -> Any:
 
     floor = graph.apply("floor", own)
     low, high = at(floor, *loads), at(floor + 1, *loads)
-    found = [graph.ZERO, ((floor + 1) * high - floor * low - at(own, *loads)) / own]
+    by_own = ((floor + 1) * high - floor * low - at(own, *loads)) / own
+    found = [graph.ZERO, graph.if_else(graph.compare(">", own, graph.ZERO), by_own, graph.ZERO)]
     for place in range(0, len(loads), 2):
         before, after, chance = loads[:place], loads[place + 2 :], loads[place + 1]
         floor = graph.apply("floor", loads[place])
@@ -428,7 +448,7 @@ FUNCTIONS: dict[str, Function] = {
             sympy=lambda sympy, *args: sympy.Function("random_misses")(*args),
             c="aspen_random_misses((const double[]){{{joined}}}, {count})",
             latex=r"\operatorname{{random\_misses}}\left({joined}\right)",
-            derivative=lambda graph, *args: (None,) * len(args),
+            derivative=_random_slopes,
             traits=traits.positive_result,
         ),
         Function(

@@ -142,7 +142,8 @@ class Lanes:
         except EvaluationError:  # it fails again, and is reported, if an exact pass needs it
             self.run.begun = begun
             return numpy.nan, ROUGH
-        return _as_float(self.run.known[node])
+        value = self.run.known[node]
+        return (value, WHOLE) if node.kind == "stream" else _as_float(value)
 
     def operands(self, node: Expr) -> list[Any]:
         return [self.known[arg] for arg in node.args]
@@ -178,7 +179,7 @@ def _as_float(value: Any) -> tuple[Any, int]:
     except OverflowError:
         return numpy.nan, ROUGH
     if type(value) is int:
-        return (float(value) if value < 2**63 else value), WHOLE if abs(value) <= 2**53 else ROUNDED
+        return float(value), WHOLE if abs(value) <= 2**53 else ROUNDED
     return approximate, EXACT if type(value) is float or Fraction(approximate) == value else ROUNDED
 
 

@@ -1,9 +1,13 @@
 """Derivatives against SymPy's and against differences."""
 
+from fractions import Fraction
+
 import pytest
 import sympy
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from scipy.optimize import brentq
+from scipy.special import betainc
 
 from aspenpy.expr.derivative import derivative
 from aspenpy.expr.evaluate import EvaluationError, evaluate
@@ -120,10 +124,61 @@ def test_what_does_not_move_has_no_slope():
 
 
 def test_points_and_whole_arrays_have_no_derivative():
-    with pytest.raises(ValueError, match="lookup has no derivative by the points"):
-        derivative(apply("lookup", array([0, n]), array([0, 2]), 1), n)
+    with pytest.raises(ValueError, match="lookup has no derivative by the sizes"):
+        derivative(apply("lookup", array([0, 2]), array([0, n]), 1), n)
     with pytest.raises(ValueError, match="an array as a whole has no derivative"):
         derivative(index(n, m), n)
+
+
+def test_lookup_is_linear_in_its_values():
+    """Halfway between the points (0, 0) and (2, n^2) lies n^2/2."""
+    assert evaluate(derivative(apply("lookup", array([0, n**2]), array([0, 2]), 1), n), {n: 7}) == 7
+
+
+def test_a_root_of_what_stands_still():
+    """sqrt(max(0, n)) is 0 for all negative n, and 1/(2 sqrt(n)) steep for others."""
+    slope = derivative(apply("sqrt", apply("max", 0, n)), n)
+    assert evaluate(slope, {n: -3}) == 0
+    assert evaluate(slope, {n: 4}) == Fraction(1, 4)
+    third = derivative(apply("max", 0, n) ** Fraction(1, 3), n)
+    assert evaluate(third, {n: -3}) == 0
+    assert evaluate(third, {n: 8}) == pytest.approx(1 / 12)
+
+
+def central(function, place, step):
+    return (function(place + step) - function(place - step)) / (2 * step)
+
+
+def negative_binomial(distance, ways, lines):
+    """Fewer than A of D lines fall into a set: the incomplete beta function, of SciPy."""
+    return betainc(distance - ways + 1, ways, 1 - ways / lines)
+
+
+@pytest.mark.parametrize("ways", [1, 2, 8])
+def test_hits_by_the_lines_of_a_cache(ways):
+    slope = derivative(apply("lru_hits", 60, ways, n), n)
+    for lines in (64, 128.0, 1024):
+        expected = central(lambda size: negative_binomial(60, ways, size), lines, 1e-3)
+        assert float(evaluate(slope, {n: lines})) == pytest.approx(expected, rel=1e-6, abs=1e-12)
+    assert evaluate(slope, {n: ways}) == 0
+
+
+def random_misses(lines, distance, share):
+    """The fixed point, by bisection."""
+    return brentq(lambda m: m - 1 + share * (1 - m / lines) ** distance, 1e-9, 1, xtol=1e-15)
+
+
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_random_misses_by_each_argument(place):
+    values = [100.0, 40.0, 0.75]
+    given = [*values[:place], n, *values[place + 1 :]]
+    slope = derivative(apply("random_misses", *given), n)
+
+    def at(x):
+        return random_misses(*values[:place], x, *values[place + 1 :])
+
+    expected = central(at, values[place], 1e-4 * values[place])
+    assert float(evaluate(slope, {n: values[place]})) == pytest.approx(expected, rel=1e-6)
 
 
 def test_ten_thousand_levels_deep():

@@ -26,10 +26,10 @@ static inline double aspen_power(double base, double exponent)
     return isfinite(base) && isfinite(exponent) ? pow(base, exponent) : NAN;
 }
 
-static inline double aspen_root(double x)
+static inline double aspen_root(double x, double degree)
 {
-    const double root = cbrt(x), near = rint(root);
-    return x < 0.0 ? NAN : near * near * near == x ? near : root;
+    const double root = degree == 3.0 ? cbrt(x) : pow(x, 1.0 / degree), near = rint(root);
+    return x < 0.0 ? NAN : pow(near, degree) == x ? near : root;
 }
 
 static inline double aspen_mod(double a, double b)

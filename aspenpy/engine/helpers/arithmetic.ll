@@ -49,12 +49,15 @@ define private double @aspen_mod(double %a, double %b) alwaysinline {
   ret double %result
 }
 
-define private double @aspen_root(double %x) alwaysinline {
-  %root = call double @cbrt(double %x)
+define private double @aspen_root(double %x, double %degree) alwaysinline {
+  %third = fcmp oeq double %degree, 3.0
+  %part = fdiv double 1.0, %degree
+  %third_root = call double @cbrt(double %x)
+  %other_root = call double @pow(double %x, double %part)
+  %root = select i1 %third, double %third_root, double %other_root
   %near = call double @llvm.rint.f64(double %root)
-  %square = fmul double %near, %near
-  %cube = fmul double %square, %near
-  %whole = fcmp oeq double %cube, %x
+  %power = call double @pow(double %near, double %degree)
+  %whole = fcmp oeq double %power, %x
   %exact = select i1 %whole, double %near, double %root
   %negative = fcmp olt double %x, 0.0
   %result = select i1 %negative, double 0x7FF8000000000000, double %exact
