@@ -238,7 +238,7 @@ def _looked_up(node: Expr, rule: Callable[..., Any], x: Range) -> Range:
     return Range(min(heights), max(heights), direction)
 
 
-RISING_FUNCTIONS = frozenset({"sqrt", "log", "log2", "log10", "exp", "ceil", "floor", "round"})
+RISING_FUNCTIONS = frozenset(name for name, row in FUNCTIONS.items() if row.rising)
 
 
 def _through(rule: Callable[[Any], Any], end: Real) -> Real:

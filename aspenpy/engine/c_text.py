@@ -212,7 +212,7 @@ class Writer:
         return lines
 
     def _new(self, prefix: str = "t") -> str:
-        return identifier(f"{prefix}{len(self.names)}", self.taken)
+        return identifier(f"{prefix}{len(self.taken)}", self.taken)
 
     def _statements(self, place: int, op: Op) -> list[str]:
         if isinstance(op.payload, Loop):
@@ -228,13 +228,16 @@ class Writer:
         self.names[loop.counter] = index
         limit = self.text(op.args[0])
         passes = f"ceil({limit})" if self.most_passes is None else f"aspen_passes({limit}, {self.most_passes!r})"
+        known = dict(self.names)
         inner = self.block(loop.inside)
+        term = self.text(loop.body)
+        self.names = known  # another loop over the same counter declares its own
         return [
             f"const double {count} = {passes};",
             f"double {total} = 0.0 * {count};",
             f"for (double {index} = 0.0; {index} < {count} && !isnan({total}); {index} += 1.0) {{",
             *("    " + line for line in inner),
-            f"    {total} += {self.text(loop.body)};",
+            f"    {total} += {term};",
             "}",
         ]
 
