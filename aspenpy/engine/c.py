@@ -16,6 +16,7 @@ from aspenpy.engine.arrays import MOST_PASSES
 from aspenpy.engine.backends import compiler
 from aspenpy.engine.c_text import HEADERS, Writer, helpers, used_helpers
 from aspenpy.engine.compiled import Kernel, called, leaves, signature
+from aspenpy.engine.intervals import certain
 from aspenpy.engine.program import Program
 
 OPTIONS = (
@@ -58,6 +59,10 @@ def source(program: Program, given: tuple[int, ...]) -> str:
     names = {place: f"v{n}" for n, place in enumerate(given)}
     writer = Writer(program, places, names, set(names.values()), float(MOST_PASSES))
     lines = [f"const double {name} = in{n}[i];" for n, name in enumerate(names.values())]
+    for place, name in names.items():
+        low, high = program.intervals[place]
+        if certain((low, high)):
+            lines.append(f"failed |= !(({name} >= {low!r}) & ({name} <= {high!r}));")
     lines += writer.block(places)
     for n, root in enumerate(program.roots):
         lines += [f"const double r{n} = {writer.text(root)};", f"failed |= !isfinite(r{n});", f"out{n}[i] = r{n};"]

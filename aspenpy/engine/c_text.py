@@ -12,6 +12,7 @@ from functools import cache
 from pathlib import Path
 
 from aspenpy.engine.compiled import conditions, is_condition, unwritable, written_out
+from aspenpy.engine.intervals import certain, obeyed
 from aspenpy.engine.program import Loop, Op, Program
 from aspenpy.expr.functions import FUNCTIONS
 from aspenpy.expr.laws import LAWS
@@ -63,6 +64,10 @@ COMPARED = {
     "<=": "aspen_at_most",
     ">=": "aspen_at_least",
 }
+
+
+SURE = {"max": "aspen_larger({0}, {1})", "min": "aspen_smaller({0}, {1})"}
+"""What is enough for operands that are certain to have a value."""
 
 
 class NotInC(ValueError):
@@ -266,10 +271,12 @@ class Writer:
             return self._element(op) if op.kind == "index" else self._looked_up(op), ATOM
         if op.kind == "checked":
             return self._checked(op), ATOM
-        divisor = self.program.ops[op.args[-1]].payload if op.args else None
-        if op.kind == "div" and isinstance(divisor, float) and divisor:
+        sure = all(certain(self.program.intervals[arg]) for arg in op.args)
+        if op.kind == "div" and certain(self.program.intervals[op.args[1]]):
             return f"{self.text(op.args[0], PRODUCT)} / {self.text(op.args[1], SIGN + 1)}", PRODUCT
-        if op.kind == "compare":
+        if op.kind in SURE and sure:
+            template, binding = SURE[op.kind], ATOM
+        elif op.kind == "compare":
             template, binding = COMPARED[op.payload] + "({0}, {1})", ATOM
         elif op.kind == "if" and is_condition(self.program, place):
             template, binding = "aspen_either({0}, {1}, {2})", ATOM
@@ -283,6 +290,8 @@ class Writer:
 
     def _checked(self, op: Op) -> str:
         value, subject = self.text(op.args[0]), self.text(op.args[1], SUM)
+        if obeyed(op.payload, self.program.intervals[op.args[1]]):
+            return f"({value})"
         tests = " && ".join(f"{subject} {sign} {float_numeral(bound)}" for sign, bound in LAWS[op.payload].tests)
         return f"aspen_held({value}, {tests} && isfinite({self.text(op.args[1])}))"
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from aspenpy.expr.functions import FUNCTIONS
+from aspenpy.expr.laws import LAWS
 
 if TYPE_CHECKING:
     from aspenpy.engine.program import Op, Program
@@ -35,11 +36,18 @@ def certain(interval: Interval) -> bool:
     return interval[0] >= -LARGEST and interval[1] <= LARGEST
 
 
+def obeyed(law: str, interval: Interval) -> bool:
+    """Whether all values of an interval obey a law."""
+    return certain(interval) and all(bool(LAWS[law].holds(end)) for end in interval)
+
+
 def _interval(op: Op, parts: list[Interval], box: Sequence[Interval]) -> Interval:
     if op.kind == "input":
         return box[op.payload]
     if op.kind == "constant" and isinstance(op.payload, float):
         return op.payload, op.payload
+    if op.kind == "checked":
+        return parts[0] if obeyed(op.payload, parts[1]) else ANYWHERE
     rule = _RULES.get(op.kind) or (FUNCTIONS[op.kind].interval if op.kind in FUNCTIONS else None)
     if rule is None or not all(map(certain, parts)):
         return ANYWHERE
@@ -95,4 +103,4 @@ _RULES: dict[str, Callable[..., Interval]] = {
     "or": lambda a, b: (0.0, 1.0),
     "if": lambda condition, a, b: (min(a[0], b[0]), max(a[1], b[1])),
 }
-"""Functions have theirs in their table. A checked value is not certain, nor is what a loop adds up."""
+"""Functions have theirs in their table. What a loop adds up is not certain."""

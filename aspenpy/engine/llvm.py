@@ -15,7 +15,7 @@ from typing import Any
 
 from aspenpy.engine.arrays import MOST_PASSES
 from aspenpy.engine.compiled import CONDITIONS, Kernel, called, is_condition, leaves, signature, written_out
-from aspenpy.engine.intervals import certain
+from aspenpy.engine.intervals import certain, obeyed
 from aspenpy.engine.program import Loop, Op, Program
 from aspenpy.expr.functions import FUNCTIONS
 from aspenpy.expr.laws import LAWS
@@ -276,6 +276,8 @@ def _div(writer: _Writer, op: Op) -> str:
 
 def _checked(writer: _Writer, op: Op) -> str:
     value, subject = map(writer.name, op.args)
+    if obeyed(op.payload, writer.program.intervals[op.args[1]]):
+        return value
     holds = writer.certain(op.args[1])
     for sign, bound in LAWS[op.payload].tests:
         holds = writer.both(holds, writer.compare(ORDERS[sign], subject, _numeral(float(bound))))

@@ -16,6 +16,16 @@ static inline double aspen_min(double a, double b)
     return isfinite(a) && isfinite(b) ? (a < b ? a : b) : NAN;
 }
 
+static inline double aspen_larger(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+static inline double aspen_smaller(double a, double b)
+{
+    return a < b ? a : b;
+}
+
 static inline double aspen_divide(double a, double b)
 {
     return isfinite(b) ? a / b : NAN;
