@@ -314,7 +314,7 @@ class Writer:
         """All elements of an array have to have a value, those too that are not asked for."""
         array = written_out(self.program, place)
         assert array is not None
-        return f"aspen_whole({self.names[place]}, {len(array.elements)}, {found})" if array.computed else found
+        return f"aspen_complete({self.names[place]}, {len(array.elements)}, {found})" if array.computed else found
 
 
 def _numeral(value: float | bool) -> tuple[str, int]:

@@ -49,7 +49,8 @@ def _interval(op: Op, parts: list[Interval], box: Sequence[Interval]) -> Interva
         return op.payload, op.payload
     if op.kind == "checked":
         return parts[0] if obeyed(op.payload, parts[1]) else ANYWHERE
-    rule = _RULES.get(op.kind) or (FUNCTIONS[op.kind].interval if op.kind in FUNCTIONS else None)
+    found: Callable[..., Interval] | None = FUNCTIONS[op.kind].interval if op.kind in FUNCTIONS else None
+    rule = _RULES.get(op.kind) or found
     if rule is None or not all(map(certain, parts)):
         return ANYWHERE
     try:

@@ -193,8 +193,8 @@ class _Writer:
         first, *parts = op.args
         here = self.condition(first)
         if op.kind == "if":
-            self._names[place] = self.choose(here, *map(self.condition, parts), kind="i1")
-            later = self.choose(here, *map(self.certain, parts), kind="i1")
+            self._names[place] = self.choose(here, self.condition(parts[0]), self.condition(parts[1]), "i1")
+            later = self.choose(here, self.certain(parts[0]), self.certain(parts[1]), "i1")
         else:
             joined = self.both if op.kind == "and" else self.either
             self._names[place] = joined(here, self.condition(parts[0]))
@@ -231,7 +231,7 @@ class _Writer:
     def compare(self, order: str, left: str, right: str) -> str:
         return self.new(f"fcmp {order} double {left}, {right}")
 
-    def choose(self, condition: str, then: str, otherwise: str, *, kind: str = "double") -> str:
+    def choose(self, condition: str, then: str, otherwise: str, kind: str = "double") -> str:
         return self.new(f"select i1 {condition}, {kind} {then}, {kind} {otherwise}")
 
     def held(self, condition: str, value: str) -> str:

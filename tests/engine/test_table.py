@@ -22,6 +22,7 @@ from aspenpy.expr.graph import apply, array, checked, counter, power, summation,
 from aspenpy.expr.laws import LAWS
 from aspenpy.expr.printer import to_latex, to_text
 from aspenpy.expr.sympy_view import from_sympy, to_sympy
+from aspenpy.generate.mpi_helpers import HELPERS as SKELETONS
 from tests.expr.test_c_code import run as run_c
 from tests.sweeps.test_programs import AVAILABLE, swept
 
@@ -233,3 +234,8 @@ def test_derivatives_exist():
     for name, (expr, first, second, _) in CALLS.items():
         slope = derivative(expr, x if name != "lookup" else y)
         assert math.isfinite(float(evaluate(slope, {x: first, y: second}))) or name == "random_misses"
+
+
+def test_helpers_of_formulas_and_of_skeletons_are_told_apart():
+    """A generated program has both."""
+    assert not set(helpers()) & set(SKELETONS)

@@ -67,7 +67,7 @@ static inline double aspen_cell(const double *table, int rows, int columns, doub
     return inside ? table[inside ? (int)down * columns + (int)across : 0] : NAN;
 }
 
-static inline double aspen_whole(const double *array, int length, double value)
+static inline double aspen_complete(const double *array, int length, double value)
 {
     double sum = 0.0;
     for (int i = 0; i < length; i++)
