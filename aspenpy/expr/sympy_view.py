@@ -104,8 +104,12 @@ def _constant(expr: Expr) -> Any:
         return None
 
 
+UNDEFINED = sympy.Symbol("undefined")
+"""Where a formula has no value. A symbol, since `sympy.nan` would swallow the conditions it stands under."""
+
+
 def _failure(node: Expr, args: list[Any], evaluated: bool) -> Any:
-    return sympy.Symbol("undefined")
+    return UNDEFINED
 
 
 _TO_SYMPY: dict[str, Callable[[Expr, list[Any], bool], Any]] = {
@@ -201,6 +205,8 @@ def _converted(item: Any, known: dict[Any, Expr], symbols: Mapping[str, Expr], c
     if item.is_Symbol:
         if item in counters:
             return counters[item]
+        if item == UNDEFINED and item.name not in symbols:
+            return graph.failure("no value")
         if item.name not in symbols:
             raise NotInSympy(f"`{item.name}` is not among the symbols of the expression")
         return symbols[item.name]
