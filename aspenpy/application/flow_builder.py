@@ -356,14 +356,10 @@ class KernelBuilder:
         return result
 
     def _amount(self, expr: Expr, node: Any) -> Expr:
-        """Refuses an amount below zero that parameters make so. One that follows a loop, or an argument that may, is
-        left: a check would stand in the way of the closed form of its sum. A constant is a warning of the mapping."""
-        symbols = graph.free_symbols(expr)
-        follows_loop = any(graph.is_counter(one) or one.payload[1] == self.full_name for one in symbols)
-        subtracts = any(
-            part.kind == "neg" or (part.kind == "number" and part.payload < 0) for part in graph.topological(expr)
-        )
-        return self._checked("amount", expr, node) if symbols and subtracts and not follows_loop else expr
+        """Refuses an amount below zero, wherever it is evaluated. A literal one is a warning of the mapping, and the
+        tail of a distribution is no mistake of the model."""
+        drawn = any(part.kind == "draw" for part in graph.topological(expr))
+        return expr if expr.kind == "number" or drawn else self._checked("amount", expr, node)
 
     def _call(self, node: nodes.Call, names: dict[str, Expr], stream: tuple[Expr, ...]) -> flow.Flow:
         model, target = self.model.find_kernel(node.kernel, self.node.name, node.name_span or node.span)

@@ -69,9 +69,13 @@ def number(value: Number) -> Expr:
     return shared("number", (), value, known)
 
 
+FROM_ZERO = "from zero"
+"""Owner of symbols that never stand for a value below 0."""
+
+
 def symbol(name: str, owner: str = "") -> Expr:
     """A free name; `owner` tells two of the same name apart."""
-    return shared("symbol", (), (name, owner), TOTAL)
+    return shared("symbol", (), (name, owner), TOTAL | (NONNEGATIVE if owner == FROM_ZERO else 0))
 
 
 def counter(name: str, owner: str = "") -> Expr:

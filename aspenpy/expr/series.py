@@ -9,12 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, reduce
 from math import comb, lcm
 
 from aspenpy.expr import graph
+from aspenpy.expr.laws import LAWS
 from aspenpy.expr.node import Expr, shared, topological
 from aspenpy.expr.traits import INTEGER, NONNEGATIVE
+
+Guard = tuple[str, Expr, Expr | None]
 
 Power = tuple[int, Expr]
 """(k, r) stands for i^k * r^i."""
@@ -26,18 +29,22 @@ MOST_INSIDE = 400
 """Nodes of a body that depend on the counter; of a longer one, such as of six loops each as long as the one before
 it, no closed form is sought: each of them adds some 90."""
 
+_KEEPING_SIGNS = (None, "max", "min", "ceil", "floor", "round", "sqrt")
+"""Functions (None for arithmetic) that make nothing negative of what is not."""
+
 _CONSTANT: Power = (0, graph.ONE)
 
 
 class Form:
     """A body as terms, each power of the counter with its coefficient, and the laws that it is held to.
 
-    A guard is (law, start, step): on every pass start + step * i must obey the law.
+    A guard is (law, start, step): on every pass start + step * i must obey the law; or (law, subject, None) where what
+    must obey it is no straight line.
     """
 
     __slots__ = ("guards", "terms")
 
-    def __init__(self, terms: dict[Power, Expr], guards: tuple[tuple[str, Expr, Expr], ...] = ()) -> None:
+    def __init__(self, terms: dict[Power, Expr], guards: tuple[Guard, ...] = ()) -> None:
         self.terms = terms
         self.guards = guards
 
@@ -122,10 +129,32 @@ class _Split:
         )
         runs = graph.compare(">", self.passes, graph.ZERO)
         for law, start, step in form.guards:
-            last = graph.add(start, graph.mul(step, graph.sub(self.passes, 1)))
-            for subject in (start, last):
+            if step is None:
+                each = self._open(graph.checked(law, graph.apply("min", start, graph.ZERO), start))
+                total = graph.checked(law, total, graph.if_else(self._from_zero(start), graph.ZERO, each))
+                continue
+            for subject in (start, self._last(start, step)):
                 total = graph.checked(law, total, graph.if_else(runs, subject, graph.ONE))
         return total
+
+    def _last(self, start: Expr, step: Expr) -> Expr:
+        """A straight line on the last pass."""
+        return graph.add(start, graph.mul(step, graph.sub(self.passes, 1)))
+
+    def _from_zero(self, node: Expr) -> Expr:
+        """A condition under which no pass makes the node negative, whatever its size; where it does not hold, some
+        pass may."""
+        if node.traits & NONNEGATIVE:
+            return graph.TRUE
+        if node not in self.forms:
+            return graph.compare(">=", node, graph.ZERO)
+        line = form.line() if (form := self.forms[node]) is not None else None
+        if line is not None:
+            ends = line[0], self._last(*line)
+            return graph.junction("and", *[graph.compare(">=", end, graph.ZERO) for end in ends])
+        if node.kind in ("add", "mul", "div", "power", "apply") and node.payload in _KEEPING_SIGNS:
+            return reduce(lambda a, b: graph.junction("and", a, b), map(self._from_zero, node.args))
+        return self._from_zero(node.args[0]) if node.kind == "checked" else graph.FALSE
 
     def _power_sum(self, k: int, r: Expr) -> Expr:
         if r is graph.ONE:
@@ -184,7 +213,7 @@ def _parts(node: Expr, inside: dict[Expr, Form | None]) -> list[Expr]:
 # -- how forms combine -----------------------------------------------------------------------------
 
 
-def _guards(operands: list[Form]) -> tuple[tuple[str, Expr, Expr], ...]:
+def _guards(operands: list[Form]) -> tuple[Guard, ...]:
     return tuple(dict.fromkeys(guard for operand in operands for guard in operand.guards))
 
 
@@ -278,11 +307,13 @@ def _applied(node: Expr, operands: list[Form]) -> Form | None:
 
 
 def _checked(node: Expr, operands: list[Form]) -> Form | None:
-    """A law on a straight line becomes a guard: a line obeys it everywhere if it does at both ends."""
+    """A law becomes a guard: a straight line obeys it everywhere if it does at both ends, something else is looked at
+    pass by pass unless the signs of its parts tell."""
     value, subject = operands
     line = subject.line()
     if line is None:
-        return None
+        guard = (node.payload, node.args[1], None)
+        return Form(value.terms, (*_guards(operands), guard)) if LAWS[node.payload].from_zero else None
     start, step = line
     if step is graph.ZERO:
         return None

@@ -88,7 +88,10 @@ class Study:
             for place, dimension in enumerate(self.dimensions)
             for name, values in dimension.columns.items()
         }
-        self.inputs = tuple(graph.symbol(name, AXIS) for name in self.columns)
+        self.inputs = tuple(
+            graph.symbol(name, AXIS if (values < 0).any() else graph.FROM_ZERO)
+            for name, (_, values) in self.columns.items()
+        )
         for name, (_, values) in self.columns.items():
             if not numpy.isfinite(values).all():
                 fail("bad-value", f"`{name}` cannot be nan or infinite: the values of an axis are finite numbers")

@@ -135,12 +135,29 @@ def test_a_count_that_goes_negative_is_refused_in_closed_form_too():
         evaluate(increasing, {n: 9})
 
 
-def test_a_law_on_a_curve_stays_in_the_loop():
+def test_a_law_on_a_curve_is_looked_at_pass_by_pass():
     total = summation(i, n, checked("count", (i - 3) ** 2 - 2))
-    assert not is_closed(total)
     assert evaluate(total, {n: 2}) == 7 + 2
     with pytest.raises(EvaluationError, match="a loop cannot run -1 times"):
         evaluate(total, {n: 3})
+
+
+P = 10**9
+
+
+@pytest.mark.parametrize(
+    ("body", "value", "expected", "bad"),
+    [
+        (a * i**2, 1, (P - 1) * P * (2 * P - 1) // 6, -1),
+        ((a - i) * (a - i - 1) / 2, P, (P - 1) * P * (P + 1) // 6, Fraction(1, 2)),
+    ],
+)
+def test_a_law_on_a_curve_whose_signs_are_known_takes_no_passes(body, value, expected, bad):
+    """1e9 passes would be refused as too many. The sums of squares and of triangular numbers are those of textbooks."""
+    total = summation(i, n, checked("amount", body))
+    assert evaluate(total, {n: P, a: value}) == expected
+    with pytest.raises(EvaluationError, match="an amount must not be negative"):
+        evaluate(total, {n: 4, a: bad})
 
 
 def test_what_does_not_depend_on_the_counter_is_multiplied():

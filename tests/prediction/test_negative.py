@@ -13,7 +13,17 @@ from tests.tiny import application, codes, machine, predict
     [
         ("execute { flops [0 - n] }", "param n = 5", "no-value"),
         ("execute { flops [n] of size [3 - n] }", "param n = 5", "no-value"),
-        ("iterate [3] { execute { flops [n] } }", "param n = -5", "negative-amount"),
+        ("iterate [3] { execute { flops [n] } }", "param n = -5", "no-value"),
+        ("execute { flops [n] } execute { flops [100] }", "param n = -5", "no-value"),
+        ("iterate i [10] { execute { flops [n - i] } }", "param n = 8", "no-value"),
+        ("iterate i [10] { execute { flops [n - i^2] } }", "param n = 80", "no-value"),
+        (
+            "iterate i [10] { if (i > 8) { execute { flops [n - i] } } execute { flops [9] } }",
+            "param n = 8",
+            "no-value",
+        ),
+        ("call part(3 - n)", "param n = 5 kernel part(param m) { execute { flops [m] } }", "no-value"),
+        ("call part(-3)", "kernel part(param m) { execute { flops [m] } }", "no-value"),
     ],
 )
 def test_an_amount_below_zero_is_refused_where_it_stands(body: str, declarations: str, code: str) -> None:
@@ -32,6 +42,29 @@ def test_points_of_a_sweep_and_prepared_functions_refuse_it_as_well() -> None:
     assert function(7) == 5
     with pytest.raises(AspenError):
         function(1)
+
+
+def test_a_plain_parameter_below_zero_is_refused_alike() -> None:
+    """n = -5 is hidden by the 100 flops that come after."""
+    body, declared = "execute { flops [n] } execute { flops [100] }", "param n = 5"
+    found = sweep(application(body, declared), machine(), over={"n": [-5, 0, 3]}).runtime.values.tolist()
+    assert str(found[0]) == "nan"
+    assert found[1:] == [100, 103]
+    function = predict(body, declared).prepare(["n"])
+    assert function(5) == 105
+    with pytest.raises(AspenError, match="an amount must not be negative"):
+        function(-5)
+
+
+@pytest.mark.parametrize("passes", [0, 10**9])
+def test_long_loops_keep_their_closed_forms(passes: int) -> None:
+    """The sum of n*i^2 over i < passes, by its formula."""
+    found = predict(f"iterate i [{passes}] {{ execute {{ flops [n*i^2] }} }}", "param n = 7")
+    assert found.runtime == pytest.approx(7 * (passes - 1) * passes * (2 * passes - 1) / 6)
+
+
+def test_the_tail_of_a_distribution_is_no_mistake() -> None:
+    assert predict("iterate [100] { sample u from normal(0, 1) execute { flops [u + 1] } }").runtime > 0
 
 
 def test_a_constant_below_zero_is_a_warning() -> None:
