@@ -116,7 +116,7 @@ def overlap(own: Nest, other: Nest, there: Load, between: Window, level: Level) 
     places have a run as its sets (`there`) say. Arrays begin at equal places of the cache, as those on pages of their
     own do.
     """
-    period = other.period(between.depth, level.line, level.sets)
+    period = other.period(between.depth, level.line, level.whole_sets)
     extent = own.run(between.depth, level.line)
     differences = []
     for mine, theirs in zip(own.loops[between.depth :], other.loops[between.depth :], strict=True):

@@ -47,6 +47,16 @@ class Level(Record):
         return graph.div(self.capacity, graph.mul(self.line, self.ways))
 
     @property
+    def whole_sets(self) -> Expr:
+        """The sets, refused at the cache's ways where they are no whole number."""
+        known = self.place.component.properties.get("associativity")
+        message = f"the cache `{self.name}` has no whole number of sets"
+        hint = "its capacity has to be a multiple of the line times the `associativity`"
+        mistake = Diagnostic("incomplete-cache", message, None if known is None else known.span, hint=hint)
+        fits = graph.compare("==", graph.apply("floor", self.sets), self.sets)
+        return graph.if_else(fits, self.sets, graph.failure(mistake))
+
+    @property
     def room(self) -> Expr:
         """Lines of an instance that find room in each set."""
         return graph.add(graph.div(self.ways, self.shares), graph.div(self.added, self.sets))

@@ -208,7 +208,13 @@ class _Asked:
         return found
 
     def _reason(self, place: float) -> str:
+        """Why there is no value, as a prediction with the parameter set there says it."""
+        value = int(place) if place.is_integer() else place
         try:
+            there = Prediction(
+                self.prediction.tree, {**self.prediction.settings, self.name: value}, self.prediction.seed
+            )
+            there.scope.values([metric(self.metric).expr(there)], there.seed)
             self._values(self.formula, numpy.array([place]))
         except AspenError as error:
             return f"at {self.name} = {self._shown(place)}: {error.diagnostics[0].message}"

@@ -23,7 +23,7 @@ def summed_up(study: Study, summary: Summary) -> Report:
     """The same of a sweep whose points are not kept."""
     first_at = {reason: study.point(summary.first_bad[reason]) for reason in summary.bad}
     counted = sorted(summary.bad.items())
-    bad = [(REASONS[reason], number, first_at[reason]) for reason, number in counted]
+    told = [(_told(study, reason, summary.first_bad[reason]), number, first_at[reason]) for reason, number in counted]
     data = {
         **attributes(study),
         "points": summary.points,
@@ -37,9 +37,11 @@ def summed_up(study: Study, summary: Summary) -> Report:
             }
             for name, metric in study.metrics.items()
         },
-        "no_value": [{"reason": why, "points": number, "first_at": at} for why, number, at in bad],
+        "no_value": [
+            {"reason": REASONS[reason], "message": why, "points": number, "first_at": at}
+            for (reason, _), (why, number, at) in zip(counted, told, strict=True)
+        ],
     }
-    told = [(_told(study, reason, summary.first_bad[reason]), number, first_at[reason]) for reason, number in counted]
     parts = (_extremes(study, summary), _places(study, summary), _bad(study, summary, told))
     units = {name: study.units[name] for name in study.columns if name in study.units}
     headline = _headline(study, summary)

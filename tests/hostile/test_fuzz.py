@@ -1,6 +1,6 @@
 """A fuzz of models, commands, traces and measurements: each is answered or refused, without a traceback, in time.
 
-`ASPENPY_FUZZ_SECONDS` is how long it takes in all (24 by default), `ASPENPY_FUZZ_SEED` chooses what is tried. A find is
+`ASPENPY_FUZZ_SECONDS` is how long it takes in all (8 by default), `ASPENPY_FUZZ_SEED` chooses what is tried. A find is
 told with the name of its case, which can be tried alone: `ASPENPY_FUZZ_CASE=models-17`.
 """
 
@@ -22,7 +22,7 @@ import pytest
 from aspenpy.cli.main import main
 from tests.hostile import fuzz
 
-SECONDS = float(os.environ.get("ASPENPY_FUZZ_SECONDS", "24"))
+SECONDS = float(os.environ.get("ASPENPY_FUZZ_SECONDS", "8"))
 SEED = os.environ.get("ASPENPY_FUZZ_SEED", "1")
 CASE = os.environ.get("ASPENPY_FUZZ_CASE")
 MOST_SECONDS = 20
