@@ -7,10 +7,11 @@ or had computed and not handed over, is given to another one.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from hashlib import sha256
 from itertools import islice
 from threading import Lock
+from time import monotonic, sleep
 from typing import Any, NoReturn
 
 from aspenpy.diagnostics import fail
@@ -18,6 +19,15 @@ from aspenpy.sweeps.run import Stretch, Work, Worker
 
 SECONDS = 10
 """For which a scheduler is waited for."""
+
+PATIENCE = 10
+"""Seconds without news after which the cluster is asked what it works at, or for which a result may travel."""
+
+POLL = 0.002
+"""Seconds between two looks at what is ready."""
+
+PENDING = {"no-worker", "processing", "queued", "released", "waiting"}
+"""States of a task that the scheduler is not done with."""
 
 RETRIES = 3
 """Times that a stretch is tried again, after an error or after all its workers were killed."""
@@ -44,7 +54,7 @@ def computed(client: Any, work: Work, numbers: Iterable[int]) -> Iterator[Stretc
     """The stretches of those numbers, as they are ready; raises AspenError where the cluster gives up."""
     from concurrent.futures import CancelledError
 
-    from distributed import KilledWorker, as_completed
+    from distributed import KilledWorker
 
     waiting = iter(numbers)
     threads = sum(client.nthreads().values())
@@ -52,36 +62,60 @@ def computed(client: Any, work: Work, numbers: Iterable[int]) -> Iterator[Stretc
         fail("no-workers", "the Dask cluster has no workers", hint="start some: dask worker ADDRESS")
     shared = _shared(client, work)
     token = sha256(repr((work.formulas, work.grid, work.seed, work.backend, shared.key)).encode()).hexdigest()
-    asked = as_completed((), loop=client.loop)
-    stretches: dict[Any, tuple[int, int]] = {}
+    asked: dict[Any, tuple[int, int]] = {}
 
-    def ask(number: int, again: int = 0) -> None:
+    def ask(number: int, again: int, reason: BaseException | None = None) -> None:
         nonlocal shared
-        if shared.status in ("error", "cancelled"):
+        if reason is not None and (again > RETRIES or client.status != "running"):
+            _give_up(reason)
+        if shared.status in ("error", "cancelled", "lost"):
             shared = _shared(client, work)
         future = client.submit(_stretch, token, shared, number, pure=False, retries=RETRIES)
-        stretches[future] = number, again
-        asked.add(future)
+        asked[future] = number, again
 
     for number in islice(waiting, IN_FLIGHT * threads):
-        ask(number)
-    for future in asked:
-        if future.status in ("lost", "pending"):  # computed, then gone with its worker: it is being computed again
-            asked.add(future)
+        ask(number, 0)
+    while asked:
+        future = _ready(client, asked)
+        if future is None:  # those were lost on the way, and what they need perhaps as well
+            shared = _shared(client, work)
+            for number, again in [asked.pop(future) for future in list(asked)]:
+                ask(number, again + 1, TimeoutError("it was lost, again and again"))
             continue
-        number, again = stretches.pop(future)
+        number, again = asked.pop(future)
         try:
-            stretch = future.result()
-        except (KilledWorker, CancelledError) as error:  # its workers were killed, perhaps by something else
-            if again == RETRIES or client.status != "running":
-                _give_up(error)
-            ask(number, again + 1)
+            stretch = future.result(timeout=PATIENCE)
+        except (KilledWorker, CancelledError, TimeoutError) as error:  # workers were killed, perhaps by something else
+            ask(number, again + 1, error)
             continue
         except Exception as error:
             _give_up(error)
         yield stretch
         for number in islice(waiting, 1):
-            ask(number)
+            ask(number, 0)
+
+
+def _ready(client: Any, asked: Collection[Any]) -> Any:
+    """One that is computed or has failed; None where the scheduler is done with some of which the client does not know:
+    it forgets the news of a failure where that of the loss of an earlier result comes later."""
+    idle = 0
+    while idle <= RETRIES:
+        until = monotonic() + PATIENCE
+        while monotonic() < until:
+            for future in asked:
+                if future.status in ("finished", "error", "cancelled"):
+                    return future
+            sleep(POLL)
+        if client.status != "running":
+            break
+        if not client.nthreads():  # others may be on their way
+            idle += 1
+            continue
+        idle = 0
+        states = client.sync(client.scheduler.get_task_status, keys=[future.key for future in asked])
+        if not PENDING.issuperset(states.values()):
+            return None
+    fail("no-workers", "all workers of the Dask cluster are gone", hint="start some: dask worker ADDRESS")
 
 
 def _shared(client: Any, work: Work) -> Any:

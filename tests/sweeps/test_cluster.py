@@ -11,6 +11,7 @@ import numpy
 import pytest
 
 from aspenpy.diagnostics import AspenError
+from aspenpy.sweeps import cluster as cluster_module
 from aspenpy.sweeps import run as run_module
 from aspenpy.sweeps.cluster import connected
 from aspenpy.sweeps.grid import studied
@@ -27,10 +28,10 @@ pytestmark = [
 ]
 
 
-KILLS = int(os.environ.get("ASPENPY_KILLS", "5"))
-"""Workers that are killed in one run; 20 take half a minute."""
+KILLS = int(os.environ.get("ASPENPY_KILLS", "3"))
+"""Workers that are killed in one run; 20 take a minute and a half of two busy cores."""
 
-STRETCHES = 200
+STRETCHES = 30 + 10 * KILLS
 
 ROOT = Path(__file__).parents[2]
 
@@ -109,6 +110,42 @@ def test_workers_killed_at_random_moments(cluster, client, monkeypatch):
             cluster.kill(draw.randrange(2))
         starts.append(stretch.start)
     assert sorted(starts) == [number << 15 for number in range(STRETCHES)]
+
+
+def forgotten(client, monkeypatch, share):
+    """The client forgets so many of the stretches that it asks for, as where it hears of a failure before the loss."""
+    submit, asked = client.submit, []
+
+    def submitted(function, *arguments, **options):
+        future = submit(function, *arguments, **options)
+        if function is cluster_module._stretch:
+            asked.append(arguments[2])
+            if share(len(asked)):
+                while future.status == "pending":
+                    sleep(0.01)
+                future._state.lose()
+        return future
+
+    monkeypatch.setattr(client, "submit", submitted)
+    monkeypatch.setattr(cluster_module, "PATIENCE", 0.3)
+    monkeypatch.setattr(run_module, "STRETCH", 1)
+    return asked
+
+
+def test_a_part_of_which_nothing_is_heard_is_asked_for_again(client, monkeypatch):
+    asked = forgotten(client, monkeypatch, lambda count: count == 2)
+    n = numpy.linspace(1, 2, 4 << 15)
+    stretches = list(Run(studied(APP, machine(), {"n": n}), "numpy", client=client).stretches())
+    assert sorted(stretch.start for stretch in stretches) == [number << 15 for number in range(4)]
+    assert asked[4:] == [1]
+
+
+def test_a_part_of_which_nothing_is_ever_heard(client, monkeypatch):
+    asked = forgotten(client, monkeypatch, lambda count: True)
+    running = Run(studied(APP, machine(), {"n": numpy.linspace(1, 2, 4)}), "numpy", client=client)
+    with pytest.raises(AspenError, match="could not compute a part of the sweep: it was lost, again and again"):
+        list(running.stretches())
+    assert asked == 4 * [0]  # once, and three times again
 
 
 def test_no_scheduler(monkeypatch):
