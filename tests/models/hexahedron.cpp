@@ -1,4 +1,5 @@
 // Arithmetic of LULESH's kernels on one hexahedron, with numbers that count: + - * / and roots, as they are executed.
+// With UNCOUNTED they are plain ones, for what a compiler makes of them.
 //
 // Written from the geometry, axis by axis; each line of output is a kernel, its flops, and a value to check it by.
 
@@ -6,24 +7,29 @@
 #include <cstdio>
 
 static long flops = 0;
+#ifdef UNCOUNTED
+#define COUNT
+#else
+#define COUNT ++flops;
+#endif
 
 struct Real {
   double v;
   Real(double value = 0) : v(value) {}
   Real operator-() const { return Real(-v); }
 };
-static Real operator+(Real a, Real b) { ++flops; return Real(a.v + b.v); }
-static Real operator-(Real a, Real b) { ++flops; return Real(a.v - b.v); }
-static Real operator*(Real a, Real b) { ++flops; return Real(a.v * b.v); }
-static Real operator/(Real a, Real b) { ++flops; return Real(a.v / b.v); }
-static Real root(Real a) { ++flops; return Real(std::sqrt(a.v)); }
+static Real operator+(Real a, Real b) { COUNT return Real(a.v + b.v); }
+static Real operator-(Real a, Real b) { COUNT return Real(a.v - b.v); }
+static Real operator*(Real a, Real b) { COUNT return Real(a.v * b.v); }
+static Real operator/(Real a, Real b) { COUNT return Real(a.v / b.v); }
+static Real root(Real a) { COUNT return Real(std::sqrt(a.v)); }
 
 typedef Real Corners[3][8];  // axis, corner
 
 static const int FACES[6][4] = {{0, 1, 2, 3}, {0, 4, 5, 1}, {1, 5, 6, 2}, {2, 6, 7, 3}, {3, 7, 4, 0}, {4, 7, 6, 5}};
 
 // Derivatives of the trilinear shape functions at the centre, from the inverse of the Jacobian; its volume.
-static Real shape_derivatives(const Corners &x, Corners &b) {
+Real shape_derivatives(const Corners &x, Corners &b) {
   Real j[3][3], c[3][3];
   for (int a = 0; a < 3; ++a) {
     const Real *p = x[a];
