@@ -10,7 +10,7 @@ import numpy
 from aspenpy.axis import Axis, number
 from aspenpy.diagnostics import fail
 from aspenpy.source import Span
-from aspenpy.sweeps.arrays import Floats
+from aspenpy.engine.arrays import Floats
 
 POINTS = 100
 """Of a range that does not say how many."""
