@@ -9,8 +9,8 @@ import numpy
 
 from aspenpy.axis import Axis, number
 from aspenpy.diagnostics import fail
-from aspenpy.source import Span
 from aspenpy.engine.arrays import Floats
+from aspenpy.source import Span
 
 POINTS = 100
 """Of a range that does not say how many."""
