@@ -154,7 +154,8 @@ def _with_options(axis: Axis, options: Sequence[Span]) -> Axis:
         elif re.fullmatch(r"\d{1,15}(e\d{1,2})?", text) and float(text) >= 1:
             said["count"] = int(float(text))
         else:
-            fail("bad-axis", f"`{text}` is neither lin, log, pow2, whole, real nor a number of points", option)
+            message = "expected lin, log, pow2, whole, real or a number of points"
+            fail("bad-axis", f"{message}, not `{text}`", option, hint=f"write {FORMS}")
         if said.keys() & found.keys():
             fail("bad-axis", f"`{text}` says once more what was said before it", option, hint="leave one out")
         found |= said

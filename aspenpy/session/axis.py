@@ -40,6 +40,8 @@ class Values(Record):
 def values_at(span: Span, state: State, count: int) -> Values:
     """The values that are asked for there; so many, where it does not say how many. Raises AspenError."""
     found = axis_at(span)
+    if len(found.items) == 1 and not span.text().endswith("}"):
+        expected("a range LOW..HIGH", found.items[0], USAGE)
     if found.items:
         name = _parameter_of(found, state)
         return Values(name, tuple(number(item, state) for item in found.items), log=False)
