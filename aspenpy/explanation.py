@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from aspenpy.application import flow
-from aspenpy.application.total import Totaller, Totals, added, blocks_in
+from aspenpy.application.total import Leaf, Total, Totaller, Totals, blocks_in, of_kind
 from aspenpy.diagnostics import fail, nearest
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
-from aspenpy.mapping.cost import CostTree, RequirementCost
+from aspenpy.mapping.cost import Bound, CostTree, RequirementCost
 from aspenpy.mapping.network import Exchange
 from aspenpy.record import Record
 from aspenpy.result import Result
@@ -73,7 +73,19 @@ class Explanation(Record, Result):
         return self.prediction.runtime
 
 
-class _ByRequirement:
+class _Asked(Total):
+    """P times the amount of a requirement."""
+
+    cost: RequirementCost
+
+
+class _Time(Total):
+    """Seconds of a requirement."""
+
+    cost: RequirementCost
+
+
+class _ByRequirement(Leaf):
     """The leaf that keeps each requirement's amount and time apart, over the whole run."""
 
     def __init__(self, tree: CostTree) -> None:
@@ -82,15 +94,9 @@ class _ByRequirement:
     def block(self, block: flow.Block, kernel: flow.Kernel) -> Totals:
         found: Totals = {}
         for cost in self.tree.blocks[block].requirements:
-            found["amount", cost] = graph.mul(block.parallelism, cost.requirement.amount)
-            found["time", cost] = cost.time
+            found[_Asked(cost)] = graph.mul(block.parallelism, cost.requirement.amount)
+            found[_Time(cost)] = cost.time
         return found
-
-    def parallel(self, node: flow.Parallel, kernel: flow.Kernel, branches: list[Totals]) -> Totals:
-        return added(branches)
-
-    def call(self, call: flow.Call, callee: Totals) -> Totals:
-        return callee
 
 
 def explain(prediction: Prediction, kernel: str | None = None) -> Explanation:
@@ -112,7 +118,7 @@ def explain(prediction: Prediction, kernel: str | None = None) -> Explanation:
     bound = graph.substitute(exprs, {tree.entry.context: graph.ZERO}) if exprs else []
     place = tree.entry.name_span
     values = [as_float(value, "a step", place) for value in prediction.scope.values(bound, prediction.seed)]
-    waits = {key[1:] for key, time in prediction.totals.items() if key[0] == "bound" and time > 0}
+    waits = {(key.kernel, key.resource) for key, time in of_kind(Bound, prediction.totals).items() if time > 0}
     waits |= {(use.name, name) for use in prediction.kernels for name in use.group}
     steps = tuple(
         _step(item, block, cost, values[3 * place : 3 * place + 3], prediction.runtime, waits)
@@ -123,7 +129,7 @@ def explain(prediction: Prediction, kernel: str | None = None) -> Explanation:
 
 def _numbers(cost: RequirementCost, totals: Totals) -> tuple[Expr, Expr, Expr]:
     count = cost.offer.place.count if cost.offer else graph.ZERO
-    return totals["amount", cost], totals["time", cost], count
+    return totals[_Asked(cost)], totals[_Time(cost)], count
 
 
 def _step(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from aspenpy.application.total import Amount, of_kind
 from aspenpy.diagnostics import fail, nearest
 from aspenpy.dimensions import symbol
 from aspenpy.expr import graph
@@ -58,7 +59,7 @@ def metric_names(prediction: Prediction) -> list[str]:
 
 
 def _amounts(prediction: Prediction) -> list[str]:
-    found = [key[1] for key in prediction.tree.totals if key[0] == "amount"]
+    found = [key.resource for key in of_kind(Amount, prediction.tree.totals)]
     return [*found, "bytes"] if {"loads", "stores"} & {*found} else found
 
 

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 from aspenpy.application import flow
 from aspenpy.application.model import Application
 from aspenpy.application.ranges import range_warning, ranged
-from aspenpy.application.total import Amounts, Totaller
+from aspenpy.application.total import RUNTIME, Amount, Amounts, Busy, Calls, Exclusive, Total, of_kind, run_totals
 from aspenpy.diagnostics import AspenError, Diagnostic, fail, nearest
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.machine.model import OWNER, Machine
-from aspenpy.mapping.cost import CostTree, conflict_groups
+from aspenpy.mapping.cost import Bound, CostTree, Inclusive, Served, conflict_groups
 from aspenpy.mapping.mapper import all_definitions, all_origins, map_application
 from aspenpy.record import Record
 from aspenpy.result import Result
@@ -121,7 +121,7 @@ class Prediction(Result):
     def runtime(self) -> float:
         """Seconds."""
         return as_float(
-            self.scope.values([self.tree.runtime], self.seed)[0], _described(("runtime",)), self.tree.entry.name_span
+            self.scope.values([self.tree.runtime], self.seed)[0], _described(RUNTIME), self.tree.entry.name_span
         )
 
     @cached_property
@@ -138,14 +138,14 @@ class Prediction(Result):
         found = []
         for kernel in reversed(self.tree.kernels):
             name = kernel.name
-            exclusive = self.totals.get(("exclusive", name), 0.0)
-            waits = {key[2]: time for key, time in self.totals.items() if key[:2] == ("bound", name)}
+            exclusive = self.totals.get(Exclusive(name), 0.0)
+            waits = {key.resource: time for key, time in of_kind(Bound, self.totals).items() if key.kernel == name}
             bound_by, group = self._waited_for(waits)
             found.append(
                 KernelUse(
                     name,
-                    self.totals.get(("calls", name), 0.0),
-                    self.totals.get(("inclusive", name), 0.0),
+                    self.totals.get(Calls(name), 0.0),
+                    self.totals.get(Inclusive(name), 0.0),
                     exclusive,
                     exclusive / self.runtime if self.runtime else 0.0,
                     bound_by,
@@ -159,11 +159,12 @@ class Prediction(Result):
         """The resources that were asked for, by name. Data that lie in a memory that others come before have one of
         their own, `memory.resource`."""
         asked: dict[str, float] = {}
-        for name, amount in [(key[1], amount) for key, amount in self.totals.items() if key[0] == "amount"]:
-            served = {key[2]: part for key, part in self.totals.items() if key[:2] == ("served", name)}
+        parts = of_kind(Served, self.totals)
+        for name, amount in [(key.resource, amount) for key, amount in of_kind(Amount, self.totals).items()]:
+            served = {key.server: part for key, part in parts.items() if key.resource == name}
             asked |= {server: served[server] for server in sorted(served, key=len)} or {name: amount}
         return {
-            name: ResourceUse(name, amount, self.totals.get(("busy", name), 0.0), self.component_of(name))
+            name: ResourceUse(name, amount, self.totals.get(Busy(name), 0.0), self.component_of(name))
             for name, amount in asked.items()
         }
 
@@ -171,9 +172,8 @@ class Prediction(Result):
     def bottleneck(self) -> Bottleneck | None:
         """What bounds the run for longest; None if it takes no time."""
         waits: dict[str, float] = {}
-        for key, time in self.totals.items():
-            if key[0] == "bound":
-                waits[key[2]] = waits.get(key[2], 0.0) + time
+        for key, time in of_kind(Bound, self.totals).items():
+            waits[key.resource] = waits.get(key.resource, 0.0) + time
         name, group = self._waited_for(waits)
         if name is None or self.runtime <= 0:
             return None
@@ -183,7 +183,7 @@ class Prediction(Result):
     def _waited_for(self, waits: Mapping[str, float]) -> tuple[str | None, tuple[str, ...]]:
         """Of the resources with the seconds in which each is the longest of its group: the one of the group that is
         waited for longest, and that group."""
-        busy = {name: graph.ZERO for name in waits if self.totals.get(("busy", name), 0.0) > 0}
+        busy = {name: graph.ZERO for name in waits if self.totals.get(Busy(name), 0.0) > 0}
         groups = [group.resources for group in conflict_groups(busy, self.tree.conflicts)]
         if not any(waits[name] > 0 for name in busy):
             return None, ()
@@ -298,7 +298,7 @@ it."""
 
 def metric_of(tree: CostTree, metric: str) -> Expr:
     """The total a metric's name stands for: the runtime, the amount of a resource, `bytes`, or an energy."""
-    amounts = {key[1]: worth for key, worth in tree.totals.items() if key[0] == "amount"}
+    amounts = {key.resource: worth for key, worth in of_kind(Amount, tree.totals).items()}
     if metric in ENERGY_UNITS and metric not in amounts:
         from aspenpy.energy.metrics import METRICS
         from aspenpy.energy.options import LITERAL
@@ -418,9 +418,7 @@ def counts(
 
 def amounts_of(entry: flow.Kernel, traits: tuple[str, ...]) -> dict[str, Expr]:
     """The amounts of one execution of an entry kernel, in the symbols of the model."""
-    found = Totaller(Amounts(traits)).kernel(entry)
-    bound = graph.substitute(list(found.values()), {entry.context: graph.ZERO})
-    return dict(zip(found, bound, strict=True))
+    return {key.resource: worth for key, worth in run_totals(Amounts(traits), entry).items()}
 
 
 def _again(
@@ -436,8 +434,8 @@ def _again(
     return Prediction(_mapped(application, machine, socket, kernel, overlap), settings, seed)
 
 
-def _described(key: tuple[str, ...]) -> str:
+def _described(key: Total) -> str:
     """A total of the cost tree in words."""
-    if key == ("runtime",):
+    if key == RUNTIME:
         return "the runtime"
-    return f"the {'amount' if key[0] in ('amount', 'served') else 'time'} of `{key[-1]}`"
+    return f"the {'amount' if isinstance(key, (Amount, Served)) else 'time'} of `{key[-1]}`"

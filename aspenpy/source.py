@@ -108,3 +108,44 @@ class Span(NamedTuple):
     def __str__(self) -> str:
         line, column = self.position()
         return f"{self.resolve().source.name}:{line}:{column}"
+
+
+# -- parts of a text, each of which knows where it stands -----------------------------------------
+
+_BRACKETS = {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}
+
+
+def trimmed(span: Span) -> Span:
+    """Without white space at its ends."""
+    text = span.text()
+    start = span.start + len(text) - len(text.lstrip())
+    return Span(span.source, start, max(start, span.start + len(text.rstrip())))
+
+
+def listed(span: Span) -> list[Span]:
+    """The parts between commas that stand in no brackets; of nothing none."""
+    cuts = [place for place in _outside(span) if span.source.text[place] == ","]
+    starts, ends = [span.start, *(place + 1 for place in cuts)], [*cuts, span.end]
+    parts = [trimmed(Span(span.source, start, end)) for start, end in zip(starts, ends, strict=True)]
+    return parts if len(parts) > 1 or parts[0].text() else []
+
+
+def halves(span: Span, sign: str) -> tuple[Span, Span] | None:
+    """What stands before and behind the first such sign that stands in no brackets; None where there is none."""
+    text = span.source.text
+    for place in _outside(span):
+        if text.startswith(sign, place, span.end):
+            return trimmed(Span(span.source, span.start, place)), trimmed(
+                Span(span.source, place + len(sign), span.end)
+            )
+    return None
+
+
+def _outside(span: Span) -> list[int]:
+    """The offsets of the characters that stand in no brackets."""
+    depth, found = 0, []
+    for place in range(span.start, span.end):
+        depth = max(0, depth + _BRACKETS.get(span.source.text[place], 0))
+        if not depth:
+            found.append(place)
+    return found

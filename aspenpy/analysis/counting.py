@@ -11,7 +11,18 @@ from typing import Any
 from aspenpy.analysis.inverse import Leap, Roots, Search, Solution
 from aspenpy.application import flow
 from aspenpy.application.model import Application
-from aspenpy.application.total import Amounts, Totaller, Totals, added, blocks_in, callees_first
+from aspenpy.application.total import (
+    Amount,
+    Amounts,
+    Calls,
+    Leaf,
+    Total,
+    Totals,
+    blocks_in,
+    callees_first,
+    of_kind,
+    run_totals,
+)
 from aspenpy.diagnostics import AspenError, fail
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import EvaluationError, evaluate
@@ -76,12 +87,11 @@ class Counts(Result):
         self.entry = application.flow(kernel)
         self.traits = traits
         self.seed = seed
-        totals = Totaller(_ByKernel(traits)).kernel(self.entry)
-        exprs = graph.substitute(list(totals.values()), {self.entry.context: graph.ZERO})
-        self.totals: Totals = dict(zip(totals, exprs, strict=True))
+        self.totals = run_totals(_ByKernel(traits), self.entry)
         definitions = all_definitions(application, machine, self.entry)
         origins = all_origins(application, machine)
-        self.scope = Scope(application, machine, self.entry, definitions, origins, set or {}, exprs)
+        roots = list(self.totals.values())
+        self.scope = Scope(application, machine, self.entry, definitions, origins, set or {}, roots)
 
     @cached_property
     def resources(self) -> tuple[str, ...]:
@@ -97,7 +107,7 @@ class Counts(Result):
     @cached_property
     def amounts(self) -> dict[str, Value]:
         """The amount of each resource, in its unit, and of `bytes`."""
-        return self._amounts("amount")
+        return self._amounts(Amount)
 
     @cached_property
     def kernels(self) -> tuple[KernelCount, ...]:
@@ -105,15 +115,15 @@ class Counts(Result):
         found = []
         for kernel in reversed(callees_first(self.entry)):
             name = kernel.name
-            own, within = self._amounts("own", name), self._amounts("in", name)
+            own, within = self._amounts(_Own, name), self._amounts(_Within, name)
             if kernel is self.entry:
                 found.append(KernelCount(name, 1, self.amounts, own))
             else:
-                found.append(KernelCount(name, self._values.get(("calls", name), 0), within, own))
+                found.append(KernelCount(name, self._values.get(Calls(name), 0), within, own))
         return tuple(found)
 
-    def _amounts(self, *key: str) -> dict[str, Value]:
-        return _with_bytes({name: self._values.get((*key, name), 0) for name in self.resources})
+    def _amounts(self, kind: type[Total], *of: str) -> dict[str, Value]:
+        return _with_bytes({name: self._values.get(kind(*of, name), 0) for name in self.resources})
 
     @cached_property
     def _values(self) -> dict[Any, Value]:
@@ -123,7 +133,8 @@ class Counts(Result):
     def expression(self, resource: str) -> Expr:
         """The amount of a resource, or of `bytes`, in the symbols of the model."""
         zeros = dict.fromkeys(self.application.resources, graph.ZERO)
-        return amount_of(zeros | {key[1]: worth for key, worth in self.totals.items() if key[0] == "amount"}, resource)
+        asked = {key.resource: worth for key, worth in of_kind(Amount, self.totals).items()}
+        return amount_of(zeros | asked, resource)
 
     def number(self, text: str, name: str) -> Value:
         """The value of a number or an expression in the application's names, as `--set` takes them; `name` says in
@@ -200,24 +211,34 @@ class Counts(Result):
         fail("out-of-reach", message, self._place(self.scope.symbol(parameter)), hint=hint)
 
 
-class _ByKernel:
-    """`("amount", r)` in all, `("own", k, r)` and `("in", k, r)` by kernel, `("calls", k)`."""
+class _Own(Total):
+    """The amount that a kernel's own blocks ask for."""
+
+    kernel: str
+    resource: str
+
+
+class _Within(Total):
+    """The amount that a kernel and all that it calls ask for."""
+
+    kernel: str
+    resource: str
+
+
+class _ByKernel(Leaf):
+    """Amounts in all and by kernel, and calls."""
 
     def __init__(self, traits: tuple[str, ...]) -> None:
         self.counted = Amounts(traits)
 
     def block(self, block: flow.Block, kernel: flow.Kernel) -> Totals:
         found = self.counted.block(block, kernel)
-        totals: Totals = {("amount", resource): worth for resource, worth in found.items()}
-        return totals | {("own", kernel.name, resource): worth for resource, worth in found.items()}
-
-    def parallel(self, node: flow.Parallel, kernel: flow.Kernel, branches: list[Totals]) -> Totals:
-        return added(branches)
+        return found | {_Own(kernel.name, key.resource): worth for key, worth in found.items()}
 
     def call(self, call: flow.Call, callee: Totals) -> Totals:
         name = call.kernel.name
-        within = {("in", name, key[1]): worth for key, worth in callee.items() if key[0] == "amount"}
-        return {**callee, **within, ("calls", name): graph.ONE}
+        within = {_Within(name, key.resource): worth for key, worth in of_kind(Amount, callee).items()}
+        return {**callee, **within, Calls(name): graph.ONE}
 
 
 def _with_bytes(amounts: dict[str, Value]) -> dict[str, Value]:

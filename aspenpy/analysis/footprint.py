@@ -114,13 +114,13 @@ class Footprint(Result):
         own: dict[tuple[str, ...], dict[str, None]] = {}
         touched: dict[tuple[str, ...], dict[str, None]] = {}
         for touch in self._touches:
-            for key in _keys(touch.region):
-                touched.setdefault(key, {})[touch.data] = None
-                directly = own.setdefault(key, {})
-                if touch.kernel == key[0]:
+            for region in _keys(touch.region):
+                touched.setdefault(region, {})[touch.data] = None
+                directly = own.setdefault(region, {})
+                if touch.kernel == region[0]:
                     directly[touch.data] = None
         order = [kernel.name for kernel in reversed(callees_first(self.run.entry))]
-        found = sorted(own, key=lambda key: order.index(key[0]))
+        found = sorted(own, key=lambda region: order.index(region[0]))
         return tuple(
             RegionUse(key, tuple(own[key]), tuple(touched[key]), self._bytes(own[key]), self._bytes(touched[key]))
             for key in found

@@ -12,7 +12,7 @@ from typing import Any
 
 from aspenpy.analysis.bounds import RISING, Box, bounds
 from aspenpy.application import flow
-from aspenpy.application.total import Totaller, Totals, added
+from aspenpy.application.total import Leaf, Totaller, Totals
 from aspenpy.diagnostics import fail
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import EvaluationError, evaluate
@@ -182,7 +182,7 @@ _STEPS: dict[type, Callable[[Any, Scene], list[tuple[flow.Flow, Scene]]]] = {
 # -- what a visit is worth -------------------------------------------------------------------------
 
 
-class _Worth:
+class _Worth(Leaf):
     """The leaf of a single block."""
 
     def __init__(self, worth: Expr) -> None:
@@ -190,12 +190,6 @@ class _Worth:
 
     def block(self, block: flow.Block, kernel: flow.Kernel) -> Totals:
         return {"worth": self.worth}
-
-    def parallel(self, node: flow.Parallel, kernel: flow.Kernel, branches: list[Totals]) -> Totals:
-        return added(branches)
-
-    def call(self, call: flow.Call, callee: Totals) -> Totals:
-        return callee
 
 
 def _repeated(loop: Loop, body: flow.Flow) -> flow.Flow:

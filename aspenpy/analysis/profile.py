@@ -12,7 +12,18 @@ from typing import Any, Protocol
 
 from aspenpy.application import flow
 from aspenpy.application.model import Application
-from aspenpy.application.total import Totaller, Totals, added, calls_in, scaled
+from aspenpy.application.total import (
+    RUNTIME,
+    Leaf,
+    Total,
+    Totaller,
+    Totals,
+    added,
+    calls_in,
+    of_kind,
+    run_totals,
+    scaled,
+)
 from aspenpy.diagnostics import fail
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
@@ -88,7 +99,7 @@ class Profile(Result):
             for call in calls_in(kernel.body):
                 key = (kernel.name, call.kernel.name, _written(call))
                 calls, time = merged.get(key, (0.0, 0.0))
-                merged[key] = (calls + found.get(("calls", call), 0.0), time + found.get(("time", call), 0.0))
+                merged[key] = (calls + found.get(Count(call), 0.0), time + found.get(Spent(call), 0.0))
         return tuple(Arc(*key, *worth) for key, worth in merged.items())
 
     @cached_property
@@ -96,11 +107,9 @@ class Profile(Result):
         """The call paths of the run, each behind the one it prolongs. Raises AspenError where there are too many."""
         found = self._values(_totals(self.prediction.tree, _Paths()))
         entry = self.prediction.kernel
-        uses = {(): PathUse((entry,), 1.0, found.get(("time", ()), 0.0))}
-        for kind, path in found:
-            if kind == "calls":
-                exclusive = found.get(("time", path), 0.0)
-                uses[path] = PathUse((entry, *path), found["calls", path], exclusive)
+        uses = {(): PathUse((entry,), 1.0, found.get(Spent(()), 0.0))}
+        for key, calls in of_kind(Count, found).items():
+            uses[key.where] = PathUse((entry, *key.where), calls, found.get(Spent(key.where), 0.0))
         place = {name: number for number, name in enumerate(use.name for use in self.kernels)}
         return tuple(sorted(uses.values(), key=lambda use: [place[name] for name in use.path]))
 
@@ -123,8 +132,20 @@ def profile(
     return Profile(predict(app, machine, socket=socket, kernel=kernel, set=set, seed=seed, overlap=overlap))
 
 
+class Count(Total):
+    """How often a call, or a path of calls, is taken."""
+
+    where: Any
+
+
+class Spent(Total):
+    """Seconds of a call, callees included, or in the blocks at the end of a path of calls."""
+
+    where: Any
+
+
 class _Spending(Protocol):
-    """What a profile keeps apart, in keys `("calls", ...)` and `("time", ...)`, seconds."""
+    """What a profile keeps apart: `Count` and `Spent`."""
 
     def block(self, time: Expr) -> Totals:
         """The worth of a block that takes so long."""
@@ -142,7 +163,7 @@ class _Arcs:
         return {}
 
     def call(self, call: flow.Call, callee: Totals, time: Expr) -> Totals:
-        return {**callee, ("calls", call): graph.ONE, ("time", call): time}
+        return {**callee, Count(call): graph.ONE, Spent(call): time}
 
 
 class _Paths:
@@ -151,18 +172,18 @@ class _Paths:
     entries = 0
 
     def block(self, time: Expr) -> Totals:
-        return {("time", ()): time}
+        return {Spent(()): time}
 
     def call(self, call: flow.Call, callee: Totals, time: Expr) -> Totals:
         self.entries += len(callee)
         if len(callee) > 2 * MOST_PATHS or self.entries > MOST_ENTRIES:
             message = "the kernels call each other on too many paths, or too deeply, to tell the paths apart"
             fail("too-many-paths", message, call.span, hint="the flat profile and the call graph do without them")
-        found: Totals = {(kind, (call.kernel.name, *path)): worth for (kind, path), worth in callee.items()}
-        return {**found, ("calls", (call.kernel.name,)): graph.ONE}
+        found: Totals = {type(key)((call.kernel.name, *key.where)): worth for key, worth in callee.items()}
+        return {**found, Count((call.kernel.name,)): graph.ONE}
 
 
-class _Leaf:
+class _Leaf(Leaf):
     """Prices blocks, and keeps what is spent apart as a profile wants it. Branches that overlap take the time of the
     slowest group of resources together; what is spent in them is scaled to that, so that it still adds up."""
 
@@ -172,32 +193,25 @@ class _Leaf:
 
     def block(self, block: flow.Block, kernel: flow.Kernel) -> Totals:
         cost = self.tree.blocks[block]
-        return {**busy_times(cost), _RUNTIME: cost.time, **self.spending.block(cost.time)}
+        return {**busy_times(cost), RUNTIME: cost.time, **self.spending.block(cost.time)}
 
     def parallel(self, node: flow.Parallel, kernel: flow.Kernel, branches: list[Totals]) -> Totals:
         together = added(branches)
-        if not self.tree.overlaps(node) or _RUNTIME not in together:
+        if not self.tree.overlaps(node) or RUNTIME not in together:
             return together
-        time, in_turn = slowest(self.tree.groups(together)), together[_RUNTIME]
+        time, in_turn = slowest(self.tree.groups(together)), together[RUNTIME]
         share = graph.if_else(graph.compare("==", in_turn, graph.ZERO), graph.ONE, graph.div(time, in_turn))
-        spent = {key: worth for key, worth in together.items() if key[0] == "time"}
-        return {**together, **scaled(share, spent), _RUNTIME: time}
+        return {**together, **scaled(share, of_kind(Spent, together)), RUNTIME: time}
 
     def call(self, call: flow.Call, callee: Totals) -> Totals:
-        apart = {key: worth for key, worth in callee.items() if key[0] in ("calls", "time")}
+        apart = {key: worth for key, worth in callee.items() if isinstance(key, (Count, Spent))}
         rest = {key: worth for key, worth in callee.items() if key not in apart}
-        return {**rest, **self.spending.call(call, apart, callee.get(_RUNTIME, graph.ZERO))}
-
-
-_RUNTIME = ("runtime",)
+        return {**rest, **self.spending.call(call, apart, callee.get(RUNTIME, graph.ZERO))}
 
 
 def _totals(tree: CostTree, spending: _Spending) -> Totals:
     """What is kept apart, over one run of the entry kernel."""
-    found = Totaller(_Leaf(tree, spending)).kernel(tree.entry)
-    kept = {key: worth for key, worth in found.items() if key[0] in ("calls", "time")}
-    values = graph.substitute(list(kept.values()), {tree.entry.context: graph.ZERO})
-    return dict(zip(kept, values, strict=True))
+    return run_totals(_Leaf(tree, spending), tree.entry, None, Count, Spent)
 
 
 class _Nothing:
@@ -221,7 +235,7 @@ class Timer:
         """The seconds of one execution, in the symbols of the kernel it stands in and the counters around it."""
         if node not in self._known:
             part = flow.Kernel("", (), (), node, graph.ZERO, None, None)
-            self._known[node] = self._totaller.kernel(part).get(_RUNTIME, graph.ZERO)
+            self._known[node] = self._totaller.kernel(part).get(RUNTIME, graph.ZERO)
         return self._known[node]
 
 

@@ -13,7 +13,7 @@ from typing import Any
 from aspenpy.analysis.ceilings import COMPUTE, MEMORY
 from aspenpy.analysis.peaks import LARGE
 from aspenpy.application import flow
-from aspenpy.application.total import Totaller, Totals, added
+from aspenpy.application.total import Leaf, Total, Totals, added, of_kind, run_totals
 from aspenpy.caches.traffic import Traffic
 from aspenpy.diagnostics import within_floats
 from aspenpy.expr import graph
@@ -27,7 +27,28 @@ PLACED_BY = (COMPUTE, *MEMORY)
 """The resources that a roofline knows."""
 
 Values = Mapping[Any, float]
-"""By `("amount", kernel, resource)`, `("served", kernel, level)` and `("ideal", kernel, server or level)`."""
+"""By `Asked`, `ServedBy` and `Ideal`; a kernel that is None stands for all kernels together."""
+
+
+class Asked(Total):
+    """How much of a resource a kernel asks for."""
+
+    kernel: str | None
+    resource: str
+
+
+class ServedBy(Total):
+    """Bytes that a level serves to a kernel."""
+
+    kernel: str | None
+    level: str
+
+
+class Ideal(Total):
+    """Seconds in which a server, or a cache, serves a kernel at least."""
+
+    kernel: str | None
+    server: str
 
 
 class LevelPoint(Record):
@@ -75,9 +96,8 @@ class Point(Record):
 @within_floats
 def points(prediction: Prediction) -> list[Point]:
     """The application and behind it its kernels that do flops, the one that takes longest first."""
-    totals = Totaller(_Ideal(prediction.tree)).kernel(prediction.tree.entry)
-    exprs = graph.substitute(list(totals.values()), {prediction.tree.entry.context: graph.ZERO})
-    numbers = prediction.scope.values(exprs, prediction.seed)
+    totals = run_totals(_Ideal(prediction.tree), prediction.tree.entry)
+    numbers = prediction.scope.values(list(totals.values()), prediction.seed)
     values = {key: float(value) for key, value in zip(totals, numbers, strict=True)}
     worst = prediction.bottleneck
     whole = _point(prediction, None, values, prediction.runtime, worst.resource if worst else None)
@@ -90,11 +110,11 @@ def _point(
     prediction: Prediction, kernel: str | None, values: Values, time: float, bottleneck: str | None
 ) -> Point | None:
     """None for what does no flops, or takes no time."""
-    amounts = {name: values.get(("amount", kernel, name), 0.0) for name in PLACED_BY}
+    amounts = {name: values.get(Asked(kernel, name), 0.0) for name in PLACED_BY}
     flops, volume = amounts[COMPUTE], sum(amounts[name] for name in MEMORY)
-    served = {key[2]: worth for key, worth in values.items() if key[:2] == ("served", kernel)}
+    served = {key.level: worth for key, worth in of_kind(ServedBy, values).items() if key.kernel == kernel}
     names = (*PLACED_BY, *prediction.tree.residence.offers, *served)
-    ideal = {name: values[key] for name in names if values.get(key := ("ideal", kernel, name), 0.0) > 0}
+    ideal = {name: values[key] for name in names if values.get(key := Ideal(kernel, name), 0.0) > 0}
     if not flops or not time or COMPUTE not in ideal:
         return None
     groups = conflict_groups(dict.fromkeys(ideal, graph.ONE), prediction.tree.conflicts)
@@ -127,9 +147,8 @@ def _levels(prediction: Prediction, served: Mapping[str, float], flops: float, v
     return tuple(LevelPoint(name, moved, flops / moved if moved else None) for name, moved in found.items())
 
 
-class _Ideal:
-    """What kernels ask for, what each level serves of it, and how long that takes at least, in the keys of `Values`;
-    None stands for all kernels together."""
+class _Ideal(Leaf):
+    """What kernels ask for, what each level serves of it, and how long that takes at least."""
 
     def __init__(self, tree: CostTree) -> None:
         self.tree = tree
@@ -165,17 +184,11 @@ class _Ideal:
             for amount in LARGE[:2]
         )
         amount = graph.mul(parallelism, asked.amount)
-        found: Totals = {("amount", kernel, cost.requirement.resource): amount}
+        found: Totals = {Asked(kernel, cost.requirement.resource): amount}
         if first.offer is None:
             return found
         slope = graph.div(_difference(second.serial, first.serial), graph.number(LARGE[1] - LARGE[0]))
-        return found | {("ideal", kernel, cost.server): graph.mul(amount, graph.div(slope, first.offer.place.count))}
-
-    def parallel(self, node: flow.Parallel, kernel: flow.Kernel, branches: list[Totals]) -> Totals:
-        return added(branches)
-
-    def call(self, call: flow.Call, callee: Totals) -> Totals:
-        return callee
+        return found | {Ideal(kernel, cost.server): graph.mul(amount, graph.div(slope, first.offer.place.count))}
 
 
 def _caches(traffic: Traffic, parallelism: Expr, kernel: str | None) -> list[Totals]:
@@ -183,9 +196,9 @@ def _caches(traffic: Traffic, parallelism: Expr, kernel: str | None) -> list[Tot
     found: list[Totals] = []
     for level, served in traffic.served:
         amount = graph.mul(parallelism, served)
-        worth: Totals = {("served", kernel, level.name): amount}
+        worth: Totals = {ServedBy(kernel, level.name): amount}
         if level.bandwidth is not None:
-            worth["ideal", kernel, level.name] = graph.div(amount, graph.mul(level.bandwidth, level.place.count))
+            worth[Ideal(kernel, level.name)] = graph.div(amount, graph.mul(level.bandwidth, level.place.count))
         found.append(worth)
     return found
 

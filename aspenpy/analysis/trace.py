@@ -11,7 +11,7 @@ from aspenpy.analysis.paths import Scene, opening
 from aspenpy.analysis.profile import Timer
 from aspenpy.application import flow
 from aspenpy.application.model import Application
-from aspenpy.application.total import Totaller, Totals, added
+from aspenpy.application.total import Leaf, Totals, run_totals
 from aspenpy.diagnostics import fail
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
@@ -108,8 +108,7 @@ class Trace(Result):
 
     def _number_of_blocks(self) -> Value:
         """Executions of blocks over the whole run; an expectation, where there are probabilities."""
-        found = Totaller(_Executions()).kernel(self.entry).get("blocks", graph.ZERO)
-        (value,) = self._values([graph.substitute([found], {self.entry.context: graph.ZERO})[0]])
+        (value,) = self._values([run_totals(_Executions(), self.entry).get("blocks", graph.ZERO)])
         result: Value = value
         return result
 
@@ -273,14 +272,8 @@ _RULES: dict[type, Any] = {
 }
 
 
-class _Executions:
+class _Executions(Leaf):
     """The leaf that counts blocks."""
 
     def block(self, block: flow.Block, kernel: flow.Kernel) -> Totals:
         return {"blocks": graph.ONE}
-
-    def parallel(self, node: flow.Parallel, kernel: flow.Kernel, branches: list[Totals]) -> Totals:
-        return added(branches)
-
-    def call(self, call: flow.Call, callee: Totals) -> Totals:
-        return callee

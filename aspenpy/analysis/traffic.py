@@ -7,7 +7,7 @@ from functools import cached_property
 
 from aspenpy.application import flow
 from aspenpy.application.model import Application
-from aspenpy.application.total import Totaller, Totals, added, blocks_in
+from aspenpy.application.total import Leaf, Total, Totals, blocks_in, run_totals
 from aspenpy.caches.level import Level, levels_of
 from aspenpy.caches.traffic import Traffic as BlockTraffic
 from aspenpy.diagnostics import Diagnostic, fail
@@ -22,6 +22,15 @@ from aspenpy.scope import DEFAULT_SEED, Setting
 
 QUANTITIES = ("accesses", "misses", "fetched", "written_back")
 """Of a requirement at a level: words or lines that reach it, those not found, lines fetched and written back."""
+
+
+class Moved(Total):
+    """One of the `QUANTITIES` of a requirement at a level."""
+
+    quantity: str
+    kernel: str
+    requirement: flow.Requirement
+    level: str
 
 
 class Use(Record):
@@ -75,9 +84,7 @@ class Traffic(Result):
     @cached_property
     def _totals(self) -> Totals:
         tree = self.prediction.tree
-        found = Totaller(_ByLevel(tree.blocks)).kernel(tree.entry)
-        values = graph.substitute(list(found.values()), {tree.entry.context: graph.ZERO}) if found else []
-        return dict(zip(found, values, strict=True))
+        return run_totals(_ByLevel(tree.blocks), tree.entry)
 
     @cached_property
     def uses(self) -> tuple[Use, ...]:
@@ -94,7 +101,7 @@ class Traffic(Result):
         for kernel, block, traffic in self._patterned():
             for use in traffic.levels:
                 numbers = (
-                    values.get((name, kernel.name, traffic.access.requirement, use.level.name), 0.0)
+                    values.get(Moved(name, kernel.name, traffic.access.requirement, use.level.name), 0.0)
                     for name in QUANTITIES
                 )
                 asked = traffic.access.requirement
@@ -134,9 +141,9 @@ class Traffic(Result):
     def patterned_bytes(self) -> float:
         """What the requirements with a pattern ask for in all, before any cache."""
         parts = {
-            ("asked", kernel.name, traffic.access.requirement): graph.mul(traffic.access.word, self._totals[key])
+            (kernel.name, traffic.access.requirement): graph.mul(traffic.access.word, self._totals[key])
             for kernel, _, traffic in self._patterned()
-            if (key := ("accesses", kernel.name, traffic.access.requirement, traffic.levels[0].level.name))
+            if (key := Moved("accesses", kernel.name, traffic.access.requirement, traffic.levels[0].level.name))
             in self._totals
         }
         return sum(map(float, self.prediction.scope.values(list(parts.values()), self.prediction.seed)))
@@ -144,7 +151,7 @@ class Traffic(Result):
     def formula(self, quantity: str, level: str, free: tuple[str, ...] = ()) -> Expr:
         """`misses` (or another of `QUANTITIES`, or `bytes`) of all requirements at a level, in the free parameters."""
         names = ("fetched", "written_back") if quantity == "bytes" else (quantity,)
-        parts = [value for key, value in self._totals.items() if key[0] in names and key[3] == level]
+        parts = [value for key, value in self._totals.items() if key.quantity in names and key.level == level]
         if not parts:
             known = ", ".join([*QUANTITIES, "bytes"])
             levels = ", ".join(f"`{item.name}`" for item in self.levels)
@@ -195,9 +202,8 @@ class Traffic(Result):
         return tuple(found)
 
 
-class _ByLevel:
-    """The leaf that keeps each requirement's traffic at each level apart, under the keys (quantity, kernel,
-    requirement, level)."""
+class _ByLevel(Leaf):
+    """The leaf that keeps each requirement's traffic at each level apart."""
 
     def __init__(self, blocks: Mapping[flow.Block, BlockCost]) -> None:
         self.blocks = blocks
@@ -211,15 +217,9 @@ class _ByLevel:
                 line = use.level.line
                 worth = (use.accesses, use.misses, graph.mul(use.fetched, line), graph.mul(use.written_back, line))
                 for name, amount in zip(QUANTITIES, worth, strict=True):
-                    key = name, kernel.name, cost.requirement, use.level.name
+                    key = Moved(name, kernel.name, cost.requirement, use.level.name)
                     found[key] = graph.mul(block.parallelism, amount)
         return found
-
-    def parallel(self, node: flow.Parallel, kernel: flow.Kernel, branches: list[Totals]) -> Totals:
-        return added(branches)
-
-    def call(self, call: flow.Call, callee: Totals) -> Totals:
-        return callee
 
 
 def traffic(

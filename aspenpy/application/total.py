@@ -8,36 +8,116 @@ worth is the caller's business (`leaf`).
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
-from typing import Any, Protocol
+from collections.abc import Callable, Iterable, Mapping
+from operator import itemgetter
+from typing import Any, TypeVar, dataclass_transform
 
 from aspenpy.application import flow
 from aspenpy.diagnostics import fail
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 
+
+@dataclass_transform(frozen_default=True)
+class TotalType(type):
+    """Turns the annotations of a class into named places of a tuple."""
+
+    _fields: tuple[str, ...]
+
+    def __new__(mcs, name: str, bases: tuple[type, ...], namespace: dict[str, Any]) -> TotalType:
+        inherited = tuple(field for base in bases if isinstance(base, TotalType) for field in base._fields)
+        fields = (*inherited, *namespace.get("__annotations__", ()))
+        places = {field: property(itemgetter(place)) for place, field in enumerate(fields, 1)}
+        cls = super().__new__(mcs, name, bases, {"__slots__": (), **namespace, **places})
+        cls._fields = fields
+        return cls
+
+
+class Total(tuple[Any, ...], metaclass=TotalType):
+    """Says which total a number is, such as `Busy("flops")`. A tuple with its class in front: totals of two kinds
+    differ, and looking one up costs no more than with a plain tuple."""
+
+    def __new__(cls, *fields: Any) -> Any:
+        return tuple.__new__(cls, (cls, *fields))
+
+    def __getnewargs__(self) -> tuple[Any, ...]:
+        return self[1:]
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(map(repr, self[1:]))})"
+
+
+class Runtime(Total):
+    """Seconds."""
+
+
+class Amount(Total):
+    """How much of a resource is asked for, in its unit."""
+
+    resource: str
+
+
+class Busy(Total):
+    """Seconds in which a resource, or a cache, is in use."""
+
+    resource: str
+
+
+class Calls(Total):
+    """How often a kernel is called."""
+
+    kernel: str
+
+
+class Exclusive(Total):
+    """Seconds in a kernel's own blocks."""
+
+    kernel: str
+
+
+RUNTIME = Runtime()
+
 Totals = dict[Any, Expr]
-"""Several quantities at once, each under its key; a key that is missing is 0."""
+"""Several quantities at once, each under a `Total` (or what else its leaf tells them apart by); one that is missing
+is 0."""
+
+AnyTotal = TypeVar("AnyTotal", bound=Total)
+Worth = TypeVar("Worth")
 
 
-class Leaf(Protocol):
-    """What is worth what."""
+def of_kind(kind: type[AnyTotal], totals: Mapping[Any, Worth]) -> dict[AnyTotal, Worth]:
+    """The totals of one kind."""
+    return {key: worth for key, worth in totals.items() if type(key) is kind}
+
+
+class Leaf:
+    """What is worth what; branches of a `par` add, unless a leaf knows better."""
 
     def block(self, block: flow.Block, kernel: flow.Kernel) -> Totals:
         """The worth of one execution of a block."""
-        ...
+        raise NotImplementedError
 
     def parallel(self, node: flow.Parallel, kernel: flow.Kernel, branches: list[Totals]) -> Totals:
         """The worth of `par` branches, given the worth of each."""
-        ...
+        return added(branches)
 
     def call(self, call: flow.Call, callee: Totals) -> Totals:
         """The worth of a call, given that of the callee with the arguments put in."""
-        ...
+        return callee
 
 
 MOST_REBUILT = 500_000
 """Nodes of the graph that putting arguments into callees may make: a quarter of a gigabyte."""
+
+
+def run_totals(
+    leaf: Leaf, entry: flow.Kernel, carry: Callable[[Expr, Expr], None] | None = None, *kinds: type[Total]
+) -> Totals:
+    """The totals of one run of an entry kernel, all or those of some kinds."""
+    found = Totaller(leaf, carry).kernel(entry)
+    kept = {key: worth for key, worth in found.items() if type(key) in kinds} if kinds else found
+    values = graph.substitute(list(kept.values()), {entry.context: graph.ZERO}, carry)
+    return dict(zip(kept, values, strict=True))
 
 
 class Totaller:
@@ -233,7 +313,7 @@ def inside(node: flow.Flow) -> list[flow.Flow]:
     return []
 
 
-class Amounts:
+class Amounts(Leaf):
     """The leaf that counts: the total amount of each resource, P times what one instance asks for.
 
     `traits` filters: all of them must be present; `sp` also holds where `dp` is absent.
@@ -244,16 +324,10 @@ class Amounts:
 
     def block(self, block: flow.Block, kernel: flow.Kernel) -> Totals:
         return added(
-            {requirement.resource: graph.mul(block.parallelism, requirement.amount)}
+            {Amount(requirement.resource): graph.mul(block.parallelism, requirement.amount)}
             for requirement in block.requirements
             if matches(requirement, self.traits)
         )
-
-    def parallel(self, node: flow.Parallel, kernel: flow.Kernel, branches: list[Totals]) -> Totals:
-        return added(branches)
-
-    def call(self, call: flow.Call, callee: Totals) -> Totals:
-        return callee
 
 
 def matches(requirement: flow.Requirement, traits: tuple[str, ...]) -> bool:

@@ -1,8 +1,7 @@
-"""Every diagnostic of files and folders."""
+"""Every diagnostic of a file."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from pathlib import Path
 
 from aspenpy.application.dimensions import contradictions
@@ -18,19 +17,6 @@ from aspenpy.machine.model import Machine
 from aspenpy.source import Source
 from aspenpy.syntax import nodes
 from aspenpy.syntax.parser import parse_file
-
-
-def check_paths(
-    paths: Iterable[Path], machine: Machine | None = None, reader: Reader | None = None
-) -> list[Diagnostic]:
-    """Every diagnostic of every file; folders are searched for `.aspen` files. In a folder, a file with
-    components but none of type `machine` is a part for others to include."""
-    found: list[Diagnostic] = []
-    for path in paths:
-        inside = path.is_dir()
-        for file in sorted(path.rglob("*.aspen")) if inside else [path]:
-            found += check_file(file, machine, reader or Reader(), part_allowed=inside)
-    return found
 
 
 def check_file(

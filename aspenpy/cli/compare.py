@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 
+from aspenpy.axis import interval
 from aspenpy.cli.entry import only_entry
 from aspenpy.cli.failure import CommandError
 from aspenpy.cli.output import answer
@@ -89,23 +90,19 @@ def _split(text: str) -> list[str]:
 
 
 def _sweep(comparison: Comparison, arguments: Namespace) -> Sweep:
-    name, equals, interval = arguments.over.partition("=")
-    low, dots, high = interval.partition("..")
-    if not (name.strip() and equals and low.strip() and dots and high.strip()):
-        raise CommandError(f"--over: expected NAME=LOW..HIGH, such as n=10..1e6, not `{arguments.over}`")
+    name, low, high = interval(arguments.over, "--over", "n=10..1e6")
     first = comparison.contenders[0].prediction
     ends = []
-    for text in (low, high):
+    for end in (low, high):
         probe = predict(
             comparison.application,
             first.machine,
             socket=first.socket,
             kernel=comparison.kernel,
-            set={**comparison.set, name.strip(): text.strip()},
+            set={**comparison.set, name: end.text()},
             seed=comparison.seed,
         )
-        ends.append(probe.scope.values([probe.scope.symbol(name.strip())], comparison.seed)[0])
-    name = name.strip()
+        ends.append(probe.scope.values([probe.scope.symbol(name)], comparison.seed)[0])
     with Progress() as progress:
         sweep = comparison.over(
             name,

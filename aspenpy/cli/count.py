@@ -6,6 +6,7 @@ from argparse import ArgumentParser, Namespace
 from typing import Any
 
 from aspenpy.analysis.counting import Counts
+from aspenpy.axis import ends
 from aspenpy.cli.entry import only_entry
 from aspenpy.cli.failure import CommandError
 from aspenpy.cli.output import answer
@@ -95,7 +96,7 @@ def _solve(counts: Counts, arguments: Namespace) -> None:
 def _range(counts: Counts, text: str | None) -> tuple[Any, Any] | None:
     if text is None:
         return None
-    low, dots, high = text.partition("..")
-    if not dots or not low.strip() or not high.strip():
+    low, high = ends(text, "--range")
+    if high is None or not low.text() or not high.text():
         raise CommandError(f"--range: expected LOW..HIGH, such as 1..1e6, not `{text}`")
-    return counts.number(low, "--range"), counts.number(high, "--range")
+    return counts.number(low.text(), "--range"), counts.number(high.text(), "--range")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from typing import Any
 
+from aspenpy.axis import interval
 from aspenpy.cli.entry import only_entry
 from aspenpy.cli.failure import CommandError
 from aspenpy.cli.output import answer
@@ -127,12 +128,9 @@ def _least(energy: Energy, asked: str | None) -> Any:
         return None
     from aspenpy.energy.optimum import optimum
 
-    name, equals, interval = asked.partition("=")
-    low, dots, high = interval.partition("..")
-    if not (name.strip() and equals and low.strip() and dots and high.strip()):
-        raise CommandError(f"--least: expected NAME=LOW..HIGH, such as clock=1e9..3e9, not `{asked}`")
-    ends = [quantity_of(end, None, "--least") for end in (low, high)]
-    return optimum(energy.prediction, name.strip(), ends[0], ends[1], options=energy.options)
+    name, low, high = interval(asked, "--least", "clock=1e9..3e9")
+    ends = [quantity_of(end.text(), None, "--least") for end in (low, high)]
+    return optimum(energy.prediction, name, ends[0], ends[1], options=energy.options)
 
 
 def _devices(arguments: Namespace) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from aspenpy.axis import ends
 from aspenpy.cli.failure import CommandError
 from aspenpy.cli.output import emit_json, show
 from aspenpy.cli.parser import Examples
@@ -120,13 +121,13 @@ def _interval(name: str, text: str | None) -> Interval | None:
     """`MIN..MAX`, `MIN..`, `..MAX`, or one value."""
     if text is None:
         return None
-    low, dots, high = text.partition("..")
-    if not (low.strip() or high.strip()):
+    low, high = (None if end is None else end.text() for end in ends(text, f"--{name}"))
+    if not (low or high):
         raise CommandError(f"--{name}: expected MIN..MAX, MIN.. or ..MAX, not `{text}`")
-    ends = [_number(name, end) if end.strip() else None for end in (low, high)]
-    found = Interval(*ends) if dots else Interval(ends[0], ends[0])
+    numbers = [_number(name, end) if end else None for end in (low, low if high is None else high)]
+    found = Interval(*numbers)
     if found.low is not None and found.high is not None and found.low > found.high:
-        raise CommandError(f"--{name}: there is nothing between {low.strip()} and {high.strip()}")
+        raise CommandError(f"--{name}: there is nothing between {low} and {high}")
     return found
 
 

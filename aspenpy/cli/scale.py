@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 
+from aspenpy.axis import ends, literal
 from aspenpy.cli.entry import only_entry
 from aspenpy.cli.failure import CommandError
 from aspenpy.cli.output import answer
 from aspenpy.cli.parser import Examples, add_machine, add_model, add_outside, add_values, settings_of
 from aspenpy.library import load_application, load_machine
 from aspenpy.scope import DEFAULT_SEED
+from aspenpy.source import Span, listed
 
 EXAMPLES: Examples = (
     (
@@ -25,8 +27,6 @@ EXAMPLES: Examples = (
         "aspenpy scale comd_scaling --machine exascale_homogeneous --ranks 8,64,512 --isoefficiency 0.8",
     ),
 )
-
-MULTIPLES = {"k": 10**3, "M": 10**6}
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -97,19 +97,17 @@ def ranks_in(text: str) -> list[int]:
     """`1..8M` as 1, 2, 4 and so on to 8 million; `1,8,64` as it is."""
     from aspenpy.explore.scaling import doublings
 
-    first, dots, last = text.partition("..")
-    if dots:
-        low, high = _number(first, text), _number(last, text)
-        if low > high:
-            raise CommandError(f"--ranks: {text} has nothing in it")
-        return doublings(low, high)
-    return [_number(part, text) for part in text.split(",")]
+    first, last = ends(text, "--ranks")
+    if last is None:
+        return [_number(part, text) for part in listed(first)] or [_number(first, text)]
+    low, high = _number(first, text), _number(last, text)
+    if low > high:
+        raise CommandError(f"--ranks: {text} has nothing in it")
+    return doublings(low, high)
 
 
-def _number(written: str, text: str) -> int:
-    digits, multiple = written.strip(), 1
-    if digits[-1:] in MULTIPLES:
-        digits, multiple = digits[:-1], MULTIPLES[digits[-1]]
-    if not (digits.isascii() and digits.isdigit()) or int(digits) < 1:
+def _number(written: Span, text: str) -> int:
+    found = literal(written)
+    if found is None or not found.is_integer() or found < 1:
         raise CommandError(f"--ranks: expected whole numbers from 1 on, such as 1..8M or 1,8,64, not `{text}`")
-    return int(digits) * multiple
+    return int(found)

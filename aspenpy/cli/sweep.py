@@ -6,6 +6,7 @@ import re
 from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING
 
+from aspenpy.axis import Axis, parsed
 from aspenpy.cli.entry import only_entry
 from aspenpy.cli.failure import CommandError
 from aspenpy.cli.output import answer
@@ -15,7 +16,6 @@ from aspenpy.library import load_application, load_machine
 from aspenpy.scope import DEFAULT_SEED
 
 if TYPE_CHECKING:
-    from aspenpy.sweeps.axis import Axis
     from aspenpy.sweeps.result import Summary, SweepResult
     from aspenpy.sweeps.run import Run
     from aspenpy.sweeps.study import Study
@@ -107,7 +107,7 @@ def _study(arguments: Namespace) -> Study:
     application = load_application(arguments.model, allow_outside=arguments.allow_outside)
     if arguments.machine is None and "machine" not in over:
         raise CommandError("a machine is needed: --machine M, or --over machine=A,B")
-    first = arguments.machine or over["machine"].items[0]
+    first = arguments.machine or over["machine"].items[0].text()
     return studied(
         application,
         load_machine(first, allow_outside=arguments.allow_outside),
@@ -135,12 +135,10 @@ def _client(address: str | None) -> object:
 
 
 def _axes(texts: list[str]) -> dict[str, Axis]:
-    from aspenpy.sweeps.axis import parsed
-
     if not texts:
         raise CommandError("a sweep goes over something: --over n=1k..1M:log:200")
     found: dict[str, Axis] = {}
-    for axis in map(parsed, texts):
+    for axis in (parsed(text, "<--over>") for text in texts):
         if axis.name in found:
             raise CommandError(f"--over: there are two axes `{axis.name}`")
         found[axis.name] = axis

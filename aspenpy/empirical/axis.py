@@ -6,44 +6,31 @@ import math
 from collections.abc import Sequence
 
 from aspenpy.application.model import Parameter
+from aspenpy.axis import Extent, is_wide
 from aspenpy.diagnostics import fail
 from aspenpy.expr.arithmetic import shown
-from aspenpy.record import Record
 from aspenpy.scope import Scope
 
-DECADES = 1000.0
-"""A range whose end is so many times its start is searched on a logarithmic scale."""
 
-
-class Axis(Record):
+class Axis(Extent):
     """A parameter with its range; `start` is the model's own value, or the nearest in the range. With `whole`, it
     takes whole values only, and the ends of its range are whole."""
 
     name: str
     start: float
-    low: float
-    high: float
     whole: bool = False
 
-    @property
-    def logarithmic(self) -> bool:
-        return self.low > 0 and self.high >= DECADES * self.low
-
     def value(self, place: float) -> float:
-        """The value at a place from 0, the lower end, to 1."""
-        if self.logarithmic:
-            return min(max(self.low * math.pow(self.high / self.low, place), self.low), self.high)
-        return self.low + (self.high - self.low) * place
+        """The value at a place, which rounding does not carry out of the range."""
+        return float(min(max(super().value(place), self.low), self.high)) if self.log else float(super().value(place))
 
     def place(self, value: float) -> float:
-        """The place of a value."""
-        if self.logarithmic:
-            return math.log(max(value, self.low) / self.low) / math.log(self.high / self.low)
-        return (value - self.low) / (self.high - self.low)
+        """The place of a value; of one below the range that of its lower end, where ratios know no other."""
+        return super().place(max(value, self.low) if self.log else value)
 
     def pace(self, value: float) -> float:
         """How fast the value changes with its place."""
-        return value * math.log(self.high / self.low) if self.logarithmic else self.high - self.low
+        return value * math.log(self.high / self.low) if self.log else self.high - self.low
 
 
 def axis_of(parameter: Parameter, scope: Scope, given: Sequence[str], whole: bool = False) -> Axis:
@@ -66,5 +53,5 @@ def axis_of(parameter: Parameter, scope: Scope, given: Sequence[str], whole: boo
         low, high = math.ceil(low), math.floor(high)
         if low > high:
             fail("empty-range", f"there is no whole number in the range of `{parameter.name}`", place)
-    bounds = float(low), float(high)
-    return Axis(parameter.name, min(max(float(start), bounds[0]), bounds[1]), *bounds, whole)
+    low, high = float(low), float(high)
+    return Axis(low, high, is_wide(low, high), parameter.name, min(max(float(start), low), high), whole)

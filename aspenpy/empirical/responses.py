@@ -271,7 +271,7 @@ class Errors:
         step = STEP * min(axis.high - axis.low, abs(value) or axis.high - axis.low)
         ahead, behind = min(value + step, axis.high), max(value - step, axis.low)
         above, below = (self._error(row, [*values[:place], moved, *values[place + 1 :]]) for moved in (ahead, behind))
-        return (above - below) / (ahead - behind)
+        return float((above - below) / (ahead - behind))
 
 
 def rms(errors: Sequence[float]) -> float:

@@ -6,6 +6,7 @@ clock is lowered until none does, and the run is predicted anew at that clock. P
 
 from __future__ import annotations
 
+from aspenpy.application.total import Exclusive
 from aspenpy.diagnostics import fail
 from aspenpy.dimensions import readable
 from aspenpy.energy.options import LITERAL, EnergyOptions
@@ -78,7 +79,7 @@ class _Powers:
         self.pairs: list[tuple[Expr, Expr]] = []
         for name, by_term in totals.by_kernel.items():
             energy = graph.add(*(joules for key, joules in by_term.items() if key in inside))
-            time = prediction.tree.kernel_totals.get(("exclusive", name), graph.ZERO)
+            time = prediction.tree.kernel_totals.get(Exclusive(name), graph.ZERO)
             energy, time = self.scope.formulas([energy, time], [parameter])
             self.pairs.append((energy, time))
 

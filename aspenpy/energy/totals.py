@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any
 
 from aspenpy.application import flow
-from aspenpy.application.total import Totaller, Totals, added, scaled, summed
+from aspenpy.application.total import RUNTIME, Leaf, Total, Totals, added, run_totals, scaled, summed
 from aspenpy.diagnostics import fail
 from aspenpy.energy.aeem import Aeem
 from aspenpy.energy.conversion import losses
@@ -43,7 +42,7 @@ class EnergyTotals:
     @cached_property
     def amounts(self) -> dict[Key, Expr]:
         """How much of each term's unit the run needs."""
-        return {key[2]: worth for key, worth in self._run(apart=False).items() if key[0] == "amount"}
+        return {key.term: worth for key, worth in self._run(apart=False).items()}
 
     @cached_property
     def by_term(self) -> dict[Key, Expr]:
@@ -55,8 +54,7 @@ class EnergyTotals:
         """Joules of each kernel's own blocks over the whole run, by term (equation 3.9: calls times E_i)."""
         apart: dict[str, dict[Key, Expr]] = {kernel.name: {} for kernel in reversed(self.tree.kernels)}
         for key, worth in self._run(apart=True).items():
-            if key[0] == "amount":
-                apart[key[1]][key[2]] = worth
+            apart[key.kernel][key.term] = worth
         return {name: self._joules(amounts) for name, amounts in apart.items()}
 
     @cached_property
@@ -73,11 +71,7 @@ class EnergyTotals:
         return found
 
     def _run(self, *, apart: bool) -> Totals:
-        carry = carry_origin(self.tree.origins)
-        found = Totaller(_Amounts(self, apart), carry).kernel(self.tree.entry)
-        kept = {key: worth for key, worth in found.items() if key[0] == "amount"}
-        values = graph.substitute(list(kept.values()), {self.tree.entry.context: graph.ZERO}, carry)
-        return dict(zip(kept, values, strict=True))
+        return run_totals(_Amounts(self, apart), self.tree.entry, carry_origin(self.tree.origins), Needed)
 
     def _refuse_powerless(self) -> None:
         root = self.tree.machine.root
@@ -85,9 +79,16 @@ class EnergyTotals:
         fail("no-power", message, root.name_span, hint=HOW)
 
 
-class _Amounts:
-    """What the terms need, in keys `("amount", kernel, term)`; kernels are told apart only with `apart`. Branches that
-    overlap take the time of the slowest group of resources: what is drawn all the time is scaled to that."""
+class Needed(Total):
+    """How much of a term's unit a kernel's own blocks need; all kernels together are called ""."""
+
+    kernel: str
+    term: Key
+
+
+class _Amounts(Leaf):
+    """What the terms need; kernels are told apart only with `apart`. Branches that overlap take the
+    time of the slowest group of resources: what is consumed all the time is scaled to that."""
 
     def __init__(self, totals: EnergyTotals, apart: bool) -> None:
         self.tree = totals.tree
@@ -97,20 +98,18 @@ class _Amounts:
     def block(self, block: flow.Block, kernel: flow.Kernel) -> Totals:
         cost = self.tree.blocks[block]
         name = kernel.name if self.apart else ""
-        amounts: Totals = {("amount", name, key): worth for key, worth in self.law.amounts(cost).items()}
-        return {**busy_times(cost), ("runtime",): cost.time, **amounts}
+        amounts: Totals = {Needed(name, key): worth for key, worth in self.law.amounts(cost).items()}
+        return {**busy_times(cost), RUNTIME: cost.time, **amounts}
 
     def parallel(self, node: flow.Parallel, kernel: flow.Kernel, branches: list[Totals]) -> Totals:
         together = added(branches)
-        if not self.tree.overlaps(node) or ("runtime",) not in together:
+        if not self.tree.overlaps(node) or RUNTIME not in together:
             return together
-        time, in_turn = slowest(self.tree.groups(together)), together[("runtime",)]
+        time, in_turn = slowest(self.tree.groups(together)), together[RUNTIME]
         share = graph.if_else(graph.compare("==", in_turn, graph.ZERO), graph.ONE, graph.div(time, in_turn))
-        elapsed = {key: worth for key, worth in together.items() if self._elapsed(key)}
-        return {**together, **scaled(share, elapsed), ("runtime",): time}
-
-    def _elapsed(self, key: Any) -> bool:
-        return key[0] == "amount" and self.law.terms[key[2]].elapsed
-
-    def call(self, call: flow.Call, callee: Totals) -> Totals:
-        return callee
+        elapsed = {
+            key: worth
+            for key, worth in together.items()
+            if isinstance(key, Needed) and self.law.terms[key.term].elapsed
+        }
+        return {**together, **scaled(share, elapsed), RUNTIME: time}

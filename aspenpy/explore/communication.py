@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from aspenpy.application import flow
-from aspenpy.application.total import Totaller, Totals, added
+from aspenpy.application.total import Leaf, Total, Totals, added, of_kind, run_totals
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.mapping.cost import CostTree, RequirementCost, slowest
@@ -24,15 +24,26 @@ class Communication(Record):
 
 
 def communication_of(tree: CostTree) -> Communication:
-    found = Totaller(_Leaf(tree)).kernel(tree.entry)
-    values = graph.substitute(list(found.values()), {tree.entry.context: graph.ZERO})
-    totals = dict(zip(found, values, strict=True))
-    calls = {key[1]: worth for key, worth in totals.items() if key[0] == "call"}
-    return Communication(tree.runtime, totals.get(("waited",), graph.ZERO), calls)
+    totals = run_totals(_Leaf(tree), tree.entry)
+    calls = {key.name: worth for key, worth in of_kind(_Call, totals).items()}
+    return Communication(tree.runtime, totals.get(_WAITED, graph.ZERO), calls)
 
 
-class _Leaf:
-    """A block in keys `("waited",)` and `("call", name)`. Branches of a `par` add, overlapped or not."""
+class _Waited(Total):
+    """Seconds that would vanish if messages took no time."""
+
+
+class _Call(Total):
+    """Seconds of the calls of one name."""
+
+    name: str
+
+
+_WAITED = _Waited()
+
+
+class _Leaf(Leaf):
+    """What blocks wait for messages, and their calls. Branches of a `par` add, overlapped or not."""
 
     def __init__(self, tree: CostTree) -> None:
         self.tree = tree
@@ -48,14 +59,8 @@ class _Leaf:
             else group
             for group in cost.groups
         )
-        calls: list[Totals] = [{("call", _called(item, kernel)): item.time} for item in sent]
-        return added([*calls, {("waited",): cost.time - slowest(silent)}])
-
-    def parallel(self, node: flow.Parallel, kernel: flow.Kernel, branches: list[Totals]) -> Totals:
-        return added(branches)
-
-    def call(self, call: flow.Call, callee: Totals) -> Totals:
-        return callee
+        calls: list[Totals] = [{_Call(_called(item, kernel)): item.time} for item in sent]
+        return added([*calls, {_WAITED: cost.time - slowest(silent)}])
 
 
 def _called(item: RequirementCost, kernel: flow.Kernel) -> str:

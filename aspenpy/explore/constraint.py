@@ -13,6 +13,7 @@ from aspenpy.expr.graph import Expr
 from aspenpy.metrics import has_metric, metric, metric_names
 from aspenpy.prediction import Prediction
 from aspenpy.record import Record
+from aspenpy.source import Source, Span, listed
 from aspenpy.syntax import nodes
 from aspenpy.syntax.infer import dimension_of
 from aspenpy.syntax.lower import Lowering, constant
@@ -62,14 +63,7 @@ def constraints(texts: Sequence[str]) -> list[Constraint]:
 
 def separated(text: str) -> list[str]:
     """At the commas that stand in no brackets."""
-    parts, depth = [""], 0
-    for character in text:
-        depth += (character in "([{") - (character in ")]}")
-        if character == "," and depth == 0:
-            parts.append("")
-        else:
-            parts[-1] += character
-    return [part.strip() for part in parts]
+    return [part.text() for part in listed(Span(Source(text), 0, len(text)))] or [""]
 
 
 def _constraints(text: str) -> list[Constraint]:

@@ -9,9 +9,10 @@ from itertools import product
 import numpy
 
 from aspenpy.application.model import Application
+from aspenpy.axis import Axis, parsed
 from aspenpy.diagnostics import AspenError, fail
 from aspenpy.explore.points import Floats, Formulas
-from aspenpy.explore.variable import CASES, Variable, case_variable, cases_of, parameter_name, variable
+from aspenpy.explore.variable import CASES, Variable, case_variable, variable
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import EvaluationError
 from aspenpy.expr.graph import Expr
@@ -189,12 +190,12 @@ def spanned(
     `machine` is what a case is on unless machines are varied; `load` gives a machine its name stands for.
     """
     varied = [vary] if isinstance(vary, str | Variable) else vary
-    asked = [(text, cases_of(text) if isinstance(text, str) else None) for text in varied]
-    for text in varied:
-        name = parameter_name(text) if isinstance(text, str) else text.name
-        if name in (set or {}):
-            fail("bad-variable", f"`{name}` is set to a value and varied", hint="leave one of the two")
-    cases = dict(found for _, found in asked if found is not None)
+    asked = [parsed(item, "<--vary>") if isinstance(item, str) else item for item in varied]
+    for item in asked:
+        if item.name in (set or {}):
+            fail("bad-variable", f"`{item.name}` is set to a value and varied", hint="leave one of the two")
+    listed = {item.name: case_variable(item) for item in asked if isinstance(item, Axis) and item.name in CASES}
+    cases = {name: item.labels for name, item in listed.items()}
     machines = [load(name) for name in cases["machine"]] if "machine" in cases else [machine]
     sockets: Sequence[str | None] = cases.get("socket", (socket,))
     order = list(cases)
@@ -207,19 +208,13 @@ def spanned(
         on = chosen.get("socket", socket)
         assert on is None or isinstance(on, str)
         predictions.append(predict(application, there, socket=on, kernel=kernel, set=set, seed=seed))
-    variables = []
-    for text, found in asked:
-        if isinstance(text, Variable):
-            variables.append(text)
-        else:
-            variables.append(case_variable(*found) if found is not None else _parameter(text, predictions))
+    variables = [
+        item if isinstance(item, Variable) else listed.get(item.name) or _parameter(item, predictions) for item in asked
+    ]
     return Space(variables, predictions)
 
 
-def _parameter(text: str, predictions: Sequence[Prediction]) -> Variable:
+def _parameter(axis: Axis, predictions: Sequence[Prediction]) -> Variable:
     """Read by the first case that has it."""
-    name = parameter_name(text)
-    if name in CASES:
-        fail("bad-variable", f"`{name}` has no values", hint=f"name them: {name}=A,B")
-    knowing = [item for item in predictions if _knows(item, name)]
-    return variable(text, (knowing or list(predictions))[0])
+    knowing = [item for item in predictions if _knows(item, axis.name)]
+    return variable(axis, (knowing or list(predictions))[0])

@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 import numpy
 
+from aspenpy.axis import Axis, Extent, literal, parsed
 from aspenpy.diagnostics import AspenError, fail
 from aspenpy.dimensions import BYTES, DIMENSIONLESS, Dimension, symbol
 from aspenpy.explore.points import Floats
@@ -15,13 +16,12 @@ from aspenpy.expr.graph import Expr
 from aspenpy.machine.model import OWNER, Machine
 from aspenpy.prediction import Prediction
 from aspenpy.record import Record
+from aspenpy.source import Span
 from aspenpy.syntax import nodes
 from aspenpy.syntax.infer import dimension_of
 from aspenpy.syntax.lower import Lowering, guarded
 
 Kind = Literal["real", "whole", "choice"]
-
-FORMS = "NAME for the range that the model declares, NAME=LOW..HIGH, NAME=1,2,4, machine=A,B or socket=A,B"
 
 CASES = ("machine", "socket")
 """Variables that are no parameters: each choice is a prediction of its own."""
@@ -70,18 +70,22 @@ class Variable(Record):
             chosen: Floats = numpy.array(self.choices)[_part(places, len(self.choices))]
             return chosen
         if self.logarithmic:
-            found = self.low * (self.high / self.low) ** places
+            found: Floats = self.extent.value(places)
             return numpy.clip(numpy.rint(found) if self.kind == "whole" else found, self.low, self.high)
         if self.kind == "whole":
             whole: Floats = self.low + _part(places, int(self.high - self.low) + 1)
             return whole
-        return self.low + places * (self.high - self.low)
+        ends: Floats = self.extent.value(places)
+        return ends
+
+    @property
+    def extent(self) -> Extent:
+        """From one end to the other."""
+        return Extent(self.low, self.high, self.logarithmic)
 
     def place(self, value: float) -> float:
         """Where in the unit interval a value of a real variable is."""
-        if self.logarithmic:
-            return float(numpy.log(value / self.low) / numpy.log(self.high / self.low))
-        return (value - self.low) / (self.high - self.low)
+        return self.extent.place(value)
 
     def grid(self, most: int) -> Floats:
         """Values from one end to the other, both included, at most so many."""
@@ -105,74 +109,43 @@ def _part(places: Floats, count: int) -> Any:
 # -- as they are asked for -------------------------------------------------------------------------
 
 
-def cases_of(text: str) -> tuple[str, tuple[str, ...]] | None:
-    """`machine=A,B` or `socket=A,B` taken apart; None if the text is about a parameter."""
-    name, equals, rest = text.partition("=")
-    if name.strip() not in CASES or not equals:
-        return None
-    labels = tuple(item.strip() for item in rest.split(","))
-    if not all(labels):
-        fail("bad-variable", f"a name is missing in `{text}`", hint=f"write {FORMS}")
+def case_variable(axis: Axis) -> Variable:
+    """The machines or sockets that an axis lists."""
+    labels = tuple(item.text() for item in axis.items)
+    if not labels:
+        fail("bad-variable", f"`{axis}` has no values", axis.span, hint=f"name them: {axis}=A,B")
     if len({*labels}) < len(labels):
-        fail("bad-variable", f"a name comes twice in `{text}`")
-    return name.strip(), labels
-
-
-def case_variable(name: str, labels: tuple[str, ...]) -> Variable:
+        fail("bad-variable", f"a value of `{axis}` comes twice", axis.span)
     places = tuple(map(float, range(len(labels))))
-    return Variable(name, "choice", 0.0, len(labels) - 1.0, 0.0, places, labels)
+    return Variable(axis.name, "choice", 0.0, len(labels) - 1.0, 0.0, places, labels)
 
 
-def variable(text: str, prediction: Prediction) -> Variable:
-    """The parameter that a text such as `n`, `n=1..100`, `n=1..1e6:log:whole` or `n=1,2,4` lets vary."""
-    name, equals, rest = text.partition("=")
-    options: list[str] = []
-    if equals:
-        rest, *options = (part.strip() for part in rest.split(":"))
-    else:
-        name, options = _options(name)
-    name = name.strip()
-    if not name or (equals and not rest):
-        fail("bad-variable", f"`{text}` is nothing to vary", hint=f"write {FORMS}")
-    for option in options:
-        if option not in ("log", "whole", "real"):
-            fail("bad-variable", f"`{option}` in `{text}` is none of log, whole and real")
-    if {"whole", "real"} <= {*options}:
-        fail("bad-variable", f"`{text}` cannot be both whole and real", hint="leave one out")
-    if equals and ".." not in rest:
-        return _listed(name, [item.strip() for item in rest.split(",")], prediction)
-    found = _ranged(name, rest, prediction) if equals else declared(name, prediction)
+def variable(axis: Axis | str, prediction: Prediction) -> Variable:
+    """The parameter that `n`, `n=1..100`, `n=1..1e6:log:whole` or `n=1,2,4` lets vary."""
+    axis = parsed(axis) if isinstance(axis, str) else axis
+    if axis.count is not None or axis.spacing == "pow2":
+        fail("bad-axis", f"`{axis}` varies over its range, not over certain points of it", axis.span)
+    if axis.items:
+        return _listed(axis, prediction)
+    found = declared(axis.name, prediction) if axis.low is None else _ranged(axis, prediction)
     if found is None:
-        fail("no-range", f"`{name}` declares no range", hint=f"give it one: {name}=LOW..HIGH or {name}=1,2,4")
-    return _with_options(found, options, text)
+        hint = f"give it one: {axis}=LOW..HIGH or {axis}=1,2,4"
+        fail("no-range", f"`{axis}` declares no range", axis.span, hint=hint)
+    return _with_options(found, axis)
 
 
-def parameter_name(text: str) -> str:
-    """The name of the parameter that a text is about."""
-    name, equals, _ = text.partition("=")
-    return (name if equals else _options(name)[0]).strip()
+def _with_options(found: Variable, axis: Axis) -> Variable:
+    if axis.spacing == "log":
+        if found.low <= 0:
+            message = f"`{found.name}` cannot go from {found.low:.6g} in equal ratios"
+            fail("bad-range", message, axis.span, hint="begin above 0")
+        found = found.replace(logarithmic=True)
+    if axis.whole is not None:
+        found = found.replace(kind="whole" if axis.whole else "real", countable=axis.whole)
+    return _checked(found)
 
 
-def _options(text: str) -> tuple[str, list[str]]:
-    """`machine:n:log` is the machine's `n`."""
-    side = next((side for side in ("app:", "machine:") if text.startswith(side)), "")
-    name, *options = text.removeprefix(side).split(":")
-    return side + name, [option.strip() for option in options]
-
-
-def _with_options(found: Variable, options: list[str], text: str) -> Variable:
-    for option in options:
-        if option == "log" and found.low <= 0:
-            fail("bad-range", f"`{found.name}` cannot go from {found.low:.6g} in equal ratios", hint="begin above 0")
-        found = (
-            found.replace(logarithmic=True)
-            if option == "log"
-            else found.replace(kind=option, countable=option == "whole")
-        )
-    return _checked(found, text)
-
-
-def _checked(found: Variable, text: str) -> Variable:
+def _checked(found: Variable) -> Variable:
     if found.kind == "whole":
         found = found.replace(low=float(numpy.ceil(found.low)), high=float(numpy.floor(found.high)))
     if not found.low < found.high and found.kind != "choice":
@@ -185,29 +158,29 @@ def _checked(found: Variable, text: str) -> Variable:
     return found
 
 
-def _listed(name: str, items: list[str], prediction: Prediction) -> Variable:
-    if not all(items):
-        fail("bad-variable", f"a value of `{name}` is missing", hint=f"write {FORMS}")
-    choices = tuple(_worth(name, item, prediction) for item in items)
+def _listed(axis: Axis, prediction: Prediction) -> Variable:
+    name, items = axis.name, [item.text() for item in axis.items]
+    choices = tuple(_worth(name, item, prediction) for item in axis.items)
     if len({*choices}) < len(choices):
-        fail("bad-variable", f"a value of `{name}` comes twice")
+        fail("bad-variable", f"a value of `{name}` comes twice", axis.span)
     base = _base(name, prediction)
     dimension = parameter_dimension(name, prediction)
     unit = "" if dimension is None else symbol(dimension)
     return Variable(name, "choice", min(choices), max(choices), base, choices, tuple(items), unit)
 
 
-def _ranged(name: str, text: str, prediction: Prediction) -> Variable:
-    low, _, high = text.partition("..")
-    if not low.strip() or not high.strip():
-        fail("bad-variable", f"an end of the range of `{name}` is missing", hint=f"write {FORMS}")
-    ends = [_worth(name, end.strip(), prediction) for end in (low, high)]
-    return _typed(name, ends[0], ends[1], prediction)
+def _ranged(axis: Axis, prediction: Prediction) -> Variable:
+    assert axis.low is not None
+    assert axis.high is not None
+    low, high = (_worth(axis.name, end, prediction) for end in (axis.low, axis.high))
+    return _typed(axis.name, low, high, prediction)
 
 
-def _worth(name: str, text: str, prediction: Prediction) -> float:
+def _worth(name: str, span: Span, prediction: Prediction) -> float:
     """The value that the parameter would have if it was set so."""
-    probe = Prediction(prediction.tree, {**prediction.settings, name: text}, prediction.seed)
+    if (found := literal(span)) is not None:
+        return found
+    probe = Prediction(prediction.tree, {**prediction.settings, name: span.text()}, prediction.seed)
     return _float(probe.scope.values([probe.scope.symbol(name)], probe.seed)[0], name)
 
 
@@ -280,7 +253,7 @@ def declared(name: str, prediction: Prediction) -> Variable | None:
     assert found.low is not None
     assert found.high is not None
     low, high = (_float(end, name) for end in prediction.scope.values([found.low, found.high], prediction.seed))
-    return _checked(_typed(name, low, high, prediction), name)
+    return _checked(_typed(name, low, high, prediction))
 
 
 def _typed(name: str, low: float, high: float, prediction: Prediction) -> Variable:

@@ -9,7 +9,7 @@ from aspenpy.analysis.models import Run
 from aspenpy.analysis.profile import Timer
 from aspenpy.application import flow
 from aspenpy.application.model import Application
-from aspenpy.application.total import Totaller, Totals, added, blocks_in, callees_first
+from aspenpy.application.total import Leaf, Totals, added, blocks_in, callees_first, run_totals
 from aspenpy.diagnostics import Diagnostic, fail
 from aspenpy.engine.c_text import helpers, identifier, used_helpers
 from aspenpy.expr import graph
@@ -70,9 +70,8 @@ class Skeleton:
 
     @cached_property
     def _totals(self) -> list[Expr]:
-        found = Totaller(_Sent()).kernel(self.entry)
-        sums = [found.get("messages", graph.ZERO), found.get("bytes", graph.ZERO)]
-        return graph.substitute(sums, {self.entry.context: graph.ZERO})
+        found = run_totals(_Sent(), self.entry)
+        return [found.get("messages", graph.ZERO), found.get("bytes", graph.ZERO)]
 
     @property
     def diagnostics(self) -> list[Diagnostic]:
@@ -139,7 +138,7 @@ MAIN = """int main(int argc, char **argv)
 }}"""
 
 
-class _Sent:
+class _Sent(Leaf):
     """The leaf that counts what is sent: `messages`, and `bytes`."""
 
     def block(self, block: flow.Block, kernel: flow.Kernel) -> Totals:
@@ -151,12 +150,6 @@ class _Sent:
             }
             for exchange in sent
         )
-
-    def parallel(self, node: flow.Parallel, kernel: flow.Kernel, branches: list[Totals]) -> Totals:
-        return added(branches)
-
-    def call(self, call: flow.Call, callee: Totals) -> Totals:
-        return callee
 
 
 def _seconds(

@@ -12,7 +12,22 @@ from typing import TYPE_CHECKING
 
 from aspenpy.application import flow
 from aspenpy.application.model import Application
-from aspenpy.application.total import Amounts, Leaf, Totaller, Totals, added, callees_first, scaled, summed
+from aspenpy.application.total import (
+    RUNTIME,
+    Amounts,
+    Busy,
+    Calls,
+    Exclusive,
+    Leaf,
+    Total,
+    Totals,
+    added,
+    callees_first,
+    of_kind,
+    run_totals,
+    scaled,
+    summed,
+)
 from aspenpy.diagnostics import Diagnostic, distinct, fail
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
@@ -29,6 +44,26 @@ if TYPE_CHECKING:
 
 MEMORY_RESOURCES = ("loads", "stores")
 """What a memory is asked for, and data that lie in a certain one."""
+
+
+class Inclusive(Total):
+    """Seconds of a kernel and all that it calls."""
+
+    kernel: str
+
+
+class Bound(Total):
+    """Seconds in which a kernel's own blocks are bound by a resource."""
+
+    kernel: str
+    resource: str
+
+
+class Served(Total):
+    """The amount of a resource that one of several servers gets."""
+
+    resource: str
+    server: str
 
 
 class Offer(Record):
@@ -172,38 +207,33 @@ class CostTree:
 
     def groups(self, totals: Totals) -> tuple[Together, ...]:
         """The resources in use in some totals, in groups that conflict."""
-        busy = {key[1]: time for key, time in totals.items() if key[0] == "busy"}
+        busy = {key.resource: time for key, time in of_kind(Busy, totals).items()}
         return conflict_groups(busy, self.conflicts)
 
     @cached_property
     def totals(self) -> Totals:
-        """What adds up over a run, in the symbols of the models: `("runtime",)` seconds; by resource
-        `("amount", r)` in its unit and `("busy", r)` seconds in use; of `divided` ones also `("served", r, s)`, the
-        amount that the server s of a requirement gets."""
+        """What adds up over a run, in the symbols of the models: `RUNTIME`; `Amount` and `Busy` by resource; of
+        `divided` ones also `Served`."""
         return self._run_totals(_Prices(self))
 
     @cached_property
     def kernel_totals(self) -> Totals:
-        """What adds up by kernel: `("calls", k)`, `("exclusive", k)` and `("inclusive", k)` seconds, and
-        `("bound", k, r)`, the seconds in which the resource is what the kernel's own blocks wait for."""
+        """What adds up by kernel: `Calls`, `Exclusive`, `Inclusive` and `Bound`."""
         found = self._run_totals(_KernelPrices(self))
         name = self.entry.name
-        return {**found, ("calls", name): graph.ONE, ("inclusive", name): self.runtime}
+        return {**found, Calls(name): graph.ONE, Inclusive(name): self.runtime}
 
     def _run_totals(self, leaf: Leaf) -> Totals:
-        carry = carry_origin(self.origins)
         with collection_paused():
-            found = Totaller(leaf, carry).kernel(self.entry)
-            values = graph.substitute(list(found.values()), {self.entry.context: graph.ZERO}, carry)
-        return dict(zip(found, values, strict=True))
+            return run_totals(leaf, self.entry, carry_origin(self.origins))
 
     @property
     def runtime(self) -> Expr:
         """Seconds, in the symbols of the models."""
-        return self.totals.get(("runtime",), graph.ZERO)
+        return self.totals.get(RUNTIME, graph.ZERO)
 
 
-class _Prices:
+class _Prices(Leaf):
     """The leaf that prices blocks: see `CostTree.totals` for the keys."""
 
     def __init__(self, tree: CostTree) -> None:
@@ -212,16 +242,11 @@ class _Prices:
 
     def block(self, block: flow.Block, kernel: flow.Kernel) -> Totals:
         cost = self.tree.blocks[block]
-        amounts = {("amount", name): amount for name, amount in self.amounts.block(block, kernel).items()}
-        return {("runtime",): cost.time, **amounts, **busy_times(cost), **self._served(cost)}
+        return {RUNTIME: cost.time, **self.amounts.block(block, kernel), **busy_times(cost), **self._served(cost)}
 
     def _served(self, cost: BlockCost) -> Totals:
         return added(
-            {
-                ("served", item.requirement.resource, item.server): graph.mul(
-                    cost.block.parallelism, item.requirement.amount
-                )
-            }
+            {Served(item.requirement.resource, item.server): graph.mul(cost.block.parallelism, item.requirement.amount)}
             for item in cost.requirements
             if item.requirement.resource in self.tree.divided
         )
@@ -231,10 +256,7 @@ class _Prices:
         together = added(branches)
         if not self.tree.overlaps(node):
             return together
-        return together | {("runtime",): slowest(self.tree.groups(together))}
-
-    def call(self, call: flow.Call, callee: Totals) -> Totals:
-        return callee
+        return together | {RUNTIME: slowest(self.tree.groups(together))}
 
 
 class _KernelPrices(_Prices):
@@ -244,25 +266,25 @@ class _KernelPrices(_Prices):
         cost = self.tree.blocks[block]
         busy = busy_times(cost)
         bound = _bound(kernel, cost.groups, busy, cost.time)
-        return {("runtime",): cost.time, ("exclusive", kernel.name): cost.time, **busy, **bound}
+        return {RUNTIME: cost.time, Exclusive(kernel.name): cost.time, **busy, **bound}
 
     def parallel(self, node: flow.Parallel, kernel: flow.Kernel, branches: list[Totals]) -> Totals:
         """What the kernels in overlapped branches take is scaled to the time of the whole, so that it still
         adds up; what the whole waits for counts for the kernel it stands in."""
         together = added(branches)
-        if not self.tree.overlaps(node) or ("runtime",) not in together:
+        if not self.tree.overlaps(node) or RUNTIME not in together:
             return together
         groups = self.tree.groups(together)
-        time, in_turn = slowest(groups), together[("runtime",)]
+        time, in_turn = slowest(groups), together[RUNTIME]
         share = graph.if_else(graph.compare("==", in_turn, graph.ZERO), graph.ONE, graph.div(time, in_turn))
-        spent = {key: worth for key, worth in together.items() if key[0] in ("exclusive", "inclusive")}
-        rest = {key: worth for key, worth in together.items() if key[0] != "bound"}
-        return {**rest, **scaled(share, spent), ("runtime",): time, **_bound(kernel, groups, together, time)}
+        spent = {key: worth for key, worth in together.items() if isinstance(key, (Exclusive, Inclusive))}
+        rest = {key: worth for key, worth in together.items() if not isinstance(key, Bound)}
+        return {**rest, **scaled(share, spent), RUNTIME: time, **_bound(kernel, groups, together, time)}
 
     def call(self, call: flow.Call, callee: Totals) -> Totals:
         name = call.kernel.name
         self._keep_bounded(len(callee))
-        return {**callee, ("calls", name): graph.ONE, ("inclusive", name): callee.get(("runtime",), graph.ZERO)}
+        return {**callee, Calls(name): graph.ONE, Inclusive(name): callee.get(RUNTIME, graph.ZERO)}
 
     kept = 0
 
@@ -279,19 +301,19 @@ MOST_KERNEL_TOTALS = 10_000_000
 
 
 def busy_times(cost: BlockCost) -> Totals:
-    """Seconds in which each resource, and each cache, is in use, in keys `("busy", name)`."""
-    own: list[Totals] = [{("busy", item.server): item.time} for item in cost.requirements]
-    return added([*own, *({("busy", level.name): level.time} for level in cost.levels)])
+    """Seconds in which each resource, and each cache, is in use."""
+    own: list[Totals] = [{Busy(item.server): item.time} for item in cost.requirements]
+    return added([*own, *({Busy(level.name): level.time} for level in cost.levels)])
 
 
 def _bound(kernel: flow.Kernel, groups: tuple[Together, ...], busy: Totals, time: Expr) -> Totals:
     """The resource that bounds a block: the longest in its slowest group."""
     found: Totals = {}
     for group, slowest_group in zip(groups, first_largest([group.time for group in groups]), strict=True):
-        longest = first_largest([busy["busy", name] for name in group.resources])
+        longest = first_largest([busy[Busy(name)] for name in group.resources])
         for name, longest_resource in zip(group.resources, longest, strict=True):
             waited_for = graph.junction("and", slowest_group, longest_resource)
-            found["bound", kernel.name, name] = graph.if_else(waited_for, time, graph.ZERO)
+            found[Bound(kernel.name, name)] = graph.if_else(waited_for, time, graph.ZERO)
     return found
 
 

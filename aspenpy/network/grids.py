@@ -8,7 +8,7 @@ from typing import Any
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.network.bisection import grid_bisection
-from aspenpy.network.topology import NetworkError, Size, Topology, average, constant, floor, whole
+from aspenpy.network.topology import NetworkError, Size, Topology, average, floor, whole
 
 MOST_DIMENSIONS = 32
 
@@ -73,20 +73,6 @@ def hypercube(dimension: Size) -> Topology:
         bisection=floor(nodes / 2),
         **_direct(nodes, d),
     )
-
-
-def hypercube_of(nodes: Size) -> Topology:
-    """The hypercube of so many nodes, a power of two."""
-    number = whole(nodes, "nodes", "the number of nodes of a hypercube")
-    count = constant(number)
-    if count is not None and count & (count - 1):
-        raise NetworkError(f"a hypercube has a power of two of nodes, not {count:,}", "nodes", _powers_around(count))
-    return hypercube(graph.apply("log2", number))
-
-
-def _powers_around(count: int) -> str:
-    below = 1 << (count.bit_length() - 1)
-    return f"{below:,} and {2 * below:,} are such powers"
 
 
 def _sizes(dimensions: Sequence[Size]) -> tuple[Expr, ...]:

@@ -131,17 +131,6 @@ def average(total: Expr, nodes: Expr) -> Expr:
     return graph.if_else(graph.compare("==", nodes, 1), 0, total / (nodes * (nodes - 1)))
 
 
-def check_nodes(topology: Topology, nodes: int) -> None:
-    """Raises NetworkError unless the topology has exactly so many nodes."""
-    has = constant(topology.nodes)
-    if has is not None and has != nodes:
-        raise NetworkError(
-            f"{described(topology)} has {has:,} nodes, not {nodes:,}",
-            topology.parameters[0][0],
-            "the parameters of a topology decide how many nodes it has",
-        )
-
-
 def described(topology: Topology) -> str:
     """`torus (dimensions 8 x 8 x 8)`."""
     return f"{topology.kind.replace('_', ' ')} ({', '.join(_described(*pair) for pair in topology.parameters)})"

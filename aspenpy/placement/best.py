@@ -15,7 +15,7 @@ from itertools import product
 from typing import Any
 
 from aspenpy.application import flow
-from aspenpy.application.total import Totaller, Totals, added, blocks_in, callees_first, calls_in
+from aspenpy.application.total import Exclusive, Leaf, Totals, blocks_in, callees_first, calls_in, run_totals
 from aspenpy.diagnostics import AspenError, Diagnostic
 from aspenpy.expr import graph
 from aspenpy.mapping.cost import CostTree
@@ -82,12 +82,11 @@ class _Chooser:
     def _times(self, socket: str) -> dict[str, float | Diagnostic]:
         """What each kernel takes on a socket over the run, or why it cannot run there."""
         entry = self.question.entry
-        totals = Totaller(_Own(self.question.trees[socket])).kernel(entry)
+        totals = run_totals(_Own(self.question.trees[socket]), entry)
         found: dict[str, float | Diagnostic] = {}
         for name in self.question.working:
-            own = graph.substitute([totals[name]], {entry.context: graph.ZERO})
             try:
-                found[name] = float(self._values(own)[0])
+                found[name] = float(self._values([totals[Exclusive(name)]])[0])
             except AspenError as error:
                 if error.diagnostics[0].code != "no-such-resource":
                     raise
@@ -224,20 +223,14 @@ class _Chooser:
         self.refused.setdefault(code, error)
 
 
-class _Own:
+class _Own(Leaf):
     """The leaf that adds up the blocks of each kernel."""
 
     def __init__(self, tree: CostTree) -> None:
         self.tree = tree
 
     def block(self, block: flow.Block, kernel: flow.Kernel) -> Totals:
-        return {kernel.name: self.tree.blocks[block].time}
-
-    def parallel(self, node: flow.Parallel, kernel: flow.Kernel, branches: list[Totals]) -> Totals:
-        return added(branches)
-
-    def call(self, call: flow.Call, callee: Totals) -> Totals:
-        return callee
+        return {Exclusive(kernel.name): self.tree.blocks[block].time}
 
 
 class _Step:

@@ -11,13 +11,24 @@ from typing import Any
 
 from aspenpy.analysis.footprint import declared_size
 from aspenpy.application import flow
-from aspenpy.application.total import Totals, added, callees_first, chosen, repeated, scaled
+from aspenpy.application.total import (
+    RUNTIME,
+    Calls,
+    Exclusive,
+    Total,
+    Totals,
+    added,
+    callees_first,
+    chosen,
+    repeated,
+    scaled,
+)
 from aspenpy.diagnostics import Diagnostic, fail
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.mapping.cost import BlockCost, CostTree
 from aspenpy.placement.memories import Memories
-from aspenpy.placement.overlap import Overlap, device_of
+from aspenpy.placement.overlap import WAITING, BusyOn, Crossed, On, Overlap, device_of
 from aspenpy.placement.whereabouts import State, Whereabouts, conditions, decided, forked, put_in, touched
 from aspenpy.record import Record
 from aspenpy.syntax.lower import carry_origin
@@ -41,13 +52,31 @@ class Scene(Record):
         return dict(self.arrays).get(name, name)
 
 
-class Journey:
-    """The totals of a run with each kernel on its socket, in the symbols of the models:
+class Move(Total):
+    """How a kernel's data structure goes from one memory to another."""
 
-    `("runtime",)` seconds of blocks, and of whole `par` statements whose branches overlap; `("waiting",)` seconds of
-    transfers outside of those; `("on", s)` seconds of blocks by socket; `("calls", k)` and `("exclusive", k)` by
-    kernel; and by kernel, data structure and the two memories `("moves", k, d, a, b)` times, `("bytes", k, d, a, b)`
-    and `("seconds", k, d, a, b)`.
+    kernel: str
+    data: str
+    source: int
+    goal: int
+
+
+class Times(Move):
+    """How often it goes."""
+
+
+class Volume(Move):
+    """Bytes."""
+
+
+class Seconds(Move):
+    """How long that takes."""
+
+
+class Journey:
+    """The totals of a run with each kernel on its socket, in the symbols of the models: `RUNTIME` of blocks, and of
+    whole `par` statements whose branches overlap; `WAITING` for transfers outside of those; `On` by socket; `Calls` and
+    `Exclusive` by kernel; `BusyOn` and `Crossed` by component; `Times`, `Volume` and `Seconds` of moves.
     """
 
     def __init__(
@@ -57,12 +86,12 @@ class Journey:
         sockets: Mapping[str, str],
         begin: Mapping[str, int],
         now: Callable[[Expr], float | None],
-        wanted: Collection[str] | None = None,
+        wanted: Collection[type[Total]] | None = None,
         done: dict[Any, Found] | None = None,
     ) -> None:
         """`begin` says in which memories data structures are at first; `now` what an expression is with the parameters
-        as they are, None where arguments and counters decide it. `wanted` are the kinds of totals (the first of their
-        keys) to keep, all if it is None; journeys that want the same may share what they have `done`."""
+        as they are, None where arguments and counters decide it. `wanted` are the kinds of totals to keep, all if it is
+        None; journeys that want the same may share what they have `done`."""
         self.trees = trees
         self.memories = memories
         self.sockets = sockets
@@ -82,7 +111,7 @@ class Journey:
         """The totals of the whole run."""
         totals, _ = self.kernel(Scene(entry, ()), {})
         values = graph.substitute(list(totals.values()), {entry.context: graph.ZERO}, self.carry)
-        return {**dict(zip(totals, values, strict=True)), ("calls", entry.name): graph.ONE}
+        return {**dict(zip(totals, values, strict=True)), Calls(entry.name): graph.ONE}
 
     def kernel(self, scene: Scene, state: State) -> Found:
         """One execution of a kernel, in its formal symbols."""
@@ -114,8 +143,8 @@ class Journey:
             fail("too-many-paths", message, scene.kernel.name_span, hint="place one of the kernels with --kernel")
         socket, name = self.sockets[scene.kernel.name], scene.kernel.name
         cost = self.trees[socket].blocks[node]
-        own = {("runtime",): cost.time, ("exclusive", name): cost.time, ("on", socket): cost.time}
-        parts, after = [own, self._busy(cost, socket) if self._wants("busy") else {}], dict(state)
+        own = {RUNTIME: cost.time, Exclusive(name): cost.time, On(socket): cost.time}
+        parts, after = [own, self._busy(cost, socket) if self._wants(BusyOn) else {}], dict(state)
         for data, (writes, asked) in _touches(node, scene).items():
             where = self._where(data, state)
             after[data], moves = touched(where, self.memories.of_socket[socket], writes)
@@ -124,26 +153,19 @@ class Journey:
             parts += [self._moved(scene, data, hop, times, asked) for hop, times in moves.items()]
         return self._wanted(added(parts)), after
 
-    def _wants(self, kind: str) -> bool:
+    def _wants(self, kind: type[Total]) -> bool:
         return self.wanted is None or kind in self.wanted
 
     def _wanted(self, totals: Totals) -> Totals:
-        return totals if self.wanted is None else {key: worth for key, worth in totals.items() if key[0] in self.wanted}
+        return {key: worth for key, worth in totals.items() if self._wants(type(key))}
 
     def _busy(self, cost: BlockCost, socket: str) -> Totals:
-        """Seconds in which the components are in use, in keys `("busy", device, resource)`; the device is None for
-        components that sockets share."""
+        """Seconds in which the components are in use."""
         parts: list[Totals] = [
-            {
-                (
-                    "busy",
-                    device_of(item.offer.place, socket) if item.offer else socket,
-                    item.requirement.resource,
-                ): item.time
-            }
+            {BusyOn(device_of(item.offer.place if item.offer else None, socket), item.requirement.resource): item.time}
             for item in cost.requirements
         ]
-        parts += [{("busy", device_of(level.place, socket), level.name): level.time} for level in cost.levels]
+        parts += [{BusyOn(device_of(level.place, socket), level.name): level.time} for level in cost.levels]
         return added(parts)
 
     def _where(self, data: str, state: State) -> Whereabouts:
@@ -164,11 +186,11 @@ class Journey:
         key = scene.kernel.name, data, *hop
         link = self.memories.link(*hop)
         return {
-            ("waiting",): seconds,
-            ("link", link and link.where): seconds,
-            ("moves", *key): times,
-            ("bytes", *key): graph.mul(times, size),
-            ("seconds", *key): seconds,
+            WAITING: seconds,
+            Crossed(link.where if link else None): seconds,
+            Times(*key): times,
+            Volume(*key): graph.mul(times, size),
+            Seconds(*key): seconds,
         }
 
     def _size(self, data: str, asked: flow.Requirement) -> Expr:
@@ -227,7 +249,7 @@ class Journey:
         otherwise = graph.failure(Diagnostic("unsettled-data", message, node.span))
         known.holds(graph.compare(">", node.count, len(parts) - 1))
         known.holds(graph.compare(">", node.count, len(parts)))
-        return added([*parts, {("runtime",): known.guard(otherwise)}]), state
+        return added([*parts, {RUNTIME: known.guard(otherwise)}]), state
 
     def _choice(self, node: flow.Choice, scene: Scene, state: State) -> Found:
         totals, after = self.walk(node.otherwise, scene, state)
@@ -267,7 +289,7 @@ class Journey:
         arrays = tuple((formal, scene.data(actual)) for formal, actual in node.arrays)
         found, after = self.kernel(Scene(node.kernel, arrays), state)
         totals, after = self._put_in(found, after, dict(node.arguments))
-        return {**totals, **self._wanted({("calls", node.kernel.name): graph.ONE})}, after
+        return {**totals, **self._wanted({Calls(node.kernel.name): graph.ONE})}, after
 
 
 class _Now:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from aspenpy.application.total import Totals, added
+from aspenpy.application.total import RUNTIME, Total, Totals, added, of_kind
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.machine.model import Place
@@ -13,7 +13,33 @@ from aspenpy.mapping.cost import conflict_groups
 
 Conflicts = frozenset[tuple[str, str]]
 
-IN_WHOLE = frozenset({("runtime",), ("waiting",)})
+
+class Waiting(Total):
+    """Seconds of transfers outside of branches that overlap."""
+
+
+class On(Total):
+    """Seconds of blocks on a socket."""
+
+    socket: str
+
+
+class BusyOn(Total):
+    """Seconds in which a resource is in use; the device is None for components that sockets share."""
+
+    device: str | None
+    resource: str
+
+
+class Crossed(Total):
+    """Seconds in which a link is in use."""
+
+    link: str | None
+
+
+WAITING = Waiting()
+
+IN_WHOLE = frozenset({RUNTIME, WAITING})
 
 
 def device_of(place: Place | None, socket: str) -> str | None:
@@ -46,17 +72,18 @@ class Overlap:
             whole = self._as_one(branches)
         else:
             times = [self._as_one(party) if len(party) > 1 else _in_turn(party[0]) for party in parties]
-            shared = [time for key, time in together.items() if key[0] == "link" or key[:2] == ("busy", None)]
-            whole = graph.apply("max", *times, *shared)
+            links = of_kind(Crossed, together).values()
+            common = [time for key, time in of_kind(BusyOn, together).items() if key.device is None]
+            whole = graph.apply("max", *times, *links, *common)
         kept = {key: worth for key, worth in together.items() if key not in IN_WHOLE}
-        return {("runtime",): whole, **kept}
+        return {RUNTIME: whole, **kept}
 
     def _as_one(self, branches: Sequence[Totals]) -> Expr:
         together = added(branches)
-        busy = {_joined(key[1], key[2]): time for key, time in together.items() if key[0] == "busy"}
+        busy = {_joined(key.device, key.resource): time for key, time in of_kind(BusyOn, together).items()}
         times = [group.time for group in conflict_groups(busy, self.conflicts)]
         longest = graph.apply("max", *times) if len(times) > 1 else graph.add(*times)
-        waiting = together.get(("waiting",))
+        waiting = together.get(WAITING)
         return longest if waiting is None else graph.add(longest, waiting)
 
 
@@ -64,7 +91,7 @@ def _parties(branches: Sequence[Totals]) -> Iterator[list[Totals]]:
     """The branches in groups that have sockets in common; those that need none belong to none."""
     parties: list[tuple[set[str], list[Totals]]] = []
     for branch in branches:
-        sockets = {key[1] for key in branch if key[0] == "on"}
+        sockets = {key.socket for key in of_kind(On, branch)}
         joined = [party for party in parties if party[0] & sockets]
         parties = [party for party in parties if not party[0] & sockets]
         sockets = sockets.union(*(party[0] for party in joined))
@@ -73,7 +100,7 @@ def _parties(branches: Sequence[Totals]) -> Iterator[list[Totals]]:
 
 
 def _in_turn(branch: Totals) -> Expr:
-    return graph.add(branch.get(("runtime",), graph.ZERO), branch.get(("waiting",), graph.ZERO))
+    return graph.add(branch.get(RUNTIME, graph.ZERO), branch.get(WAITING, graph.ZERO))
 
 
 def _joined(device: str | None, resource: str) -> str:

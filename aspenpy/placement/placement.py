@@ -8,7 +8,7 @@ from typing import Any
 
 from aspenpy.application import flow
 from aspenpy.application.model import Application
-from aspenpy.application.total import blocks_in, walk
+from aspenpy.application.total import RUNTIME, Calls, Exclusive, Total, blocks_in, of_kind, walk
 from aspenpy.diagnostics import AspenError, Diagnostic, fail, nearest
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
@@ -17,9 +17,9 @@ from aspenpy.mapping.compute import choose_socket
 from aspenpy.mapping.cost import CostTree
 from aspenpy.mapping.mapper import map_application, warnings_of
 from aspenpy.placement.assignment import assigned
-from aspenpy.placement.journey import Journey
+from aspenpy.placement.journey import Journey, Seconds, Times, Volume
 from aspenpy.placement.memories import Memories
-from aspenpy.placement.overlap import device_of
+from aspenpy.placement.overlap import IN_WHOLE, WAITING, BusyOn, Crossed, On, device_of
 from aspenpy.record import Record
 from aspenpy.result import Result
 from aspenpy.scope import DEFAULT_SEED, Scope, Setting, as_float
@@ -49,8 +49,8 @@ class Move(Record):
     seconds: float
 
 
-TIMED = frozenset({"runtime", "waiting"})
-OF_OVERLAP = frozenset({"on", "busy", "link"})
+TIMED: frozenset[type[Total]] = frozenset(type(key) for key in IN_WHOLE)
+OF_OVERLAP: frozenset[type[Total]] = frozenset({On, BusyOn, Crossed})
 
 
 class Question:
@@ -115,7 +115,7 @@ class Question:
         return any(isinstance(node, flow.Parallel) and self.tree.overlaps(node) for node in nodes)
 
     @cached_property
-    def timed(self) -> frozenset[str]:
+    def timed(self) -> frozenset[type[Total]]:
         """The kinds of totals that the runtime depends on."""
         return TIMED | OF_OVERLAP if self.overlapping else TIMED
 
@@ -175,7 +175,7 @@ class Placement(Result):
     @property
     def total(self) -> Expr:
         """Seconds of the whole run, transfers included, in the symbols of the models."""
-        parts = [self.totals[key] for key in (("runtime",), ("waiting",)) if key in self.totals]
+        parts = [self.totals[key] for key in (RUNTIME, WAITING) if key in self.totals]
         return graph.add(*parts)
 
     @cached_property
@@ -197,7 +197,7 @@ class Placement(Result):
     @cached_property
     def values(self) -> dict[Any, float]:
         """The value of every total (see `Journey` for the keys) that says what is run or moved."""
-        asked = {key: worth for key, worth in self.totals.items() if key[0] in SHOWN}
+        asked = {key: worth for key, worth in self.totals.items() if type(key) in SHOWN}
         values = self.scope.values(list(asked.values()), self.question.seed)
         return {key: float(value) for key, value in zip(asked, values, strict=True)}
 
@@ -207,10 +207,10 @@ class Placement(Result):
         found = []
         for name, socket in self.sockets.items():
             volume, seconds = (
-                sum(worth for key, worth in self.values.items() if key[:2] == (kind, name))
-                for kind in ("bytes", "seconds")
+                sum(worth for key, worth in of_kind(kind, self.values).items() if key.kernel == name)
+                for kind in (Volume, Seconds)
             )
-            calls, time = (self.values.get((kind, name), 0.0) for kind in ("calls", "exclusive"))
+            calls, time = (self.values.get(key, 0.0) for key in (Calls(name), Exclusive(name)))
             found.append(KernelPlace(name, socket, calls, time, volume, seconds))
         return tuple(found)
 
@@ -218,10 +218,10 @@ class Placement(Result):
     def moves(self) -> tuple[Move, ...]:
         """What goes from where to where, for all kernels together; the longest first."""
         sums: dict[tuple[str, int, int], list[float]] = {}
-        for number, kind in enumerate(("moves", "bytes", "seconds")):
-            for key, worth in self.values.items():
-                if key[0] == kind and worth:
-                    sums.setdefault(key[2:], [0.0, 0.0, 0.0])[number] += worth
+        for number, kind in enumerate((Times, Volume, Seconds)):
+            for key, worth in of_kind(kind, self.values).items():
+                if worth:
+                    sums.setdefault((key.data, key.source, key.goal), [0.0, 0.0, 0.0])[number] += worth
         names = self.question.memories.names
         found = [Move(data, names[a], names[b], *worths) for (data, a, b), worths in sums.items()]
         return tuple(sorted(found, key=lambda move: -move.seconds))
@@ -264,7 +264,7 @@ class Placement(Result):
 ROUNDING = 1e-12
 """Differences so small, relative to the whole, are those of floating point."""
 
-SHOWN = frozenset({"calls", "exclusive", "moves", "bytes", "seconds"})
+SHOWN = frozenset({Calls, Exclusive, Times, Volume, Seconds})
 
 
 class Search(Record):

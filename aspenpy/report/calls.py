@@ -6,7 +6,7 @@ from typing import Any
 
 from aspenpy.application import flow
 from aspenpy.application.model import Application
-from aspenpy.application.total import Totaller, Totals, added, callees_first, calls_in
+from aspenpy.application.total import Leaf, Totals, callees_first, calls_in, run_totals
 from aspenpy.diagnostics import AspenError
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
@@ -25,14 +25,11 @@ class Called(Record):
     above: bool
 
 
-class _Calls:
+class _Calls(Leaf):
     """The leaf that counts how often each call is made."""
 
     def block(self, block: flow.Block, kernel: flow.Kernel) -> Totals:
         return {}
-
-    def parallel(self, node: flow.Parallel, kernel: flow.Kernel, branches: list[Totals]) -> Totals:
-        return added(branches)
 
     def call(self, call: flow.Call, callee: Totals) -> Totals:
         return {**callee, call: graph.ONE}
@@ -45,9 +42,8 @@ def call_trees(application: Application) -> list[Tree[Called]]:
 
 
 def _tree(application: Application, entry: flow.Kernel) -> Tree[Called]:
-    found = Totaller(_Calls()).kernel(entry)
-    exprs = graph.substitute(list(found.values()), {entry.context: graph.ZERO}) if found else []
-    times = dict(zip(found, _values(application, entry, exprs), strict=True))
+    found = run_totals(_Calls(), entry)
+    times = dict(zip(found, _values(application, entry, list(found.values())), strict=True))
     edges = {kernel: _callees(kernel, times) for kernel in callees_first(entry)}
     root: Tree[Called] = Tree(Called(entry.name, 1, False), [])
     waiting = [(entry, root)]

@@ -3,47 +3,33 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
 
+from aspenpy.axis import Axis, Extent, axis_at, literal
 from aspenpy.diagnostics import fail
 from aspenpy.record import Record
 from aspenpy.scope import Value
-from aspenpy.session.line import expected, halves, listed
+from aspenpy.session.line import expected
 from aspenpy.session.question import asked, symbol_at
 from aspenpy.session.state import State
 from aspenpy.source import Span
-
-WIDE = 1_000
-"""A range whose ends are so many times apart is gone over in equal ratios, unless told otherwise."""
 
 MOST_VALUES = 10_000
 """Of one axis."""
 
 USAGE = "NAME=LOW..HIGH, perhaps with :log, :lin, :whole or a number of values behind it, or NAME={8, 64}"
 
-OPTIONS: dict[str, dict[str, Any]] = {"log": {"log": True}, "lin": {"log": False}, "whole": {"whole": True}}
-"""What may stand behind a range, and what it changes; a whole number is how many values there are."""
 
-
-class Range(Record):
-    """From `low` to `high`, as it was typed or declared; `log` and `count` are None where nothing was said."""
+class Range(Extent):
+    """From `low` to `high`, as it was typed or declared; `count` is None where it was not said."""
 
     name: str
-    low: Value
-    high: Value
     declared: bool
     span: Span
-    log: bool | None = None
     whole: bool = False
     count: int | None = None
 
-    @property
-    def is_log(self) -> bool:
-        """Whether its values stand in equal ratios."""
-        return self.high >= WIDE * self.low > 0 if self.log is None else self.log
 
-
-class Axis(Record):
+class Values(Record):
     """A parameter and its values in order, in equal ratios if `log`."""
 
     name: str
@@ -51,39 +37,45 @@ class Axis(Record):
     log: bool
 
 
-def axis(span: Span, state: State, count: int) -> Axis:
-    """The axis that stands there; of so many values, where it does not say how many. Raises AspenError."""
-    found = halves(span, "=")
-    if found is None or not found[1].text().startswith("{"):
-        wanted = interval(span, state)
-        return Axis(wanted.name, _spaced(wanted, wanted.count or count), wanted.is_log)
-    start, end = found[1].start + 1, found[1].end - 1
-    if not found[1].text().endswith("}") or not listed(Span(span.source, start, end)):
-        expected("values in braces", found[1], USAGE)
-    values = tuple(number(item, state) for item in listed(Span(span.source, start, end)))
-    return Axis(parameter(found[0], state), values, log=False)
+def values_at(span: Span, state: State, count: int) -> Values:
+    """The values that are asked for there; so many, where it does not say how many. Raises AspenError."""
+    found = axis_at(span)
+    if len(found.items) == 1 and not span.text().endswith("}"):
+        expected("a range LOW..HIGH", found.items[0], USAGE)
+    if found.items:
+        name = _parameter_of(found, state)
+        return Values(name, tuple(number(item, state) for item in found.items), log=False)
+    wanted = _ranged(found, span, state)
+    return Values(wanted.name, _spaced(wanted, wanted.count or count), wanted.log)
 
 
 def interval(span: Span, state: State) -> Range:
     """The range that stands there, with its options, or the one that a parameter declares. Raises AspenError."""
-    found = halves(span, "=")
-    if found is None:
-        name = parameter(span, state)
-        found_range = Range(name, *_declared(name, span, state), declared=True, span=span)
+    found = axis_at(span)
+    if found.items:
+        expected("a range LOW..HIGH", found.items[0], USAGE)
+    return _ranged(found, span, state)
+
+
+def _ranged(found: Axis, span: Span, state: State) -> Range:
+    name = _parameter_of(found, state)
+    if found.spacing == "pow2" or found.whole is False or not 2 <= (found.count or 2) <= MOST_VALUES:
+        expected(f"log, lin, whole, or how many values from 2 to {MOST_VALUES:,}", span, USAGE)
+    if found.low is None or found.high is None:
+        low, high = _declared(name, span, state)
     else:
-        head, *options = _options(found[1])
-        ends = halves(head, "..")
-        if ends is None or not ends[0].text() or not ends[1].text():
-            expected("a range LOW..HIGH", found[1], USAGE)
-        name, low, high = parameter(found[0], state), number(ends[0], state), number(ends[1], state)
-        found_range = Range(name, low, high, declared=False, span=span).replace(**_meant(options))
-    if found_range.low >= found_range.high:
-        low, high = float(found_range.low), float(found_range.high)
-        fail("empty-range", f"the range is empty: {low:.6g} is not below {high:.6g}", span)
-    if found_range.is_log and found_range.low <= 0:
-        message = f"equal ratios cannot begin at {float(found_range.low):.6g}"
-        fail("bad-range", message, span, hint="begin above 0, or say :lin")
-    return found_range
+        low, high = number(found.low, state), number(found.high, state)
+    if low >= high:
+        fail("empty-range", f"the range is empty: {float(low):.6g} is not below {float(high):.6g}", span)
+    log = found.log(low, high)
+    if log and low <= 0:
+        fail("bad-range", f"equal ratios cannot begin at {float(low):.6g}", span, hint="begin above 0, or say :lin")
+    return Range(low, high, log, name, found.declared, span, bool(found.whole), found.count)
+
+
+def _parameter_of(found: Axis, state: State) -> str:
+    assert found.name_span is not None
+    return parameter(found.name_span, state)
 
 
 def parameter(span: Span, state: State) -> str:
@@ -98,33 +90,13 @@ def number(span: Span, state: State) -> Value:
     """The value of an expression in the names of models and session."""
     if not span.text():
         expected("a number or an expression", span, USAGE)
-    value: Value = asked(span, state).along()()
+    found = literal(span) if span.text()[-1].isalpha() else None
+    value: Value = asked(span, state).along()() if found is None else int(found) if found.is_integer() else found
     try:
         float(value)
     except OverflowError:
         fail("bad-range", f"`{span.text()}` does not fit into double precision", span)
     return value
-
-
-def _options(span: Span) -> list[Span]:
-    found, rest = [], span
-    while parted := halves(rest, ":"):
-        found.append(parted[0])
-        rest = parted[1]
-    return [*found, rest]
-
-
-def _meant(options: list[Span]) -> dict[str, Any]:
-    changes: dict[str, Any] = {}
-    for option in options:
-        text = option.text()
-        if text not in OPTIONS and not (text.isdecimal() and len(text) < 9 and 2 <= int(text) <= MOST_VALUES):
-            expected(f"log, lin, whole, or how many values from 2 to {MOST_VALUES:,}", option, USAGE)
-        said = OPTIONS.get(text) or {"count": int(text)}
-        if said.keys() & changes.keys():
-            fail("bad-range", f"`{text}` says once more what was said before it", option, hint="leave one out")
-        changes |= said
-    return changes
 
 
 def _declared(name: str, span: Span, state: State) -> tuple[Value, Value]:
@@ -142,10 +114,9 @@ def _spaced(wanted: Range, count: int) -> tuple[Value, ...]:
     """From one end, exactly, to the other, exactly."""
     low, high = wanted.low, wanted.high
     shares = [Fraction(place, count - 1) for place in range(1, count - 1)]
-    if wanted.is_log:
-        between: list[Value] = [float(low) * (float(high) / float(low)) ** float(share) for share in shares]
-    else:
-        between = [low + (high - low) * (float(share) if isinstance(low + high, float) else share) for share in shares]
+    exact = not wanted.log and not isinstance(low + high, float)
+    along = wanted if exact else Extent(float(low), float(high), wanted.log)
+    between: list[Value] = [along.value(share if exact else float(share)) for share in shares]
     if not wanted.whole:
         return (low, *(_plain(value) for value in between), high)
     first, last = int(-(-low // 1)), int(high // 1)

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 from aspenpy.diagnostics import AspenError, fail
 from aspenpy.expr.numerals import aspen_numeral
 from aspenpy.library import load_machine
-from aspenpy.session.line import expected, first_word, halves, identifier, listed, placed
+from aspenpy.session.line import expected, first_word, identifier, placed
 from aspenpy.session.question import asked, is_declared, metrics, names_in, symbol_at, tree_of, written_out
 from aspenpy.session.session import Answer, Session
 from aspenpy.session.whatif import page
-from aspenpy.source import Span
+from aspenpy.source import Span, halves, listed
 from aspenpy.syntax.nodes import Expression
 from aspenpy.syntax.parser import parse_value
 from aspenpy.tables.numbers import seconds

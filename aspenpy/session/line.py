@@ -6,25 +6,16 @@ import re
 from typing import NoReturn
 
 from aspenpy.diagnostics import AspenError, fail
-from aspenpy.source import Source, Span
+from aspenpy.source import Source, Span, trimmed
 
 COMMENT = "//"
 """Begins a comment, as in a model."""
-
-_BRACKETS = {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}
 
 
 def typed(text: str, name: str = "<input>", number: int = 1) -> Span:
     """A line with neither the comment at its end nor white space around it; `number` is its line in what was typed."""
     source = Source(text, name, first_line=number)
     return trimmed(Span(source, 0, len(text.partition(COMMENT)[0])))
-
-
-def trimmed(span: Span) -> Span:
-    """Without white space at its ends."""
-    text = span.text()
-    start = span.start + len(text) - len(text.lstrip())
-    return Span(span.source, start, max(start, span.start + len(text.rstrip())))
 
 
 def first_word(span: Span) -> tuple[Span, Span]:
@@ -34,25 +25,6 @@ def first_word(span: Span) -> tuple[Span, Span]:
     return Span(span.source, span.start, end), trimmed(Span(span.source, end, span.end))
 
 
-def listed(span: Span) -> list[Span]:
-    """The parts between commas that stand in no brackets; of nothing none."""
-    cuts = [place for place in _outside(span) if span.source.text[place] == ","]
-    starts, ends = [span.start, *(place + 1 for place in cuts)], [*cuts, span.end]
-    parts = [trimmed(Span(span.source, start, end)) for start, end in zip(starts, ends, strict=True)]
-    return parts if len(parts) > 1 or parts[0].text() else []
-
-
-def halves(span: Span, sign: str) -> tuple[Span, Span] | None:
-    """What stands before and behind the first such sign that stands in no brackets; None where there is none."""
-    text = span.source.text
-    for place in _outside(span):
-        if text.startswith(sign, place, span.end):
-            return trimmed(Span(span.source, span.start, place)), trimmed(
-                Span(span.source, place + len(sign), span.end)
-            )
-    return None
-
-
 def around(span: Span, word: str) -> tuple[Span, Span] | None:
     """What stands before and behind the last such word; None where there is none."""
     found = list(re.finditer(rf"(?<!\S){word}(?!\S)", span.text()))
@@ -60,16 +32,6 @@ def around(span: Span, word: str) -> tuple[Span, Span] | None:
         return None
     start, end = span.start + found[-1].start(), span.start + found[-1].end()
     return trimmed(Span(span.source, span.start, start)), trimmed(Span(span.source, end, span.end))
-
-
-def _outside(span: Span) -> list[int]:
-    """The offsets of the characters that stand in no brackets."""
-    depth, found = 0, []
-    for place in range(span.start, span.end):
-        depth = max(0, depth + _BRACKETS.get(span.source.text[place], 0))
-        if not depth:
-            found.append(place)
-    return found
 
 
 def expected(what: str, place: Span, usage: str) -> NoReturn:

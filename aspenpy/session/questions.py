@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 from aspenpy.diagnostics import AspenError, fail
 from aspenpy.session import whatif
-from aspenpy.session.axis import Axis, axis, interval, parameter
-from aspenpy.session.line import around, expected, first_word, listed, placed
+from aspenpy.session.axis import Values, interval, parameter, values_at
+from aspenpy.session.line import around, expected, first_word, placed
 from aspenpy.session.question import Question, asked, is_declared, metrics
 from aspenpy.session.session import Answer, Session
 from aspenpy.session.state import State
-from aspenpy.source import Span
+from aspenpy.source import Span, listed
 from aspenpy.tables.table import Page, Plot
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def plot(session: Session, rest: Span) -> Answer:
     """A curve over a parameter."""
     found = around(rest, "over")
     what, where = found or (Span(rest.source, rest.start, rest.start), rest)
-    along = axis(where, session.state, POINTS_PLOTTED)
+    along = values_at(where, session.state, POINTS_PLOTTED)
     question = asked(what, session.state)
     value = question.along(along.name)
     heights, failures = [], []
@@ -102,7 +102,7 @@ def sweep(session: Session, rest: Span) -> Answer:
     found = around(rest, "over")
     what, where = found or (Span(rest.source, rest.start, rest.start), rest)
     questions = _all(what, session)
-    axes = [axis(part, session.state, POINTS_LISTED) for part in listed(where) or [where]]
+    axes = [values_at(part, session.state, POINTS_LISTED) for part in listed(where) or [where]]
     names = [item.name for item in axes]
     size = prod(len(item.values) for item in axes)
     if size > MOST_ROWS:
@@ -116,7 +116,7 @@ def sweep(session: Session, rest: Span) -> Answer:
     return Answer(whatif.sweep_table(names, questions, points, columns))
 
 
-def _summed_up(names: list[str], axes: list[Axis], where: Span, state: State) -> Page:
+def _summed_up(names: list[str], axes: list[Values], where: Span, state: State) -> Page:
     """What metrics are at least and at most, and where."""
     import numpy
 

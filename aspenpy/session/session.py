@@ -11,9 +11,9 @@ from aspenpy.machine.model import Machine
 from aspenpy.prediction import Prediction
 from aspenpy.record import Record
 from aspenpy.scope import DEFAULT_SEED
-from aspenpy.session.line import first_word, placed, trimmed, typed
+from aspenpy.session.line import first_word, placed, typed
 from aspenpy.session.state import History, State, Step
-from aspenpy.source import Source, Span
+from aspenpy.source import Source, Span, trimmed
 from aspenpy.tables.table import Page
 
 if TYPE_CHECKING:

@@ -6,15 +6,16 @@ import math
 from typing import NoReturn
 
 from aspenpy.analysis.inverse import Roots, Search
+from aspenpy.axis import is_wide
 from aspenpy.diagnostics import AspenError, fail
 from aspenpy.expr import graph
 from aspenpy.scope import Value
 from aspenpy.session.axis import Range, interval, number, parameter
-from aspenpy.session.line import around, expected, halves
+from aspenpy.session.line import around, expected
 from aspenpy.session.question import Question, asked
 from aspenpy.session.state import State
 from aspenpy.session.whatif import told
-from aspenpy.source import Span
+from aspenpy.source import Span, halves
 from aspenpy.tables.numbers import Amount, setting
 from aspenpy.tables.table import Column, Page, Paragraph, Part, Table, Title
 
@@ -45,7 +46,7 @@ def _within(span: Span, state: State) -> Range:
     except AspenError as error:
         if error.diagnostics[0].code != "no-range":
             raise
-    return Range(parameter(span, state), *WIDEST, declared=False, span=span)
+    return Range(*WIDEST, is_wide(*WIDEST), parameter(span, state), declared=False, span=span)
 
 
 def _target(span: Span, name: str, state: State) -> Value:

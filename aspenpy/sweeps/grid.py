@@ -10,15 +10,17 @@ import numpy
 
 from aspenpy.application.model import Application
 from aspenpy.application.ranges import ranged
+from aspenpy.axis import CATEGORIES, Axis, number
 from aspenpy.diagnostics import fail
 from aspenpy.dimensions import readable
 from aspenpy.engine.arrays import Floats
 from aspenpy.library import load_application, load_machine
 from aspenpy.machine.model import Machine
 from aspenpy.scope import DEFAULT_SEED, Setting
-from aspenpy.sweeps.axis import CATEGORIES, MOST_VALUES, WIDE, Axis, number, values
-from aspenpy.sweeps.sampling import Span, sampled
+from aspenpy.source import Span
+from aspenpy.sweeps.sampling import Spread, sampled
 from aspenpy.sweeps.study import Case, Categories, Dimension, Study, combinations
+from aspenpy.sweeps.values import MOST_VALUES, length, values
 
 MOST_UNASKED = 10**10
 """Points beyond which a sweep is probably a mistake."""
@@ -89,7 +91,7 @@ def _refuse_set(names: Iterable[str], settings: Mapping[str, Setting]) -> None:
 
 def _items(name: str, axis: Axis | Iterable[Any]) -> list[Any]:
     """What a category is to be."""
-    found = list(axis.items if isinstance(axis, Axis) else axis)
+    found = [item.text() for item in axis.items] if isinstance(axis, Axis) else list(axis)
     if not found:
         fail("bad-axis", f"`{name}` has no values", hint=f"name them: {name}=A,B")
     return found
@@ -125,7 +127,7 @@ def _refuse_giant(
     axes: Mapping[str, Axis | Floats], cases: int, zip: Sequence[Sequence[str]], samples: int | None, yes: bool
 ) -> None:
     """Before anything is made of that size."""
-    lengths = {name: axis.length if isinstance(axis, Axis) else len(axis) for name, axis in axes.items()}
+    lengths = {name: length(axis) if isinstance(axis, Axis) else len(axis) for name, axis in axes.items()}
     for name in (name for group in zip for name in group[1:]):
         lengths.pop(name, None)
     if samples is not None and samples > MOST_VALUES:
@@ -172,8 +174,8 @@ class _Probe:
     def worth(self, name: str) -> Any:
         """The values of expressions that stand for `name`."""
 
-        def worth(text: str) -> float:
-            scope = self._study({**self.settings, name: text}).predictions[0].scope
+        def worth(span: Span) -> float:
+            scope = self._study({**self.settings, name: span.text()}).predictions[0].scope
             return _float(scope.values([scope.symbol(name)])[0], name)
 
         return worth
@@ -199,16 +201,20 @@ def _float(value: Any, name: str) -> float:
         fail("bad-value", f"a value of `{name}` is no number that fits into double precision")
 
 
-def _span(axis: Axis | Floats, probe: _Probe) -> Span:
+def _span(axis: Axis | Floats, probe: _Probe) -> Spread:
     """What an axis is sampled from."""
     if not isinstance(axis, Axis):
-        return Span(choices=tuple(axis.tolist()))
+        return Spread(choices=tuple(axis.tolist()))
     if axis.count is not None:
-        fail("bad-axis", f"`{axis.name}` is sampled, and its range says how many points", hint="leave the number out")
+        fail(
+            "bad-axis",
+            f"`{axis.name}` is sampled, and its range says how many points",
+            axis.span,
+            hint="leave the number out",
+        )
     if axis.items:
         worth = probe.worth(axis.name)
-        return Span(choices=tuple(number(item, worth) for item in axis.items))
+        return Spread(choices=tuple(number(item, worth) for item in axis.items))
     ends = values(axis.replace(count=2), probe.worth(axis.name), probe.declared)
-    declared = axis.low is None
-    spacing = axis.spacing or ("log" if declared and ends[0] > 0 and ends[-1] >= WIDE * ends[0] else "lin")
-    return Span(float(ends[0]), float(ends[-1]), spacing, axis.whole)
+    spacing = axis.spacing or ("log" if axis.declared and axis.log(ends[0], ends[-1]) else "lin")
+    return Spread(float(ends[0]), float(ends[-1]), spacing, bool(axis.whole))

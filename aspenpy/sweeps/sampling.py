@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy
 
+from aspenpy.axis import Extent
 from aspenpy.diagnostics import fail, nearest
 from aspenpy.engine.arrays import Floats
 from aspenpy.expr.draws import for_generators
@@ -17,7 +18,7 @@ METHODS = ("uniform", "latin", "sobol")
 """Independent draws; a Latin hypercube (McKay et al. 1979); Sobol's sequence (1967), scrambled after Owen (1995)."""
 
 
-class Span(Record):
+class Spread(Record):
     """What an axis is sampled from: the numbers from `low` to `high`, evenly (`lin`), in equal ratios (`log`) or as
     powers of two (`pow2`), `whole` ones or all; or one of some `choices`."""
 
@@ -37,9 +38,7 @@ class Span(Record):
         if self.whole and self.spacing == "lin":
             low = numpy.ceil(self.low)
             return low + numpy.floor(places * (numpy.floor(self.high) - low + 1))
-        found = self.low + places * (self.high - self.low)
-        if self.spacing == "log":
-            found = self.low * (self.high / self.low) ** places
+        found = Extent(self.low, self.high, self.spacing == "log").value(places)
         return numpy.rint(found) if self.whole else found
 
 
@@ -47,7 +46,7 @@ def _floor(places: Floats) -> Any:
     return numpy.floor(places).astype(numpy.intp)
 
 
-def sampled(spans: Mapping[str, Span], count: int, method: str, seed: int) -> dict[str, Floats]:
+def sampled(spans: Mapping[str, Spread], count: int, method: str, seed: int) -> dict[str, Floats]:
     """A column of `count` values for each axis; the same for the same seed. Raises AspenError."""
     if method not in METHODS:
         hint = nearest(method, METHODS) or "the methods are " + ", ".join(METHODS)

@@ -7,11 +7,11 @@ from importlib.util import find_spec
 from typing import Any
 
 from aspenpy.application.model import Application
+from aspenpy.axis import parsed
 from aspenpy.diagnostics import fail
 from aspenpy.dimensions import readable
 from aspenpy.machine.model import Machine
 from aspenpy.scope import DEFAULT_SEED, Setting
-from aspenpy.sweeps.axis import parsed
 from aspenpy.sweeps.grid import studied
 from aspenpy.sweeps.result import InMemory, Summary, SweepResult
 from aspenpy.sweeps.run import MEMORY, Run

@@ -6,10 +6,10 @@ import pytest
 
 import aspenpy
 from aspenpy.checks.applications import check_application
-from aspenpy.checks.files import check_paths
+from aspenpy.checks.files import check_file
 from aspenpy.checks.machines import check_machine
 from aspenpy.diagnostics import Diagnostic
-from aspenpy.files import models_folder
+from aspenpy.files import Reader, models_folder
 from tests.tiny import SECONDS, application, machine
 
 WORK = "execute { flops [n] }"
@@ -17,6 +17,12 @@ WORK = "execute { flops [n] }"
 
 def found(diagnostics: list[Diagnostic]) -> list[str]:
     return [item.code for item in diagnostics]
+
+
+def check_paths(paths: list[Path]) -> list[Diagnostic]:
+    """What is found in files, and in those of folders, where parts for others to include are none."""
+    files = [(file, path.is_dir()) for path in paths for file in (sorted(path.rglob("*.aspen")) or [path])]
+    return [item for file, walked in files for item in check_file(file, None, Reader(), part_allowed=walked)]
 
 
 @pytest.mark.parametrize(

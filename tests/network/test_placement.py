@@ -10,12 +10,12 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from aspenpy.network.graphs import graph_of
 from aspenpy.network.grids import mesh, torus
 from aspenpy.network.neighbours import expected_random_distance, neighbour_distance
 from aspenpy.network.placement import Placement, place
 from aspenpy.network.topologies import topology
 from aspenpy.network.topology import NetworkError
+from tests.network.graphs import graph_of
 
 
 def walked(placement: Placement, periodic: bool) -> Fraction:

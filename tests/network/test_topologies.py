@@ -12,11 +12,11 @@ from aspenpy.expr import graph
 from aspenpy.expr.evaluate import evaluate
 from aspenpy.network.bisection import table_3_5_time
 from aspenpy.network.finite_field import field, prime_power
-from aspenpy.network.graphs import graph_of
-from aspenpy.network.grids import hypercube, hypercube_of, mesh, ring, torus
+from aspenpy.network.grids import hypercube, mesh, ring, torus
 from aspenpy.network.topologies import TOPOLOGIES, topology, with_values
-from aspenpy.network.topology import NetworkError, Topology, check_nodes
+from aspenpy.network.topology import NetworkError, Topology
 from tests.network.counting import bisection, counted
+from tests.network.graphs import graph_of
 
 DIRECT = ("hypercube", "mesh", "torus", "fully_connected", "custom")
 
@@ -221,12 +221,6 @@ def test_the_bisection_of_symbols_is_exact_for_an_even_longest_dimension() -> No
             assert general.figures(values)["bisection"] == make(sizes).figures()["bisection"]
 
 
-def test_hypercube_of_nodes() -> None:
-    nodes = graph.symbol("P")
-    assert hypercube_of(nodes).figures({nodes: 4096}) == hypercube(12).figures()
-    assert hypercube_of(4096) == hypercube(12)
-
-
 def test_large_machines_cost_what_small_ones_do() -> None:
     """A million nodes and far more: numbers stay exact, and nothing is enumerated."""
     figures = torus((2**20, 2**20, 2**20)).figures()
@@ -252,8 +246,6 @@ MISTAKES = [
     (lambda: mesh((4, Fraction(5, 2))), "dimensions",
      "the nodes along a dimension must be a whole number from 1 on, not 2.5"),
     (lambda: torus(()), "dimensions", "a grid has from 1 to 32 dimensions, not 0"),
-    (lambda: hypercube_of(100), "nodes", "a hypercube has a power of two of nodes, not 100"),
-    (lambda: check_nodes(torus((4, 4, 4)), 100), "dimensions", "torus (dimensions 4 x 4 x 4) has 64 nodes, not 100"),
     (lambda: fat_tree(4, 3, Fraction(1, 2)), "taper", "a fat tree is tapered by 1 or more, not 0.5"),
     (lambda: fat_tree(4, 3, Fraction(4, 3)), "taper",
      "taper * arity, the nodes on a switch, must be a whole number from 1 on, not 16/3"),

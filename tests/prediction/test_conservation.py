@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 
 import aspenpy
 from aspenpy import Prediction
+from aspenpy.application.total import of_kind
+from aspenpy.mapping.cost import Bound
 from tests.random_models import applications, machines
 from tests.tiny import both
 
@@ -33,14 +35,14 @@ def predictions(draw: Any) -> Prediction:
 @given(predictions())
 def test_times_add_up_to_the_runtime(prediction: Prediction) -> None:
     kernels = {use.name: use for use in prediction.kernels}
-    bound = {key: time for key, time in prediction.totals.items() if key[0] == "bound"}
+    bound = of_kind(Bound, prediction.totals)
     assert sum(use.exclusive for use in kernels.values()) == close(prediction.runtime)
     assert sum(bound.values()) == close(prediction.runtime)
     assert kernels["main"].inclusive == close(prediction.runtime)
     assert all(use.exclusive <= use.inclusive * (1 + 1e-9) for use in kernels.values())
     if not prediction.tree.conflicts:  # else it is a group of resources that is waited for
         for name, resource in prediction.resources.items():
-            waited_for = sum(time for key, time in bound.items() if key[2] == name)
+            waited_for = sum(time for key, time in bound.items() if key.resource == name)
             assert resource.time >= waited_for * (1 - 1e-9)
 
 

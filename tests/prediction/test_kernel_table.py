@@ -3,6 +3,7 @@
 import pytest
 
 from aspenpy import Prediction
+from aspenpy.mapping.cost import Bound
 from tests.tiny import predict
 
 KERNELS = """
@@ -34,8 +35,8 @@ def test_what_a_kernel_waits_for_longest(prediction: Prediction) -> None:
     # force waits 3 * 6 s for flops and 5 * 6 s for loads
     bound = {use.name: use.bound_by for use in prediction.kernels}
     assert bound == {"main": "flops", "force": "loads", "halo": "messages", "idle": None}
-    assert prediction.totals["bound", "force", "flops"] == 18
-    assert prediction.totals["bound", "force", "loads"] == 30
+    assert prediction.totals[Bound("force", "flops")] == 18
+    assert prediction.totals[Bound("force", "loads")] == 30
 
 
 def test_the_bottleneck_is_what_all_kernels_together_wait_for_longest(prediction: Prediction) -> None:

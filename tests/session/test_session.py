@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 import aspenpy
 from aspenpy import AspenError, Session
 from aspenpy.session.commands import COMMANDS
-from aspenpy.session.line import around, halves, listed, typed
+from aspenpy.session.line import around, typed
+from aspenpy.source import halves, listed
 from aspenpy.tables.table import Table
 from tests.cli.conftest import AXPY, CLUSTER
 

@@ -3,8 +3,9 @@
 import numpy
 import pytest
 
+from aspenpy.axis import Axis, parsed
 from aspenpy.diagnostics import AspenError
-from aspenpy.sweeps.axis import Axis, parsed, values
+from aspenpy.sweeps.values import values
 from tests.tiny import codes
 
 
@@ -55,7 +56,7 @@ def test_a_range_that_the_model_declares():
 
 def test_an_expression_is_the_languages_business():
     asked = []
-    found = values(parsed("n=2*k,max(1, 2)"), lambda text: asked.append(text) or 3.0, lambda name: None)
+    found = values(parsed("n=2*k,max(1, 2)"), lambda text: asked.append(text.text()) or 3.0, lambda name: None)
     assert (asked, found.tolist()) == (["2*k", "max(1, 2)"], [3, 3])
 
 
