@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from itertools import product
 
 import numpy
 
-from aspenpy.application.model import Application
+from aspenpy.case import Case
 from aspenpy.diagnostics import AspenError, fail
 from aspenpy.explore.points import Floats, Formulas
 from aspenpy.explore.variable import CASES, Variable, case_variable, cases_of, parameter_name, variable
@@ -19,7 +19,6 @@ from aspenpy.library import load_machine
 from aspenpy.machine.model import Machine
 from aspenpy.prediction import Prediction, predict
 from aspenpy.record import Record
-from aspenpy.scope import DEFAULT_SEED, Setting
 
 POINTS_TRIED = 256
 """At once, to find one without a value."""
@@ -173,40 +172,26 @@ Varied = str | Variable | Sequence[str | Variable]
 """What varies: one text or variable, or several."""
 
 
-def spanned(
-    application: Application,
-    machine: Machine,
-    vary: Varied,
-    *,
-    socket: str | None = None,
-    kernel: str = "main",
-    set: Mapping[str, Setting] | None = None,
-    seed: int = DEFAULT_SEED,
-    load: Callable[[str], Machine] = load_machine,
-) -> Space:
+def spanned(case: Case, vary: Varied, load: Callable[[str], Machine] = load_machine) -> Space:
     """The space of what a user lets vary: texts such as `n=1..100` (see `variable`), or variables.
 
-    `machine` is what a case is on unless machines are varied; `load` gives a machine its name stands for.
+    The case's machine and socket hold unless they are varied; `load` gives a machine its name stands for.
     """
     varied = [vary] if isinstance(vary, str | Variable) else vary
     asked = [(text, cases_of(text) if isinstance(text, str) else None) for text in varied]
     for text in varied:
         name = parameter_name(text) if isinstance(text, str) else text.name
-        if name in (set or {}):
+        if name in case.set:
             fail("bad-variable", f"`{name}` is set to a value and varied", hint="leave one of the two")
     cases = dict(found for _, found in asked if found is not None)
-    machines = [load(name) for name in cases["machine"]] if "machine" in cases else [machine]
-    sockets: Sequence[str | None] = cases.get("socket", (socket,))
+    machines = [load(name) for name in cases["machine"]] if "machine" in cases else [case.required_machine]
+    sockets: Sequence[str | None] = cases.get("socket", (case.socket,))
     order = list(cases)
     choices = product(*([*enumerate(machines)] if name == "machine" else [*enumerate(sockets)] for name in order))
-    predictions = []
-    for choice in choices:
-        chosen = {name: value for name, (_, value) in zip(order, choice, strict=True)}
-        there = chosen.get("machine", machine)
-        assert isinstance(there, Machine)
-        on = chosen.get("socket", socket)
-        assert on is None or isinstance(on, str)
-        predictions.append(predict(application, there, socket=on, kernel=kernel, set=set, seed=seed))
+    predictions = [
+        predict(case.changed(**{name: value for name, (_, value) in zip(order, choice, strict=True)}))
+        for choice in choices
+    ]
     variables = []
     for text, found in asked:
         if isinstance(text, Variable):

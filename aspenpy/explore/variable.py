@@ -207,7 +207,7 @@ def _ranged(name: str, text: str, prediction: Prediction) -> Variable:
 
 def _worth(name: str, text: str, prediction: Prediction) -> float:
     """The value that the parameter would have if it was set so."""
-    probe = Prediction(prediction.tree, {**prediction.settings, name: text}, prediction.seed)
+    probe = Prediction(prediction.case.with_set({name: text}))
     return _float(probe.scope.values([probe.scope.symbol(name)], probe.seed)[0], name)
 
 
