@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from aspenpy.analysis.trace import Trace, trace
     from aspenpy.analysis.traffic import Traffic, traffic
     from aspenpy.application.model import Application
+    from aspenpy.case import Case
     from aspenpy.diagnostics import AspenError, Diagnostic
     from aspenpy.empirical.fit import Fit, fit
     from aspenpy.energy.account import Energy, predict_energy
@@ -51,6 +52,7 @@ __version__ = "0.1.0"
 __all__ = [
     "Application",
     "AspenError",
+    "Case",
     "Counts",
     "Diagnostic",
     "Energy",
@@ -100,6 +102,7 @@ __all__ = [
 _HOME = {
     "Application": "aspenpy.application.model",
     "AspenError": "aspenpy.diagnostics",
+    "Case": "aspenpy.case",
     "Counts": "aspenpy.analysis.counting",
     "Diagnostic": "aspenpy.diagnostics",
     "Energy": "aspenpy.energy.account",

@@ -4,21 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from aspenpy.application import flow
 from aspenpy.application.model import Application
 from aspenpy.application.ranges import range_warning, ranged
-from aspenpy.application.total import RUNTIME, Amount, Amounts, Busy, Calls, Exclusive, Total, of_kind, run_totals
+from aspenpy.application.total import (
+    RUNTIME,
+    Amount,
+    Amounts,
+    Busy,
+    Calls,
+    Exclusive,
+    Total,
+    of_kind,
+    run_totals,
+)
+from aspenpy.case import Case, CaseOptions, case_of
 from aspenpy.diagnostics import AspenError, Diagnostic, fail, nearest
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.machine.model import OWNER, Machine
 from aspenpy.mapping.cost import Bound, CostTree, Inclusive, Served, conflict_groups
-from aspenpy.mapping.mapper import all_definitions, all_origins, map_application
+from aspenpy.mapping.mapper import all_definitions, all_origins
 from aspenpy.record import Record
 from aspenpy.result import Result
-from aspenpy.scope import DEFAULT_SEED, Scope, Setting, Value, as_float
+from aspenpy.scope import Scope, Setting, Value, as_float
 
 if TYPE_CHECKING:
     from aspenpy.explanation import Explanation
@@ -75,12 +86,12 @@ class Prediction(Result):
 
     reported_by = "prediction"
 
-    def __init__(self, tree: CostTree, settings: Mapping[str, Setting], seed: int = DEFAULT_SEED) -> None:
-        self.tree = tree
-        self.settings = dict(settings)
-        self.seed = seed
+    def __init__(self, case: Case) -> None:
+        self.case = case
+        self.tree: CostTree = case.tree
+        tree = self.tree
         roots = list(tree.totals.values())
-        self.scope = Scope(tree.application, tree.machine, tree.entry, tree.definitions, tree.origins, settings, roots)
+        self.scope = Scope(tree.application, tree.machine, tree.entry, tree.definitions, tree.origins, case.set, roots)
 
     @property
     def application(self) -> Application:
@@ -100,20 +111,21 @@ class Prediction(Result):
         """The kernel that was evaluated."""
         return self.tree.entry.name
 
+    @property
+    def settings(self) -> Mapping[str, Setting]:
+        """What was set."""
+        return self.case.set
+
+    @property
+    def seed(self) -> int:
+        """That of random draws."""
+        return self.case.seed
+
     def __repr__(self) -> str:
         return f"<Prediction {self.application.name} on {self.machine.name}: {self.runtime:.6g} s>"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        arguments = (
-            self.application,
-            self.machine,
-            self.socket,
-            self.kernel,
-            self.settings,
-            self.seed,
-            self.tree.overlap,
-        )
-        return _again, arguments
+        return Prediction, (self.case,)
 
     # -- numbers ---------------------------------------------------------------------------------
 
@@ -319,43 +331,12 @@ def amount_of(amounts: Mapping[str, Expr], resource: str) -> Expr:
     fail("unknown-resource", f"the kernel asks for no `{resource}`", hint=hint)
 
 
-MOST_MAPPED = 64
-"""Cost trees that are kept for further predictions."""
+def predict(app: Application | Case, machine: Machine | None = None, **options: Unpack[CaseOptions]) -> Prediction:
+    """What an application takes on a machine, or what a `Case` does; the options are those of `Case`.
 
-_trees: dict[tuple[int, int, str | None, str, bool], CostTree] = {}
-
-
-def _mapped(application: Application, machine: Machine, socket: str | None, kernel: str, overlap: bool) -> CostTree:
-    """The cost tree, mapped once. Models are told apart by identity: comparing two takes longer than a prediction,
-    and a tree keeps its models alive, so their identities are not given away."""
-    for model, kind, loader in ((application, Application, "load_application"), (machine, Machine, "load_machine")):
-        if not isinstance(model, kind):
-            hint = f"load it first: aspenpy.{loader}({model!r})"
-            fail("not-a-model", f"{model!r} is no {kind.__name__.lower()} model", hint=hint)
-    key = id(application), id(machine), socket, kernel, overlap
-    if key not in _trees:
-        if len(_trees) >= MOST_MAPPED:
-            _trees.pop(next(iter(_trees)), None)
-        _trees[key] = map_application(application, machine, socket=socket, kernel=kernel, overlap=overlap)
-    return _trees[key]
-
-
-def predict(
-    app: Application,
-    machine: Machine,
-    *,
-    socket: str | None = None,
-    kernel: str = "main",
-    set: Mapping[str, Setting] | None = None,
-    seed: int = DEFAULT_SEED,
-    overlap: bool = False,
-) -> Prediction:
-    """What `kernel` of the application takes on the machine.
-
-    `set` gives parameters other values (numbers, or text in the language such as `"2*k"`) before anything
-    is resolved. With `overlap`, the branches of every `par` run at once. Raises AspenError.
+    `predict(app, machine, kernel="main", set={"n": 1000, "m": "2*n"})`. Raises AspenError.
     """
-    prediction = Prediction(_mapped(app, machine, socket, kernel, overlap), set or {}, seed)
+    prediction = Prediction(case_of(app, machine, options))
     try:
         _require_time(prediction)
     except AspenError as error:
@@ -373,65 +354,43 @@ def _require_time(prediction: Prediction) -> None:
 
 
 def prepare(
-    app: Application,
-    machine: Machine,
-    free: Sequence[str],
+    app: Application | Case,
+    machine: Machine | None = None,
+    free: Sequence[str] = (),
     *,
-    socket: str | None = None,
-    kernel: str = "main",
-    set: Mapping[str, Setting] | None = None,
     metric: str = "runtime",
-    seed: int = DEFAULT_SEED,
-    overlap: bool = False,
+    **options: Unpack[CaseOptions],
 ) -> Prepared:
-    """One prediction as a fast function of the parameters in `free`: `prepare(app, machine, ["n"])(1000)`."""
-    return Prediction(_mapped(app, machine, socket, kernel, overlap), set or {}, seed).prepare(free, metric)
+    """One prediction as a fast function of the parameters in `free`: `prepare(app, machine, ["n"])(1000)`; the options
+    are those of `Case`."""
+    return Prediction(case_of(app, machine, options)).prepare(free, metric)
 
 
 def count(
-    app: Application,
-    resource: str,
-    *,
-    kernel: str = "main",
-    set: Mapping[str, Setting] | None = None,
-    traits: Sequence[str] = (),
-    seed: int = DEFAULT_SEED,
+    app: Application | Case, resource: str, *, traits: Sequence[str] = (), **options: Unpack[CaseOptions]
 ) -> Value:
     """How much of a resource a kernel asks for in all, in the resource's unit; no machine is needed.
 
-    `traits` counts only requirements that have all of them (`sp` also means: not `dp`).
+    `traits` counts only requirements that have all of them (`sp` also means: not `dp`). The options are those of
+    `Case`.
     """
-    scope, amounts = counts(app, kernel, set or {}, tuple(traits))
-    value: Value = scope.values([amount_of(amounts, resource)], seed)[0]
+    case = case_of(app, None, options)
+    scope, amounts = counts(case, tuple(traits))
+    value: Value = scope.values([amount_of(amounts, resource)], case.seed)[0]
     return value
 
 
-def counts(
-    app: Application, kernel: str, settings: Mapping[str, Setting], traits: tuple[str, ...] = ()
-) -> tuple[Scope, dict[str, Expr]]:
+def counts(case: Case, traits: tuple[str, ...] = ()) -> tuple[Scope, dict[str, Expr]]:
     """The amount of each resource a kernel asks for, as expressions, with the scope that gives them values."""
-    entry = app.flow(kernel)
+    app, entry = case.application, case.application.flow(case.kernel)
     amounts = dict.fromkeys(app.resources, graph.ZERO) | amounts_of(entry, traits)
     definitions = all_definitions(app, None, entry)
-    return Scope(app, None, entry, definitions, all_origins(app), settings, list(amounts.values())), amounts
+    return Scope(app, None, entry, definitions, all_origins(app), case.set, list(amounts.values())), amounts
 
 
 def amounts_of(entry: flow.Kernel, traits: tuple[str, ...]) -> dict[str, Expr]:
     """The amounts of one execution of an entry kernel, in the symbols of the model."""
     return {key.resource: worth for key, worth in run_totals(Amounts(traits), entry).items()}
-
-
-def _again(
-    application: Application,
-    machine: Machine,
-    socket: str | None,
-    kernel: str,
-    settings: Mapping[str, Setting],
-    seed: int,
-    overlap: bool,
-) -> Prediction:
-    """A prediction unpickled: made again from its models."""
-    return Prediction(_mapped(application, machine, socket, kernel, overlap), settings, seed)
 
 
 def _described(key: Total) -> str:

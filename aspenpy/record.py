@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, dataclass_transform
 
 @dataclass_transform(frozen_default=True)
 class RecordType(type):
-    """Turns the annotations of a class into slots, an initialiser and `_fields`."""
+    """Turns the annotations of a class into slots, `_fields` and an initialiser; a class with one of its own hands the
+    fields to `_store`."""
 
     _fields: tuple[str, ...]
     _defaults: dict[str, Any]
+    _store: Any
 
     def __new__(mcs, name: str, bases: tuple[type, ...], namespace: dict[str, Any]) -> RecordType:
         own = tuple(namespace.get("__annotations__", ()))
@@ -26,7 +28,9 @@ class RecordType(type):
         inherited = [base for base in bases if isinstance(base, RecordType)]
         cls._fields = tuple(field for base in inherited for field in base._fields) + own
         cls._defaults = {field: value for base in inherited for field, value in base._defaults.items()} | defaults
-        cls.__init__ = _initialiser(cls)  # type: ignore[misc]
+        cls._store = _initialiser(cls)
+        if "__init__" not in namespace:
+            cls.__init__ = cls._store  # type: ignore[misc]
         return cls
 
 
@@ -54,6 +58,7 @@ class Record(metaclass=RecordType):
 
     if TYPE_CHECKING:
         _fields: ClassVar[tuple[str, ...]]
+        _store: ClassVar[Any]
 
     def _values(self) -> tuple[Any, ...]:
         return tuple(getattr(self, field) for field in self._fields if not field.endswith("span"))

@@ -30,14 +30,7 @@ def _touched(prediction: Prediction) -> list[Diagnostic]:
     from aspenpy.analysis.footprint import Footprint
 
     try:
-        found = Footprint(
-            prediction.application,
-            kernel=prediction.kernel,
-            set=prediction.settings,
-            machine=prediction.machine,
-            socket=prediction.socket,
-            seed=prediction.seed,
-        ).exceeding()
+        found = Footprint(prediction.case.changed(socket=prediction.socket)).exceeding()
         return [
             warning.replace(hint=warning.hint or "`aspenpy memory` says which kernels touch what") for warning in found
         ]

@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Any
+from typing import Any, Unpack
 
 from aspenpy.analysis.inverse import Leap, Roots, Search, Solution
 from aspenpy.application import flow
@@ -23,6 +23,7 @@ from aspenpy.application.total import (
     of_kind,
     run_totals,
 )
+from aspenpy.case import Case, CaseOptions, case_of
 from aspenpy.diagnostics import AspenError, fail
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import EvaluationError, evaluate
@@ -32,7 +33,7 @@ from aspenpy.mapping.mapper import all_definitions, all_origins
 from aspenpy.prediction import amount_of
 from aspenpy.record import Record
 from aspenpy.result import Result
-from aspenpy.scope import DEFAULT_SEED, Scope, Setting, Value
+from aspenpy.scope import Scope, Value
 from aspenpy.tables.numbers import count
 
 WIDEST = (1, 10**18)
@@ -75,23 +76,23 @@ class Counts(Result):
 
     def __init__(
         self,
-        application: Application,
-        *,
-        kernel: str = "main",
-        set: Mapping[str, Setting] | None = None,
-        traits: tuple[str, ...] = (),
+        app: Application | Case,
         machine: Machine | None = None,
-        seed: int = DEFAULT_SEED,
+        *,
+        traits: tuple[str, ...] = (),
+        **options: Unpack[CaseOptions],
     ) -> None:
+        case = case_of(app, machine, options)
+        application, machine = case.application, case.machine
         self.application = application
-        self.entry = application.flow(kernel)
+        self.entry = application.flow(case.kernel)
         self.traits = traits
-        self.seed = seed
+        self.seed = case.seed
         self.totals = run_totals(_ByKernel(traits), self.entry)
         definitions = all_definitions(application, machine, self.entry)
         origins = all_origins(application, machine)
         roots = list(self.totals.values())
-        self.scope = Scope(application, machine, self.entry, definitions, origins, set or {}, roots)
+        self.scope = Scope(application, machine, self.entry, definitions, origins, case.set, roots)
 
     @cached_property
     def resources(self) -> tuple[str, ...]:

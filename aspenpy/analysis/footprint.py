@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, Unpack
 
 from aspenpy.analysis.models import Run
 from aspenpy.analysis.paths import Scene, Visit, largest, visits
 from aspenpy.application.model import Application
 from aspenpy.application.total import callees_first
+from aspenpy.case import Case, CaseOptions, case_of
 from aspenpy.diagnostics import Diagnostic
 from aspenpy.dimensions import readable
 from aspenpy.expr import graph
@@ -20,7 +21,7 @@ from aspenpy.mapping.mapper import warnings_of
 from aspenpy.mapping.residence import Residence, placed_data
 from aspenpy.record import Record
 from aspenpy.result import Result
-from aspenpy.scope import DEFAULT_SEED, Setting, Value
+from aspenpy.scope import Value
 from aspenpy.syntax import nodes
 from aspenpy.syntax.lower import Lowering, guarded
 
@@ -68,20 +69,12 @@ class Footprint(Result):
 
     reported_by = "footprint"
 
-    def __init__(
-        self,
-        application: Application,
-        *,
-        kernel: str = "main",
-        set: Mapping[str, Setting] | None = None,
-        machine: Machine | None = None,
-        socket: str | None = None,
-        seed: int = DEFAULT_SEED,
-    ) -> None:
-        self.application = application
-        self.machine = machine
-        self.socket = socket
-        self.run = Run(application, kernel=kernel, set=set, machine=machine, seed=seed)
+    def __init__(self, app: Application | Case, machine: Machine | None = None, **options: Unpack[CaseOptions]) -> None:
+        case = case_of(app, machine, options)
+        self.application = case.application
+        self.machine = case.machine
+        self.socket = case.socket
+        self.run = Run(case)
         self._touches = self._find()
 
     @property
@@ -266,7 +259,7 @@ class Footprint(Result):
             return value
         (formula,) = self.run.formulas([scene.where_reached(size)])
         around = [(loop.node.counter, count) for loop, count in zip(loops, counts, strict=True)]
-        most: Value | None = largest(formula, around, self.run.seed)
+        most: Value | None = largest(formula, around, self.run.case.seed)
         return most
 
     def _bytes(self, names: Iterable[str]) -> Value:

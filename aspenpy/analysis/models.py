@@ -2,37 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
 from aspenpy.application import flow
-from aspenpy.application.model import Application
 from aspenpy.application.total import callees_first, walk
+from aspenpy.case import Case
 from aspenpy.expr.graph import Expr
-from aspenpy.machine.model import Machine
 from aspenpy.mapping.mapper import all_definitions, all_origins
-from aspenpy.scope import DEFAULT_SEED, Scope, Setting
+from aspenpy.scope import Scope
 
 
 class Run:
     """A kernel of an application, with what the user set. A machine gives values to the names that the application
     leaves to it."""
 
-    def __init__(
-        self,
-        application: Application,
-        *,
-        kernel: str = "main",
-        set: Mapping[str, Setting] | None = None,
-        machine: Machine | None = None,
-        seed: int = DEFAULT_SEED,
-    ) -> None:
-        self.application = application
-        self.machine = machine
-        self.seed = seed
-        self.entry = application.flow(kernel)
-        self.settings = dict(set or {})
+    def __init__(self, case: Case) -> None:
+        self.case = case
+        self.application = case.application
+        self.machine = case.machine
+        self.entry = case.application.flow(case.kernel)
 
     @cached_property
     def scope(self) -> Scope:
@@ -40,11 +30,11 @@ class Run:
         application, machine = self.application, self.machine
         definitions = all_definitions(application, machine, self.entry)
         origins = all_origins(application, machine)
-        return Scope(application, machine, self.entry, definitions, origins, self.settings, expressions(self.entry))
+        return Scope(application, machine, self.entry, definitions, origins, self.case.set, expressions(self.entry))
 
     def values(self, exprs: Sequence[Expr]) -> list[Any]:
         """The values of expressions in which no counter is left."""
-        return self.scope.values(exprs, self.seed)
+        return self.scope.values(exprs, self.case.seed)
 
     def formulas(self, exprs: Sequence[Expr]) -> list[Expr]:
         """The expressions with the values of all names put in; counters are left."""

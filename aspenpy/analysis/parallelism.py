@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from typing import Any, Unpack
 
 from aspenpy.analysis.models import Run
 from aspenpy.analysis.paths import Visit, largest, visits
 from aspenpy.application.model import Application
+from aspenpy.case import Case, CaseOptions, case_of
 from aspenpy.diagnostics import within_floats
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.machine.model import Machine
 from aspenpy.record import Record
 from aspenpy.result import Result
-from aspenpy.scope import DEFAULT_SEED, Setting, Value
+from aspenpy.scope import Value
 from aspenpy.source import Span
 
 
@@ -43,17 +43,9 @@ class Parallelism(Result):
 
     reported_by = "parallelism"
 
-    def __init__(
-        self,
-        application: Application,
-        *,
-        kernel: str = "main",
-        set: Mapping[str, Setting] | None = None,
-        machine: Machine | None = None,
-        seed: int = DEFAULT_SEED,
-    ) -> None:
-        self.application = application
-        self.run = Run(application, kernel=kernel, set=set, machine=machine, seed=seed)
+    def __init__(self, app: Application | Case, machine: Machine | None = None, **options: Unpack[CaseOptions]) -> None:
+        self.run = Run(case_of(app, machine, options))
+        self.application = self.run.application
         self.blocks = self._blocks()
 
     @property
@@ -100,7 +92,7 @@ class Parallelism(Result):
         reached = [visit.scene.where_reached(expr) for expr in exprs]
         formulas = self.run.formulas([*reached, *(loop.count for loop in loops)])
         around = [(loop.node.counter, count) for loop, count in zip(loops, formulas[len(exprs) :], strict=True)]
-        return [largest(expr, around, self.run.seed) for expr in formulas[: len(exprs)]]
+        return [largest(expr, around, self.run.case.seed) for expr in formulas[: len(exprs)]]
 
 
 parallelism = Parallelism

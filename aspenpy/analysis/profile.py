@@ -6,9 +6,8 @@ branch that is taken with some probability counts for that share of its time.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, Protocol, Unpack
 
 from aspenpy.application import flow
 from aspenpy.application.model import Application
@@ -24,6 +23,7 @@ from aspenpy.application.total import (
     run_totals,
     scaled,
 )
+from aspenpy.case import Case, CaseOptions
 from aspenpy.diagnostics import fail
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
@@ -33,7 +33,6 @@ from aspenpy.mapping.cost import CostTree, busy_times, slowest
 from aspenpy.prediction import KernelUse, Prediction, predict
 from aspenpy.record import Record
 from aspenpy.result import Result
-from aspenpy.scope import DEFAULT_SEED, Setting
 
 MOST_PATHS = 20_000
 MOST_ENTRIES = 200_000
@@ -118,18 +117,9 @@ class Profile(Result):
         return {key: float(value) for key, value in zip(totals, values, strict=True)}
 
 
-def profile(
-    app: Application,
-    machine: Machine,
-    *,
-    socket: str | None = None,
-    kernel: str = "main",
-    set: Mapping[str, Setting] | None = None,
-    seed: int = DEFAULT_SEED,
-    overlap: bool = False,
-) -> Profile:
-    """Where the time of `kernel` on the machine goes; the arguments are those of `predict`."""
-    return Profile(predict(app, machine, socket=socket, kernel=kernel, set=set, seed=seed, overlap=overlap))
+def profile(app: Application | Case, machine: Machine | None = None, **options: Unpack[CaseOptions]) -> Profile:
+    """Where the time of a kernel on the machine goes; the arguments are those of `predict`."""
+    return Profile(predict(app, machine, **options))
 
 
 class Count(Total):

@@ -7,48 +7,45 @@ which latencies drop out, over all components, none of which is idle.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
+from typing import Unpack
 
 from aspenpy.analysis.ceilings import COMPUTE, Ceiling, cache_ceilings, compute_ceilings, memory_ceilings
 from aspenpy.analysis.peaks import Peak, peaks
 from aspenpy.analysis.roofline_points import Point, points
 from aspenpy.application.model import Application
+from aspenpy.case import Case, CaseOptions
 from aspenpy.diagnostics import AspenError, fail, within_floats
 from aspenpy.expr import graph
 from aspenpy.machine.model import OWNER, Machine
 from aspenpy.mapping.compute import choose_socket
-from aspenpy.mapping.cost import CostTree
-from aspenpy.mapping.mapper import map_application
 from aspenpy.prediction import Prediction
 from aspenpy.result import Result
-from aspenpy.scope import DEFAULT_SEED, Setting
+from aspenpy.scope import Setting
 
 
 class Roofline(Result):
-    """The ceilings of a machine, and applications below them. Raises AspenError where it offers no flops."""
+    """The ceilings of a machine, and applications (or cases) below them; the options are those of `Case`. A setting
+    holds for every model that has the name. Raises AspenError where the machine offers no flops."""
 
     reported_by = "roofline"
 
     def __init__(
-        self,
-        machine: Machine,
-        applications: Sequence[tuple[Application, str]] = (),
-        *,
-        socket: str | None = None,
-        set: Mapping[str, Setting] | None = None,
-        seed: int = DEFAULT_SEED,
-        overlap: bool = False,
+        self, machine: Machine, apps: Iterable[Application | Case] = (), **options: Unpack[CaseOptions]
     ) -> None:
         self.machine = machine
-        self.socket = choose_socket(machine, socket)
-        settings = dict(set or {})
-        trees = [
-            map_application(application, machine, socket=self.socket, kernel=kernel, overlap=overlap)
-            for application, kernel in applications
+        self.socket = choose_socket(machine, options.get("socket"))
+        settings = dict(options.get("set") or {})
+        plain: CaseOptions = {**options, "socket": self.socket, "set": None}
+        cases = [
+            app.changed(machine=machine, socket=self.socket) if isinstance(app, Case) else Case(app, machine, **plain)
+            for app in apps
         ]
-        self.settings = _of_machine(machine, settings, bool(trees))
-        self.predictions = [Prediction(tree, known, seed) for tree, known in _shared_out(trees, settings)]
+        self.settings = _of_machine(machine, settings, bool(cases))
+        self.predictions = [
+            Prediction(case.with_set(known)) for case, known in zip(cases, _shared_out(cases, settings), strict=True)
+        ]
         if not self.compute:
             message = f"machine `{machine.name}` does no `{COMPUTE}` at a rate that it alone tells"
             fail("no-ceiling", message, machine.root.name_span, hint="a core offers `resource flops(n) [n/clock]`")
@@ -91,20 +88,10 @@ class Roofline(Result):
 
 
 @within_floats
-def roofline(
-    machine: Machine,
-    apps: Iterable[Application] = (),
-    *,
-    socket: str | None = None,
-    kernel: str = "main",
-    set: Mapping[str, Setting] | None = None,
-    seed: int = DEFAULT_SEED,
-    overlap: bool = False,
-) -> Roofline:
-    """The ceilings of a machine, and `kernel` of each application below them; the arguments are those of `predict`.
-    A setting holds for every model that has the name."""
-    asked = [(app, kernel) for app in apps]
-    return Roofline(machine, asked, socket=socket, set=set, seed=seed, overlap=overlap)
+def roofline(machine: Machine, apps: Iterable[Application | Case] = (), **options: Unpack[CaseOptions]) -> Roofline:
+    """The ceilings of a machine, and applications or cases below them; the options are those of `Case`. A setting holds
+    for every model that has the name."""
+    return Roofline(machine, apps, **options)
 
 
 # -- settings --------------------------------------------------------------------------------------
@@ -118,10 +105,10 @@ def _of_machine(machine: Machine, settings: dict[str, Setting], has_applications
     return {name: value for name, value in settings.items() if names[name] in machine.definitions}
 
 
-def _shared_out(trees: Sequence[CostTree], settings: dict[str, Setting]) -> list[tuple[CostTree, dict[str, Setting]]]:
+def _shared_out(cases: Sequence[Case], settings: dict[str, Setting]) -> list[dict[str, Setting]]:
     """What is set of each application. What none of them has is an error, told for the first."""
-    scopes = [Prediction(tree, {}).scope for tree in trees]
-    known: list[dict[str, Setting]] = [{} for _ in trees]
+    scopes = [Prediction(case).scope for case in cases]
+    known: list[dict[str, Setting]] = [{} for _ in cases]
     for name, value in settings.items():
         errors = []
         for scope, found in zip(scopes, known, strict=True):
@@ -132,6 +119,6 @@ def _shared_out(trees: Sequence[CostTree], settings: dict[str, Setting]) -> list
                 errors.append(error)
                 if error.diagnostics[0].code != "unknown-parameter":
                     raise
-        if errors and len(errors) == len(trees):
+        if errors and len(errors) == len(cases):
             raise errors[0]
-    return list(zip(trees, known, strict=True))
+    return known

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any, Literal, Unpack
 
 from aspenpy.analysis.models import Run
 from aspenpy.analysis.paths import Scene, opening
@@ -12,16 +11,16 @@ from aspenpy.analysis.profile import Timer
 from aspenpy.application import flow
 from aspenpy.application.model import Application
 from aspenpy.application.total import Leaf, Totals, run_totals
+from aspenpy.case import Case, CaseOptions, case_of
 from aspenpy.diagnostics import fail
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.machine.model import Machine
 from aspenpy.mapping.cost import CostTree
-from aspenpy.mapping.mapper import map_application
 from aspenpy.prediction import Prediction
 from aspenpy.record import Record
 from aspenpy.result import Result
-from aspenpy.scope import DEFAULT_SEED, Setting, Value
+from aspenpy.scope import Value
 
 MOST = 200
 """Steps that are shown unless somebody wants more."""
@@ -71,32 +70,29 @@ class Trace(Result):
 
     def __init__(
         self,
-        application: Application,
-        *,
-        kernel: str = "main",
-        set: Mapping[str, Setting] | None = None,
+        app: Application | Case,
         machine: Machine | None = None,
-        socket: str | None = None,
-        overlap: bool = False,
+        *,
         most: int = MOST,
         passes: int = PASSES,
-        seed: int = DEFAULT_SEED,
+        **options: Unpack[CaseOptions],
     ) -> None:
         if most < 1 or passes < 1:
             fail("bad-count", f"at least one step and one pass have to be shown, not {min(most, passes)}")
-        self.application = application
-        self.machine = machine
+        case = case_of(app, machine, options)
+        self.application = case.application
+        self.machine = case.machine
         self.passes = passes
-        self.seed = seed
+        self.seed = case.seed
         self._tree: CostTree | None = None
         self._timer: Timer | None = None
-        if machine is None:
-            run = Run(application, kernel=kernel, set=set, seed=seed)
+        if self.machine is None:
+            run = Run(case)
             self.entry, self._scope = run.entry, run.scope
         else:
-            self._tree = map_application(application, machine, socket=socket, kernel=kernel, overlap=overlap)
+            self._tree = case.tree
             self._timer = Timer(self._tree)
-            self.entry, self._scope = self._tree.entry, Prediction(self._tree, set or {}).scope
+            self.entry, self._scope = self._tree.entry, Prediction(case).scope
         self.blocks = self._number_of_blocks()
         self.complete = True
         self.steps = tuple(self._steps(most))

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
+from typing import Unpack
 
 from aspenpy.application import flow
 from aspenpy.application.model import Application
 from aspenpy.application.total import Leaf, Total, Totals, blocks_in, run_totals
 from aspenpy.caches.level import Level, levels_of
 from aspenpy.caches.traffic import Traffic as BlockTraffic
+from aspenpy.case import Case, CaseOptions
 from aspenpy.diagnostics import Diagnostic, fail
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
@@ -18,7 +20,6 @@ from aspenpy.mapping.cost import BlockCost
 from aspenpy.prediction import Prediction, predict
 from aspenpy.record import Record
 from aspenpy.result import Result
-from aspenpy.scope import DEFAULT_SEED, Setting
 
 QUANTITIES = ("accesses", "misses", "fetched", "written_back")
 """Of a requirement at a level: words or lines that reach it, those not found, lines fetched and written back."""
@@ -222,15 +223,7 @@ class _ByLevel(Leaf):
         return found
 
 
-def traffic(
-    app: Application,
-    machine: Machine,
-    *,
-    socket: str | None = None,
-    kernel: str = "main",
-    set: Mapping[str, Setting] | None = None,
-    seed: int = DEFAULT_SEED,
-) -> Traffic:
-    """What a kernel moves between the levels of a machine's memory: `traffic(app, machine).totals`. Raises
-    AspenError."""
-    return Traffic(predict(app, machine, socket=socket, kernel=kernel, set=set, seed=seed))
+def traffic(app: Application | Case, machine: Machine | None = None, **options: Unpack[CaseOptions]) -> Traffic:
+    """What a kernel moves between the levels of a machine's memory: `traffic(app, machine).totals`; the arguments are
+    those of `predict`. Raises AspenError."""
+    return Traffic(predict(app, machine, **options))

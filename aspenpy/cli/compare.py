@@ -5,16 +5,14 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 
 from aspenpy.axis import interval
-from aspenpy.cli.entry import only_entry
+from aspenpy.cli.entry import case_of_arguments, machine_named
 from aspenpy.cli.failure import CommandError
 from aspenpy.cli.output import answer
-from aspenpy.cli.parser import Examples, add_model, add_outside, add_values, settings_of
+from aspenpy.cli.parser import Examples, add_model, add_outside, add_seed, add_values
 from aspenpy.cli.progress import Progress
 from aspenpy.explore.comparison import Comparison, Sweep
-from aspenpy.library import load_application, load_machine
 from aspenpy.machine.model import Machine
 from aspenpy.prediction import predict
-from aspenpy.scope import DEFAULT_SEED
 
 EXAMPLES: Examples = (
     ("two machines side by side", "aspenpy compare comd --machine simple,haswell"),
@@ -28,9 +26,14 @@ EXAMPLES: Examples = (
 
 def add_arguments(parser: ArgumentParser) -> None:
     add_model(parser)
-    parser.add_argument("--machine", metavar="A,B,...", required=True, help="the machines, files or names, by commas")
     parser.add_argument(
-        "--socket", metavar="S,...", help="their sockets: one for each machine, or several for a single machine"
+        "--machine", metavar="A,B,...", required=True, dest="machines", help="the machines, files or names, by commas"
+    )
+    parser.add_argument(
+        "--socket",
+        metavar="S,...",
+        dest="sockets",
+        help="their sockets: one for each machine, or several for a single machine",
     )
     add_values(parser)
     parser.add_argument("--over", metavar="NAME=LOW..HIGH", help="finds all crossovers of this parameter's interval")
@@ -43,23 +46,15 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--picture", metavar="FILE", help="with --over: draws the runtimes, as .svg, .png or .pdf")
     add_outside(parser)
     parser.add_argument("--format", choices=("table", "json", "csv"), default="table", help="default: table")
-    parser.add_argument(
-        "--seed", metavar="N", type=int, default=DEFAULT_SEED, help=f"of random draws (default: {DEFAULT_SEED})"
-    )
+    add_seed(parser)
 
 
 def run(arguments: Namespace) -> int:
     if arguments.over is None and (arguments.integer or arguments.picture):
         raise CommandError("--integer and --picture belong to --over NAME=LOW..HIGH")
-    application = load_application(arguments.model, allow_outside=arguments.allow_outside)
-    comparison = Comparison(
-        application,
-        _machines(arguments),
-        kernel=only_entry(application, arguments.kernel),
-        set=settings_of(arguments),
-        transfer=arguments.transfer,
-        seed=arguments.seed,
-    )
+    case = case_of_arguments(arguments)
+    cases = [case.changed(machine=machine, socket=socket) for machine, socket in _machines(arguments)]
+    comparison = Comparison(cases, transfer=arguments.transfer)
     sweep = None if arguments.over is None else _sweep(comparison, arguments)
     if arguments.picture and sweep is not None:
         from aspenpy.cli.pictures import save
@@ -72,8 +67,8 @@ def run(arguments: Namespace) -> int:
 
 def _machines(arguments: Namespace) -> list[tuple[Machine, str | None]]:
     """Machines with their sockets, paired in order; a single machine takes all the sockets."""
-    machines = [load_machine(name, allow_outside=arguments.allow_outside) for name in _split(arguments.machine)]
-    sockets: list[str | None] = list(_split(arguments.socket)) if arguments.socket else [None]
+    machines = [machine_named(name, arguments) for name in _split(arguments.machines)]
+    sockets: list[str | None] = list(_split(arguments.sockets)) if arguments.sockets else [None]
     if len(machines) == 1 and sockets == [None]:
         sockets = list(machines[0].sockets)
     if len(machines) == 1:
@@ -91,17 +86,9 @@ def _split(text: str) -> list[str]:
 
 def _sweep(comparison: Comparison, arguments: Namespace) -> Sweep:
     name, low, high = interval(arguments.over, "--over", "n=10..1e6")
-    first = comparison.contenders[0].prediction
     ends = []
     for end in (low, high):
-        probe = predict(
-            comparison.application,
-            first.machine,
-            socket=first.socket,
-            kernel=comparison.kernel,
-            set={**comparison.set, name: end.text()},
-            seed=comparison.seed,
-        )
+        probe = predict(comparison.case.with_set({name: end.text()}))
         ends.append(probe.scope.values([probe.scope.symbol(name)], comparison.seed)[0])
     with Progress() as progress:
         sweep = comparison.over(

@@ -7,13 +7,11 @@ from typing import Any
 
 from aspenpy.analysis.counting import Counts
 from aspenpy.axis import ends
-from aspenpy.cli.entry import only_entry
+from aspenpy.cli.entry import case_of_arguments
 from aspenpy.cli.failure import CommandError
 from aspenpy.cli.output import answer
-from aspenpy.cli.parser import Examples, add_machine, add_model, add_outside, add_values, settings_of
-from aspenpy.library import load_application, load_machine
+from aspenpy.cli.parser import Examples, add_machine, add_model, add_outside, add_seed, add_values
 from aspenpy.prediction import amount_of
-from aspenpy.scope import DEFAULT_SEED
 
 EXAMPLES: Examples = (
     ("every resource, in all and by kernel", "aspenpy count comd"),
@@ -42,23 +40,13 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--range", metavar="LOW..HIGH", help="with --solve: where to look (default: the range that it declares)"
     )
     parser.add_argument("--format", choices=("table", "json", "csv"), default="table", help="default: table")
-    parser.add_argument(
-        "--seed", metavar="N", type=int, default=DEFAULT_SEED, help=f"of random draws (default: {DEFAULT_SEED})"
-    )
+    add_seed(parser)
 
 
 def run(arguments: Namespace) -> int:
     _refuse_halves(arguments)
-    application = load_application(arguments.model, allow_outside=arguments.allow_outside)
-    machine = load_machine(arguments.machine, allow_outside=arguments.allow_outside) if arguments.machine else None
-    counts = Counts(
-        application,
-        kernel=only_entry(application, arguments.kernel),
-        set=settings_of(arguments),
-        traits=tuple(name.strip() for name in arguments.traits.split(",") if name.strip()),
-        machine=machine,
-        seed=arguments.seed,
-    )
+    case = case_of_arguments(arguments)
+    counts = Counts(case, traits=tuple(name.strip() for name in arguments.traits.split(",") if name.strip()))
     if arguments.solve:
         _solve(counts, arguments)
     else:

@@ -6,17 +6,16 @@ from argparse import ArgumentParser, Namespace
 from typing import Any
 
 from aspenpy.axis import interval
-from aspenpy.cli.entry import only_entry
+from aspenpy.case import Case
+from aspenpy.cli.entry import case_of_arguments
 from aspenpy.cli.failure import CommandError
 from aspenpy.cli.output import answer
-from aspenpy.cli.parser import Examples, add_machine, add_model, add_settings, settings_of
+from aspenpy.cli.parser import Examples, add_machine, add_model, add_seed, add_settings
 from aspenpy.cli.quantity import quantity_of
 from aspenpy.dimensions import JOULES, WATTS
 from aspenpy.energy.account import Energy
 from aspenpy.energy.options import CHOICES, EnergyOptions
-from aspenpy.library import load_application, load_machine
 from aspenpy.prediction import Prediction, predict
-from aspenpy.scope import DEFAULT_SEED
 
 EXAMPLES: Examples = (
     ("the energy, the hardware at its peak, the kernels, the components", "aspenpy energy comd --machine haswell"),
@@ -46,9 +45,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--picture", metavar="FILE", help="also draws power over time: an .svg, .png or .pdf file")
     parser.add_argument("--format", choices=("table", "json", "csv"), default="table", help="default: table")
-    parser.add_argument(
-        "--seed", metavar="N", type=int, default=DEFAULT_SEED, help=f"of random draws (default: {DEFAULT_SEED})"
-    )
+    add_seed(parser)
 
 
 def add_energy_options(parser: ArgumentParser) -> None:
@@ -69,12 +66,12 @@ def energy_options_of(arguments: Namespace) -> EnergyOptions:
 
 
 def run(arguments: Namespace) -> int:
-    machine = load_machine(arguments.machine, allow_outside=arguments.allow_outside)
-    if arguments.socket is None and len(machine.sockets) > 1:
-        return _devices(arguments)
+    case = case_of_arguments(arguments)
+    if case.socket is None and len(case.required_machine.sockets) > 1:
+        return _devices(case, arguments)
     if arguments.transfer:
         raise CommandError("--transfer compares sockets: leave --socket out, on a machine with several kinds")
-    energy, cap = _energy(_predict(arguments), arguments)
+    energy, cap = _energy(predict(case), arguments)
     more = _more(energy, arguments) | {"cap": cap}
     answer(energy.report(**more), arguments.format)
     if arguments.picture:
@@ -83,19 +80,6 @@ def run(arguments: Namespace) -> int:
 
         save(arguments.picture, lambda: draw(energy))
     return 0
-
-
-def _predict(arguments: Namespace) -> Prediction:
-    application = load_application(arguments.model, allow_outside=arguments.allow_outside)
-    return predict(
-        application,
-        load_machine(arguments.machine, allow_outside=arguments.allow_outside),
-        socket=arguments.socket,
-        kernel=only_entry(application, arguments.kernel),
-        set=settings_of(arguments),
-        seed=arguments.seed,
-        overlap=arguments.par == "overlap",
-    )
 
 
 def _energy(prediction: Prediction, arguments: Namespace) -> tuple[Energy, Any]:
@@ -133,7 +117,7 @@ def _least(energy: Energy, asked: str | None) -> Any:
     return optimum(energy.prediction, name, ends[0], ends[1], options=energy.options)
 
 
-def _devices(arguments: Namespace) -> int:
+def _devices(case: Case, arguments: Namespace) -> int:
     """Every kind of socket, and which draws least."""
     from aspenpy.explore.efficiency import Efficiency
 
@@ -141,16 +125,6 @@ def _devices(arguments: Namespace) -> int:
         if getattr(arguments, option):
             said = option.replace("_", "-")
             raise CommandError(f"--{said} is asked of one kind of socket: choose one with --socket")
-    application = load_application(arguments.model, allow_outside=arguments.allow_outside)
-    found = Efficiency(
-        application,
-        load_machine(arguments.machine, allow_outside=arguments.allow_outside),
-        kernel=only_entry(application, arguments.kernel),
-        set=settings_of(arguments),
-        options=energy_options_of(arguments),
-        transfer=arguments.transfer,
-        seed=arguments.seed,
-        overlap=arguments.par == "overlap",
-    )
+    found = Efficiency(case, options=energy_options_of(arguments), transfer=arguments.transfer)
     answer(found.report(), arguments.format)
     return 0

@@ -1,9 +1,36 @@
-"""What is run: the kernel asked for, `main`, or whatever can be."""
+"""What is run: the case that a command line asks for."""
 
 from __future__ import annotations
 
+from argparse import Namespace
+
 from aspenpy.application.model import Application
+from aspenpy.case import Case
+from aspenpy.cli.parser import settings_of
 from aspenpy.diagnostics import fail
+from aspenpy.library import load_application, load_machine
+from aspenpy.machine.model import Machine
+from aspenpy.scope import DEFAULT_SEED
+
+
+def case_of_arguments(arguments: Namespace, kernel: str | None = None) -> Case:
+    """The case of a command line; `kernel` instead of the only one that it can be."""
+    application = load_application(arguments.model, allow_outside=arguments.allow_outside)
+    machine = machine_named(arguments.machine, arguments) if getattr(arguments, "machine", None) else None
+    return Case(
+        application,
+        machine,
+        getattr(arguments, "socket", None),
+        kernel or only_entry(application, arguments.kernel),
+        settings_of(arguments),
+        getattr(arguments, "seed", DEFAULT_SEED),
+        getattr(arguments, "par", "add") == "overlap",
+    )
+
+
+def machine_named(name: str, arguments: Namespace) -> Machine:
+    """A machine that a command line names."""
+    return load_machine(name, allow_outside=arguments.allow_outside)
 
 
 def entries(application: Application, kernel: str | None) -> list[str]:

@@ -5,15 +5,12 @@ from __future__ import annotations
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from typing import Any
 
-from aspenpy.application.model import Application
-from aspenpy.cli.entry import entries
+from aspenpy.case import Case
+from aspenpy.cli.entry import case_of_arguments, entries
 from aspenpy.cli.output import emit, emit_json, report, show
-from aspenpy.cli.parser import Examples, add_machine, add_model, add_settings, settings_of
+from aspenpy.cli.parser import Examples, add_machine, add_model, add_seed, add_settings
 from aspenpy.diagnostics import Diagnostic
-from aspenpy.library import load_application, load_machine
-from aspenpy.machine.model import Machine
 from aspenpy.prediction import Prediction, predict
-from aspenpy.scope import DEFAULT_SEED
 from aspenpy.tables.data import as_csv, as_json
 from aspenpy.tables.table import Report
 
@@ -39,9 +36,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         help="shows only these: runtime, energy, power, edp, ed2p, or the amount of a resource (flops, ..., bytes)",
     )
     parser.add_argument("--format", choices=("table", "json", "csv"), default="table", help="default: table")
-    parser.add_argument(
-        "--seed", metavar="N", type=int, default=DEFAULT_SEED, help=f"of random draws (default: {DEFAULT_SEED})"
-    )
+    add_seed(parser)
     parser.add_argument(
         "--samples", metavar="K", type=_positive, help="also draws K times: mean, deviation and quantiles"
     )
@@ -54,12 +49,10 @@ def _positive(text: str) -> int:
 
 
 def run(arguments: Namespace) -> int:
-    application = load_application(arguments.model, allow_outside=arguments.allow_outside)
-    machine = load_machine(arguments.machine, allow_outside=arguments.allow_outside)
-    kernels = entries(application, arguments.kernel)
-    predictions = [_predict(application, machine, kernel, arguments) for kernel in kernels]
+    case = case_of_arguments(arguments, "main")
+    predictions = [predict(case.changed(kernel=kernel)) for kernel in entries(case.application, arguments.kernel)]
     if arguments.format == "json":
-        emit_json(_object(application, machine, predictions, arguments))
+        emit_json(_object(case, predictions, arguments))
         return 0
     report(_warnings(predictions))
     if arguments.format == "csv":
@@ -67,18 +60,6 @@ def run(arguments: Namespace) -> int:
     else:
         _show(predictions, arguments)
     return 0
-
-
-def _predict(application: Application, machine: Machine, kernel: str, arguments: Namespace) -> Prediction:
-    return predict(
-        application,
-        machine,
-        socket=arguments.socket,
-        kernel=kernel,
-        set=settings_of(arguments),
-        seed=arguments.seed,
-        overlap=arguments.par == "overlap",
-    )
 
 
 def _warnings(predictions: list[Prediction]) -> list[Diagnostic]:
@@ -104,13 +85,13 @@ def _emit_csv(predictions: list[Prediction], metrics: list[str]) -> None:
     emit(as_csv(first.replace(rows=sum((table.rows for table in rest), first.rows))), end="")
 
 
-def _object(
-    application: Application, machine: Machine, predictions: list[Prediction], arguments: Namespace
-) -> dict[str, Any]:
+def _object(case: Case, predictions: list[Prediction], arguments: Namespace) -> dict[str, Any]:
     """Of one kernel its own object; of several, for lack of `main`, one that holds theirs."""
     found = [as_json(_report(item, arguments)) for item in predictions]
-    if arguments.kernel or "main" in application.kernels:
+    if arguments.kernel or "main" in case.application.kernels:
         return found[0]
-    head = {"application": application.name, "machine": machine.name, "socket": predictions[0].socket, "kernel": None}
+    first = predictions[0]
+    names = {"application": first.application.name, "machine": first.machine.name}
+    head = {**names, "socket": first.socket, "kernel": None}
     diagnostics = [diagnostic.to_json() for diagnostic in _warnings(predictions)]
     return {**head, "predictions": found, "diagnostics": diagnostics}

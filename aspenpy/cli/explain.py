@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 
-from aspenpy.cli.entry import only_entry
+from aspenpy.cli.entry import case_of_arguments, only_entry
 from aspenpy.cli.output import answer
-from aspenpy.cli.parser import Examples, add_machine, add_model, add_settings, settings_of
-from aspenpy.library import load_application, load_machine
+from aspenpy.cli.parser import Examples, add_machine, add_model, add_settings
 from aspenpy.prediction import predict
 
 EXAMPLES: Examples = (
@@ -28,16 +27,8 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    application = load_application(arguments.model, allow_outside=arguments.allow_outside)
-    machine = load_machine(arguments.machine, allow_outside=arguments.allow_outside)
-    without_main = None if "main" in application.kernels else arguments.explained
-    prediction = predict(
-        application,
-        machine,
-        socket=arguments.socket,
-        kernel=only_entry(application, arguments.kernel or without_main),
-        set=settings_of(arguments),
-        overlap=arguments.par == "overlap",
-    )
-    answer(prediction.explain(arguments.explained).report(), arguments.format)
+    case = case_of_arguments(arguments, "main")
+    without_main = None if "main" in case.application.kernels else arguments.explained
+    kernel = only_entry(case.application, arguments.kernel or without_main)
+    answer(predict(case.changed(kernel=kernel)).explain(arguments.explained).report(), arguments.format)
     return 0

@@ -5,14 +5,13 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable
 
-from aspenpy.application.model import Application
-from aspenpy.cli.entry import only_entry
+from aspenpy.case import Case
+from aspenpy.cli.entry import case_of_arguments
 from aspenpy.cli.failure import CommandError
 from aspenpy.cli.output import emit, report
-from aspenpy.cli.parser import Examples, add_machine, add_model, add_settings, settings_of
+from aspenpy.cli.parser import Examples, add_machine, add_model, add_settings
 from aspenpy.diagnostics import AspenError, Diagnostic
 from aspenpy.expr.graph import Expr
-from aspenpy.library import load_application, load_machine
 from aspenpy.prediction import Prediction, amount_of, counts, metric_of
 from aspenpy.scope import Scope
 
@@ -48,9 +47,8 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    application = load_application(arguments.model, allow_outside=arguments.allow_outside)
     metric = arguments.metric or "runtime"
-    scope, expr = _asked_for(application, metric, arguments)
+    scope, expr = _asked_for(case_of_arguments(arguments), metric)
     free = [name.strip() for name in arguments.free.split(",") if name.strip()]
     formula = scope.formulas([expr], free)[0]
     _refuse_failures(formula, scope)
@@ -65,21 +63,15 @@ def run(arguments: Namespace) -> int:
     return 0
 
 
-def _asked_for(application: Application, metric: str, arguments: Namespace) -> tuple[Scope, Expr]:
+def _asked_for(case: Case, metric: str) -> tuple[Scope, Expr]:
     """The metric in the symbols of the models, and what they stand for."""
-    kernel = only_entry(application, arguments.kernel)
-    if arguments.machine is None:
+    if case.machine is None:
         if metric == "runtime":
             raise CommandError("a runtime needs a machine (--machine M); without one, say --resource NAME")
-        scope, amounts = counts(application, kernel, settings_of(arguments))
+        scope, amounts = counts(case)
         return scope, amount_of(amounts, metric)
-    from aspenpy.mapping.mapper import map_application
-
-    machine = load_machine(arguments.machine, allow_outside=arguments.allow_outside)
-    overlap = arguments.par == "overlap"
-    tree = map_application(application, machine, socket=arguments.socket, kernel=kernel, overlap=overlap)
-    report(tree.warnings)
-    return Prediction(tree, settings_of(arguments)).scope, metric_of(tree, metric)
+    report(case.tree.warnings)
+    return Prediction(case).scope, metric_of(case.tree, metric)
 
 
 def _refuse_failures(formula: Expr, scope: Scope) -> None:

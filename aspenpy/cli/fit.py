@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 
-from aspenpy.cli.entry import only_entry
+from aspenpy.cli.entry import case_of_arguments
 from aspenpy.cli.failure import CommandError
 from aspenpy.cli.fmt import standard_input
 from aspenpy.cli.output import answer
-from aspenpy.cli.parser import Examples, add_machine, add_model, add_settings, settings_of
+from aspenpy.cli.parser import Examples, add_machine, add_model, add_seed, add_settings
 from aspenpy.cli.progress import Progress
 from aspenpy.empirical.fit import fit
 from aspenpy.files import require_writable, write_whole
-from aspenpy.library import load_application, load_machine
 from aspenpy.report.fit import percent
-from aspenpy.scope import DEFAULT_SEED
 
 EXAMPLES: Examples = (
     (
@@ -59,36 +57,27 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("-o", "--output", metavar="FILE", help="also writes the model with the fitted values in place")
     parser.add_argument("--picture", metavar="FILE", help="also draws the errors: an .svg, .png or .pdf file")
     parser.add_argument("--format", choices=("table", "json", "csv"), default="table", help="default: table")
-    parser.add_argument(
-        "--seed", metavar="N", type=int, default=DEFAULT_SEED, help=f"of random draws (default: {DEFAULT_SEED})"
-    )
+    add_seed(parser)
 
 
 def run(arguments: Namespace) -> int:
-    outside = arguments.allow_outside
-    application = load_application(arguments.model, allow_outside=outside)
+    case = case_of_arguments(arguments)
     for path in (arguments.output, arguments.picture):
         if path:
             require_writable(path)
     with Progress() as progress:
         found = fit(
-            application,
+            case,
             standard_input() if arguments.data == "-" else arguments.data,
-            machine=load_machine(arguments.machine, allow_outside=outside) if arguments.machine else None,
-            socket=arguments.socket,
-            kernel=only_entry(application, arguments.kernel),
             vary=_names(arguments.vary),
             integer=_names(arguments.integer),
-            set=settings_of(arguments),
             columns=_columns(arguments.columns),
             confidence=arguments.confidence,
-            overlap=arguments.par == "overlap",
-            seed=arguments.seed,
-            allow_outside=outside,
+            allow_outside=arguments.allow_outside,
             watch=lambda error: progress.say(f"fitting: root mean square of the errors {percent(error)}"),
         )
     if arguments.output:
-        write_whole(arguments.output, found.to_aspen(arguments.output, allow_outside=outside))
+        write_whole(arguments.output, found.to_aspen(arguments.output, allow_outside=arguments.allow_outside))
     if arguments.picture:
         from aspenpy.cli.pictures import save
         from aspenpy.report.fit_picture import draw

@@ -5,12 +5,11 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
-from aspenpy.cli.entry import only_entry
+from aspenpy.cli.entry import case_of_arguments
 from aspenpy.cli.failure import CommandError
 from aspenpy.cli.fmt import replace
 from aspenpy.cli.output import emit, report
-from aspenpy.cli.parser import Examples, add_machine, add_model, add_outside, add_values, settings_of
-from aspenpy.library import load_application, load_machine
+from aspenpy.cli.parser import Examples, add_machine, add_model, add_outside, add_values
 
 EXAMPLES: Examples = (
     ("the messages of CoMD, in C", "aspenpy mpi comd"),
@@ -45,16 +44,7 @@ def run(arguments: Namespace) -> int:
     spin = arguments.compute == "spin"
     if spin and not arguments.machine:
         raise CommandError("--compute spin needs a machine (--machine M): it says how long to wait")
-    outside = arguments.allow_outside
-    application = load_application(arguments.model, allow_outside=outside)
-    skeleton = Skeleton(
-        application,
-        kernel=only_entry(application, arguments.kernel),
-        set=settings_of(arguments),
-        machine=load_machine(arguments.machine, allow_outside=outside) if arguments.machine else None,
-        socket=arguments.socket,
-        spin=spin,
-    )
+    skeleton = Skeleton(case_of_arguments(arguments), spin=spin)
     code = skeleton.code
     report(skeleton.diagnostics)
     if arguments.output is None:

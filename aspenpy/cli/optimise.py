@@ -5,15 +5,13 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING
 
-from aspenpy.cli.entry import only_entry
+from aspenpy.cli.entry import case_of_arguments, machine_named
 from aspenpy.cli.failure import CommandError
 from aspenpy.cli.output import answer
-from aspenpy.cli.parser import Examples, add_machine, add_model, add_outside, add_values, settings_of
+from aspenpy.cli.parser import Examples, add_machine, add_model, add_outside, add_seed, add_values
 from aspenpy.cli.pictures import save
 from aspenpy.cli.sensitivity import add_vary, varied
 from aspenpy.diagnostics import distinct
-from aspenpy.library import load_application, load_machine
-from aspenpy.scope import DEFAULT_SEED
 
 if TYPE_CHECKING:
     pass
@@ -64,9 +62,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     add_vary(parser, "required")
     parser.add_argument("--format", choices=("table", "json", "csv"), default="table", help="default: table")
     parser.add_argument("--picture", metavar="FILE", help="also draws a Pareto front: an .svg, .png or .pdf file")
-    parser.add_argument(
-        "--seed", metavar="N", type=int, default=DEFAULT_SEED, help=f"of random draws (default: {DEFAULT_SEED})"
-    )
+    add_seed(parser)
     add_outside(parser)
 
 
@@ -85,21 +81,11 @@ def run(arguments: Namespace) -> int:
     goals = goals_of(arguments.minimise, arguments.maximise)
     if arguments.picture and len(goals) < 2:
         raise CommandError("--picture draws a Pareto front: give several quantities")
-    application = load_application(arguments.model, allow_outside=arguments.allow_outside)
-    machine = load_machine(arguments.machine, allow_outside=arguments.allow_outside)
-    space = spanned(
-        application,
-        machine,
-        varied(arguments.vary),
-        socket=arguments.socket,
-        kernel=only_entry(application, arguments.kernel),
-        set=settings_of(arguments),
-        seed=arguments.seed,
-        load=lambda name: load_machine(name, allow_outside=arguments.allow_outside),
-    )
+    case = case_of_arguments(arguments)
+    space = spanned(case, varied(arguments.vary), lambda name: machine_named(name, arguments))
     result = answered(space, goals, arguments.subject_to, arguments.seed)
     names = {prediction.machine.name for prediction in space.cases}
-    subject = f"{application.name} on {machine.name}" if len(names) == 1 else application.name
+    subject = f"{case.application.name} on {case.required_machine.name}" if len(names) == 1 else case.application.name
     warnings = distinct(item for prediction in space.cases for item in prediction.tree.warnings)
     answer(reported(result, space, subject).replace(diagnostics=tuple(warnings)), arguments.format)
     if arguments.picture and isinstance(result, Front):

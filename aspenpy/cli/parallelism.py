@@ -5,11 +5,9 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 
 from aspenpy.analysis.parallelism import Parallelism
-from aspenpy.cli.entry import only_entry
+from aspenpy.cli.entry import case_of_arguments
 from aspenpy.cli.output import answer
-from aspenpy.cli.parser import Examples, add_machine, add_model, add_outside, add_values, settings_of
-from aspenpy.library import load_application, load_machine
-from aspenpy.scope import DEFAULT_SEED
+from aspenpy.cli.parser import Examples, add_machine, add_model, add_outside, add_seed, add_values
 
 EXAMPLES: Examples = (
     ("every block on every call path", "aspenpy parallelism comd"),
@@ -24,19 +22,9 @@ def add_arguments(parser: ArgumentParser) -> None:
     add_values(parser)
     add_outside(parser)
     parser.add_argument("--format", choices=("table", "json", "csv"), default="table", help="default: table")
-    parser.add_argument(
-        "--seed", metavar="N", type=int, default=DEFAULT_SEED, help=f"of random draws (default: {DEFAULT_SEED})"
-    )
+    add_seed(parser)
 
 
 def run(arguments: Namespace) -> int:
-    application = load_application(arguments.model, allow_outside=arguments.allow_outside)
-    found = Parallelism(
-        application,
-        kernel=only_entry(application, arguments.kernel),
-        set=settings_of(arguments),
-        machine=load_machine(arguments.machine, allow_outside=arguments.allow_outside) if arguments.machine else None,
-        seed=arguments.seed,
-    )
-    answer(found.report(), arguments.format)
+    answer(Parallelism(case_of_arguments(arguments)).report(), arguments.format)
     return 0

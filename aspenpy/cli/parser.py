@@ -8,6 +8,7 @@ from typing import NoReturn
 from aspenpy.cli.failure import CommandError
 from aspenpy.cli.output import emit
 from aspenpy.cli.pictures import require_drawable
+from aspenpy.scope import DEFAULT_SEED
 
 Examples = tuple[tuple[str, str], ...]
 """What a command line does, and the line; a test runs each of them."""
@@ -92,6 +93,12 @@ def add_values(parser: ArgumentParser) -> None:
         default=[],
         dest="settings",
         help="gives a parameter another value, a number or an expression such as 2*n; may be repeated",
+    )
+
+
+def add_seed(parser: ArgumentParser, of: str = "random draws") -> None:
+    parser.add_argument(
+        "--seed", metavar="N", type=int, default=DEFAULT_SEED, help=f"of {of} (default: {DEFAULT_SEED})"
     )
 
 

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 
-from aspenpy.cli.entry import only_entry
+from aspenpy.cli.entry import case_of_arguments
 from aspenpy.cli.failure import CommandError
 from aspenpy.cli.output import answer
-from aspenpy.cli.parser import Examples, add_machine, add_model, add_outside, add_values, settings_of
-from aspenpy.library import load_application, load_machine
+from aspenpy.cli.parser import Examples, add_machine, add_model, add_outside, add_seed, add_values
 from aspenpy.placement.placement import place
-from aspenpy.scope import DEFAULT_SEED
 
 EXAMPLES: Examples = (
     ("the fastest socket for each kernel", "aspenpy place cg --machine keeneland"),
@@ -54,23 +52,15 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
     add_outside(parser)
     parser.add_argument("--format", choices=("table", "json", "csv"), default="table", help="default: table")
-    parser.add_argument(
-        "--seed", metavar="N", type=int, default=DEFAULT_SEED, help=f"of random draws (default: {DEFAULT_SEED})"
-    )
+    add_seed(parser)
 
 
 def run(arguments: Namespace) -> int:
-    application = load_application(arguments.model, allow_outside=arguments.allow_outside)
     found = place(
-        application,
-        load_machine(arguments.machine, allow_outside=arguments.allow_outside),
-        pairs("--on", "KERNEL=SOCKET", arguments.on),
+        case_of_arguments(arguments),
+        sockets=pairs("--on", "KERNEL=SOCKET", arguments.on),
         best=arguments.best or not arguments.on,
-        kernel=only_entry(application, arguments.kernel),
         data=pairs("--data", "NAME=SOCKET", arguments.data),
-        set=settings_of(arguments),
-        seed=arguments.seed,
-        overlap=arguments.par == "overlap",
     )
     answer(found.report(), arguments.format)
     return 0

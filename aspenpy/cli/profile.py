@@ -5,12 +5,10 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 
 from aspenpy.analysis.profile import Profile
-from aspenpy.cli.entry import only_entry
+from aspenpy.cli.entry import case_of_arguments
 from aspenpy.cli.output import answer, emit_json, report
-from aspenpy.cli.parser import Examples, add_machine, add_model, add_settings, settings_of
-from aspenpy.library import load_application, load_machine
+from aspenpy.cli.parser import Examples, add_machine, add_model, add_seed, add_settings
 from aspenpy.prediction import predict
-from aspenpy.scope import DEFAULT_SEED
 
 EXAMPLES: Examples = (
     ("the kernels, the most expensive first", "aspenpy profile comd --machine haswell"),
@@ -29,22 +27,11 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--format", choices=("table", "json", "csv", "speedscope"), default="table", help="default: table"
     )
     parser.add_argument("--picture", metavar="FILE", help="also draws the call graph: an .svg, .png or .pdf file")
-    parser.add_argument(
-        "--seed", metavar="N", type=int, default=DEFAULT_SEED, help=f"of random draws (default: {DEFAULT_SEED})"
-    )
+    add_seed(parser)
 
 
 def run(arguments: Namespace) -> int:
-    application = load_application(arguments.model, allow_outside=arguments.allow_outside)
-    prediction = predict(
-        application,
-        load_machine(arguments.machine, allow_outside=arguments.allow_outside),
-        socket=arguments.socket,
-        kernel=only_entry(application, arguments.kernel),
-        set=settings_of(arguments),
-        seed=arguments.seed,
-        overlap=arguments.par == "overlap",
-    )
+    prediction = predict(case_of_arguments(arguments))
     profile = Profile(prediction)
     if arguments.format == "speedscope":
         report(prediction.diagnostics)

@@ -5,13 +5,11 @@ from __future__ import annotations
 import sys
 from argparse import ArgumentParser, Namespace
 
-from aspenpy.cli.entry import only_entry
+from aspenpy.cli.entry import case_of_arguments
 from aspenpy.cli.output import emit, report, show
-from aspenpy.cli.parser import Examples, add_machine, add_model, add_settings, settings_of
+from aspenpy.cli.parser import Examples, add_machine, add_model, add_seed, add_settings
 from aspenpy.cli.prompt import lines
 from aspenpy.diagnostics import AspenError
-from aspenpy.library import load_application, load_machine
-from aspenpy.scope import DEFAULT_SEED
 from aspenpy.session.session import Answer, Session
 from aspenpy.tables.table import Page, Table
 
@@ -26,22 +24,11 @@ def add_arguments(parser: ArgumentParser) -> None:
     add_model(parser)
     add_machine(parser, required=True)
     add_settings(parser)
-    parser.add_argument(
-        "--seed", metavar="N", type=int, default=DEFAULT_SEED, help=f"of random draws (default: {DEFAULT_SEED})"
-    )
+    add_seed(parser)
 
 
 def run(arguments: Namespace) -> int:
-    application = load_application(arguments.model, allow_outside=arguments.allow_outside)
-    session = Session(
-        application,
-        load_machine(arguments.machine, allow_outside=arguments.allow_outside),
-        socket=arguments.socket,
-        kernel=only_entry(application, arguments.kernel),
-        set=settings_of(arguments),
-        seed=arguments.seed,
-        overlap=arguments.par == "overlap",
-    )
+    session = Session(case_of_arguments(arguments))
     report(session.prediction.diagnostics)
     if sys.stdin is not None and sys.stdin.isatty():
         _converse(session)
@@ -54,10 +41,10 @@ def _converse(session: Session) -> None:
     """Line by line with somebody at a terminal, who is told of a mistake and goes on."""
     state = session.state
     hint = "`help` lists the commands, `quit` ends"
-    emit(f"{state.application.name} on {state.machine.name}: {state.kernel}; {hint}")
+    emit(f"{state.application.name} on {state.required_machine.name}: {state.kernel}; {hint}")
     _say(session("show runtime"))
     for text in lines(
-        lambda: f"{session.state.application.name} on {session.state.machine.name}> ", session.completions
+        lambda: f"{session.state.application.name} on {session.state.required_machine.name}> ", session.completions
     ):
         try:
             answer = session(text)

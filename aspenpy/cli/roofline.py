@@ -5,13 +5,13 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 
 from aspenpy.analysis.roofline import Roofline
-from aspenpy.cli.entry import only_entry
+from aspenpy.case import Case
+from aspenpy.cli.entry import machine_named, only_entry
 from aspenpy.cli.failure import CommandError
 from aspenpy.cli.output import answer
-from aspenpy.cli.parser import Examples, add_settings, settings_of
+from aspenpy.cli.parser import Examples, add_seed, add_settings, settings_of
 from aspenpy.files import put_whole
-from aspenpy.library import load_application, load_machine
-from aspenpy.scope import DEFAULT_SEED
+from aspenpy.library import load_application
 
 EXAMPLES: Examples = (
     ("the ceilings of a machine, and from which intensity on they hold", "aspenpy roofline haswell"),
@@ -36,23 +36,18 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--format", choices=("table", "json", "csv"), default="table", help="default: table")
     parser.add_argument("--picture", metavar="FILE", help="also draws the roofline: an .svg, .png or .pdf file")
     parser.add_argument("--gnuplot", metavar="FILE", help="also writes it as a script for gnuplot")
-    parser.add_argument(
-        "--seed", metavar="N", type=int, default=DEFAULT_SEED, help=f"of random draws (default: {DEFAULT_SEED})"
-    )
+    add_seed(parser)
 
 
 def run(arguments: Namespace) -> int:
-    outside = arguments.allow_outside
-    machine = load_machine(arguments.machine, allow_outside=outside)
-    applications = [load_application(name, allow_outside=outside) for name in arguments.applications]
-    found = Roofline(
-        machine,
-        [(application, only_entry(application, arguments.kernel)) for application in applications],
-        socket=arguments.socket,
-        set=settings_of(arguments),
-        seed=arguments.seed,
-        overlap=arguments.par == "overlap",
-    )
+    machine = machine_named(arguments.machine, arguments)
+    applications = [load_application(name, allow_outside=arguments.allow_outside) for name in arguments.applications]
+    overlap = arguments.par == "overlap"
+    cases = [
+        Case(item, machine, kernel=only_entry(item, arguments.kernel), seed=arguments.seed, overlap=overlap)
+        for item in applications
+    ]
+    found = Roofline(machine, cases, socket=arguments.socket, set=settings_of(arguments))
     answer(found.report(), arguments.format)
     if arguments.picture:
         from aspenpy.cli.pictures import save

@@ -5,12 +5,10 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 
 from aspenpy.axis import ends, literal
-from aspenpy.cli.entry import only_entry
+from aspenpy.cli.entry import case_of_arguments
 from aspenpy.cli.failure import CommandError
 from aspenpy.cli.output import answer
-from aspenpy.cli.parser import Examples, add_machine, add_model, add_outside, add_values, settings_of
-from aspenpy.library import load_application, load_machine
-from aspenpy.scope import DEFAULT_SEED
+from aspenpy.cli.parser import Examples, add_machine, add_model, add_outside, add_seed, add_values
 from aspenpy.source import Span, listed
 
 EXAMPLES: Examples = (
@@ -54,9 +52,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     add_values(parser)
     parser.add_argument("--format", choices=("table", "json", "csv"), default="table", help="default: table")
     parser.add_argument("--picture", metavar="FILE", help="also draws it: an .svg, .png or .pdf file")
-    parser.add_argument(
-        "--seed", metavar="N", type=int, default=DEFAULT_SEED, help=f"of random draws (default: {DEFAULT_SEED})"
-    )
+    add_seed(parser)
     add_outside(parser)
 
 
@@ -69,20 +65,14 @@ def run(arguments: Namespace) -> int:
     wanted = arguments.isoefficiency
     if wanted is not None and not 0 < wanted <= 1:
         raise CommandError(f"--isoefficiency: an efficiency is above 0 and 1 at most, not {wanted:g}")
-    application = load_application(arguments.model, allow_outside=arguments.allow_outside)
     found = Scaling(
-        application,
-        load_machine(arguments.machine, allow_outside=arguments.allow_outside),
+        case_of_arguments(arguments),
         ranks_in(arguments.ranks),
         "weak" if arguments.weak else "strong",
         parameter=arguments.parameter,
         problem=[name.strip() for name in (arguments.problem or "").split(",") if name.strip()],
         isoefficiency=wanted,
         energy=EnergyOptions(charged="cores_used") if arguments.energy else None,
-        socket=arguments.socket,
-        kernel=only_entry(application, arguments.kernel),
-        set=settings_of(arguments),
-        seed=arguments.seed,
     )
     answer(found.report(), arguments.format)
     if arguments.picture:

@@ -5,16 +5,13 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING
 
-from aspenpy.application.model import Application
-from aspenpy.cli.entry import only_entry
+from aspenpy.case import Case
+from aspenpy.cli.entry import case_of_arguments, machine_named
 from aspenpy.cli.failure import CommandError
 from aspenpy.cli.output import answer
-from aspenpy.cli.parser import Examples, add_machine, add_model, add_outside, add_values, settings_of
+from aspenpy.cli.parser import Examples, add_machine, add_model, add_outside, add_seed, add_values
 from aspenpy.cli.pictures import save
-from aspenpy.library import load_application, load_machine
-from aspenpy.machine.model import Machine
 from aspenpy.mapping.mapper import warnings_of
-from aspenpy.scope import DEFAULT_SEED
 
 if TYPE_CHECKING:
     from aspenpy.explore.methods import Result
@@ -53,9 +50,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--pairs", action="store_true", help="with sobol: also what two do only together")
     parser.add_argument("--format", choices=("table", "json", "csv"), default="table", help="default: table")
     parser.add_argument("--picture", metavar="FILE", help="also draws it: an .svg, .png or .pdf file")
-    parser.add_argument(
-        "--seed", metavar="N", type=int, default=DEFAULT_SEED, help=f"of random draws (default: {DEFAULT_SEED})"
-    )
+    add_seed(parser)
     add_outside(parser)
 
 
@@ -95,12 +90,11 @@ def run(arguments: Namespace) -> int:
         raise CommandError("--pairs belongs to --method sobol; normalised has pairs of its own")
     if arguments.samples is not None and arguments.method not in ("sobol", "morris"):
         raise CommandError("--samples belongs to --method sobol and --method morris")
-    application = load_application(arguments.model, allow_outside=arguments.allow_outside)
-    machine = load_machine(arguments.machine, allow_outside=arguments.allow_outside)
-    result = _result(application, machine, arguments)
+    case = case_of_arguments(arguments)
+    result = _result(case, arguments)
     unit = metric(arguments.metric).unit
-    subject = f"{arguments.metric} of {application.name} on {machine.name}"
-    warnings = warnings_of(application, machine, arguments.socket, only_entry(application, arguments.kernel))
+    subject = f"{arguments.metric} of {case.application.name} on {case.required_machine.name}"
+    warnings = warnings_of(case.application, case.machine, case.socket, case.kernel)
     answer(reported(result, subject, unit).replace(diagnostics=tuple(warnings)), arguments.format)
     if arguments.picture:
         from aspenpy.report.sensitivity_picture import draw
@@ -109,20 +103,16 @@ def run(arguments: Namespace) -> int:
     return 0
 
 
-def _result(application: Application, machine: Machine, arguments: Namespace) -> Result:
+def _result(case: Case, arguments: Namespace) -> Result:
     from aspenpy.explore.methods import sensitivity
+    from aspenpy.explore.space import spanned
 
+    names = varied(arguments.vary)
     return sensitivity(
-        application,
-        machine,
+        case,
         metric=arguments.metric,
         method=arguments.method,
-        vary=varied(arguments.vary) or None,
-        socket=arguments.socket,
-        kernel=only_entry(application, arguments.kernel),
-        set=settings_of(arguments),
+        vary=spanned(case, names, lambda name: machine_named(name, arguments)) if names else None,
         samples=arguments.samples,
         pairs=arguments.pairs,
-        seed=arguments.seed,
-        load=lambda name: load_machine(name, allow_outside=arguments.allow_outside),
     )

@@ -7,13 +7,11 @@ from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING
 
 from aspenpy.axis import Axis, parsed
-from aspenpy.cli.entry import only_entry
+from aspenpy.cli.entry import case_of_arguments, machine_named
 from aspenpy.cli.failure import CommandError
 from aspenpy.cli.output import answer
-from aspenpy.cli.parser import Examples, add_machine, add_model, add_settings, settings_of
+from aspenpy.cli.parser import Examples, add_machine, add_model, add_seed, add_settings
 from aspenpy.dimensions import UNITS
-from aspenpy.library import load_application, load_machine
-from aspenpy.scope import DEFAULT_SEED
 
 if TYPE_CHECKING:
     from aspenpy.sweeps.result import Summary, SweepResult
@@ -77,9 +75,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--yes", action="store_true", help="computes even an absurd number of points")
     parser.add_argument("--picture", metavar="FILE", help="draws it over one or two axes: an .svg, .png or .pdf file")
     parser.add_argument("--format", choices=("table", "json"), default="table", help="of the summary (default: table)")
-    parser.add_argument(
-        "--seed", metavar="N", type=int, default=DEFAULT_SEED, help=f"of draws and samples (default: {DEFAULT_SEED})"
-    )
+    add_seed(parser, "draws and samples")
 
 
 def run(arguments: Namespace) -> int:
@@ -104,23 +100,19 @@ def _study(arguments: Namespace) -> Study:
     from aspenpy.sweeps.grid import studied
 
     over = _axes(arguments.over)
-    application = load_application(arguments.model, allow_outside=arguments.allow_outside)
     if arguments.machine is None and "machine" not in over:
         raise CommandError("a machine is needed: --machine M, or --over machine=A,B")
-    first = arguments.machine or over["machine"].items[0].text()
+    case = case_of_arguments(arguments, "main" if "kernel" in over else None)
+    if case.machine is None:
+        case = case.changed(machine=machine_named(over["machine"].items[0].text(), arguments))
     return studied(
-        application,
-        load_machine(first, allow_outside=arguments.allow_outside),
+        case,
+        None,
         over,
         metrics=_names(arguments.metric, "--metric"),
-        set=settings_of(arguments),
-        socket=arguments.socket,
-        kernel="main" if "kernel" in over else only_entry(application, arguments.kernel),
         zip=[_names(group, "--zip") for group in arguments.zip],
         samples=None if arguments.sample is None else _count(arguments.sample),
         method=arguments.method,
-        seed=arguments.seed,
-        overlap=arguments.par == "overlap",
         allow_outside=arguments.allow_outside,
         yes=arguments.yes,
     )

@@ -5,12 +5,10 @@ from __future__ import annotations
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 
 from aspenpy.analysis.trace import MOST, PASSES, Trace
-from aspenpy.cli.entry import only_entry
+from aspenpy.cli.entry import case_of_arguments
 from aspenpy.cli.output import answer
-from aspenpy.cli.parser import Examples, add_machine, add_model, add_settings, settings_of
-from aspenpy.library import load_application, load_machine
+from aspenpy.cli.parser import Examples, add_machine, add_model, add_seed, add_settings
 from aspenpy.mapping.mapper import warnings_of
-from aspenpy.scope import DEFAULT_SEED
 
 EXAMPLES: Examples = (
     ("the beginning of every loop", "aspenpy trace jacobi"),
@@ -31,9 +29,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--passes", metavar="N", type=_positive, default=PASSES, help=f"of each loop (default: {PASSES})"
     )
     parser.add_argument("--format", choices=("table", "json"), default="table", help="default: table")
-    parser.add_argument(
-        "--seed", metavar="N", type=int, default=DEFAULT_SEED, help=f"of random draws (default: {DEFAULT_SEED})"
-    )
+    add_seed(parser)
 
 
 def _positive(text: str) -> int:
@@ -43,18 +39,8 @@ def _positive(text: str) -> int:
 
 
 def run(arguments: Namespace) -> int:
-    application = load_application(arguments.model, allow_outside=arguments.allow_outside)
-    trace = Trace(
-        application,
-        kernel=only_entry(application, arguments.kernel),
-        set=settings_of(arguments),
-        machine=load_machine(arguments.machine, allow_outside=arguments.allow_outside) if arguments.machine else None,
-        socket=arguments.socket,
-        overlap=arguments.par == "overlap",
-        most=arguments.most,
-        passes=arguments.passes,
-        seed=arguments.seed,
-    )
-    warnings = warnings_of(application, trace.machine, arguments.socket, only_entry(application, arguments.kernel))
+    case = case_of_arguments(arguments)
+    trace = Trace(case, most=arguments.most, passes=arguments.passes)
+    warnings = warnings_of(case.application, case.machine, case.socket, case.kernel)
     answer(trace.report().replace(diagnostics=tuple(warnings)), arguments.format)
     return 0

@@ -5,12 +5,10 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 
 from aspenpy.analysis.traffic import Traffic
-from aspenpy.cli.entry import only_entry
+from aspenpy.cli.entry import case_of_arguments
 from aspenpy.cli.output import answer
-from aspenpy.cli.parser import Examples, add_machine, add_model, add_outside, add_values, settings_of
-from aspenpy.library import load_application, load_machine
+from aspenpy.cli.parser import Examples, add_machine, add_model, add_outside, add_seed, add_values
 from aspenpy.prediction import predict
-from aspenpy.scope import DEFAULT_SEED
 
 EXAMPLES: Examples = (
     ("hits and misses of a matrix product", "aspenpy traffic cache_mm_reg --machine cachegrind"),
@@ -29,22 +27,11 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--picture", metavar="FILE", help="also draws the bytes of each level: an .svg, .png or .pdf file"
     )
-    parser.add_argument(
-        "--seed", metavar="N", type=int, default=DEFAULT_SEED, help=f"of random draws (default: {DEFAULT_SEED})"
-    )
+    add_seed(parser)
 
 
 def run(arguments: Namespace) -> int:
-    outside = arguments.allow_outside
-    application = load_application(arguments.model, allow_outside=outside)
-    prediction = predict(
-        application,
-        load_machine(arguments.machine, allow_outside=outside),
-        kernel=only_entry(application, arguments.kernel),
-        set=settings_of(arguments),
-        socket=arguments.socket,
-        seed=arguments.seed,
-    )
+    prediction = predict(case_of_arguments(arguments))
     traffic = Traffic(prediction)
     answer(traffic.report(), arguments.format)
     if arguments.picture:

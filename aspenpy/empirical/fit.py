@@ -9,10 +9,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, Unpack
 
 from aspenpy.application.model import Application
 from aspenpy.application.ranges import range_warning, ranged
+from aspenpy.case import Case, CaseOptions, asked
 from aspenpy.diagnostics import Diagnostic, distinct, fail, nearest
 from aspenpy.empirical.axis import Axis, axis_of
 from aspenpy.empirical.certainty import Certainty, certainty
@@ -27,7 +28,6 @@ from aspenpy.machine.model import Machine
 from aspenpy.mapping.mapper import warnings_of
 from aspenpy.record import Record
 from aspenpy.result import Result
-from aspenpy.scope import DEFAULT_SEED, Setting
 from aspenpy.source import Source
 
 DIGITS = 9
@@ -123,54 +123,58 @@ Data = str | Path | Source | Iterable[Mapping[str, Any]]
 """Measurements: the path of a CSV file, or a row after the other as mappings from columns to values."""
 
 
-def fit(
-    app: Application,
-    data: Data,
-    *,
-    machine: Machine | None = None,
-    socket: str | None = None,
-    kernel: str = "main",
-    vary: Sequence[str] = (),
-    integer: Sequence[str] = (),
-    set: Mapping[str, Setting] | None = None,
-    columns: Mapping[str, str] | None = None,
-    confidence: float = 0.95,
-    overlap: bool = False,
-    seed: int = DEFAULT_SEED,
-    allow_outside: bool = False,
-    watch: Callable[[float], None] | None = None,
-) -> Fit:
+class FitOptions(CaseOptions, total=False):
+    """What `fit` takes besides the application and the measurements."""
+
+    vary: Sequence[str]
+    integer: Sequence[str]
+    columns: Mapping[str, str] | None
+    confidence: float
+    allow_outside: bool
+    watch: Callable[[float], None] | None
+
+
+class Request(Record):
+    """What is to be fitted, and how."""
+
+    vary: Sequence[str] = ()
+    integer: Sequence[str] = ()
+    columns: Mapping[str, str] | None = None
+    confidence: float = 0.95
+    allow_outside: bool = False
+    watch: Callable[[float], None] | None = None
+
+
+def fit(app: Application | Case, data: Data, machine: Machine | None = None, **options: Unpack[FitOptions]) -> Fit:
     """Fits parameters of the application and of machines to measurements (see `docs/commands.md` for the columns).
 
     Those in `vary`; if left out, the parameters of the application that have a range, were neither set nor measured at
     given values, and that the measurements can determine together; those of the machines if the application has none.
     The others are in `refused`. Those in `integer` take whole values only. `machine` and `socket` hold where no column
-    says where a row was measured. `columns` renames columns of a file and leaves out all others. `watch` is called with
-    the root mean square of the relative errors each time they have been computed. The other arguments are those of
-    `predict`. Raises AspenError.
+    says where a row was measured. `columns` renames columns of a file and leaves out all others. `confidence` is that
+    of intervals, 0.95 if nothing is said. `watch` is called with the root mean square of the relative errors each time
+    they have been computed. The other options are those of `Case`. Raises AspenError.
     """
+    case, own = asked(app, machine, options)
+    request = Request(**own)
+    vary, integer, confidence = request.vary, request.integer, request.confidence
     if not 0 < confidence < 1:
         fail("bad-confidence", f"a confidence lies between 0 and 1, not at {confidence:g}", hint="0.95 is usual")
-    found = measurements(
-        _sheet(data, columns),
-        app,
-        lambda name: load_machine(name, allow_outside=allow_outside),
-        kernel=kernel,
-        machine=machine,
-        socket=socket,
-    )
-    settings = dict(set or {})
-    responses = Responses(app, found, kernel=kernel, settings=settings, overlap=overlap, seed=seed)
+
+    def load(name: str) -> Machine:
+        return load_machine(name, allow_outside=request.allow_outside)
+
+    responses = Responses(case, measurements(_sheet(data, request.columns), case, load))
     names = _chosen(responses, vary)
     _require_fitted(integer, names, ())
     axes = [_axis(responses, name, names, name in integer) for name in names]
     if vary:
         require_enough(responses.errors(axes))
-        errors, values, known = _solved(responses, axes, confidence, watch)
+        errors, values, known = _solved(responses, axes, request)
         return _described(responses, errors, values, known, confidence, ())
     axes, refused = _determined(responses, axes)
     while True:
-        errors, values, known = _solved(responses, axes, confidence, watch)
+        errors, values, known = _solved(responses, axes, request)
         if not known.undetermined:
             break
         place = max(known.undetermined)
@@ -200,7 +204,7 @@ def _chosen(responses: Responses, vary: Sequence[str]) -> list[str]:
     application = responses.application
     if vary:
         return list(dict.fromkeys(_checked(name, responses) for name in vary))
-    taken = {*responses.inputs, *responses.settings}
+    taken = {*responses.inputs, *responses.case.set}
     found = [
         parameter.name
         for parameter, _ in ranged(responses.parameters.values())
@@ -251,13 +255,11 @@ def _require_fitted(integer: Sequence[str], names: Sequence[str], refused: Seque
             fail("not-fitted", f"`--integer {name}`: `{name}` is not one of the fitted parameters", hint=hint)
 
 
-def _solved(
-    responses: Responses, axes: Sequence[Axis], confidence: float, watch: Callable[[float], None] | None
-) -> tuple[Errors, Sequence[float], Certainty]:
+def _solved(responses: Responses, axes: Sequence[Axis], request: Request) -> tuple[Errors, Sequence[float], Certainty]:
     errors = responses.errors(axes)
-    errors.watch = watch
+    errors.watch = request.watch
     values = solved(errors).values
-    return errors, values, certainty(errors, values, confidence)
+    return errors, values, certainty(errors, values, request.confidence)
 
 
 def _checked(given: str, responses: Responses) -> str:
@@ -279,7 +281,7 @@ def _checked(given: str, responses: Responses) -> str:
     if known[name].low is None:
         hint = f"write `param {name} = ... in low .. high`"
         fail("no-range", f"`{name}` has no range to look for its value in", place, hint=hint)
-    if name in responses.inputs or name in responses.settings:
+    if name in responses.inputs or name in responses.case.set:
         fail("not-free", f"`{name}` is given, by the measurements or by a setting, and cannot be fitted", place)
     if not responses.depend_on(name):
         fail("no-influence", f"nothing that was measured depends on `{name}`", place)
@@ -313,7 +315,7 @@ def _described(
     before = rms(errors([axis.start for axis in errors.axes]))
     return Fit(
         responses.application,
-        responses.kernel,
+        responses.case.kernel,
         tuple(parameters),
         tuple(refused),
         residuals,
@@ -330,13 +332,13 @@ def _warnings(responses: Responses) -> tuple[Diagnostic, ...]:
     """What loading found in the models, and parameters measured outside their ranges, each told once."""
     found = list(responses.application.warnings)
     for machine in dict.fromkeys(item.machine for item in responses.measurements):
-        found += warnings_of(responses.application, machine, kernel=responses.kernel)
+        found += warnings_of(responses.application, machine, kernel=responses.case.kernel)
     scope = responses.scopes[0]
     for parameter, (_, low, high) in ranged(responses.application.parameters.values()):
         values = [value for item in responses.measurements for name, value in item.settings if name == parameter.name]
         used = {*scope.used([low, high])}
         if values and not any(scope.symbol(name) in used for name in responses.inputs):
-            ends = scope.values([low, high], responses.seed)
+            ends = scope.values([low, high], responses.case.seed)
             outside = [warning for value in values if (warning := range_warning(parameter, value, *ends))]
             found += outside[:1]
     return tuple(distinct(found))

@@ -18,6 +18,7 @@ from fractions import Fraction
 from typing import Any
 
 from aspenpy.application.model import Application
+from aspenpy.case import Case
 from aspenpy.diagnostics import AspenError, fail, nearest
 from aspenpy.dimensions import DIMENSIONLESS, SECONDS, UNITS, Dimension, unit_of, words
 from aspenpy.empirical.sheet import Cell, Heading, Sheet
@@ -56,25 +57,18 @@ Load = Callable[[str], Machine]
 """A machine by the name that a cell gives it."""
 
 
-def measurements(
-    sheet: Sheet,
-    application: Application,
-    load: Load,
-    *,
-    kernel: str = "main",
-    machine: Machine | None = None,
-    socket: str | None = None,
-) -> tuple[Measurement, ...]:
-    """The measurements in a sheet, row by row. `machine` and `socket` hold where a row does not name them. Raises
-    AspenError."""
+def measurements(sheet: Sheet, case: Case, load: Load) -> tuple[Measurement, ...]:
+    """The measurements in a sheet, row by row. The machine and socket of the case hold where a row does not name them.
+    Raises AspenError."""
+    application = case.application
     measured = _measured(sheet, application)
-    machines = _machines(sheet, machine, load)
-    inputs = _inputs(sheet, measured, application, kernel, machines)
+    machines = _machines(sheet, case.machine, load)
+    inputs = _inputs(sheet, measured, application, case.kernel, machines)
     sizes = {heading.name: _size(heading) for heading in sheet.headings}
     found = []
     for row, where in zip(sheet.rows, machines, strict=True):
         settings = tuple((name, _setting(row[name], name, sizes[name], application)) for name in inputs)
-        kind = str(row["socket"].value) if "socket" in row and row["socket"].value else socket
+        kind = str(row["socket"].value) if "socket" in row and row["socket"].value else case.socket
         for name in measured:
             cell = row[name]
             if name == RUNTIME and where is None:

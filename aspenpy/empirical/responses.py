@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from aspenpy.analysis.counting import Counts
 from aspenpy.application.model import Application, Parameter
+from aspenpy.case import Case
 from aspenpy.diagnostics import AspenError, Diagnostic, fail
 from aspenpy.empirical.axis import Axis
 from aspenpy.empirical.hoisting import hoisted
@@ -21,9 +22,8 @@ from aspenpy.expr.derivative import derivative
 from aspenpy.expr.evaluate import EvaluationError, evaluate_many
 from aspenpy.expr.graph import Expr
 from aspenpy.machine.model import Machine
-from aspenpy.mapping.mapper import map_application
 from aspenpy.prediction import Prediction
-from aspenpy.scope import Scope, Setting, Value
+from aspenpy.scope import Scope, Value
 
 STEP = 1e-6
 """Of a slope by differences, relative to the value: its error is about the square of that."""
@@ -38,22 +38,12 @@ STEPS = frozenset({"ceil", "floor", "round"})
 class Responses:
     """The formulas of all that was measured, one for each metric and place."""
 
-    def __init__(
-        self,
-        application: Application,
-        measurements: Sequence[Measurement],
-        *,
-        kernel: str,
-        settings: Mapping[str, Setting],
-        overlap: bool,
-        seed: int,
-    ) -> None:
-        self.application, self.kernel, self.settings = application, kernel, dict(settings)
-        self.overlap, self.seed = overlap, seed
+    def __init__(self, case: Case, measurements: Sequence[Measurement]) -> None:
+        self.case, self.application = case, case.application
         self.measurements = tuple(measurements)
         self.inputs = list(dict.fromkeys(name for item in measurements for name, _ in item.settings))
         self.machines = list(dict.fromkeys(item.machine for item in measurements if item.machine is not None))
-        self.parameters = {**application.parameters, **_of_machines(self.machines, application)}
+        self.parameters = {**case.application.parameters, **_of_machines(self.machines, case.application)}
         self.formulas: dict[tuple[Any, ...], tuple[Scope, Expr]] = {}
         for item in measurements:
             if key_of(item) not in self.formulas:
@@ -64,13 +54,11 @@ class Responses:
 
     def _formula(self, item: Measurement) -> tuple[Scope, Expr]:
         """The metric in the symbols of the models, and what they stand for."""
+        case = self.case.changed(machine=item.machine, socket=item.socket)
         if item.metric == RUNTIME:
-            assert item.machine is not None, item
-            tree = map_application(
-                self.application, item.machine, socket=item.socket, kernel=self.kernel, overlap=self.overlap
-            )
-            return Prediction(tree, self.settings).scope, tree.runtime
-        counts = Counts(self.application, kernel=self.kernel, set=self.settings, machine=item.machine)
+            prediction = Prediction(case)
+            return prediction.scope, prediction.tree.runtime
+        counts = Counts(case)
         return counts.scope, counts.expression(item.metric)
 
     @property
@@ -102,7 +90,7 @@ class Responses:
     def errors(self, axes: Sequence[Axis]) -> Errors:
         """The relative errors as a function of the values on some axes."""
         names = {self.qualified(axis.name): self.parameters[axis.name].symbol for axis in axes}
-        curves = {key: Curve(*found, names, self.inputs, self.seed) for key, found in self.formulas.items()}
+        curves = {key: Curve(*found, names, self.inputs, self.case.seed) for key, found in self.formulas.items()}
         return Errors(axes, [(curves[key_of(item)], item) for item in self.measurements])
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cached_property
+from typing import Unpack
 
 from aspenpy.application.model import Application
+from aspenpy.case import Case, CaseOptions
 from aspenpy.diagnostics import within_floats
 from aspenpy.energy.options import LITERAL, EnergyOptions
 from aspenpy.energy.term import Key, Term
@@ -16,7 +18,7 @@ from aspenpy.machine.model import Machine
 from aspenpy.prediction import Prediction, predict
 from aspenpy.record import Record
 from aspenpy.result import Result
-from aspenpy.scope import DEFAULT_SEED, Setting, as_float
+from aspenpy.scope import as_float
 
 
 class TermUse(Record):
@@ -148,16 +150,12 @@ class Energy(Result):
 
 
 def predict_energy(
-    app: Application,
-    machine: Machine,
+    app: Application | Case,
+    machine: Machine | None = None,
     *,
     options: EnergyOptions = LITERAL,
-    socket: str | None = None,
-    kernel: str = "main",
-    set: Mapping[str, Setting] | None = None,
-    seed: int = DEFAULT_SEED,
-    overlap: bool = False,
+    **case: Unpack[CaseOptions],
 ) -> Energy:
-    """What `kernel` of the application draws on the machine; the other arguments are those of `predict`."""
-    found = predict(app, machine, socket=socket, kernel=kernel, set=set, seed=seed, overlap=overlap)
-    return Energy(found, options)
+    """What an application draws on the machine, counted in the way of `options`; the other arguments are those of
+    `predict`."""
+    return Energy(predict(app, machine, **case), options)

@@ -52,7 +52,7 @@ def capped(prediction: Prediction, options: EnergyOptions = LITERAL) -> Capped:
     clock = declared if uncapped <= cap else _highest(powers, cap, lowest, declared, socket)
     if clock == declared:
         return Capped(prediction, cap, parameter, declared, declared, uncapped, uncapped)
-    slower = Prediction(prediction.tree, {**prediction.settings, parameter: clock}, prediction.seed)
+    slower = Prediction(prediction.case.with_set({parameter: clock}))
     return Capped(slower, cap, parameter, declared, clock, uncapped, powers.at(clock))
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from typing import Unpack
 
 from aspenpy.application.model import Application
+from aspenpy.case import Case, CaseOptions, case_of
 from aspenpy.diagnostics import fail
 from aspenpy.explore.constraint import constraints, objective, separated
 from aspenpy.explore.optimise import Goal, Optimum
@@ -12,7 +14,7 @@ from aspenpy.explore.optimise import optimise as optimised
 from aspenpy.explore.pareto import Front, pareto
 from aspenpy.explore.space import Space, Varied, spanned
 from aspenpy.machine.model import Machine
-from aspenpy.scope import DEFAULT_SEED, Setting
+from aspenpy.scope import DEFAULT_SEED
 
 Texts = str | Sequence[str]
 """One text, in which commas separate, or several."""
@@ -38,23 +40,21 @@ def answered(space: Space, goals: Sequence[Goal], subject_to: Texts, seed: int =
 
 
 def optimise(
-    app: Application,
-    machine: Machine,
+    app: Application | Case,
+    machine: Machine | None = None,
     *,
     minimise: Texts = (),
     maximise: Texts = (),
     subject_to: Texts = (),
     vary: Varied,
-    socket: str | None = None,
-    kernel: str = "main",
-    set: Mapping[str, Setting] | None = None,
-    seed: int = DEFAULT_SEED,
+    **options: Unpack[CaseOptions],
 ) -> Optimum | Front:
     """Where a quantity is least or greatest while constraints hold: `optimise(app, machine, minimise="runtime",
     subject_to="cost <= 1000", vary=["clock", "cores=1..16"])`. Several quantities have a Pareto front.
 
     A quantity is an expression of metrics (`runtime`, resources, properties summed over the machine) and parameters.
-    `vary` is that of `sensitivity`. Raises AspenError; where no point keeps to the constraints, it names them.
+    `vary` is that of `sensitivity`; the options are those of `Case`. Raises AspenError; where no point keeps to the
+    constraints, it names them.
     """
-    space = spanned(app, machine, vary, socket=socket, kernel=kernel, set=set, seed=seed)
-    return answered(space, goals_of(minimise, maximise), subject_to, seed)
+    case = case_of(app, machine, options)
+    return answered(spanned(case, vary), goals_of(minimise, maximise), subject_to, case.seed)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import cached_property
 from itertools import combinations, pairwise
@@ -12,20 +12,18 @@ from time import process_time
 from aspenpy.analysis.bounds import FLAT, Range, Real, bounds, size
 from aspenpy.analysis.footprint import Footprint
 from aspenpy.analysis.inverse import Piece, Search
-from aspenpy.application.model import Application
+from aspenpy.case import Case
 from aspenpy.diagnostics import fail
 from aspenpy.engine.python import Prepared
 from aspenpy.explore.difference import difference, written_out
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import EvaluationError, evaluate
 from aspenpy.expr.graph import Expr
-from aspenpy.machine.model import Machine
 from aspenpy.mapping.compute import target
 from aspenpy.mapping.transfer import LINK, over_link
 from aspenpy.prediction import Prediction, predict
 from aspenpy.record import Record
 from aspenpy.result import Result
-from aspenpy.scope import DEFAULT_SEED, Setting
 
 
 class Contender(Record):
@@ -74,35 +72,20 @@ class Stretch(Record):
 
 
 class Comparison(Result):
-    """A kernel on several machines, at one point or `over` a parameter from `low` to `high`."""
+    """Several cases, such as a kernel on several machines, at one point or `over` a parameter from `low` to `high`."""
 
     reported_by = "comparison"
 
-    def __init__(
-        self,
-        application: Application,
-        machines: Sequence[tuple[Machine, str | None]],
-        *,
-        kernel: str = "main",
-        set: Mapping[str, Setting] | None = None,
-        transfer: bool = False,
-        seed: int = DEFAULT_SEED,
-        overlap: bool = False,
-    ) -> None:
-        if len(machines) < 2:
+    def __init__(self, cases: Sequence[Case], *, transfer: bool = False) -> None:
+        if len(cases) < 2:
             fail(
                 "one-machine",
                 "a comparison needs two machines or sockets, and here is one",
                 hint="separate with commas",
             )
-        self.application = application
-        self.kernel = kernel
-        self.seed = seed
-        self.set = dict(set or {})
-        predictions = [
-            predict(application, machine, socket=socket, kernel=kernel, set=set, seed=seed, overlap=overlap)
-            for machine, socket in machines
-        ]
+        self.case = cases[0]
+        self.seed = self.case.seed
+        predictions = list(map(predict, cases))
         moved = [graph.ZERO, *(self._transfer(item) if transfer else graph.ZERO for item in predictions[1:])]
         labels = _labels(predictions)
         self.contenders = tuple(map(Contender, labels, predictions, moved))
@@ -140,16 +123,14 @@ class Comparison(Result):
         if offer is None:
             message = f"machine `{prediction.machine.name}` declares no link: nothing there offers `{LINK}`"
             fail("no-link", message, prediction.machine.root.name_span, hint="compare without --transfer")
-        touched = Footprint(
-            self.application, kernel=self.kernel, set=self.set, machine=prediction.machine, seed=self.seed
-        ).data
+        application = prediction.application
         sizes = []
-        for name in touched:
-            if name not in self.application.data:
+        for name in Footprint(prediction.case).data:
+            if name not in application.data:
                 fail("unknown-size", f"the size of `{name}` is not declared, so it cannot be moved")
-            sizes.append(self.application.data[name].size)
+            sizes.append(application.data[name].size)
         if not sizes:
-            message = f"kernel `{self.kernel}` names no data structures, so nothing can be moved"
+            message = f"kernel `{prediction.kernel}` names no data structures, so nothing can be moved"
             fail("no-data", message, prediction.tree.entry.name_span, hint="write `loads [...] from NAME`")
         return over_link(offer, graph.add(*sizes))
 

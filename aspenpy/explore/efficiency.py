@@ -6,20 +6,17 @@ draws its idle power, and its link what it declares.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import cached_property
 
-from aspenpy.application.model import Application
+from aspenpy.case import Case
 from aspenpy.energy.account import Energy
 from aspenpy.energy.options import LITERAL, EnergyOptions
 from aspenpy.energy.tree import PowerTree
 from aspenpy.explore.comparison import Comparison, Contender
 from aspenpy.expr import graph
-from aspenpy.machine.model import Machine
 from aspenpy.mapping.transfer import LINK
 from aspenpy.record import Record
 from aspenpy.result import Result
-from aspenpy.scope import DEFAULT_SEED, Setting
 
 
 class Device(Record):
@@ -46,24 +43,12 @@ class Efficiency(Result):
 
     reported_by = "efficiency"
 
-    def __init__(
-        self,
-        application: Application,
-        machine: Machine,
-        *,
-        kernel: str = "main",
-        set: Mapping[str, Setting] | None = None,
-        options: EnergyOptions = LITERAL,
-        transfer: bool = False,
-        seed: int = DEFAULT_SEED,
-        overlap: bool = False,
-    ) -> None:
-        self.machine = machine
+    def __init__(self, case: Case, *, options: EnergyOptions = LITERAL, transfer: bool = False) -> None:
+        self.machine = case.required_machine
         self.options = options
         self.transfer = transfer
-        places = [(machine, socket) for socket in machine.sockets]
         self.comparison = Comparison(
-            application, places, kernel=kernel, set=set, transfer=transfer, seed=seed, overlap=overlap
+            [case.changed(socket=socket) for socket in self.machine.sockets], transfer=transfer
         )
 
     @cached_property

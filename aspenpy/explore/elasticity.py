@@ -211,9 +211,7 @@ class _Asked:
         """Why there is no value, as a prediction with the parameter set there says it."""
         value = int(place) if place.is_integer() else place
         try:
-            there = Prediction(
-                self.prediction.tree, {**self.prediction.settings, self.name: value}, self.prediction.seed
-            )
+            there = Prediction(self.prediction.case.with_set({self.name: value}))
             there.scope.values([metric(self.metric).expr(there)], there.seed)
             self._values(self.formula, numpy.array([place]))
         except AspenError as error:

@@ -8,12 +8,13 @@ it is. Of weak scaling, where it grows with the ranks, it is T(P0) / T(P). Times
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from math import log, sqrt
-from typing import Literal
+from typing import Literal, Unpack
 
 from aspenpy.application.model import Application
+from aspenpy.case import Case, CaseOptions, asked
 from aspenpy.diagnostics import fail, nearest
 from aspenpy.energy.options import EnergyOptions
 from aspenpy.energy.totals import EnergyTotals
@@ -23,11 +24,9 @@ from aspenpy.expr import graph
 from aspenpy.expr.definitions import reached
 from aspenpy.expr.evaluate import EvaluationError
 from aspenpy.machine.model import Machine
-from aspenpy.mapping.mapper import map_application
 from aspenpy.prediction import Prediction, predict
 from aspenpy.record import Record
 from aspenpy.result import Result
-from aspenpy.scope import DEFAULT_SEED, Setting
 
 Mode = Literal["strong", "weak"]
 
@@ -72,8 +71,7 @@ class Scaling(Result):
 
     def __init__(
         self,
-        app: Application,
-        machine: Machine,
+        case: Case,
         ranks: Sequence[int],
         mode: Mode = "strong",
         *,
@@ -81,11 +79,8 @@ class Scaling(Result):
         problem: Sequence[str] = (),
         isoefficiency: float | None = None,
         energy: EnergyOptions | None = None,
-        socket: str | None = None,
-        kernel: str = "main",
-        set: Mapping[str, Setting] | None = None,
-        seed: int = DEFAULT_SEED,
     ) -> None:
+        app = case.application
         self.mode = mode
         self.ranks = tuple(sorted(dict.fromkeys(ranks)))
         if not self.ranks or self.ranks[0] < 1:
@@ -95,11 +90,10 @@ class Scaling(Result):
         self.problem = tuple(problem) or (_known_together(app) if needed else ())
         self.isoefficiency = isoefficiency
         self.energy = energy
-        settings = {**(set or {}), self.parameter: self.ranks[0]}
+        case = case.with_set({self.parameter: self.ranks[0]})
         if self.parameter in app.parameters and graph.free_symbols(app.parameters[self.parameter].value):
-            tree = map_application(app, machine, socket=socket, kernel=kernel)
-            _refuse_derived(Prediction(tree, settings, seed), self.parameter)
-        self.prediction: Prediction = predict(app, machine, socket=socket, kernel=kernel, set=settings, seed=seed)
+            _refuse_derived(Prediction(case), self.parameter)
+        self.prediction: Prediction = predict(case)
         self._sizes = tuple(float(value) for value in self._values(self.problem))
 
     def _values(self, names: Sequence[str]) -> list[float]:
@@ -193,41 +187,31 @@ class Scaling(Result):
         return tuple(name for name, _ in self.points[-1].calls)
 
 
+class ScalingOptions(CaseOptions, total=False):
+    """What `scaling` takes besides the ranks."""
+
+    parameter: str | None
+    problem: Sequence[str]
+    isoefficiency: float | None
+    energy: EnergyOptions | None
+
+
 def scaling(
-    app: Application,
-    machine: Machine,
-    ranks: Sequence[int],
+    app: Application | Case,
+    machine: Machine | None = None,
+    ranks: Sequence[int] = (),
     mode: Mode = "strong",
-    *,
-    parameter: str | None = None,
-    problem: Sequence[str] = (),
-    isoefficiency: float | None = None,
-    energy: EnergyOptions | None = None,
-    socket: str | None = None,
-    kernel: str = "main",
-    set: Mapping[str, Setting] | None = None,
-    seed: int = DEFAULT_SEED,
+    **options: Unpack[ScalingOptions],
 ) -> Scaling:
-    """One application on more and more ranks; the other arguments are those of `predict`.
+    """One application on more and more ranks, or a `Case`: `scaling(app, machine, [1, 2, 4])`, `scaling(case,
+    ranks=[1, 2, 4])`. The other options are those of `Case`.
 
     `parameter` is the model's number of ranks, `problem` the parameters whose product is the size of the problem, which
     grows with the ranks in weak scaling. `isoefficiency` (0 to 1) asks by how much it has to grow for that efficiency,
     `energy` for the joules, counted so.
     """
-    return Scaling(
-        app,
-        machine,
-        ranks,
-        mode,
-        parameter=parameter,
-        problem=problem,
-        isoefficiency=isoefficiency,
-        energy=energy,
-        socket=socket,
-        kernel=kernel,
-        set=set,
-        seed=seed,
-    )
+    case, own = asked(app, machine, options)
+    return Scaling(case, ranks, mode, **own)
 
 
 def doublings(first: int, last: int) -> list[int]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from itertools import product
 
 import numpy
 
-from aspenpy.application.model import Application
 from aspenpy.axis import Axis, parsed
+from aspenpy.case import Case
 from aspenpy.diagnostics import AspenError, fail
 from aspenpy.explore.points import Floats, Formulas
 from aspenpy.explore.variable import CASES, Variable, case_variable, variable
@@ -20,7 +20,6 @@ from aspenpy.library import load_machine
 from aspenpy.machine.model import Machine
 from aspenpy.prediction import Prediction, predict
 from aspenpy.record import Record
-from aspenpy.scope import DEFAULT_SEED, Setting
 
 POINTS_TRIED = 256
 """At once, to find one without a value."""
@@ -174,40 +173,26 @@ Varied = str | Variable | Sequence[str | Variable]
 """What varies: one text or variable, or several."""
 
 
-def spanned(
-    application: Application,
-    machine: Machine,
-    vary: Varied,
-    *,
-    socket: str | None = None,
-    kernel: str = "main",
-    set: Mapping[str, Setting] | None = None,
-    seed: int = DEFAULT_SEED,
-    load: Callable[[str], Machine] = load_machine,
-) -> Space:
+def spanned(case: Case, vary: Varied, load: Callable[[str], Machine] = load_machine) -> Space:
     """The space of what a user lets vary: texts such as `n=1..100` (see `variable`), or variables.
 
-    `machine` is what a case is on unless machines are varied; `load` gives a machine its name stands for.
+    The case's machine and socket hold unless they are varied; `load` gives a machine its name stands for.
     """
     varied = [vary] if isinstance(vary, str | Variable) else vary
     asked = [parsed(item, "<--vary>") if isinstance(item, str) else item for item in varied]
     for item in asked:
-        if item.name in (set or {}):
+        if item.name in case.set:
             fail("bad-variable", f"`{item.name}` is set to a value and varied", hint="leave one of the two")
     listed = {item.name: case_variable(item) for item in asked if isinstance(item, Axis) and item.name in CASES}
     cases = {name: item.labels for name, item in listed.items()}
-    machines = [load(name) for name in cases["machine"]] if "machine" in cases else [machine]
-    sockets: Sequence[str | None] = cases.get("socket", (socket,))
+    machines = [load(name) for name in cases["machine"]] if "machine" in cases else [case.required_machine]
+    sockets: Sequence[str | None] = cases.get("socket", (case.socket,))
     order = list(cases)
     choices = product(*([*enumerate(machines)] if name == "machine" else [*enumerate(sockets)] for name in order))
-    predictions = []
-    for choice in choices:
-        chosen = {name: value for name, (_, value) in zip(order, choice, strict=True)}
-        there = chosen.get("machine", machine)
-        assert isinstance(there, Machine)
-        on = chosen.get("socket", socket)
-        assert on is None or isinstance(on, str)
-        predictions.append(predict(application, there, socket=on, kernel=kernel, set=set, seed=seed))
+    predictions = [
+        predict(case.changed(**{name: value for name, (_, value) in zip(order, choice, strict=True)}))
+        for choice in choices
+    ]
     variables = [
         item if isinstance(item, Variable) else listed.get(item.name) or _parameter(item, predictions) for item in asked
     ]

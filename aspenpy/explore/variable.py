@@ -180,7 +180,7 @@ def _worth(name: str, span: Span, prediction: Prediction) -> float:
     """The value that the parameter would have if it was set so."""
     if (found := literal(span)) is not None:
         return found
-    probe = Prediction(prediction.tree, {**prediction.settings, name: span.text()}, prediction.seed)
+    probe = Prediction(prediction.case.with_set({name: span.text()}))
     return _float(probe.scope.values([probe.scope.symbol(name)], probe.seed)[0], name)
 
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import cached_property
+from typing import Unpack
 
 from aspenpy.analysis.models import Run
 from aspenpy.analysis.profile import Timer
 from aspenpy.application import flow
 from aspenpy.application.model import Application
 from aspenpy.application.total import Leaf, Totals, added, blocks_in, callees_first, run_totals
+from aspenpy.case import Case, CaseOptions, case_of
 from aspenpy.diagnostics import Diagnostic, fail
 from aspenpy.engine.c_text import helpers, identifier, used_helpers
 from aspenpy.expr import graph
@@ -21,9 +23,9 @@ from aspenpy.generate.mpi_helpers import HEADERS, HELPERS
 from aspenpy.generate.mpi_kernel import KernelWriter, Surroundings, speaking_kernels
 from aspenpy.machine.model import Machine
 from aspenpy.mapping.compute import price_block
-from aspenpy.mapping.mapper import map_application
+from aspenpy.mapping.cost import CostTree
 from aspenpy.mapping.memory import Hierarchy
-from aspenpy.scope import Setting, Value
+from aspenpy.scope import Value
 
 
 class Skeleton:
@@ -36,24 +38,23 @@ class Skeleton:
 
     def __init__(
         self,
-        application: Application,
-        *,
-        kernel: str = "main",
-        set: Mapping[str, Setting] | None = None,
+        app: Application | Case,
         machine: Machine | None = None,
-        socket: str | None = None,
+        *,
         spin: bool = False,
+        **options: Unpack[CaseOptions],
     ) -> None:
-        if spin and machine is None:
+        case = case_of(app, machine, options)
+        if spin and case.machine is None:
             fail("no-machine", "how long to wait only a machine can say", hint="name one, or leave the waiting out")
-        self._run = Run(application, kernel=kernel, set=set, machine=machine)
-        self.application = application
+        self._run = Run(case)
+        self.application = case.application
         self.entry = self._run.entry
         self._kernels = callees_first(self.entry)
         self._speaking = speaking_kernels(self._kernels)
         if self.entry not in self._speaking:
             self._refuse_silence()
-        self._seconds = _seconds(application, machine, kernel, socket) if spin and machine is not None else None
+        self._seconds = _seconds(case.tree) if spin else None
 
     def _refuse_silence(self) -> None:
         message = f"kernel `{self.entry.name}` of `{self.application.name}` sends no messages"
@@ -152,13 +153,10 @@ class _Sent(Leaf):
         )
 
 
-def _seconds(
-    application: Application, machine: Machine, kernel: str, socket: str | None
-) -> Callable[[flow.Flow, flow.Kernel], Expr]:
+def _seconds(tree: CostTree) -> Callable[[flow.Flow, flow.Kernel], Expr]:
     """How long a part of a kernel takes on a machine. A block may lack some of its requirements."""
-    tree = map_application(application, machine, socket=socket, kernel=kernel)
     timer = Timer(tree)
-    hierarchy = Hierarchy(machine, tree.socket, application, tree.entry, tree.definitions)
+    hierarchy = Hierarchy(tree.machine, tree.socket, tree.application, tree.entry, tree.definitions)
 
     def seconds(node: flow.Flow, around: flow.Kernel) -> Expr:
         if isinstance(node, flow.Block):

@@ -4,25 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, Unpack
 
 from aspenpy.application import flow
 from aspenpy.application.model import Application
 from aspenpy.application.total import RUNTIME, Calls, Exclusive, Total, blocks_in, of_kind, walk
+from aspenpy.case import Case, CaseOptions, case_of
 from aspenpy.diagnostics import AspenError, Diagnostic, fail, nearest
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.machine.model import Machine
 from aspenpy.mapping.compute import choose_socket
 from aspenpy.mapping.cost import CostTree
-from aspenpy.mapping.mapper import map_application, warnings_of
+from aspenpy.mapping.mapper import warnings_of
 from aspenpy.placement.assignment import assigned
 from aspenpy.placement.journey import Journey, Seconds, Times, Volume
 from aspenpy.placement.memories import Memories
 from aspenpy.placement.overlap import IN_WHOLE, WAITING, BusyOn, Crossed, On, device_of
 from aspenpy.record import Record
 from aspenpy.result import Result
-from aspenpy.scope import DEFAULT_SEED, Scope, Setting, as_float
+from aspenpy.scope import Scope, as_float
 
 
 class KernelPlace(Record):
@@ -59,26 +60,13 @@ class Question:
     `data` says at which sockets data structures lie at first; all others lie at the first one.
     """
 
-    def __init__(
-        self,
-        application: Application,
-        machine: Machine,
-        *,
-        kernel: str = "main",
-        data: Mapping[str, str] | None = None,
-        set: Mapping[str, Setting] | None = None,
-        seed: int = DEFAULT_SEED,
-        overlap: bool = False,
-    ) -> None:
-        self.application = application
-        self.machine = machine
-        self.seed = seed
-        self.settings = dict(set or {})
+    def __init__(self, case: Case, data: Mapping[str, str] | None = None) -> None:
+        self.application = case.application
+        self.machine = machine = case.required_machine
+        self.seed = case.seed
+        self.settings = case.set
         self.memories = Memories(machine)
-        self.trees = {
-            socket: map_application(application, machine, socket=socket, kernel=kernel, overlap=overlap)
-            for socket in machine.sockets
-        }
+        self.trees = {socket: case.changed(socket=socket).tree for socket in machine.sockets}
         self.tree: CostTree = self.trees[machine.sockets[0]]
         self.entry = self.tree.entry
         self.working = tuple(kernel.name for kernel in reversed(self.tree.kernels) if blocks_in(kernel.body))
@@ -276,24 +264,22 @@ class Search(Record):
 
 
 def place(
-    app: Application,
-    machine: Machine,
+    app: Application | Case,
+    machine: Machine | None = None,
     sockets: Mapping[str, str] | None = None,
     *,
     best: bool = False,
-    kernel: str = "main",
     data: Mapping[str, str] | None = None,
-    set: Mapping[str, Setting] | None = None,
-    seed: int = DEFAULT_SEED,
-    overlap: bool = False,
+    **options: Unpack[CaseOptions],
 ) -> Placement:
-    """What `kernel` of the application takes on a machine with several kinds of sockets.
+    """What an application, or a `Case`, takes on a machine with several kinds of sockets; the options are those of
+    `Case`, its socket left out.
 
     `sockets` says where kernels run: `{"kernel": "socket"}`; what they call runs there too, and all else on the
     first socket. With `best`, the fastest placement of all other kernels is looked for. `data` says where data
     structures lie at first: `{"name": "socket"}`, all others at the first socket. Raises AspenError.
     """
-    question = Question(app, machine, kernel=kernel, data=data, set=set, seed=seed, overlap=overlap)
+    question = Question(case_of(app, machine, options), data)
     if best:
         from aspenpy.placement.best import best_placement
 

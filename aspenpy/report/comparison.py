@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 def report(comparison: Comparison, sweep: Sweep | None = None) -> Report:
     """The times side by side, and with a parameter the places where the order changes."""
     data: dict[str, Any] = {
-        "application": comparison.application.name,
-        "kernel": comparison.kernel,
+        "application": comparison.case.application.name,
+        "kernel": comparison.case.kernel,
         "fastest": comparison.fastest,
     }
     parts: list[Part] = [_times(comparison)]
@@ -34,7 +34,7 @@ def report(comparison: Comparison, sweep: Sweep | None = None) -> Report:
             table(UNPROVEN, sweep.unproven, "unproven", media=JSON),
         ]
     warnings = distinct(item for one in comparison.contenders for item in one.prediction.tree.warnings)
-    headline = f"{comparison.application.name}: {comparison.kernel} is fastest on {comparison.fastest}"
+    headline = f"{comparison.case.application.name}: {comparison.case.kernel} is fastest on {comparison.fastest}"
     return Report(headline, data, tuple(parts), tuple(warnings))
 
 

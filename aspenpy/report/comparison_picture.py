@@ -30,7 +30,7 @@ def draw(sweep: Sweep) -> Any:
     axes.set_yscale("log")
     axes.set_xlabel(sweep.parameter)
     axes.set_ylabel("runtime (s)")
-    axes.set_title(f"{sweep.comparison.application.name}: {sweep.comparison.kernel}", loc="left", fontsize=11)
+    axes.set_title(f"{sweep.comparison.case.application.name}: {sweep.comparison.case.kernel}", loc="left", fontsize=11)
     axes.grid(visible=True, which="major", linewidth=0.5, alpha=0.4)
     axes.legend(frameon=False)
     return figure

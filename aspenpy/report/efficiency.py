@@ -29,13 +29,13 @@ def report(found: Efficiency) -> Report:
         Column("best saves", get=found.benefit, media=DATA),
     )
     data = {
-        "application": {"name": found.comparison.application.name},
+        "application": {"name": found.comparison.case.application.name},
         "machine": found.machine.name,
-        "kernel": found.comparison.kernel,
+        "kernel": found.comparison.case.kernel,
         "options": {name: getattr(found.options, name) for name in type(found.options)._fields},
         "most_efficient": best.socket,
     }
     devices = table(heads, found.devices, "devices", marked=frozenset([found.devices.index(best)]), sparse=True)
-    where = f"{found.comparison.application.name} on {found.machine.name}"
+    where = f"{found.comparison.case.application.name} on {found.machine.name}"
     headline = f"{where}: {best.socket} consumes least, {quantity('J')(best.value)}"
     return Report(headline, data, (devices, Paragraph(f"model: {charged(best.energy)}")))

@@ -53,7 +53,7 @@ def _headline(study: Study, summary: Summary) -> str:
     first = study.cases[0]
     swept = {item.name for item in study.categories}
     what = "" if "app" in swept else first.application.name
-    what += "" if "machine" in swept else f" on {first.machine.name}"
+    what += "" if "machine" in swept else f" on {first.required_machine.name}"
     over = " × ".join(f"{item.name} ({item.size:,})" for item in study.directions)
     points = f"{summary.points:,} point" + ("" if summary.points == 1 else "s")
     return f"{what.strip() or 'sweep'}: {', '.join(study.metrics)} over {over}, {points}"

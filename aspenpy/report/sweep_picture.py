@@ -9,6 +9,7 @@ import numpy
 from aspenpy.diagnostics import fail
 from aspenpy.dimensions import readable
 from aspenpy.report.comparison_picture import STYLES
+from aspenpy.sweeps.study import label
 
 if TYPE_CHECKING:
     from aspenpy.sweeps.result import SweepResult
@@ -40,7 +41,7 @@ def draw(result: SweepResult) -> Any:
     (_map if maps else _lines)(figure, axes, result, name, numeric)
     axes.set_xlabel(numeric[-1])
     case = result.study.cases[0]
-    title = f"{case.application.name} on {case.machine.name}" if not categories else f"by {', '.join(categories)}"
+    title = f"by {', '.join(categories)}" if categories else f"{case.application.name} on {case.required_machine.name}"
     axes.set_title(f"{name}: {title}", loc="left", fontsize=11)
     return figure
 
@@ -51,8 +52,8 @@ def _lines(figure: Any, axes: Any, result: SweepResult, name: str, numeric: list
     x = result.coords[numeric[0]][1] if numeric[0] in result.coords else numpy.arange(variable.shape[-1])
     rows = variable.values.reshape(-1, variable.shape[-1])
     labels = [_label(result, place) for place in range(len(rows))]
-    for place, (row, label) in enumerate(zip(rows, labels, strict=True)):
-        axes.plot(x, row, label=label, linewidth=1.8, **STYLES[place % len(STYLES)], marker=_mark(row, place))
+    for place, (row, text) in enumerate(zip(rows, labels, strict=True)):
+        axes.plot(x, row, label=text, linewidth=1.8, **STYLES[place % len(STYLES)], marker=_mark(row, place))
     axes.set_xscale(_scale(x))
     axes.set_yscale(_scale(rows))
     axes.set_ylabel(f"{name} ({variable.unit})" if variable.unit else name)
@@ -70,7 +71,7 @@ def _mark(row: Any, place: int) -> str | None:
 
 def _label(result: SweepResult, place: int) -> str:
     case = result.study.cases[place]
-    return ", ".join(case.label(item.name) for item in result.study.categories)
+    return ", ".join(label(case, item.name) for item in result.study.categories)
 
 
 def _map(figure: Any, axes: Any, result: SweepResult, name: str, numeric: list[str]) -> None:

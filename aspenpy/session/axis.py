@@ -103,7 +103,7 @@ def _declared(name: str, span: Span, state: State) -> tuple[Value, Value]:
     """The range that the parameter declares, as values."""
     scope = state.prediction.scope
     symbol = scope.symbol(name)
-    for item in (*state.application.parameters.values(), *state.machine.parameters):
+    for item in (*state.application.parameters.values(), *state.required_machine.parameters):
         if item.symbol is symbol and item.low is not None and item.high is not None:
             low, high = scope.values([item.low, item.high], state.seed)
             return low, high

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from aspenpy.diagnostics import AspenError, fail
 from aspenpy.expr.numerals import aspen_numeral
@@ -29,7 +29,7 @@ MACHINE = "machine M [SOCKET]"
 def set_(session: Session, rest: Span) -> Answer:
     """Gives parameters other values."""
     state = session.state
-    settings = dict(state.settings)
+    settings = dict(state.set)
     for part in listed(rest) or [rest]:
         found = halves(part, "=")
         if found is None or not found[0].text() or not found[1].text():
@@ -39,14 +39,14 @@ def set_(session: Session, rest: Span) -> Answer:
         tree = tree_of(value, state)
         own = _present(name, state) if name.text() in names_in(tree) else {}
         settings[name.text()] = written_out(tree, own, value)
-    return session.change(rest, state.changed(settings=settings))
+    return session.change(rest, state.changed(set=settings))
 
 
 def _present(name: Span, state: State) -> dict[str, Expression]:
     """The name with what it stands for now, so that `set n = 2*n` doubles it."""
     text = name.text()
-    if text in state.settings:
-        return {text: state.settings[text]}
+    if text in state.set:
+        return {text: cast(Expression, state.set[text])}
     scope = state.prediction.scope
     try:
         (value,) = scope.values([scope.symbol(text)], state.seed)
@@ -65,7 +65,7 @@ def _require_parameter(name: Span, state: State) -> None:
 
 def unset(session: Session, rest: Span) -> Answer:
     """Gives parameters the values of the models again."""
-    settings = dict(session.state.settings)
+    settings = dict(session.state.set)
     for part in listed(rest) or [rest]:
         if not part.text():
             expected("the name of a parameter", part, UNSET)
@@ -78,7 +78,7 @@ def unset(session: Session, rest: Span) -> Answer:
                 hint=f"write `{UNSET}`; {'these are' if settings else 'nothing is'} {what}",
             )
         del settings[part.text()]
-    return session.change(rest, session.state.changed(settings=settings))
+    return session.change(rest, session.state.changed(set=settings))
 
 
 def let(session: Session, rest: Span) -> Answer:
@@ -121,8 +121,8 @@ def machine(session: Session, rest: Span) -> Answer:
         message = f"machine `{found.name}` has several kinds of sockets"
         fail("which-socket", message, name, hint=f"say which behind it: {', '.join(found.sockets)}")
     state = session.state.changed(machine=found, socket=socket.text() or None)
-    bare = state.changed(settings={}).prediction
-    for setting in state.settings:
+    bare = state.changed(set={}).prediction
+    for setting in state.set:
         try:
             bare.scope.symbol(setting)
         except AspenError:
@@ -133,14 +133,16 @@ def machine(session: Session, rest: Span) -> Answer:
 
 def socket(session: Session, rest: Span) -> Answer:
     """Goes to another kind of socket of the machine."""
-    sockets = session.state.machine.sockets
+    machine = session.state.required_machine
+    sockets = machine.sockets
     if rest.text() not in sockets:
-        what = (
-            f"the sockets of `{session.state.machine.name}` are {', '.join(sockets)}"
-            if sockets
-            else "it has no sockets"
+        what = f"the sockets of `{machine.name}` are {', '.join(sockets)}" if sockets else "it has no sockets"
+        fail(
+            "unknown-socket",
+            f"machine `{session.state.required_machine.name}` has no socket `{rest.text()}`",
+            rest,
+            hint=what,
         )
-        fail("unknown-socket", f"machine `{session.state.machine.name}` has no socket `{rest.text()}`", rest, hint=what)
     return session.change(rest, session.state.changed(socket=rest.text()))
 
 

@@ -51,9 +51,9 @@ def _commands(state: State) -> list[str]:
 WORDS: dict[str, Callable[[State], list[str]]] = {
     "names": _names,
     "parameters": _parameters,
-    "settings": lambda state: list(state.settings),
+    "settings": lambda state: list(state.set),
     "machines": lambda state: library_names("machines"),
-    "sockets": lambda state: list(state.machine.sockets),
+    "sockets": lambda state: list(state.required_machine.sockets),
     "kernels": lambda state: list(state.application.kernels),
     "resources": lambda state: list(state.prediction.resources),
     "commands": _commands,

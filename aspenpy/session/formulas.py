@@ -48,7 +48,7 @@ def slope_page(question: Question, name: str, place: Span, state: State) -> Page
         return title, *_by_differences(question, name, here, str(error))
     except AspenError as error:
         return title, *_by_differences(question, name, here, error.diagnostics[0].message)
-    below = unit_of_parameter(name, state.application, state.machine)
+    below = unit_of_parameter(name, state.application, state.required_machine)
     per = f" per {below}" if below else ""
     facts = [(f"at {name} = {worth(Amount(here, below))}", told(Amount(there, question.unit)) + per)]
     facts += _elasticity(question, name, here, there)

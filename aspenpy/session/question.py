@@ -79,7 +79,7 @@ def asked(span: Span, state: State) -> Question:
 
 def is_declared(state: State, name: str) -> bool:
     """Whether one of the models has something of that name."""
-    return any(model.lookup(name) is not None for model in (state.application, state.machine))
+    return any(model.lookup(name) is not None for model in (state.application, state.required_machine))
 
 
 def names_in(tree: Any) -> set[str]:

@@ -122,12 +122,11 @@ def _summed_up(names: list[str], axes: list[Values], where: Span, state: State) 
 
     from aspenpy.report.sweep import summed_up
     from aspenpy.sweeps.run import Run
-    from aspenpy.sweeps.study import Case, Dimension, Study
+    from aspenpy.sweeps.study import Dimension, Study
     from aspenpy.sweeps.sweep import computed
 
     dimensions = [Dimension(item.name, {item.name: numpy.array(item.values, dtype=float)}) for item in axes]
-    case = Case(state.application, state.machine, state.socket, state.kernel)
-    study = Study([case], [], dimensions, metrics=names, set=state.settings, seed=state.seed, overlap=state.overlap)
+    study = Study([state], [], dimensions, metrics=names)
     try:
         return summed_up(study, computed(Run(study, processes=False)).summary).page
     except AspenError as error:
@@ -153,14 +152,7 @@ def compare(session: Session, rest: Span) -> Answer:
     others = [_machine(part) for part in listed(who)]
     if not others:
         expected("machines to compare with", rest, COMPARE)
-    comparison = Comparison(
-        state.application,
-        [(state.machine, state.socket), *others],
-        kernel=state.kernel,
-        set=state.settings,
-        seed=state.seed,
-        overlap=state.overlap,
-    )
+    comparison = Comparison([state, *(state.changed(machine=machine, socket=socket) for machine, socket in others)])
     if where is None:
         return Answer(comparison.report().page)
     wanted = interval(where, state)
@@ -198,7 +190,7 @@ def count(session: Session, rest: Span) -> Answer:
     from aspenpy.prediction import amount_of
 
     state = session.state
-    counts = Counts(state.application, kernel=state.kernel, set=state.settings, machine=state.machine, seed=state.seed)
+    counts = Counts(state)
     resource = rest.text() or None
     if resource is not None:
         amount_of(dict.fromkeys(counts.amounts, counts.expression("bytes")), resource)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
 from aspenpy.application.model import Application
+from aspenpy.case import Case, CaseOptions, case_of
 from aspenpy.diagnostics import AspenError, Diagnostic, distinct, fail, nearest
 from aspenpy.machine.model import Machine
 from aspenpy.prediction import Prediction
 from aspenpy.record import Record
-from aspenpy.scope import DEFAULT_SEED
 from aspenpy.session.line import first_word, placed, typed
 from aspenpy.session.state import History, State, Step
 from aspenpy.source import Source, Span, trimmed
@@ -49,21 +48,12 @@ class Session:
     is refused raises AspenError and changes nothing.
     """
 
-    def __init__(
-        self,
-        app: Application,
-        machine: Machine,
-        *,
-        socket: str | None = None,
-        kernel: str = "main",
-        set: Mapping[str, str] | None = None,
-        seed: int = DEFAULT_SEED,
-        overlap: bool = False,
-    ) -> None:
+    def __init__(self, app: Application | Case, machine: Machine | None = None, **options: Unpack[CaseOptions]) -> None:
         from aspenpy.syntax.parser import parse_value
 
-        settings = {name: parse_value(str(text), f"<{name}>") for name, text in (set or {}).items()}
-        first = State(app, machine, socket, kernel, settings, overlap=overlap, seed=seed)
+        case = case_of(app, machine, options)
+        settings = {name: parse_value(str(text), f"<{name}>") for name, text in case.set.items()}
+        first = State(**{name: getattr(case, name) for name in Case._fields} | {"set": settings, "names": {}})
         first = first.changed(socket=first.prediction.socket)
         first = first.changed(baseline=first)
         self.history = History((Step("", first),))

@@ -4,51 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any
 
-from aspenpy.application.model import Application
-from aspenpy.machine.model import Machine
+from aspenpy.case import Case
 from aspenpy.prediction import Prediction, predict
 from aspenpy.record import Record
-from aspenpy.scope import DEFAULT_SEED
 from aspenpy.syntax.nodes import Expression
 
 MOST_STEPS = 1_000
 """Changes that can be undone."""
 
 
-class State(Record):
-    """An application on a machine, with what was set. `names` are those that the session defines, `free` those that
+class State(Case):
+    """A case, in which expressions are set. `names` are those that the session defines, `free` those that
     formulas keep; the `baseline` is what it is compared with, itself if None."""
 
-    application: Application
-    machine: Machine
-    socket: str | None
-    kernel: str
-    settings: Mapping[str, Expression]
     names: Mapping[str, Expression] = MappingProxyType({})
     free: tuple[str, ...] = ()
-    overlap: bool = False
-    seed: int = DEFAULT_SEED
     baseline: State | None = None
 
     @property
     def prediction(self) -> Prediction:
         """What the state predicts; raises AspenError."""
-        return predict(
-            self.application,
-            self.machine,
-            socket=self.socket,
-            kernel=self.kernel,
-            set=self.settings,
-            seed=self.seed,
-            overlap=self.overlap,
-        )
-
-    def changed(self, **changes: Any) -> State:
-        """Another state, which differs in these fields."""
-        found: State = self.replace(**changes)
-        return found
+        return predict(self)
 
     @property
     def reference(self) -> State:

@@ -23,7 +23,7 @@ from aspenpy.record import Record
 from aspenpy.sweeps.result import attributes
 from aspenpy.sweeps.run import Stretch
 from aspenpy.sweeps.store import Store
-from aspenpy.sweeps.study import Study
+from aspenpy.sweeps.study import Study, label
 
 ROWS_AT_ONCE = 1 << 16
 """Rows of a table that are made and written together."""
@@ -57,7 +57,7 @@ def columns(study: Study, stretch: Stretch) -> dict[str, Any]:
     count = stretch.values.shape[1]
     case, first = divmod(stretch.start, study.points_of_case)
     found: dict[str, Any] = {
-        item.name: numpy.full(count, study.cases[case].label(item.name)) for item in study.categories
+        item.name: numpy.full(count, label(study.cases[case], item.name)) for item in study.categories
     }
     places = numpy.unravel_index(numpy.arange(first, first + count), study.grid or (1,))
     for dimension, place in zip(study.dimensions, places, strict=False):

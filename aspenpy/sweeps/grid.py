@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import product
 from math import prod
 from typing import Any
 
@@ -11,15 +12,18 @@ import numpy
 from aspenpy.application.model import Application
 from aspenpy.application.ranges import ranged
 from aspenpy.axis import CATEGORIES, Axis, number
+from aspenpy.case import Case, asked
 from aspenpy.diagnostics import fail
 from aspenpy.dimensions import readable
 from aspenpy.engine.arrays import Floats
 from aspenpy.library import load_application, load_machine
 from aspenpy.machine.model import Machine
-from aspenpy.scope import DEFAULT_SEED, Setting
+from aspenpy.prediction import Prediction
+from aspenpy.record import Record
+from aspenpy.scope import Setting
 from aspenpy.source import Span
 from aspenpy.sweeps.sampling import Spread, sampled
-from aspenpy.sweeps.study import Case, Categories, Dimension, Study, combinations
+from aspenpy.sweeps.study import Categories, Dimension, Study
 from aspenpy.sweeps.values import MOST_VALUES, length, values
 
 MOST_UNASKED = 10**10
@@ -32,53 +36,59 @@ Over = Mapping[str, Axis | Iterable[Any]]
 """Axes by name, as they were written or as values."""
 
 
+class Layout(Record):
+    """How points lie on the axes: all with all, those of a group of `zip` side by side, or `samples` of them scattered
+    by a `method`; with `yes`, however many they are."""
+
+    zip: Sequence[Sequence[str]] = ()
+    samples: int | None = None
+    method: str = "sobol"
+    yes: bool = False
+
+
 def studied(
-    app: Application,
-    machine: Machine,
+    app: Application | Case,
+    machine: Machine | None,
     over: Over,
     *,
     metrics: Sequence[str] = ("runtime",),
-    set: Mapping[str, Setting] | None = None,
-    socket: str | None = None,
-    kernel: str = "main",
-    zip: Sequence[Sequence[str]] = (),
-    samples: int | None = None,
-    method: str = "sobol",
-    seed: int = DEFAULT_SEED,
-    overlap: bool = False,
     allow_outside: bool = False,
-    yes: bool = False,
+    **options: Any,
 ) -> Study:
-    """The study of some axes; the arguments are those of `sweep`. Raises AspenError."""
+    """The study of some axes; the options are those of `sweep`. Raises AspenError."""
+    case, own = asked(app, machine, options)
+    layout = Layout(**own)
     if not metrics:
         fail("no-metric", "a sweep computes something", hint="name it: runtime, energy, or a resource")
-    settings = dict(set or {})
-    _refuse_set(over, settings)
-    asked = {name: _items(name, axis) for name, axis in over.items() if name in CATEGORIES}
+    _refuse_set(over, case.set)
+    chosen = {name: _items(name, axis) for name, axis in over.items() if name in CATEGORIES}
     axes = {
         name: axis if isinstance(axis, Axis) else _numbers(name, axis)
         for name, axis in over.items()
         if name not in CATEGORIES
     }
-    apps = [_loaded(item, load_application, allow_outside) for item in asked.get("app", [app])]
-    machines = [_loaded(item, load_machine, allow_outside) for item in asked.get("machine", [machine])]
-    kernels, sockets = asked.get("kernel", [kernel]), asked.get("socket", [socket])
-    cases = combinations(apps, machines, sockets, kernels)
-    _refuse_giant(axes, len(cases), zip, samples, yes)
-    probe = _Probe(cases[0], settings, overlap)
-    if samples is None:
-        dimensions = _dimensions({name: _values(axis, probe) for name, axis in axes.items()}, zip)
+    apps = [_loaded(item, load_application, allow_outside) for item in chosen.get("app", [case.application])]
+    machines = [_loaded(item, load_machine, allow_outside) for item in chosen.get("machine", [case.machine])]
+    kernels, sockets = chosen.get("kernel", [case.kernel]), chosen.get("socket", [case.socket])
+    cases = [
+        case.changed(application=application, machine=where, socket=socket, kernel=kernel)
+        for application, where, socket, kernel in product(apps, machines, sockets, kernels)
+    ]
+    _refuse_giant(axes, len(cases), layout)
+    probe = _Probe(cases[0])
+    if layout.samples is None:
+        dimensions = _dimensions({name: _values(axis, probe) for name, axis in axes.items()}, layout.zip)
     else:
-        if zip or not axes:
+        if layout.zip or not axes:
             fail("bad-sample", "a sample is taken of the ranges of some axes, and they are not paired")
         spans = {name: _span(axis, probe) for name, axis in axes.items()}
-        dimensions = [Dimension("sample", sampled(spans, samples, method, seed))]
+        dimensions = [Dimension("sample", sampled(spans, layout.samples, layout.method, case.seed))]
     labels = {"app": [model.name for model in apps], "machine": [model.name for model in machines]} | {
         "socket": list(map(str, sockets)),
         "kernel": kernels,
     }
-    categories = [Categories(name, _distinct(name, labels[name])) for name in CATEGORIES if name in asked]
-    return Study(cases, categories, dimensions, metrics=metrics, set=settings, seed=seed, overlap=overlap)
+    categories = [Categories(name, _distinct(name, labels[name])) for name in CATEGORIES if name in chosen]
+    return Study(cases, categories, dimensions, metrics=metrics)
 
 
 def _refuse_set(names: Iterable[str], settings: Mapping[str, Setting]) -> None:
@@ -123,17 +133,16 @@ def _values(axis: Axis | Floats, probe: _Probe) -> Floats:
     return values(axis, probe.worth(axis.name), probe.declared) if isinstance(axis, Axis) else axis
 
 
-def _refuse_giant(
-    axes: Mapping[str, Axis | Floats], cases: int, zip: Sequence[Sequence[str]], samples: int | None, yes: bool
-) -> None:
+def _refuse_giant(axes: Mapping[str, Axis | Floats], cases: int, layout: Layout) -> None:
     """Before anything is made of that size."""
     lengths = {name: length(axis) if isinstance(axis, Axis) else len(axis) for name, axis in axes.items()}
-    for name in (name for group in zip for name in group[1:]):
+    for name in (name for group in layout.zip for name in group[1:]):
         lengths.pop(name, None)
+    samples = layout.samples
     if samples is not None and samples > MOST_VALUES:
         fail("too-long", f"a sample has at most {MOST_VALUES:,} points, not {samples:,}")
     points = cases * prod(lengths.values() if samples is None else [samples])
-    if points > MOST_UNASKED and not yes:
+    if points > MOST_UNASKED and not layout.yes:
         hours = points / POINTS_A_SECOND / 3600
         long = f"{hours / 24:,.0f} days" if hours >= 48 else f"{hours:,.1f} hours"
         message = f"that is {points:,} points: {readable(8 * points, 'B')} of results, and some {long} of computing"
@@ -168,30 +177,28 @@ def _dimensions(columns: Mapping[str, Floats], zip: Sequence[Sequence[str]]) -> 
 class _Probe:
     """What expressions of a user, and declared ranges, are worth in the first case."""
 
-    def __init__(self, case: Case, settings: Mapping[str, Setting], overlap: bool) -> None:
-        self.case, self.settings, self.overlap = case, settings, overlap
+    def __init__(self, case: Case) -> None:
+        self.case = case
 
     def worth(self, name: str) -> Any:
         """The values of expressions that stand for `name`."""
 
         def worth(span: Span) -> float:
-            scope = self._study({**self.settings, name: span.text()}).predictions[0].scope
+            scope = Prediction(self.case.with_set({name: span.text()})).scope
             return _float(scope.values([scope.symbol(name)])[0], name)
 
         return worth
 
     def declared(self, name: str) -> tuple[float, float] | None:
         """The range that the model gives a parameter."""
-        scope = self._study(self.settings).predictions[0].scope
+        prediction = Prediction(self.case)
+        scope = prediction.scope
         symbol = scope.symbol(name)
-        for parameter, ends in ranged([*self.case.application.parameters.values(), *self.case.machine.parameters]):
+        for parameter, ends in ranged([*prediction.application.parameters.values(), *prediction.machine.parameters]):
             if parameter.symbol is symbol:
                 low, high = scope.values(ends[1:])
                 return _float(low, name), _float(high, name)
         return None
-
-    def _study(self, settings: Mapping[str, Setting]) -> Study:
-        return Study([self.case], [], [], set=settings, overlap=self.overlap)
 
 
 def _float(value: Any, name: str) -> float:

@@ -145,7 +145,7 @@ def attributes(study: Study) -> dict[str, str]:
 
     names = {
         "application": dict.fromkeys(case.application.name for case in study.cases),
-        "machine": dict.fromkeys(case.machine.name for case in study.cases),
+        "machine": dict.fromkeys(case.required_machine.name for case in study.cases),
         "kernel": dict.fromkeys(case.kernel for case in study.cases),
     }
     return {

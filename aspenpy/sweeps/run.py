@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from functools import lru_cache
 from math import prod
 from threading import Lock
 from typing import Any, NamedTuple
@@ -13,6 +14,7 @@ import numpy
 from aspenpy.diagnostics import AspenError, Diagnostic, fail
 from aspenpy.engine.arrays import Floats, Reasons
 from aspenpy.engine.backends import BACKENDS, Backend, chosen
+from aspenpy.engine.compiled import Kernel
 from aspenpy.engine.program import Program
 from aspenpy.engine.reasons import REASONS
 from aspenpy.expr.graph import Expr
@@ -27,6 +29,9 @@ MEMORY = 1 << 30
 
 HELD = 2
 """Times that the values of a stretch are in memory while it is computed."""
+
+KEPT = 32
+"""Programs, and their compiled code, that are kept for further sweeps over the same axes."""
 
 WORTH_PROCESSES = 4_000_000
 """Points from which on it pays to start processes."""
@@ -81,11 +86,10 @@ class Work(NamedTuple):
 class Worker:
     """Computes stretches; what a case needs is prepared when its first stretch is asked for."""
 
-    def __init__(self, work: Work, programs: Sequence[Program] | None = None) -> None:
+    def __init__(self, work: Work) -> None:
         self.work = work
         self.backend = BACKENDS[work.backend]
         self.plan = Plan(len(work.formulas), work.grid, self.backend.block, work.stretch)
-        self._programs = programs
         self._sheets: dict[int, Sheet] = {}
         self._lock = Lock()
 
@@ -110,14 +114,21 @@ class Worker:
         with self._lock:
             if case not in self._sheets:
                 work = self.work
-                program = (
-                    self._programs[case]
-                    if self._programs
-                    else Program(work.formulas[case], work.inputs, work.seed, box=likely(work.columns))
-                )
-                kernel = self.backend.kernel(program) if self.backend.kernel else None
-                self._sheets = {case: Sheet(program, work.grid or (1,), work.columns, kernel)}
+                program = _program(work.formulas[case], work.inputs, work.seed, likely(work.columns))
+                self._sheets = {case: Sheet(program, work.grid or (1,), work.columns, _kernel(self.backend, program))}
             return self._sheets[case]
+
+
+@lru_cache(maxsize=KEPT)
+def _program(
+    formulas: tuple[Expr, ...], inputs: tuple[Expr, ...], seed: int, box: tuple[tuple[float, float], ...]
+) -> Program:
+    return Program(formulas, inputs, seed, box=box)
+
+
+@lru_cache(maxsize=KEPT)
+def _kernel(backend: Backend, program: Program) -> Kernel | None:
+    return backend.kernel(program) if backend.kernel else None
 
 
 class Run:
@@ -136,7 +147,7 @@ class Run:
         memory: int = MEMORY,
     ) -> None:
         box = likely(study.columns.values())
-        programs = [Program(formulas, study.inputs, study.seed, box=box) for formulas in study.formulas]
+        programs = [_program(formulas, study.inputs, study.seed, box) for formulas in study.formulas]
         self.study = study
         self.backend: Backend = chosen(backend, programs, study.points_of_case, memory)
         self.work = Work(
@@ -148,7 +159,7 @@ class Run:
             self.backend.name,
             STRETCH,
         )
-        self.worker = Worker(self.work, programs)
+        self.worker = Worker(self.work)
         self.plan = self.worker.plan
         self.client = client
         self.waiting = max(1, memory // (HELD * STRETCH * (8 * len(study.metrics) + 1)))
@@ -191,9 +202,9 @@ class Run:
                 yield from _in_flight(pool, _stretch, numbers, min(2 * self.cores, self.waiting))
 
 
-def likely(columns: Iterable[tuple[int, Floats]]) -> list[tuple[float, float]]:
+def likely(columns: Iterable[tuple[int, Floats]]) -> tuple[tuple[float, float], ...]:
     """Between which values each column lies, with room around what was looked at of a long one."""
-    return [_around(values, values[:: max(1, len(values) // SAMPLED)]) for _, values in columns]
+    return tuple(_around(values, values[:: max(1, len(values) // SAMPLED)]) for _, values in columns)
 
 
 def _around(values: Floats, sample: Floats) -> tuple[float, float]:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from hashlib import sha256
-from itertools import product
 from math import prod
 from typing import Any
 
@@ -13,35 +12,25 @@ import numpy
 
 from aspenpy.application.model import Application
 from aspenpy.application.ranges import range_warning, ranged
+from aspenpy.case import Case
 from aspenpy.diagnostics import AspenError, Diagnostic, fail
 from aspenpy.engine.arrays import Floats
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import EvaluationError
 from aspenpy.expr.graph import Expr
-from aspenpy.machine.model import Machine
-from aspenpy.mapping.mapper import map_application
 from aspenpy.metrics import metric
 from aspenpy.prediction import Prediction
 from aspenpy.record import Record
-from aspenpy.scope import DEFAULT_SEED, Setting
 from aspenpy.units import unit_of_parameter
 
 AXIS = "axis"
 """Owner of the symbols that stand for the values of axes."""
 
 
-class Case(Record):
-    """One of the combinations of what is no number."""
-
-    application: Application
-    machine: Machine
-    socket: str | None
-    kernel: str
-
-    def label(self, category: str) -> str:
-        """What this case is in the terms of an axis."""
-        names = {"app": self.application.name, "machine": self.machine.name, "kernel": self.kernel}
-        return names[category] if category in names else str(self.socket)
+def label(case: Case, category: str) -> str:
+    """What a case is in the terms of an axis."""
+    names = {"app": case.application.name, "machine": case.required_machine.name}
+    return names[category] if category in names else str(getattr(case, category))
 
 
 class Dimension(Record):
@@ -67,7 +56,8 @@ class Categories(Record):
 
 
 class Study:
-    """Points are numbered case by case; within a case by the dimensions, the last of which is the fastest."""
+    """Points are numbered case by case; within a case by the dimensions, the last of which is the fastest. In all cases
+    the same is set."""
 
     def __init__(
         self,
@@ -76,13 +66,11 @@ class Study:
         dimensions: Sequence[Dimension],
         *,
         metrics: Sequence[str] = ("runtime",),
-        set: Mapping[str, Setting] | None = None,
-        seed: int = DEFAULT_SEED,
-        overlap: bool = False,
     ) -> None:
         self.cases, self.categories, self.dimensions = tuple(cases), tuple(categories), tuple(dimensions)
         self.metrics = {name: metric(name) for name in metrics}
-        self.set, self.seed, self.overlap = dict(set or {}), seed, overlap
+        first = self.cases[0]
+        self.set, self.seed, self.overlap = first.set, first.seed, first.overlap
         self.columns = {
             name: (place, values)
             for place, dimension in enumerate(self.dimensions)
@@ -100,7 +88,7 @@ class Study:
     def units(self) -> dict[str, str]:
         """The base units of the metrics, empty for plain numbers, and of the axes that have one."""
         first = self.cases[0]
-        axes = {name: unit_of_parameter(name, first.application, first.machine) for name in self.columns}
+        axes = {name: unit_of_parameter(name, first.application, first.required_machine) for name in self.columns}
         known = {name: unit for name, unit in axes.items() if unit}
         return known | {name: metric.unit for name, metric in self.metrics.items()}
 
@@ -130,37 +118,26 @@ class Study:
     # -- formulas --------------------------------------------------------------------------------
 
     @cached_property
+    def _lowered(self) -> tuple[tuple[Prediction, tuple[Expr, ...]], ...]:
+        axes = dict(zip(self.columns, self.inputs, strict=True))
+        return tuple(_lowered(case.with_set(axes), tuple(self.metrics), self.inputs) for case in self.cases)
+
+    @property
     def predictions(self) -> tuple[Prediction, ...]:
         """Of each case, the axes as symbols that nobody defines."""
-        axes = dict(zip(self.columns, self.inputs, strict=True))
-        return tuple(self._prediction(case, {**self.set, **axes}) for case in self.cases)
+        return tuple(prediction for prediction, _ in self._lowered)
 
-    def _prediction(self, case: Case, settings: Mapping[str, Setting]) -> Prediction:
-        tree = map_application(
-            case.application, case.machine, socket=case.socket, kernel=case.kernel, overlap=self.overlap
-        )
-        return Prediction(tree, settings, self.seed)
-
-    @cached_property
+    @property
     def formulas(self) -> tuple[tuple[Expr, ...], ...]:
         """Of each case the metrics in the symbols of the axes."""
-        return tuple(self._formulas(prediction) for prediction in self.predictions)
-
-    def _formulas(self, prediction: Prediction) -> tuple[Expr, ...]:
-        exprs = [metric.expr(prediction) for metric in self.metrics.values()]
-        found = prediction.scope.formulas(exprs)
-        for formula in found:
-            for symbol in sorted(graph.free_symbols(formula), key=lambda symbol: symbol.serial):
-                if symbol not in self.inputs:
-                    raise prediction.scope.located(EvaluationError(symbol, f"no value for `{symbol.payload[0]}`"))
-        return tuple(found)
+        return tuple(formulas for _, formulas in self._lowered)
 
     # -- points ----------------------------------------------------------------------------------
 
     def point(self, number: int) -> dict[str, Any]:
         """What the axes are at a point: labels and values by name."""
         case, place = divmod(number, self.points_of_case)
-        found: dict[str, Any] = {item.name: self.cases[case].label(item.name) for item in self.categories}
+        found: dict[str, Any] = {item.name: label(self.cases[case], item.name) for item in self.categories}
         for dimension, index in zip(self.dimensions, numpy.unravel_index(place, self.grid or (1,)), strict=False):
             found |= {name: _plain(values[index]) for name, values in dimension.columns.items()}
         return found
@@ -170,7 +147,7 @@ class Study:
         case = self.cases[number // self.points_of_case]
         values = {name: value for name, value in self.point(number).items() if name in self.columns}
         try:
-            prediction = self._prediction(case, {**self.set, **values})
+            prediction = Prediction(case.with_set(values))
             found = prediction.scope.values([metric.expr(prediction) for metric in self.metrics.values()], self.seed)
             [float(value) for value in found]
         except AspenError as error:
@@ -186,7 +163,7 @@ class Study:
         """SHA-256 of the models' texts, imported ones included, with all that was set."""
         digest = sha256()
         for case in self.cases:
-            texts = [*(model.to_aspen() for model in _models(case.application)), case.machine.to_aspen()]
+            texts = [*(model.to_aspen() for model in _models(case.application)), case.required_machine.to_aspen()]
             for text in (*texts, str(case.socket), case.kernel):
                 digest.update(text.encode() + b"\0")
         digest.update(repr((sorted((name, str(value)) for name, value in self.set.items()), self.seed)).encode())
@@ -242,11 +219,14 @@ def _models(application: Application) -> list[Application]:
     return [application, *(found for model in application.models() for found in _models(model))]
 
 
-def combinations(
-    applications: Sequence[Application],
-    machines: Sequence[Machine],
-    sockets: Sequence[str | None],
-    kernels: Sequence[str],
-) -> list[Case]:
-    """All cases, in the order of `CATEGORIES`."""
-    return [Case(*choice) for choice in product(applications, machines, sockets, kernels)]
+@lru_cache(maxsize=32)
+def _lowered(case: Case, metrics: tuple[str, ...], inputs: tuple[Expr, ...]) -> tuple[Prediction, tuple[Expr, ...]]:
+    """The prediction of a case and its metrics, as formulas in the symbols of the axes. The formulas of the last cases
+    are kept: another sweep over the same axes need not make them again."""
+    prediction = Prediction(case)
+    found = prediction.scope.formulas([metric(name).expr(prediction) for name in metrics])
+    for formula in found:
+        for symbol in sorted(graph.free_symbols(formula), key=lambda symbol: symbol.serial):
+            if symbol not in inputs:
+                raise prediction.scope.located(EvaluationError(symbol, f"no value for `{symbol.payload[0]}`"))
+    return prediction, tuple(found)

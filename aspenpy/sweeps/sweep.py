@@ -4,70 +4,58 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, Unpack
 
 from aspenpy.application.model import Application
 from aspenpy.axis import parsed
+from aspenpy.case import Case, CaseOptions
 from aspenpy.diagnostics import fail
 from aspenpy.dimensions import readable
 from aspenpy.machine.model import Machine
-from aspenpy.scope import DEFAULT_SEED, Setting
 from aspenpy.sweeps.grid import studied
 from aspenpy.sweeps.result import InMemory, Summary, SweepResult
 from aspenpy.sweeps.run import MEMORY, Run
 from aspenpy.sweeps.study import Study
 
 
+class SweepOptions(CaseOptions, total=False):
+    """What `sweep` takes besides the axes and metrics."""
+
+    zip: Sequence[Sequence[str]]
+    samples: int | None
+    method: str
+    yes: bool
+    backend: str
+    cores: int | None
+    client: Any
+
+
 def sweep(
-    app: Application,
-    machine: Machine,
+    app: Application | Case,
+    machine: Machine | None = None,
     *,
     over: Mapping[str, Any],
     metric: str | Sequence[str] = "runtime",
-    backend: str = "auto",
-    set: Mapping[str, Setting] | None = None,
-    socket: str | None = None,
-    kernel: str = "main",
-    zip: Sequence[Sequence[str]] = (),
-    samples: int | None = None,
-    method: str = "sobol",
-    seed: int = DEFAULT_SEED,
-    overlap: bool = False,
-    cores: int | None = None,
     memory: int = MEMORY,
-    client: Any = None,
     fail_fast: bool = False,
-    yes: bool = False,
+    **options: Unpack[SweepOptions],
 ) -> Any:
     """Metrics at all points of a grid, in double precision.
 
     `over` names what is swept: parameters with their values (an array, or a text such as `"1k..1M:log:200"`), and
     `app`, `machine`, `socket` and `kernel` with lists of them. Axes of one group of `zip` go side by side. With
-    `samples`, so many points are scattered over the axes by a method: sobol, latin or uniform.
+    `samples`, so many points are scattered over the axes by a `method`: sobol (if nothing is said), latin or uniform.
+    `yes` allows more points than anybody waits for. The other options are those of `Case`.
 
     An `xarray.Dataset` where xarray is installed, else a `SweepResult`: a variable a metric, one dimension an axis.
     Where a point has no value it is NaN, and the coordinate `reason` says why by a code; with `fail_fast` it is an
-    error. Back ends: auto, numpy, llvm, c. With a `client`, a
-    `distributed.Client`, the workers of its cluster compute. Raises AspenError.
+    error. A `backend` is auto (if nothing is said), numpy, llvm or c, on so many `cores`, and keeps so many bytes of
+    results in `memory`. With a `client`, a `distributed.Client`, the workers of its cluster compute. Raises AspenError.
     """
-    study = studied(
-        app,
-        machine,
-        {name: parsed(f"{name}={axis}") if isinstance(axis, str) else axis for name, axis in over.items()},
-        metrics=[metric] if isinstance(metric, str) else metric,
-        set=set,
-        socket=socket,
-        kernel=kernel,
-        zip=zip,
-        samples=samples,
-        method=method,
-        seed=seed,
-        overlap=overlap,
-        yes=yes,
-    )
-    result = computed(
-        Run(study, backend, cores, processes=False, client=client, memory=memory), memory, fail_fast=fail_fast
-    )
+    running: dict[str, Any] = {name: options.pop(name) for name in ("backend", "cores", "client") if name in options}
+    axes = {name: parsed(f"{name}={axis}") if isinstance(axis, str) else axis for name, axis in over.items()}
+    study = studied(app, machine, axes, metrics=[metric] if isinstance(metric, str) else metric, **options)
+    result = computed(Run(study, processes=False, memory=memory, **running), memory, fail_fast=fail_fast)
     return result.to_xarray() if find_spec("xarray") else result
 
 

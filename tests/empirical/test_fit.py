@@ -401,8 +401,8 @@ def test_power_law_intervals_are_those_of_its_slopes() -> None:
 
 
 def errors_of(app: aspenpy.Application, rows: list[dict[str, object]], names: Sequence[str]) -> Errors:
-    found = measurements(sheet_of_rows(rows), app, aspenpy.load_machine, machine=machine())
-    responses = Responses(app, found, kernel="main", settings={}, overlap=False, seed=0)
+    case = aspenpy.Case(app, machine(), seed=0)
+    responses = Responses(case, measurements(sheet_of_rows(rows), case, aspenpy.load_machine))
     return responses.errors([axis_of(app.parameters[name], responses.scopes[0], names) for name in names])
 
 

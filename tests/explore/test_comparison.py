@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import aspenpy
+from aspenpy.case import Case
 from aspenpy.diagnostics import AspenError
 from aspenpy.explore import comparison
 from aspenpy.explore.comparison import Comparison
@@ -40,7 +41,7 @@ def compared(*times: str, kernel: str = "square", transfer: bool = False) -> Com
     app = aspenpy.parse(APPLICATION)
     assert isinstance(app, aspenpy.Application)
     machines = [(machine(f"M{place}", time), None) for place, time in enumerate(times)]
-    return Comparison(app, machines, kernel=kernel, transfer=transfer)
+    return Comparison([Case(app, *place, kernel) for place in machines], transfer=transfer)
 
 
 def test_times_side_by_side() -> None:
@@ -72,7 +73,8 @@ def test_a_step_lies_between_two_neighbours() -> None:
     """ceil(n/4) against n/10 + 1.05: one core at 1 s a flop, four in parallel; at n = 5 a second round begins."""
     app = aspenpy.parse(APPLICATION)
     assert isinstance(app, aspenpy.Application)
-    found = Comparison(app, [(machine("A", "x", cores=4), None), (machine("B", "x*11/10/4*0 + 3/2", cores=1000), None)])
+    machines = (machine("A", "x", cores=4), machine("B", "x*11/10/4*0 + 3/2", cores=1000))
+    found = Comparison([Case(app, where) for where in machines])
     sweep = found.over("n", 1, 100, whole=True)
     (crossover,) = sweep.crossovers
     assert (crossover.first, crossover.before, crossover.second, crossover.behind) == ("A", 4, "B", 5)
@@ -94,7 +96,7 @@ def test_whole_numbers_against_trying_all(a: int, b: int, c: int, d: int, step: 
     app = aspenpy.parse(APPLICATION.replace("flops [n^2]", "flops [n]"))
     assert isinstance(app, aspenpy.Application)
     machines = [(machine("A", first), None), (machine("B", second), None)]
-    sweep = Comparison(app, machines, kernel="square").over("n", 1, 40, whole=True)
+    sweep = Comparison([Case(app, *place, "square") for place in machines]).over("n", 1, 40, whole=True)
 
     def side(n: int) -> int:
         mine, theirs = a * n + b, c * -(-n // step) * step + d
@@ -131,7 +133,8 @@ def test_bad_intervals_and_parameters() -> None:
 def test_sums_over_a_few_grids_are_compared_term_by_term() -> None:
     """All that multigrid asks of one rank grows with n^3, so whoever is faster at one n is at all."""
     machines = [(aspenpy.load_machine(name), None) for name in ("haswell", "h100")]
-    sweep = Comparison(aspenpy.load_application("multigrid"), machines).over("n", 64, 4096)
+    app = aspenpy.load_application("multigrid")
+    sweep = Comparison([Case(app, *place) for place in machines]).over("n", 64, 4096)
     assert sweep.time("haswell", 64) * 64**3 == pytest.approx(sweep.time("haswell", 4096), rel=1e-12)
     assert sweep.crossovers == ()
     assert [stretch.fastest for stretch in sweep.stretches] == ["h100"]
@@ -142,7 +145,7 @@ def test_a_time_without_a_value_is_told_before_a_proof_that_fails() -> None:
     app = aspenpy.parse(APPLICATION)
     assert isinstance(app, aspenpy.Application)
     machines = [(machine("A", "sqrt(2500 - x)"), None), (machine("B", "abs(mod(x, 7) - 3)"), None)]
-    found = Comparison(app, machines, kernel="square", set={"n": 5})
+    found = Comparison([Case(app, *place, "square", {"n": 5}) for place in machines])
     with pytest.raises(AspenError, match="square root"):
         _ = found.over("n", 1, 100).crossovers
 
@@ -153,7 +156,7 @@ def test_both_sides_of_a_jump_are_told() -> None:
     app = aspenpy.parse("model t { param n = 1 kernel main { execute [n] { flops [2] as dp loads [16] stores [8] } } }")
     assert isinstance(app, aspenpy.Application)
     machines = [(aspenpy.load_machine(name), None) for name in ("haswell", "cori_haswell")]
-    sweep = Comparison(app, machines).over("n", 1, 10**6, whole=True)
+    sweep = Comparison([Case(app, *place) for place in machines]).over("n", 1, 10**6, whole=True)
     (place,) = sweep.crossovers
     assert not sweep.meets(place)
     found = as_json(sweep.comparison.report(sweep=sweep))["crossovers"][0]
@@ -169,9 +172,7 @@ def test_a_jump_over_real_numbers_has_a_time_on_either_side() -> None:
     """ceil(n/4) against 3/2: at n = 4 one round, just behind it two."""
     app = aspenpy.parse(APPLICATION)
     assert isinstance(app, aspenpy.Application)
-    found = Comparison(
-        app, [(machine("A", "x", cores=4), None), (machine("B", "3/2", cores=1000), None)], kernel="main"
-    )
+    found = Comparison([Case(app, machine("A", "x", cores=4)), Case(app, machine("B", "3/2", cores=1000))])
     sweep = found.over("n", 1, 100)
     (place,) = sweep.crossovers
     sides = [(sweep.time(place.first, x), sweep.time(place.second, x)) for x in (place.before, place.behind)]
@@ -201,7 +202,8 @@ def test_panels_of_a_solver_are_compared_in_time() -> None:
     """No n has to be proven for the sums over panels; a step of 0.5 % shows that none of the two is passed."""
     names = ("v100", "xeon_platinum_8180")
     machines = [(aspenpy.load_machine(name), None) for name in names]
-    found = Comparison(aspenpy.load_application("hpl"), machines)
+    app = aspenpy.load_application("hpl")
+    found = Comparison([Case(app, *place) for place in machines])
     parts: list[float] = []
     started = time.process_time()
     sweep = found.over("n", 128, 20000, progress=parts.append)
@@ -210,6 +212,6 @@ def test_panels_of_a_solver_are_compared_in_time() -> None:
     assert parts
     assert 0 <= min(parts) <= max(parts) <= 1
     for n in (128, 700, 5000, 20000):
-        first, second = (aspenpy.predict(found.application, item, set={"n": n}).runtime for item, _ in machines)
+        first, second = (aspenpy.predict(app, item, set={"n": n}).runtime for item, _ in machines)
         assert first < second
     assert [stretch.fastest for stretch in sweep.stretches] == ["v100"]

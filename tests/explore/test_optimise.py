@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import aspenpy
-from aspenpy import optimise
+from aspenpy import Case, optimise
 from aspenpy.diagnostics import AspenError
 from aspenpy.explore.optimise import Optimum
 from aspenpy.explore.pareto import Front, non_dominated
@@ -203,7 +203,7 @@ core c {{ resource flops(x) [x/{speed}] }} param k = 2 in 1 .. 8"""
 
     app = application("execute [8] { flops [12] }")
     loaded = {name: machine(text.replace("NAME", name)) for name, text in texts.items()}
-    space = spanned(app, loaded["one"], ["machine=one,two", "k"], load=loaded.__getitem__)
+    space = spanned(Case(app, loaded["one"]), ["machine=one,two", "k"], loaded.__getitem__)
     found = answered(space, goals_of("runtime", ()), "cost <= 299")
     assert isinstance(found, Optimum)
     assert (found.value, found.point["machine"]) == (12.0, "one")

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import aspenpy
-from aspenpy import sensitivity
+from aspenpy import Case, sensitivity
 from aspenpy.diagnostics import AspenError
 from aspenpy.explore.points import Formulas
 from aspenpy.explore.sensitivity import Effects
@@ -220,13 +220,9 @@ def test_machines_and_enums_vary_too() -> None:
         "execute { flops [(mode + 1) * n] }", "enum kind {one, two, three} param mode = two in kind param n = 2"
     )
     slow = machine(SECONDS.replace("seconds", "slow").replace("flops(n) [n]", "flops(n) [10*n]"))
-    found = sensitivity(
-        app,
-        machine(),
-        method="normalised",
-        vary=["mode", "machine=seconds,slow"],
-        load=lambda name: {"seconds": machine(), "slow": slow}[name],
-    )
+    case = Case(app, machine())
+    space = spanned(case, ["mode", "machine=seconds,slow"], lambda name: {"seconds": machine(), "slow": slow}[name])
+    found = sensitivity(case, method="normalised", vary=space)
     assert isinstance(found, Effects)
     assert found.base == 4.0
     assert {item.parameters[0]: (item.least, item.most) for item in found.singles} == {
@@ -319,7 +315,7 @@ def test_morris_of_a_plane() -> None:
 def test_points_agree_with_one_prediction_each(points: list[tuple[int, int]]) -> None:
     """Steps at whole numbers included: ceil(log2(n)) at powers of two, floor of a cube root at cubes."""
     app = application("execute { flops [ceil(log2(n)) + floor(n^(1/3)*m/m) + n/m] }", "param n = 1 param m = 1")
-    space = spanned(app, machine(), ["n=1..64", "m=1..64"])
+    space = spanned(Case(app, machine()), ["n=1..64", "m=1..64"])
     found = space.evaluator([lambda prediction: prediction.tree.runtime])(numpy.array(points, dtype=float))[0]
     expected = [aspenpy.predict(app, machine(), set={"n": n, "m": m}).runtime for n, m in points]
     assert found.tolist() == pytest.approx(expected, rel=1e-12)

@@ -51,7 +51,7 @@ def test_what_is_known_is_shown_as_tables(shell: Any) -> None:
         "aspenpy.predict(axpy, machine).explain()",
         "aspenpy.roofline(machine, [axpy])",
         "aspenpy.traffic(axpy, aspenpy.load_machine('haswell'))",
-        "Comparison(axpy, [(machine, None), (aspenpy.load_machine('simple'), None)])",
+        "Comparison([aspenpy.Case(axpy, machine), aspenpy.Case(axpy, aspenpy.load_machine('simple'))])",
     )
     for expression in made:
         assert html(shell, expression).startswith("<div>\n<p><b>"), expression
