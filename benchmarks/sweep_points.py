@@ -13,6 +13,7 @@ from typing import Any
 import numpy
 
 import aspenpy
+from aspenpy.engine import c, llvm
 from aspenpy.engine.backends import BACKENDS
 from aspenpy.engine.program import Program
 from aspenpy.sweeps.formats import format_of
@@ -22,6 +23,8 @@ from aspenpy.sweeps.store import Store
 from benchmarks.measure import Action, Benchmark, Subject, bare_python, seconds
 
 POINTS = 1_000_000
+
+MANY = 8 * POINTS
 
 GCC = "gcc -O3, scattered"
 
@@ -89,9 +92,33 @@ def points(
 def compiling() -> Subject:
     run = run_of("comd", scattered(COMD, 10), "numpy")
     program = Program(run.study.formulas[0], run.study.inputs)
-    make = BACKENDS["llvm"].kernel
-    assert make is not None
-    return Subject(lambda: make(program), bare_python, lambda kernel: len(kernel.leaves) == len(COMD))
+
+    def action() -> Any:
+        llvm.machine_code.cache_clear()
+        return llvm.kernel(program)
+
+    return Subject(action, bare_python, lambda kernel: len(kernel.leaves) == len(COMD))
+
+
+def whole_call() -> Subject:
+    """From models and axes to a result with its coordinates, on one core; C from columns to a column."""
+    application, machine, over = (
+        aspenpy.load_application("comd"),
+        aspenpy.load_machine("haswell"),
+        scattered(COMD, MANY),
+    )
+    run, columns = run_of("comd", over, "numpy"), list(over.values())
+    kernel = c.kernel(Program(run.study.formulas[0], run.study.inputs))
+
+    def loop() -> Any:
+        found = numpy.empty(MANY)
+        kernel.run(columns, [found])
+        return found
+
+    def is_right(found: Any) -> bool:
+        return bool(numpy.allclose(found["runtime"].values, loop(), rtol=1e-12))
+
+    return Subject(lambda: aspenpy.sweep(application, machine, over=over, zip=[COMD], cores=1), loop, is_right)
 
 
 def two_cores() -> Subject:
@@ -152,6 +179,7 @@ def available() -> tuple[Benchmark, ...]:
             found += [
                 points("CoMD, LLVM, scattered", "comd", COMD, "llvm", 2),
                 points("LULESH, LLVM, scattered", "lulesh", LULESH, "llvm", 2),
+                Benchmark("a whole sweep of CoMD, 8e6 points", "gcc -O3, its loop", 2, whole_call, once),
             ]
     if BACKENDS["llvm"].missing() is None:
         found.append(Benchmark("compiling CoMD with LLVM", "python -c pass", 20, compiling, seconds))

@@ -92,6 +92,10 @@ class Application(Result):
 
     def to_aspen(self) -> str:
         """The model as Aspen text (imported models stay imports)."""
+        return self._text
+
+    @cached_property
+    def _text(self) -> str:
         from aspenpy.syntax.printer import to_aspen
 
         return to_aspen(self.node)

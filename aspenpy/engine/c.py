@@ -48,7 +48,7 @@ def kernel(program: Program) -> Kernel:
         loaded = ctypes.CDLL(str(library))
     results = len(program.roots)
     function = signature(len(given), results)(("run", loaded))
-    return called(function, given, results, loaded)
+    return called(function, given, loaded)
 
 
 def source(program: Program, given: tuple[int, ...]) -> str:

@@ -6,10 +6,9 @@ import ctypes
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-import numpy
-
 from aspenpy.engine.arrays import Doubt, Floats
 from aspenpy.engine.program import BY_NUMPY, Loop, Op, Program
+from aspenpy.expr.functions import FUNCTIONS
 
 CONDITIONS = frozenset({"compare", "and", "or"})
 """Kinds whose values are conditions."""
@@ -18,8 +17,8 @@ LONGEST_TABLE = 4096
 """Elements of an array that is compiled into code."""
 
 
-GIVEN = BY_NUMPY | {"draw", "stream"}
-"""Kinds that code is always given."""
+GIVEN = frozenset(name for name in BY_NUMPY if not FUNCTIONS[name].llvm) | {"draw", "stream"}
+"""Kinds that code is always given, since it would be longer than what NumPy does is slow."""
 
 CALLS = GIVEN | {"log", "log2", "log10", "exp", "root", "power", "mod"}
 """Kinds that are no single instruction: a loop with one of them is not done several points at a time."""
@@ -27,10 +26,10 @@ CALLS = GIVEN | {"log", "log2", "log10", "exp", "root", "power", "mod"}
 
 class Kernel(NamedTuple):
     """Compiled code for a program. `run` takes a contiguous column for each of the operations that are its `leaves`,
-    and their length, gives a column for each root, and raises `Doubt` where anything in them may have failed."""
+    and a contiguous array for each root, which it fills; it raises `Doubt` where anything in them may have failed."""
 
     leaves: tuple[int, ...]
-    run: Callable[[Sequence[Floats], int], list[Floats]]
+    run: Callable[[Sequence[Floats], Sequence[Floats]], None]
 
 
 def leaves(program: Program) -> tuple[int, ...]:
@@ -157,17 +156,15 @@ def _operands(op: Op) -> tuple[int, ...]:
 # -- kernels ---------------------------------------------------------------------------------------
 
 
-def called(function: Callable[..., int], given: tuple[int, ...], results: int, kept: object) -> Kernel:
+def called(function: Callable[..., int], given: tuple[int, ...], kept: object) -> Kernel:
     """A kernel that calls compiled code: count, a pointer a leaf, a pointer a result; what it returns is 0 where all
     results are finite. `kept` is what must not be thrown away as long as the code may be called."""
     pointer = ctypes.c_void_p
 
-    def run(columns: Sequence[Floats], count: int) -> list[Floats]:
+    def run(columns: Sequence[Floats], results: Sequence[Floats]) -> None:
         assert kept is not None
-        found = [numpy.empty(count) for _ in range(results)]
-        if function(count, *(pointer(array.ctypes.data) for array in (*columns, *found))):
+        if function(results[0].size, *(pointer(array.ctypes.data) for array in (*columns, *results))):
             raise Doubt
-        return found
 
     return Kernel(given, run)
 

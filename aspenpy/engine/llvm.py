@@ -10,6 +10,7 @@ import ctypes
 import ctypes.util
 import struct
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -38,11 +39,23 @@ ORDERS = {"==": "oeq", "!=": "one", "<": "olt", ">": "ogt", "<=": "ole", ">=": "
 
 NAN, INFINITY = "0x7FF8000000000000", "0x7FF0000000000000"
 
-HELPERS = Path(__file__).with_name("helpers") / "arithmetic.ll"
+HELPERS = tuple(Path(__file__).with_name("helpers") / name for name in ("arithmetic.ll", "caches.ll"))
+
+KEPT = 8
+"""Programs whose machine code is kept, for when the same is swept again."""
 
 
 def kernel(program: Program) -> Kernel:
-    """The program compiled for the processor of this machine."""
+    """The program compiled for the processor of this machine; of the same text once."""
+    given = leaves(program)
+    engine = machine_code(source(program, given))
+    function = signature(len(given), len(program.roots))(engine.get_function_address("run"))
+    return called(function, given, engine)
+
+
+@lru_cache(maxsize=KEPT)
+def machine_code(text: str) -> Any:
+    """LLVM's assembly, optimised and ready to be called."""
     import llvmlite.binding as llvm
 
     llvm.initialize_native_target()
@@ -51,17 +64,14 @@ def kernel(program: Program) -> Kernel:
     machine = llvm.Target.from_default_triple().create_target_machine(
         cpu=llvm.get_host_cpu_name(), features=llvm.get_host_cpu_features().flatten(), opt=3
     )
-    given = leaves(program)
-    module = llvm.parse_assembly(source(program, given))
+    module = llvm.parse_assembly(text)
     options = llvm.create_pipeline_tuning_options(speed_level=3)
     options.loop_vectorization = options.slp_vectorization = True
     passes = llvm.create_pass_builder(machine, options)
     passes.getModulePassManager().run(module, passes)
     engine = llvm.create_mcjit_compiler(module, machine)
     engine.finalize_object()
-    results = len(program.roots)
-    function = signature(len(given), results)(engine.get_function_address("run"))
-    return called(function, given, results, engine)
+    return engine
 
 
 def _offer_library(llvm: Any) -> None:
@@ -87,7 +97,7 @@ def source(program: Program, given: tuple[int, ...]) -> str:
         writer.line(f"store double {writer.name(root)}, ptr %to{number}")
     return "\n".join(
         [
-            HELPERS.read_text(encoding="utf-8"),
+            *(path.read_text(encoding="utf-8") for path in HELPERS),
             *writer.tables,
             f"define i32 @run(i64 %count, {', '.join(parameters)}) {{",
             "entry:",

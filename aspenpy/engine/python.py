@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import Any
 
 from aspenpy.engine.schedule import temporaries
-from aspenpy.expr.arithmetic import DomainError, raised, to_float
+from aspenpy.expr.arithmetic import LARGEST_DEGREE, LARGEST_EXACT_POWER, DomainError, to_float
 from aspenpy.expr.evaluate import EvaluationError, Value, accepted, evaluate, evaluate_many
 from aspenpy.expr.functions import interpolated
 from aspenpy.expr.graph import free_symbols
@@ -155,6 +155,13 @@ def _lookup(values: Any, sizes: Any, x: float) -> Any:
     return interpolated(accepted(values), accepted(sizes), x)
 
 
+def _root(base: float, power: int, degree: int) -> float:
+    """As `raised`: the root of a whole power is whole."""
+    near = round(math.pow(base, 1 / degree))
+    whole = base < LARGEST_EXACT_POWER and near**degree == base
+    return math.pow(near, power) if whole else math.pow(base, power / degree)
+
+
 def _failed() -> float:
     raise DomainError("undefined")
 
@@ -169,8 +176,7 @@ _SCOPE: dict[str, Any] = {
     "exp": math.exp,
     "sqrt": math.sqrt,
     "power": math.pow,
-    "root": raised,
-    "Fraction": Fraction,
+    "root": _root,
     "element": _element,
     "lookup": _lookup,
     "failed": _failed,
@@ -190,9 +196,9 @@ def _if_else(node: Expr, dialect: Dialect) -> tuple[int, Pieces]:
 def _power(node: Expr, dialect: Dialect) -> tuple[int, Pieces]:
     """A fraction as exponent is kept as it is: roots of whole powers are whole."""
     exponent = node.args[1].payload
-    if type(exponent) is not Fraction:
+    if type(exponent) is not Fraction or exponent.denominator > LARGEST_DEGREE:
         return ATOM, called("power({joined})", node.args)
-    return ATOM, ["root(", (node.args[0], JUNCTION), f", Fraction({exponent.numerator}, {exponent.denominator}))"]
+    return ATOM, ["root(", (node.args[0], JUNCTION), f", {exponent.numerator}, {exponent.denominator})"]
 
 
 PYTHON = Dialect(

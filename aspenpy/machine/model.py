@@ -126,6 +126,10 @@ class Machine(Result):
 
     def to_aspen(self) -> str:
         """The model as Aspen text."""
+        return self._text
+
+    @cached_property
+    def _text(self) -> str:
         from aspenpy.syntax.printer import to_aspen
 
         return to_aspen(self.node)

@@ -32,7 +32,7 @@ def summed_up(study: Study, summary: Summary) -> Report:
             name: {
                 "unit": metric.unit,
                 "least": _extreme(study, summary.least.get(name)),
-                "median": summary.median.get(name),
+                "median": summary.median(name),
                 "largest": _extreme(study, summary.largest.get(name)),
             }
             for name, metric in study.metrics.items()
@@ -68,7 +68,7 @@ def _extremes(study: Study, summary: Summary) -> Table:
     rows = []
     for name, metric in study.metrics.items():
         if name in summary.least:
-            values = (summary.least[name].value, summary.median.get(name), summary.largest[name].value)
+            values = (summary.least[name].value, summary.median(name), summary.largest[name].value)
             rows.append((name, *(None if value is None else Amount(value, metric.unit) for value in values)))
     return Table(heads, tuple(rows), media=TEXT)
 

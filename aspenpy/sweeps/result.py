@@ -50,7 +50,7 @@ class Summary:
         self.first_bad: dict[int, int] = {}
         self.least: dict[str, Extreme] = {}
         self.largest: dict[str, Extreme] = {}
-        self.median: dict[str, float] = {}
+        self._values: dict[str, Floats] = {}
 
     def add(self, stretch: Stretch) -> None:
         self.points += stretch.values.shape[1]
@@ -61,15 +61,26 @@ class Summary:
                     self.bad[reason] = self.bad.get(reason, 0) + count
                     self.first_bad[reason] = min(first, self.first_bad.get(reason, first))
         for name, values in zip(self.units, stretch.values, strict=True):
-            if stretch.reasons is not None and numpy.isnan(values).all():
+            if stretch.reasons is None:
+                low, high = int(values.argmin()), int(values.argmax())
+            elif numpy.isnan(values).all():
                 continue
-            low, high = int(numpy.nanargmin(values)), int(numpy.nanargmax(values))
+            else:
+                low, high = int(numpy.nanargmin(values)), int(numpy.nanargmax(values))
             _keep(self.least, name, Extreme(float(values[low]), stretch.start + low), 1)
             _keep(self.largest, name, Extreme(float(values[high]), stretch.start + high), -1)
 
     @property
     def bad_points(self) -> int:
         return sum(self.bad.values())
+
+    def keep(self, name: str, values: Floats) -> None:
+        """All values of a metric, from which its median is taken when it is asked for."""
+        self._values[name] = values
+
+    def median(self, name: str) -> float | None:
+        """Of a metric whose values are kept."""
+        return float(numpy.nanmedian(self._values[name])) if name in self._values and name in self.least else None
 
     def reasons(self) -> dict[str, int]:
         """How many points have no value, by why."""
@@ -166,12 +177,12 @@ class InMemory:
 
     def add(self, stretch: Stretch) -> None:
         here = slice(stretch.start, stretch.start + stretch.values.shape[1])
-        self.values[:, here] = stretch.values
+        if stretch.values.base is not self.values:
+            self.values[:, here] = stretch.values
         if stretch.reasons is not None:
             self.reasons[here] = stretch.reasons
 
     def result(self, summary: Summary) -> SweepResult:
         for name, row in zip(self.study.metrics, self.values, strict=True):
-            if name in summary.least:
-                summary.median[name] = float(numpy.nanmedian(row))
+            summary.keep(name, row)
         return SweepResult(self.study, self.values, self.reasons, summary)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
-from functools import lru_cache
+from functools import lru_cache, partial
 from math import prod
 from threading import Lock
 from typing import Any, NamedTuple
@@ -93,22 +93,23 @@ class Worker:
         self._sheets: dict[int, Sheet] = {}
         self._lock = Lock()
 
-    def stretch(self, number: int) -> Stretch:
+    def stretch(self, number: int, into: Floats | None = None) -> Stretch:
+        """A stretch, its values in their place `into` the array of all points, if there is one."""
         case, blocks = self.plan.place(number)
         sheet = self._sheet(case)
         size, first = self.plan.size(number), self.plan.blocks[blocks.start][0]
-        values = numpy.empty((len(self.work.formulas[case]), size))
+        begin = case * prod(self.work.grid) + first
+        values = numpy.empty((len(self.work.formulas[case]), size)) if into is None else into[:, begin : begin + size]
         reasons: Reasons | None = None
-        for start, slices in map(self.plan.blocks.__getitem__, blocks):
-            found, failed = sheet.block(slices)
-            here = slice(start - first, start - first + found[0].size)
-            for row, column in zip(values, found, strict=True):
-                row[here] = column.reshape(-1)
+        for block in blocks:
+            start, slices = self.plan.blocks[block]
+            behind = self.plan.blocks[block + 1][0] if block + 1 < blocks.stop else first + size
+            here = slice(start - first, behind - first)
+            failed = sheet.block(slices, [row[here] for row in values])
             if failed is not None:
                 reasons = numpy.zeros(size, dtype=numpy.uint8) if reasons is None else reasons
-                reasons[here] = failed.reshape(-1)
-        points = int(numpy.prod(self.work.grid, dtype=object))
-        return Stretch(case * points + first, values, reasons)
+                reasons[here] = failed
+        return Stretch(begin, values, reasons)
 
     def _sheet(self, case: int) -> Sheet:
         with self._lock:
@@ -172,10 +173,13 @@ class Run:
         worth_it = self.backend.threads or (processes and self.study.points >= WORTH_PROCESSES)
         return min(asked or (available_cores() if worth_it else 1), self.plan.count, self.waiting)
 
-    def stretches(self, numbers: Iterable[int] | None = None, *, fail_fast: bool = False) -> Iterator[Stretch]:
-        """The stretches of those numbers, or all, as they are ready. With `fail_fast`, the first point without a value
-        raises what is wrong with it."""
-        for stretch in self._computed(range(self.plan.count) if numbers is None else numbers):
+    def stretches(
+        self, numbers: Iterable[int] | None = None, *, fail_fast: bool = False, into: Floats | None = None
+    ) -> Iterator[Stretch]:
+        """The stretches of those numbers, or all, as they are ready; what is computed in this process has its values
+        in their place `into` an array of all points. With `fail_fast`, the first point without a value raises what is
+        wrong with it."""
+        for stretch in self._computed(range(self.plan.count) if numbers is None else numbers, into):
             if fail_fast and stretch.reasons is not None:
                 self._raise(stretch)
             yield stretch
@@ -185,16 +189,17 @@ class Run:
         number = stretch.start + int(numpy.flatnonzero(stretch.reasons)[0])
         raise failure_at(self.study, number, int(stretch.reasons[number - stretch.start]))
 
-    def _computed(self, numbers: Iterable[int]) -> Iterator[Stretch]:
+    def _computed(self, numbers: Iterable[int], into: Floats | None) -> Iterator[Stretch]:
+        compute = self.worker.stretch if into is None else partial(self.worker.stretch, into=into)
         if self.client is not None:
             from aspenpy.sweeps.cluster import computed
 
             yield from computed(self.client, self.work, numbers)
         elif self.cores == 1:
-            yield from map(self.worker.stretch, numbers)
+            yield from map(compute, numbers)
         elif self.backend.threads:
             with ThreadPoolExecutor(self.cores) as pool:
-                yield from _in_flight(pool, self.worker.stretch, numbers, min(2 * self.cores, self.waiting))
+                yield from _in_flight(pool, compute, numbers, min(2 * self.cores, self.waiting))
         else:
             from multiprocessing import get_context
 

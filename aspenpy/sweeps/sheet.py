@@ -75,39 +75,40 @@ class Sheet:
 
     # -- blocks ----------------------------------------------------------------------------------
 
-    def block(self, slices: Slices) -> tuple[list[Floats], Reasons | None]:
-        """The values of each root over a block of the grid, NaN where there is none, and the reasons; None where all
-        is fine. Arrays have the block's shape."""
+    def block(self, slices: Slices, results: Sequence[Floats]) -> Reasons | None:
+        """Fills an array for each root, one value a point of a block of the grid, NaN where there is none. Gives the
+        reasons; None where all is fine."""
         shape = tuple(len(range(*part.indices(size))) for part, size in zip(slices, self.shape, strict=True))
         try:
-            return self._fastly(slices, shape), None
+            self._fastly(slices, shape, results)
         except Doubt:
-            return self._carefully(slices, shape)
+            return self._carefully(slices, shape, results)
+        return None
 
-    def _fastly(self, slices: Slices, shape: tuple[int, ...]) -> list[Floats]:
+    def _fastly(self, slices: Slices, shape: tuple[int, ...], results: Sequence[Floats]) -> None:
         known = _part(self._shared, slices)
         if known.reasons:
             raise Doubt
         Fast(self.program).compute(self._order, known)
         if self.kernel is not None:
             columns = [_column(known.values[leaf], shape) for leaf in self.kernel.leaves]
-            return [values.reshape(shape) for values in self.kernel.run(columns, prod(shape))]
-        found = [numpy.broadcast_to(known.values[root], shape) for root in self.program.roots]
-        if not all(numpy.isfinite(values).all() for values in found):
-            raise Doubt
-        return found
+            self.kernel.run(columns, results)
+            return
+        for root, result in zip(self.program.roots, results, strict=True):
+            result.reshape(shape)[...] = known.values[root]
+            if not numpy.isfinite(result).all():
+                raise Doubt
 
-    def _carefully(self, slices: Slices, shape: tuple[int, ...]) -> tuple[list[Floats], Reasons | None]:
+    def _carefully(self, slices: Slices, shape: tuple[int, ...], results: Sequence[Floats]) -> Reasons | None:
         """A point has a reason where any of the roots has one; the others keep their values there."""
         known = _part(self._shared if self.kernel is None else Known(self._inputs), slices)
         Careful(self.program).compute(self._order if self.kernel is None else self._everything, known)
         reasons = numpy.zeros(shape, dtype=numpy.uint8)
-        found = []
-        for root in self.program.roots:
+        for root, result in zip(self.program.roots, results, strict=True):
             failed = known.reasons.get(root, FINE)
             reasons = numpy.where(reasons != FINE, reasons, failed).astype(numpy.uint8)
-            found.append(numpy.where(numpy.broadcast_to(failed, shape), numpy.nan, known.values[root]))
-        return found, reasons if reasons.any() else None
+            result.reshape(shape)[...] = numpy.where(failed, numpy.nan, known.values[root])
+        return reasons.reshape(-1) if reasons.any() else None
 
 
 def _part(known: Known, slices: Slices) -> Known:

@@ -75,7 +75,7 @@ def computed(
             hint="allow more memory, or let the results go to a Parquet file",
         )
     summary, kept = Summary({name: metric.unit for name, metric in study.metrics.items()}), InMemory(study)
-    for stretch in run.stretches(fail_fast=fail_fast):
+    for stretch in run.stretches(fail_fast=fail_fast, into=kept.values):
         summary.add(stretch)
         kept.add(stretch)
         if seen is not None:

@@ -26,7 +26,7 @@ from aspenpy.generate.mpi_helpers import HELPERS as SKELETONS
 from tests.expr.test_c_code import run as run_c
 from tests.sweeps.test_programs import AVAILABLE, swept
 
-x, y = symbol("x"), symbol("y")
+x, y, z = symbol("x"), symbol("y"), symbol("z")
 i = counter("i")
 
 needs_gcc = pytest.mark.skipif(shutil.which("gcc") is None, reason="no C compiler on this machine")
@@ -217,9 +217,11 @@ def test_code_is_not_trusted_outside_of_its_box(backend):
     """Compiled for x from 1 to 2, where nothing of it overflows."""
     program = Program([apply("min", x**4 * x**4, 7)], [x], box=[(1.0, 2.0)])
     kernel = BACKENDS[backend].kernel(program)
-    assert kernel.run([numpy.array([1.0, 2.0])], 2)[0].tolist() == [1.0, 7.0]
+    values = numpy.empty(2)
+    kernel.run([numpy.array([1.0, 2.0])], [values])
+    assert values.tolist() == [1.0, 7.0]
     with pytest.raises(Doubt):
-        kernel.run([numpy.array([1e60])], 1)
+        kernel.run([numpy.array([1e60, 1.0])], [values])
 
 
 def test_large_whole_numbers_in_long_loops():
@@ -239,3 +241,19 @@ def test_derivatives_exist():
 def test_helpers_of_formulas_and_of_skeletons_are_told_apart():
     """A generated program has both."""
     assert not set(helpers()) & set(SKELETONS)
+
+
+def lru_by_hand(distance, ways, lines):
+    """The chance that fewer than `ways` of so many lines fall into a set, in fractions: a binomial sum."""
+    chance = Fraction(ways, lines)
+    terms = (math.comb(distance, k) * chance**k * (1 - chance) ** (distance - k) for k in range(ways))
+    return float(sum(terms))
+
+
+@pytest.mark.parametrize("backend", AVAILABLE)
+def test_lru_hits_at_all_sizes(backend):
+    """Those whose sum passes 10^250, and those whose share falls below 10^-260, among them."""
+    points = [(3, 2, 8), (500, 16, 4096), (500, 1, 64), (1790, 900, 1800), (900, 4, 8), (700, 2, 5), (15, 16, 32)]
+    columns = dict(zip((x, y, z), zip(*points, strict=True), strict=True))
+    values, _ = swept(apply("lru_hits", x, y, z), columns, backend)
+    assert values == pytest.approx([lru_by_hand(*point) for point in points], rel=1e-11)

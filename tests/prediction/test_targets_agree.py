@@ -118,7 +118,8 @@ def test_sweeps(backend):
         compiled += kernel is not None
         columns = [(0, numpy.array(column, dtype=float)) for column in zip(*formula.points, strict=True)]
         sheet = Sheet(program, (len(formula.points),), columns, kernel)
-        (values,), reasons = sheet.block((slice(None),))
+        values = numpy.empty(len(formula.points))
+        reasons = sheet.block((slice(None),), [values])
         assert reasons is None
         close(values.tolist(), formula)
     assert make is None or compiled > 0.5 * len(formulas())

@@ -30,7 +30,8 @@ def swept(expr, columns, backend="numpy", seed=0):
     kernel = make(program) if make and compilable(program) else None
     points = [(0, numpy.array(column, dtype=float)) for column in columns.values()]
     sheet = Sheet(program, (len(points[0][1]),), points, kernel)
-    (values,), reasons = sheet.block((slice(None),))
+    values = numpy.empty(len(points[0][1]))
+    reasons = sheet.block((slice(None),), [values])
     return values.tolist(), (numpy.zeros(len(values)) if reasons is None else reasons).tolist()
 
 
@@ -215,16 +216,16 @@ def test_a_grid_is_what_its_points_are(recipe, most):
     program = Program([built(recipe)], list(SYMBOLS.values()))
     scattered = [(0, column.reshape(-1)) for column in numpy.meshgrid(*axes, indexing="ij")]
     sheet = Sheet(program, (60,), scattered)
-    (expected,), why = sheet.block((slice(None),))
+    expected = numpy.empty(60)
+    why = sheet.block((slice(None),), [expected])
     grid = Sheet(program, (4, 3, 5), [(place, numpy.array(axis)) for place, axis in enumerate(axes)])
-    grid_shared = grid.block
     blocks = Blocks((4, 3, 5), most)
     values, reasons = numpy.empty(60), numpy.zeros(60)
     for number in range(blocks.count):
         start, slices = blocks[number]
-        (found,), failed = grid_shared(slices)
-        values[start : start + found.size] = found.reshape(-1)
+        behind = blocks[number + 1][0] if number + 1 < blocks.count else 60
+        failed = grid.block(slices, [values[start:behind]])
         if failed is not None:
-            reasons[start : start + found.size] = failed.reshape(-1)
+            reasons[start:behind] = failed
     assert values.tolist() == pytest.approx(expected.tolist(), rel=0, abs=0, nan_ok=True)
     assert reasons.tolist() == (numpy.zeros(60) if why is None else why).tolist()

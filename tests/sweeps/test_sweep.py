@@ -8,7 +8,7 @@ import pytest
 import aspenpy
 from aspenpy.diagnostics import AspenError
 from aspenpy.energy.account import predict_energy
-from aspenpy.engine.reasons import DIVISION, OVERFLOW
+from aspenpy.engine.reasons import CONSTRAINT, DIVISION, OVERFLOW
 from aspenpy.sweeps.grid import studied
 from aspenpy.sweeps.run import STRETCH, Run
 from aspenpy.sweeps.sweep import computed
@@ -123,8 +123,8 @@ def test_many_points_on_all_cores(backend):
 
 def test_points_without_a_value():
     found = aspenpy.sweep(APP, SECONDS, over={"k": [-1, 0, 1, 1e200], "n": [1, 1e200]}, set={"m": 1})
-    # A negative k asks for a negative amount of loads, which is the model's business; 1e200*1e200 is beyond floats.
-    assert found["reason"].values.tolist() == [[0, 0], [DIVISION, DIVISION], [0, 0], [0, OVERFLOW]]
+    # A negative k asks for a negative amount of loads; 1e200*1e200 is beyond floats.
+    assert found["reason"].values.tolist() == [[CONSTRAINT] * 2, [DIVISION] * 2, [0, 0], [0, OVERFLOW]]
     assert math.isnan(found["runtime"].values[1, 0])
     assert found["runtime"].values[2, 0] == runtime(1, 1, 1)
     with pytest.raises(AspenError, match="division by zero") as error:
