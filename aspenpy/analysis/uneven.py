@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from fractions import Fraction
+from typing import Any
 
 from aspenpy.caches.access import Access
 from aspenpy.diagnostics import AspenError, Diagnostic
 from aspenpy.expr import graph
+from aspenpy.expr.evaluate import EvaluationError
+from aspenpy.expr.graph import Expr
 from aspenpy.expr.monomial import as_expression, monomial
 from aspenpy.expr.printer import to_text
 from aspenpy.prediction import Prediction
@@ -18,24 +22,29 @@ SLACK = 1e-6
 def uneven_sweeps(prediction: Prediction) -> list[Diagnostic]:
     """A warning for each access of which it is certain."""
     costs = [cost for block in prediction.tree.blocks.values() for cost in block.requirements]
+    accesses = [cost.traffic.access for cost in costs if cost.traffic is not None]
+    return uneven(accesses, lambda ratio: prediction.scope.values([ratio], prediction.seed)[0])
+
+
+def uneven(accesses: Iterable[Access], value: Callable[[Expr], Any]) -> list[Diagnostic]:
+    """The warnings, with what gives an expression its value."""
     found = []
-    for access in (cost.traffic.access for cost in costs if cost.traffic is not None):
-        sweeps = _sweeps(access, prediction)
+    for access in accesses:
+        sweeps = _sweeps(access, value)
         if sweeps and abs(sweeps - round(sweeps)) > SLACK * max(1, sweeps):
             found.append(_warning(access, sweeps))
     return found
 
 
-def _sweeps(access: Access, prediction: Prediction) -> float | None:
+def _sweeps(access: Access, value: Callable[[Expr], Any]) -> float | None:
     """How many; None where the pattern does not say, or where that depends on a loop or on who calls the kernel."""
     if access.sweep is None:
         return None
-    ratio = as_expression(monomial(graph.div(access.accesses, access.sweep)))
     try:
-        (value,) = prediction.scope.values([ratio], prediction.seed)
-    except AspenError:
+        ratio = value(as_expression(monomial(graph.div(access.accesses, access.sweep))))
+    except (AspenError, EvaluationError):
         return None  # a value that is missing is an error of its own where it is needed
-    return float(value) if isinstance(value, int | float | Fraction) else None
+    return float(ratio) if isinstance(ratio, int | float | Fraction) else None
 
 
 def _warning(access: Access, sweeps: float) -> Diagnostic:

@@ -18,6 +18,9 @@ from aspenpy.record import Record
 DEFAULT_WORD = 8
 """Bytes of a word where a requirement gives its amount in bytes alone."""
 
+SENSELESS = "senseless-pattern"
+"""The code of arguments that make sense to no cache."""
+
 DIVIDING = "choose sizes that divide each other, or round, as in `floor(n/p)`"
 
 
@@ -183,7 +186,7 @@ class _Request(Record):
 
     def require(self, value: Expr, least: Expr, trait: flow.Trait, message: str, hint: str) -> None:
         """Refuses an argument of a trait below `least`: at once where it is known, else where it has a value."""
-        mistake = Diagnostic("wrong-arguments", message, trait.span, hint=hint)
+        mistake = Diagnostic(SENSELESS, message, trait.span, hint=hint)
         check = graph.if_else(graph.compare("<", value, least), graph.failure(mistake), graph.ONE)
         if check.kind == "failure":
             raise AspenError(mistake)

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import Any
 
+from aspenpy.analysis.uneven import uneven
 from aspenpy.application import flow
 from aspenpy.application.flow_builder import callees_first, calls, own_names
 from aspenpy.application.model import Application, enum_constants
 from aspenpy.application.ranges import range_warning, ranged
 from aspenpy.application.recovery import recovered_kernels
 from aspenpy.application.total import blocks_in, walk
+from aspenpy.caches.access import SENSELESS, Reader, read_access
 from aspenpy.caches.level import levels_of
 from aspenpy.caches.names import CACHE_TRAITS
 from aspenpy.checks.values import circles, failures, start_of
@@ -22,7 +25,7 @@ from aspenpy.machine.model import Machine
 from aspenpy.mapping.compute import choose_socket, nobody_offers, target
 from aspenpy.mapping.exchanges import is_exchange
 from aspenpy.mapping.mapper import all_definitions
-from aspenpy.mapping.memory import Hierarchy
+from aspenpy.mapping.memory import Hierarchy, histogram_reader
 from aspenpy.mapping.residence import memory_named, placed_data
 from aspenpy.mapping.traits import unknown_trait
 from aspenpy.prediction import predict
@@ -54,7 +57,9 @@ def check_application(
         *_shadowed(application),
         *_unknown_arrays(application, kernels),
     ]
-    return found if machine is None else _on_machine(application, machine, socket, kernels, found)
+    if machine is None:
+        return [*found, *_patterns_of_any_cache(application, kernels)]
+    return _on_machine(application, machine, socket, kernels, found)
 
 
 Sockets = tuple[str | None, ...]
@@ -334,4 +339,34 @@ def _patterns(
                     hierarchy.traffic(block, where.serving)
                 except AspenError as error:
                     found |= dict.fromkeys(error.diagnostics)
+    return list(found)
+
+
+def _patterns_of_any_cache(application: Application, kernels: list[flow.Kernel]) -> list[Diagnostic]:
+    """Patterns that make sense to no cache, by their values, and counts that are no whole number of sweeps.
+
+    A trait that is written in another way, or touches data of unknown size, may be one of the machine's own. Where a
+    value is not written in the trait but computed, a block that never runs may have it: a warning.
+    """
+    definitions = all_definitions(application, None, None)
+    run = Evaluation({}, DEFAULT_SEED, definitions)
+    sizes = {name: data.size for name, data in application.data.items()}
+    reader = Reader(sizes, definitions, histogram_reader(application))
+
+    def value(expr: Expr) -> Any:
+        run.compute([expr])
+        return run.known[expr]
+
+    found: dict[Diagnostic, None] = {}
+    for requirement in (item for kernel in kernels for block in blocks_in(kernel.body) for item in block.requirements):
+        try:
+            access = read_access(requirement, reader, frozenset())
+            if access is not None:
+                value(access.check)
+                found |= dict.fromkeys(uneven([access], value))
+        except AspenError as error:
+            found |= dict.fromkeys(item for item in error.diagnostics if item.code == SENSELESS)
+        except EvaluationError as error:
+            if isinstance(error.payload, Diagnostic) and error.payload.code == SENSELESS:
+                found[error.payload.replace(severity="warning")] = None
     return list(found)

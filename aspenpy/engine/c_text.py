@@ -190,7 +190,8 @@ class Writer:
         for place in order:
             op = self.program.ops[place]
             uses.update(op.args + op.args[:1] if op.kind == "square" else op.args)
-            uses.update(op.args[1:] * 2 if op.kind == "checked" else ())
+            if op.kind == "checked":
+                uses.subtract(op.args[:1]) if _is_amount(op) else uses.update(op.args[1:] * 2)
             if isinstance(op.payload, Loop):
                 uses[op.payload.body] += 1
             if op.kind in ("index", "lookup"):
@@ -292,6 +293,8 @@ class Writer:
         value, subject = self.text(op.args[0]), self.text(op.args[1], SUM)
         if obeyed(op.payload, self.program.intervals[op.args[1]]):
             return f"({value})"
+        if _is_amount(op):
+            return f"aspen_amount({self.text(op.args[0])})"
         tests = " && ".join(f"{subject} {sign} {float_numeral(bound)}" for sign, bound in LAWS[op.payload].tests)
         return f"aspen_held({value}, {tests} && isfinite({self.text(op.args[1])}))"
 
@@ -321,3 +324,8 @@ def _numeral(value: float | bool) -> tuple[str, int]:
     if isinstance(value, bool):
         return str(int(value)), ATOM
     return float_numeral(value), SIGN if value < 0 else ATOM
+
+
+def _is_amount(op: Op) -> bool:
+    """Whether a value is itself held to be no less than zero."""
+    return op.args[0] == op.args[1] and LAWS[op.payload].tests == ((">=", 0),)

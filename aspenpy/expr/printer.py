@@ -332,6 +332,14 @@ def to_latex(expr: Expr) -> str:
     return _text(expr, LATEX)
 
 
+def text_if_short(expr: Expr) -> str | None:
+    """As `to_text`; None where that is too large."""
+    try:
+        return to_text(expr)
+    except TooLarge:
+        return None
+
+
 def excerpt(expr: Expr, length: int = 80) -> str:
     """The beginning of the text, for messages and the debugger."""
     text = ""

@@ -15,9 +15,10 @@ MOST_DIMENSIONS = 3
 def halo(grid: Sequence[Size], faces: Sequence[Size], *, periodic: bool = True, all_ports: bool = False) -> Cost:
     """The exchange in a grid of ranks of 1 to 3 dimensions, `faces` being the bytes of one face across each.
 
-    One face after the other, all ranks shifting the same way: two rounds for each dimension of more than one rank. With
-    `all_ports` every rank sends all its faces at once, as on a torus of its own links: one round of the largest. Where
-    the grid is not periodic the outermost ranks have no neighbour beyond. Raises NetworkError for other dimensions.
+    One dimension after the other. Periodic, all ranks shift one way and then the other: two rounds where there is more
+    than one rank. Where the grid is not periodic the outermost ranks have no neighbour beyond, and pairs of neighbours
+    exchange: two ranks are done in one round. With `all_ports` every rank sends all its faces at once, as on a torus of
+    its own links: one round of the largest. Raises NetworkError for other dimensions.
     """
     if not 1 <= len(grid) <= MOST_DIMENSIONS or len(faces) != len(grid):
         message = f"a halo is exchanged in 1 to {MOST_DIMENSIONS} dimensions, with a face for each"
@@ -31,8 +32,8 @@ def halo(grid: Sequence[Size], faces: Sequence[Size], *, periodic: bool = True, 
         2 * split if periodic else graph.apply("min", size - 1, 2) for size, split in zip(sizes, divided, strict=True)
     ]
     return Cost(
-        rounds=_largest(divided) if all_ports else 2 * graph.add(*divided),
-        volume=_largest(volumes) if all_ports else 2 * graph.add(*volumes),
+        rounds=_largest(divided) if all_ports else graph.add(*most),
+        volume=_largest(volumes) if all_ports else graph.add(*map(graph.mul, most, faces)),
         combined=graph.ZERO,
         messages=2 * graph.add(*map(graph.mul, senders, divided)),
         traffic=2 * graph.add(*map(graph.mul, senders, volumes)),

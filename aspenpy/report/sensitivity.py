@@ -10,6 +10,7 @@ from aspenpy.explore.elasticity import Elasticity
 from aspenpy.explore.methods import Result
 from aspenpy.explore.sensitivity import Effects
 from aspenpy.explore.variance import Morris, Sobol
+from aspenpy.expr.printer import text_if_short
 from aspenpy.tables.numbers import quantity
 from aspenpy.tables.table import CSV, DATA, JSON, TEXT, Column, Paragraph, Part, Report, columns, table
 
@@ -97,7 +98,7 @@ ELASTICITIES = (
     *columns("least most mean overall", format=_digits, align="right"),
     Column("undefined", media=DATA),
     Column("no value", "share", get=lambda item: item.undefined or None, media=TEXT),
-    Column("formula", get=lambda item: None if item.formula is None else str(item.formula), media=JSON),
+    Column("formula", get=lambda item: item.formula and text_if_short(item.formula), media=JSON),
     Column("reason", media=JSON),
 )
 

@@ -10,7 +10,7 @@ from aspenpy.explore.variable import is_countable
 from aspenpy.expr import graph
 from aspenpy.expr.derivative import derivative
 from aspenpy.expr.graph import Expr
-from aspenpy.expr.printer import TooLarge, to_text
+from aspenpy.expr.printer import MOST_NODES, TooLarge, text_if_short, to_text
 from aspenpy.session.question import Question
 from aspenpy.session.state import State
 from aspenpy.session.whatif import told
@@ -52,9 +52,7 @@ def slope_page(question: Question, name: str, place: Span, state: State) -> Page
     per = f" per {below}" if below else ""
     facts = [(f"at {name} = {worth(Amount(here, below))}", told(Amount(there, question.unit)) + per)]
     facts += _elasticity(question, name, here, there)
-    text = _text(slope, question.span)
-    long = f"too long to be shown: {len(text):,} characters"
-    facts.append(("formula", text if len(text) <= LONGEST_FORMULA else long))
+    facts.append(("formula", _shown(text_if_short(slope))))
     jumps = sorted(_jumps(formula))
     note = f"Between the jumps of {' and '.join(jumps)}; at them there is no slope."
     return (title, Table((Column(""), Column("", wrapped=True)), tuple(facts)), *([Paragraph(note)] if jumps else []))
@@ -78,6 +76,12 @@ def _elasticity(question: Question, name: str, here: Any, slope: Any) -> list[tu
         return []
     relative = float(slope) * float(here) / float(question.value)
     return [("elasticity", f"{relative:.4g} % for each percent of {name}")]
+
+
+def _shown(text: str | None) -> str:
+    if text is None:
+        return f"too long to be shown: more than {MOST_NODES:,} terms"
+    return text if len(text) <= LONGEST_FORMULA else f"too long to be shown: {len(text):,} characters"
 
 
 def _jumps(formula: Expr) -> set[str]:

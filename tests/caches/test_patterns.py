@@ -354,7 +354,7 @@ def test_arguments_without_sense_are_refused_where_they_stand(trait: str, wrong:
     with pytest.raises(AspenError) as refusal:
         modelled(f"loads [5000] of size [8] from X as {written}", "param m = -8 data X [8]", machine_of(*SMALL))
     (diagnostic,) = refusal.value.diagnostics
-    assert diagnostic.code == "wrong-arguments"
+    assert diagnostic.code == "senseless-pattern"
     assert diagnostic.span is not None
     assert diagnostic.span.source.text[diagnostic.span.start : diagnostic.span.end] in written
 

@@ -49,6 +49,29 @@ def test_nothing_is_found_where_nothing_is_wrong(body: str, declarations: str, k
     assert found(check_application(application(body, declarations, kernels))) == []
 
 
+@pytest.mark.parametrize(
+    ("access", "severities"),
+    [
+        ("loads [800] from a as stencil(5, -10, 10)", ["error"]),
+        ("loads [800] from a as gather(-5)", ["error"]),
+        ("loads [800] from a as stride(8), reuse(0.5)", ["error"]),
+        ("loads [800] from a as blocked(0)", ["error"]),
+        # a value that is set may be another one where it matters
+        ("loads [800] from a as blocked(q)", ["warning"]),
+        # five accesses a point of 10 by 10 are 4000 B a sweep
+        ("loads [3200] from a as stencil(5, 10, 10)", ["warning"]),
+        ("loads [8000] from a as stencil(5, 10, 10)", []),
+        # a machine may have traits of such names
+        ("loads [800] from a as stride(8, 2)", []),
+        ("loads [800] as random", []),
+        ("loads [800] from a as blocked(64)", []),
+    ],
+)
+def test_patterns_are_judged_without_a_machine(access: str, severities: list[str]) -> None:
+    app = application(f"execute {{ {access} flops [q + 1] }}", "param q = 0 data a [800]")
+    assert [item.severity for item in check_application(app)] == severities
+
+
 def test_a_name_of_the_machine_is_no_mistake() -> None:
     app = application("execute { flops [8*clock] }")
     assert found(check_application(app)) == ["unknown-name"]

@@ -161,3 +161,21 @@ def test_what_is_not_installed_is_named(
             f"aspenpy.explore.{name}.find_spec", lambda wanted: None if wanted == missing else there(wanted)
         )
     assert f"pip install '{extra}'" in refused(capsys, *arguments)
+
+
+def test_a_formula_too_large_to_be_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """p_k = p_(k-1)/(1 + p_(k-1)) is n/(1 + k n), written out 2^k terms; its elasticity is 1/(1 + k n)."""
+    steps = 24
+    declared = "".join(f"param p{k} = p{k - 1}/(1 + p{k - 1})\n" for k in range(1, steps + 1))
+    model = tmp_path / "deep.aspen"
+    model.write_text(
+        f"model deep {{ param p0 = 0.25 in 0.1 .. 1\n{declared} kernel main {{ execute {{ flops [1e9*p{steps}] }} }} }}"
+    )
+    common = ["sensitivity", str(model), "--machine", "simple", "--vary", "p0", "--method", "derivative"]
+    assert main([*common, "--format", "json"]) == 0
+    page = json.loads(capsys.readouterr().out)
+    (found,) = page["elasticities"]
+    assert found["here"] == pytest.approx(1 / (1 + steps / 4), rel=1e-6)
+    assert found["formula"] is None
+    assert main(common) == 0
+    assert "moves most with p0" in capsys.readouterr().out

@@ -92,3 +92,10 @@ def test_most_of_the_work_is_fused_vector_arithmetic() -> None:
     hpl = aspenpy.load_application("hpl")
     fused = aspenpy.count(hpl, "flops", traits=["dp", "simd", "fmad"])
     assert fused / count("flops") > 0.999
+
+
+@pytest.mark.parametrize("n", [256.5, 128.000001, 1000.25])
+def test_a_real_n_as_in_a_comparison_over_n(n: float) -> None:
+    """What is left of a column is no panel: the cost lies between those of the whole numbers beside it."""
+    below, above = (count("flops", n=whole) for whole in (int(n), int(n) + 1))
+    assert below <= count("flops", n=n) <= above

@@ -319,8 +319,9 @@ def doubling_barrier(rank: int, ranks: int, arrived: frozenset[int]) -> Rank:
 def halo_exchange(
     place: dict[int, tuple[int, ...]], grid: tuple[int, ...], faces: tuple[int, ...], periodic: bool
 ) -> Any:
-    """A program of a rank that shifts its faces one way and the other, dimension by dimension. It returns what came,
-    by the step it came in."""
+    """A program of a rank that exchanges its faces, dimension by dimension: around a ring all shift one way and then
+    the other; between open ends the pairs (0, 1), (2, 3), ... exchange and then the others. It returns what came, by
+    the way it went."""
     numbers = {where: rank for rank, where in place.items()}
 
     def neighbour(rank: int, axis: int, step: int) -> int | None:
@@ -334,7 +335,11 @@ def halo_exchange(
         came = {}
         for axis, length in enumerate(grid):
             for step in (1, -1) if length > 1 else ():
-                to, source = neighbour(rank, axis, step), neighbour(rank, axis, -step)
+                if periodic:
+                    to, source = neighbour(rank, axis, step), neighbour(rank, axis, -step)
+                else:
+                    step *= 1 if place[rank][axis] % 2 else -1
+                    to = source = neighbour(rank, axis, -step)
                 face = [rank] * faces[axis]
                 got = yield Step(() if to is None else ((to, face),), () if source is None else (source,))
                 came[axis, step] = got[0] if got else None

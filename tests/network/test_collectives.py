@@ -172,6 +172,22 @@ def test_halo_exchange(grid: tuple[int, ...], periodic: bool) -> None:
             assert face is None or tuple(source) == place[face[0]]
 
 
+@pytest.mark.parametrize("grid", [(1,), (2,), (3,), (2, 1), (2, 2), (3, 2), (1, 2, 4)], ids=str)
+def test_open_ends_have_fewer_neighbours(grid: tuple[int, ...]) -> None:
+    """Faces of 5, 3 and 2 elements; the busiest rank sends one to each neighbour that is there."""
+    places = [*product(*map(range, grid))]
+    beside = {
+        place: [axis for axis, at in enumerate(place) for step in (-1, 1) if 0 <= at + step < grid[axis]]
+        for place in places
+    }
+    busiest = max(beside.values(), key=len)
+    found = halo(grid, (5, 3, 2)[: len(grid)], periodic=False)
+    bytes_sent = [sum((5, 3, 2)[axis] for axis in axes) for axes in beside.values()]
+    assert evaluate(found.time(ALPHA, BETA)) == len(busiest) * ALPHA + max(bytes_sent) * BETA
+    assert evaluate(found.messages) == sum(map(len, beside.values()))
+    assert evaluate(found.traffic) == sum(bytes_sent)
+
+
 def test_halo_through_all_ports() -> None:
     found = halo((4, 4, 1), (100, 200, 400), all_ports=True)
     assert evaluate(found.time(10, 2)) == 10 + 2 * 200

@@ -142,3 +142,8 @@ static inline double aspen_held(double value, int holds)
 {
     return holds ? value : NAN;
 }
+
+static inline double aspen_amount(double value)
+{
+    return value >= 0.0 && isfinite(value) ? value : NAN;
+}
