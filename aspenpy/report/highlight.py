@@ -13,9 +13,9 @@ from pygments.lexer import Lexer
 from pygments.token import Comment, Error, Keyword, Name, Number, Operator, Punctuation, String, Whitespace
 
 from aspenpy.expr.functions import FUNCTIONS
-from aspenpy.syntax.lower import MORE_CONSTANTS, SI_CONSTANTS
-from aspenpy.syntax.tables import tables
-from aspenpy.syntax.tokens import word_pattern
+from aspenpy.language.lower import MORE_CONSTANTS, SI_CONSTANTS
+from aspenpy.language.tables import tables
+from aspenpy.language.tokens import word_pattern
 from aspenpy.tables.layout import visible
 from aspenpy.tables.terminal import console_of
 

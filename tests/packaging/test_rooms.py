@@ -46,6 +46,6 @@ def test_imports_come_from_the_left(room: str) -> None:
 def test_an_import_is_seen(tmp_path: Path) -> None:
     file = tmp_path / "module.py"
     file.write_text(
-        "import os\nfrom aspenpy import files\nfrom aspenpy.cli.main import main\ndef later():\n    import re\n"
+        "import os\nfrom aspenpy import files\nfrom aspenpy.shell.main import main\ndef later():\n    import re\n"
     )
-    assert imported(file) == {"files", "cli"}
+    assert imported(file) == {"files", "shell"}
