@@ -149,22 +149,19 @@ class CostTree:
     def __init__(
         self,
         application: Application,
-        machine: Machine,
-        socket: str | None,
         entry: flow.Kernel,
         blocks: Mapping[flow.Block, BlockCost],
-        conflicts: frozenset[tuple[str, str]],
         overlap: bool,
         definitions: Mapping[Expr, Expr],
         origins: Origins,
         residence: Residence,
     ) -> None:
         self.application = application
-        self.machine = machine
-        self.socket = socket
+        self.machine: Machine = residence.where.machine
+        self.socket: str | None = residence.where.socket
         self.entry = entry
         self.blocks = blocks
-        self.conflicts = conflicts
+        self.conflicts: frozenset[tuple[str, str]] = residence.conflicts
         self.overlap = overlap
         self.definitions = definitions
         self.origins = origins

@@ -38,10 +38,7 @@ def map_application(
             for item in callees_first(entry)
             for block in blocks_in(item.body)
         }
-    conflicts = residence.conflicts
-    return CostTree(
-        application, machine, where.socket, entry, blocks, conflicts, overlap, definitions, origins, residence
-    )
+    return CostTree(application, entry, blocks, overlap, definitions, origins, residence)
 
 
 def warnings_of(

@@ -185,14 +185,8 @@ def spanned(case: Case, vary: Varied, load: Callable[[str], Machine] = load_mach
             fail("bad-variable", f"`{item.name}` is set to a value and varied", hint="leave one of the two")
     listed = {item.name: case_variable(item) for item in asked if isinstance(item, Axis) and item.name in CASES}
     cases = {name: item.labels for name, item in listed.items()}
-    machines = [load(name) for name in cases["machine"]] if "machine" in cases else [case.required_machine]
-    sockets: Sequence[str | None] = cases.get("socket", (case.socket,))
-    order = list(cases)
-    choices = product(*([*enumerate(machines)] if name == "machine" else [*enumerate(sockets)] for name in order))
-    predictions = [
-        predict(case.changed(**{name: value for name, (_, value) in zip(order, choice, strict=True)}))
-        for choice in choices
-    ]
+    choices = product(*(list(map(load, labels)) if name == "machine" else labels for name, labels in cases.items()))
+    predictions = [predict(case.changed(**dict(zip(cases, choice, strict=True)))) for choice in choices]
     variables = [
         item if isinstance(item, Variable) else listed.get(item.name) or _parameter(item, predictions) for item in asked
     ]
