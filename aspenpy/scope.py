@@ -13,7 +13,6 @@ from typing import Any, NoReturn
 
 from aspenpy.application import flow
 from aspenpy.application.dimensions import carries_units
-from aspenpy.application.flow_builder import own_names
 from aspenpy.application.model import Application
 from aspenpy.application.total import callees_first
 from aspenpy.diagnostics import AspenError, Diagnostic, Related, chain, fail, instead_of, nearest
@@ -27,6 +26,7 @@ from aspenpy.machine.model import OWNER, Machine
 from aspenpy.source import Span
 from aspenpy.syntax import nodes
 from aspenpy.syntax.lower import Lowering, Origins, carry_origin
+from aspenpy.syntax.statements import own_names
 
 Value = int | Fraction | float
 Setting = Value | str | nodes.Expression | Expr

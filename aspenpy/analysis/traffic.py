@@ -9,7 +9,7 @@ from typing import Unpack
 from aspenpy.application import flow
 from aspenpy.application.model import Application
 from aspenpy.application.total import Leaf, Total, Totals, blocks_in, run_totals
-from aspenpy.caches.level import Level, levels_of
+from aspenpy.caches.level import POLICIES, Level, levels_of
 from aspenpy.caches.traffic import Traffic as BlockTraffic
 from aspenpy.case import Case, CaseOptions
 from aspenpy.diagnostics import Diagnostic, fail
@@ -173,13 +173,13 @@ class Traffic(Result):
     def _approximated(self) -> list[Diagnostic]:
         return [
             Diagnostic(
-                "modelled-as-lru",
-                f"the cache `{level.name}` is `plru` and modelled as `lru`, which it follows within some 10 %",
+                f"modelled-as-{policy.law}",
+                f"the cache `{level.name}` is `{level.policy}` and modelled as `{policy.law}`, {policy.closeness}",
                 level.place.component.properties["policy"].span,
                 severity="note",
             )
             for level in self.levels
-            if level.policy == "plru"
+            if (policy := POLICIES[level.policy]).closeness
         ]
 
     @cached_property

@@ -16,6 +16,7 @@ from aspenpy.source import Span
 from aspenpy.syntax import nodes
 from aspenpy.syntax.draw_sites import Draw, draw_sites, site_in_text
 from aspenpy.syntax.lower import Lowering, Origins, constant, guarded
+from aspenpy.syntax.statements import statements_in
 
 
 class Parameter(Record):
@@ -259,8 +260,6 @@ class Application(Result):
     @cached_property
     def resources(self) -> tuple[str, ...]:
         """The resources that some kernel asks for, imported kernels included, in the order written."""
-        from aspenpy.application.flow_builder import statements_in
-
         own = [
             requirement.resource
             for kernel in self.node.kernels

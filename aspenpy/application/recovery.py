@@ -7,9 +7,10 @@ from contextlib import suppress
 from graphlib import CycleError, TopologicalSorter
 
 from aspenpy.application import flow
-from aspenpy.application.flow_builder import KernelBuilder, calls
+from aspenpy.application.flow_builder import KernelBuilder
 from aspenpy.application.model import Application
 from aspenpy.diagnostics import AspenError, Diagnostic
+from aspenpy.syntax.statements import calls
 
 
 def recovered_kernels(application: Application, most: int) -> tuple[list[flow.Kernel], list[Diagnostic]]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from aspenpy.analysis.uneven import uneven
 from aspenpy.application import flow
-from aspenpy.application.flow_builder import callees_first, calls, own_names
+from aspenpy.application.flow_builder import callees_first
 from aspenpy.application.model import Application, enum_constants
 from aspenpy.application.ranges import range_warning, ranged
 from aspenpy.application.recovery import recovered_kernels
@@ -32,6 +32,7 @@ from aspenpy.prediction import predict
 from aspenpy.scope import DEFAULT_SEED, circular
 from aspenpy.source import Span
 from aspenpy.syntax import nodes
+from aspenpy.syntax.statements import calls, own_names
 
 ANY_TARGET = frozenset({"flops", "intops", "messages", "intracomm"})
 """Resources whose `to` and `from` often name something that is no data structure."""

@@ -10,8 +10,9 @@ from __future__ import annotations
 from aspenpy.diagnostics import fail
 from aspenpy.files import Reader
 from aspenpy.source import Source, Span
-from aspenpy.syntax.outline import GROUP, LIST, Block, Item, Word, outline, words_of
+from aspenpy.syntax.outline import GROUP, Block, Item, Word, outline, words_of
 from aspenpy.syntax.parser import parse_file
+from aspenpy.syntax.vocabulary import LIST
 
 WIDTH = 100
 """Columns of a line that holds blocks."""

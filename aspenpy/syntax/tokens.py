@@ -14,7 +14,7 @@ from aspenpy.diagnostics import fail
 from aspenpy.files import MAXIMUM_SIZE
 from aspenpy.source import Source, Span
 from aspenpy.syntax.tables import END, tables
-from aspenpy.syntax.words import CONSTANTS
+from aspenpy.syntax.vocabulary import CONSTANTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
