@@ -13,7 +13,8 @@ from pathlib import Path
 
 from aspenpy.engine.compiled import conditions, is_condition, unwritable, written_out
 from aspenpy.engine.intervals import certain, obeyed
-from aspenpy.engine.program import Loop, Op, Program
+from aspenpy.engine.operation import Loop, Op
+from aspenpy.engine.program import Program
 from aspenpy.expr.functions import FUNCTIONS
 from aspenpy.expr.laws import LAWS
 from aspenpy.expr.node import Expr, topological

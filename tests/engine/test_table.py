@@ -89,7 +89,7 @@ def test_every_runner_has_every_function(name, backend):
     assert to_latex(expr)
     again = from_sympy(to_sympy(expr), {"x": x, "y": y})
     assert float(evaluate(again, point)) == pytest.approx(expected, rel=1e-12)
-    (low, high) = intervals(Program([expr], [x, y]), [(first, first), (second, second)])[-1]
+    (low, high) = intervals(Program([expr], [x, y]).ops, [(first, first), (second, second)])[-1]
     assert low - 1e-9 <= expected <= high + 1e-9
 
 
