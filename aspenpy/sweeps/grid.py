@@ -13,9 +13,10 @@ from aspenpy.application.model import Application
 from aspenpy.application.ranges import ranged
 from aspenpy.axis import CATEGORIES, Axis, number
 from aspenpy.case import Case, asked
-from aspenpy.diagnostics import fail
+from aspenpy.diagnostics import AspenError, fail
 from aspenpy.dimensions import readable
 from aspenpy.engine.arrays import Floats
+from aspenpy.explore.variable import is_countable
 from aspenpy.library import load_application, load_machine
 from aspenpy.machine.model import Machine
 from aspenpy.prediction import Prediction
@@ -200,6 +201,13 @@ class _Probe:
                 return _float(low, name), _float(high, name)
         return None
 
+    def counts(self, name: str, low: float, high: float) -> bool:
+        """Whether a parameter takes whole numbers: it has one, and so are both ends of its range."""
+        try:
+            return is_countable(name, Prediction(self.case)) and low.is_integer() and high.is_integer()
+        except AspenError:
+            return False  # it has no value of its own, and may be anything
+
 
 def _float(value: Any, name: str) -> float:
     try:
@@ -223,5 +231,7 @@ def _span(axis: Axis | Floats, probe: _Probe) -> Spread:
         worth = probe.worth(axis.name)
         return Spread(choices=tuple(number(item, worth) for item in axis.items))
     ends = values(axis.replace(count=2), probe.worth(axis.name), probe.declared)
-    spacing = axis.spacing or ("log" if axis.declared and axis.log(ends[0], ends[-1]) else "lin")
-    return Spread(float(ends[0]), float(ends[-1]), spacing, bool(axis.whole))
+    low, high = float(ends[0]), float(ends[-1])
+    spacing = axis.spacing or ("log" if axis.declared and axis.log(low, high) else "lin")
+    whole = probe.counts(axis.name, low, high) if axis.whole is None else axis.whole
+    return Spread(low, high, spacing, whole)
