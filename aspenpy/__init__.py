@@ -17,35 +17,35 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from aspenpy.analysis.counting import Counts
-    from aspenpy.analysis.footprint import Footprint, memory
-    from aspenpy.analysis.network import Network
-    from aspenpy.analysis.parallelism import Parallelism, parallelism
-    from aspenpy.analysis.peaks import Peak, peaks
-    from aspenpy.analysis.profile import Profile, profile
-    from aspenpy.analysis.roofline import Roofline, roofline
-    from aspenpy.analysis.trace import Trace, trace
-    from aspenpy.analysis.traffic import Traffic, traffic
-    from aspenpy.application.model import Application
-    from aspenpy.case import Case
-    from aspenpy.diagnostics import AspenError, Diagnostic
-    from aspenpy.empirical.fit import Fit, fit
-    from aspenpy.energy.account import Energy, predict_energy
-    from aspenpy.energy.options import EnergyOptions
-    from aspenpy.explore.asked import optimise
-    from aspenpy.explore.methods import sensitivity
-    from aspenpy.explore.scaling import Scaling, scaling
+    from aspenpy.answers.case import Case
+    from aspenpy.answers.counting import Counts
+    from aspenpy.answers.energy.account import Energy, predict_energy
+    from aspenpy.answers.energy.options import EnergyOptions
+    from aspenpy.answers.footprint import Footprint, memory
+    from aspenpy.answers.network import Network
+    from aspenpy.answers.parallelism import Parallelism, parallelism
+    from aspenpy.answers.peaks import Peak, peaks
+    from aspenpy.answers.placement.placement import Placement, place
+    from aspenpy.answers.prediction import Prediction, count, predict, prepare
+    from aspenpy.answers.prepared import Prepared
+    from aspenpy.answers.profile import Profile, profile
+    from aspenpy.answers.roofline import Roofline, roofline
+    from aspenpy.answers.trace import Trace, trace
+    from aspenpy.answers.traffic import Traffic, traffic
     from aspenpy.generate.mpi import Skeleton, mpi
-    from aspenpy.library import load_application, load_machine, parse
-    from aspenpy.machine.model import Machine
-    from aspenpy.placement.placement import Placement, place
-    from aspenpy.prediction import Prediction, count, predict, prepare
-    from aspenpy.prepared import Prepared
-    from aspenpy.reuse.distances import ReuseDistances
-    from aspenpy.reuse.measure import reuse_distances
-    from aspenpy.session.session import Session
-    from aspenpy.sweeps.result import SweepResult
-    from aspenpy.sweeps.sweep import sweep
+    from aspenpy.language.diagnostics import AspenError, Diagnostic
+    from aspenpy.models.application.model import Application
+    from aspenpy.models.library import load_application, load_machine, parse
+    from aspenpy.models.machine.model import Machine
+    from aspenpy.shell.session.session import Session
+    from aspenpy.studies.empirical.fit import Fit, fit
+    from aspenpy.studies.explore.asked import optimise
+    from aspenpy.studies.explore.methods import sensitivity
+    from aspenpy.studies.explore.scaling import Scaling, scaling
+    from aspenpy.studies.sweeps.result import SweepResult
+    from aspenpy.studies.sweeps.sweep import sweep
+    from aspenpy.traces.distances import ReuseDistances
+    from aspenpy.traces.measure import reuse_distances
 
 __version__ = "0.1.0"
 
@@ -100,55 +100,55 @@ __all__ = [
 ]
 
 _HOME = {
-    "Application": "aspenpy.application.model",
-    "AspenError": "aspenpy.diagnostics",
-    "Case": "aspenpy.case",
-    "Counts": "aspenpy.analysis.counting",
-    "Diagnostic": "aspenpy.diagnostics",
-    "Energy": "aspenpy.energy.account",
-    "EnergyOptions": "aspenpy.energy.options",
-    "Fit": "aspenpy.empirical.fit",
-    "Footprint": "aspenpy.analysis.footprint",
-    "Machine": "aspenpy.machine.model",
-    "Network": "aspenpy.analysis.network",
-    "Parallelism": "aspenpy.analysis.parallelism",
-    "Peak": "aspenpy.analysis.peaks",
-    "Placement": "aspenpy.placement.placement",
-    "Prediction": "aspenpy.prediction",
-    "Prepared": "aspenpy.prepared",
-    "Profile": "aspenpy.analysis.profile",
-    "ReuseDistances": "aspenpy.reuse.distances",
-    "Roofline": "aspenpy.analysis.roofline",
-    "Scaling": "aspenpy.explore.scaling",
-    "Session": "aspenpy.session.session",
+    "Application": "aspenpy.models.application.model",
+    "AspenError": "aspenpy.language.diagnostics",
+    "Case": "aspenpy.answers.case",
+    "Counts": "aspenpy.answers.counting",
+    "Diagnostic": "aspenpy.language.diagnostics",
+    "Energy": "aspenpy.answers.energy.account",
+    "EnergyOptions": "aspenpy.answers.energy.options",
+    "Fit": "aspenpy.studies.empirical.fit",
+    "Footprint": "aspenpy.answers.footprint",
+    "Machine": "aspenpy.models.machine.model",
+    "Network": "aspenpy.answers.network",
+    "Parallelism": "aspenpy.answers.parallelism",
+    "Peak": "aspenpy.answers.peaks",
+    "Placement": "aspenpy.answers.placement.placement",
+    "Prediction": "aspenpy.answers.prediction",
+    "Prepared": "aspenpy.answers.prepared",
+    "Profile": "aspenpy.answers.profile",
+    "ReuseDistances": "aspenpy.traces.distances",
+    "Roofline": "aspenpy.answers.roofline",
+    "Scaling": "aspenpy.studies.explore.scaling",
+    "Session": "aspenpy.shell.session.session",
     "Skeleton": "aspenpy.generate.mpi",
-    "SweepResult": "aspenpy.sweeps.result",
-    "Trace": "aspenpy.analysis.trace",
-    "Traffic": "aspenpy.analysis.traffic",
-    "count": "aspenpy.prediction",
-    "fit": "aspenpy.empirical.fit",
-    "load_application": "aspenpy.library",
-    "load_ipython_extension": "aspenpy.notebook",
-    "load_machine": "aspenpy.library",
-    "memory": "aspenpy.analysis.footprint",
+    "SweepResult": "aspenpy.studies.sweeps.result",
+    "Trace": "aspenpy.answers.trace",
+    "Traffic": "aspenpy.answers.traffic",
+    "count": "aspenpy.answers.prediction",
+    "fit": "aspenpy.studies.empirical.fit",
+    "load_application": "aspenpy.models.library",
+    "load_ipython_extension": "aspenpy.shell.notebook",
+    "load_machine": "aspenpy.models.library",
+    "memory": "aspenpy.answers.footprint",
     "mpi": "aspenpy.generate.mpi",
-    "optimise": "aspenpy.explore.asked",
-    "parallelism": "aspenpy.analysis.parallelism",
-    "parse": "aspenpy.library",
-    "peaks": "aspenpy.analysis.peaks",
-    "place": "aspenpy.placement.placement",
-    "predict": "aspenpy.prediction",
-    "predict_energy": "aspenpy.energy.account",
-    "prepare": "aspenpy.prediction",
-    "profile": "aspenpy.analysis.profile",
-    "reuse_distances": "aspenpy.reuse.measure",
-    "roofline": "aspenpy.analysis.roofline",
-    "scaling": "aspenpy.explore.scaling",
-    "sensitivity": "aspenpy.explore.methods",
-    "sweep": "aspenpy.sweeps.sweep",
-    "trace": "aspenpy.analysis.trace",
-    "traffic": "aspenpy.analysis.traffic",
-    "unload_ipython_extension": "aspenpy.notebook",
+    "optimise": "aspenpy.studies.explore.asked",
+    "parallelism": "aspenpy.answers.parallelism",
+    "parse": "aspenpy.models.library",
+    "peaks": "aspenpy.answers.peaks",
+    "place": "aspenpy.answers.placement.placement",
+    "predict": "aspenpy.answers.prediction",
+    "predict_energy": "aspenpy.answers.energy.account",
+    "prepare": "aspenpy.answers.prediction",
+    "profile": "aspenpy.answers.profile",
+    "reuse_distances": "aspenpy.traces.measure",
+    "roofline": "aspenpy.answers.roofline",
+    "scaling": "aspenpy.studies.explore.scaling",
+    "sensitivity": "aspenpy.studies.explore.methods",
+    "sweep": "aspenpy.studies.sweeps.sweep",
+    "trace": "aspenpy.answers.trace",
+    "traffic": "aspenpy.answers.traffic",
+    "unload_ipython_extension": "aspenpy.shell.notebook",
 }
 
 

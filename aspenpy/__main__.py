@@ -10,8 +10,8 @@ def main() -> int:
     interruptible = getsignal(SIGINT) is default_int_handler  # not where the shell has it ignored
     if interruptible:
         signal(SIGINT, SIG_DFL)
-    from aspenpy.cli.main import INTERRUPTED
-    from aspenpy.cli.main import main as run
+    from aspenpy.shell.main import INTERRUPTED
+    from aspenpy.shell.main import main as run
 
     try:
         if interruptible:

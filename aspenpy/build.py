@@ -20,15 +20,15 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, Literal
 
-from aspenpy.application.load import link as link_application
-from aspenpy.application.model import Application
-from aspenpy.diagnostics import fail
 from aspenpy.expr.graph import Expr
-from aspenpy.machine.load import link as link_machine
-from aspenpy.machine.model import Machine
-from aspenpy.source import Source
-from aspenpy.syntax import nodes
-from aspenpy.syntax.parser import parse_condition, parse_expression
+from aspenpy.language import nodes
+from aspenpy.language.diagnostics import fail
+from aspenpy.language.parser import parse_condition, parse_expression
+from aspenpy.language.source import Source
+from aspenpy.models.application.load import link as link_application
+from aspenpy.models.application.model import Application
+from aspenpy.models.machine.load import link as link_machine
+from aspenpy.models.machine.model import Machine
 
 Quantity = int | float | Fraction | str | Expr
 
@@ -258,8 +258,8 @@ def power(kind: Literal["static", "dynamic"], watts: Quantity) -> nodes.PowerDra
 
 def _reparsed(node: Any) -> Any:
     """The tree as its text says it: what was built is held to the grammar, and every node has its place."""
-    from aspenpy.syntax.parser import parse_file
-    from aspenpy.syntax.printer import to_aspen
+    from aspenpy.language.parser import parse_file
+    from aspenpy.language.printer import to_aspen
 
     name = getattr(node, "name", "machine")
     read = parse_file(Source(to_aspen(node), f"<{name}>"))

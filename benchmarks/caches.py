@@ -9,11 +9,11 @@ from typing import Any
 import numpy
 
 import aspenpy
+from aspenpy.cost.mapper import map_application
 from aspenpy.engine.backends import BACKENDS
-from aspenpy.library import find
-from aspenpy.mapping.mapper import map_application
-from aspenpy.sweeps.grid import studied
-from aspenpy.sweeps.run import Run
+from aspenpy.models.library import find
+from aspenpy.studies.sweeps.grid import studied
+from aspenpy.studies.sweeps.run import Run
 from benchmarks.measure import Benchmark, Subject, bare_python, seconds
 from benchmarks.sweep_points import COMD, GCC, POINTS, agrees, nanoseconds, run_of, scattered, whole
 

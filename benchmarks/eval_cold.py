@@ -1,7 +1,7 @@
 """`aspenpy eval`, from the shell's prompt to the answer."""
 
 import aspenpy
-from aspenpy.dimensions import readable
+from aspenpy.language.dimensions import readable
 from benchmarks.measure import Benchmark, Subject, aspenpy_command, bare_python, seconds
 
 

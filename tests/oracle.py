@@ -14,7 +14,7 @@ from fractions import Fraction
 from itertools import takewhile
 from typing import Any, NamedTuple
 
-from aspenpy.syntax import nodes
+from aspenpy.language import nodes
 
 POWERS_OF_TEN = {
     "nano": -9, "micro": -6, "milli": -3, "kilo": 3, "mega": 6, "giga": 9, "tera": 12, "peta": 15, "exa": 18,

@@ -2,8 +2,8 @@
 
 import pytest
 
-from aspenpy.axis import Axis, Extent, literal, parsed
-from aspenpy.diagnostics import AspenError
+from aspenpy.language.axis import Axis, Extent, literal, parsed
+from aspenpy.language.diagnostics import AspenError
 
 
 @pytest.mark.parametrize("text", ["n=8,64", "n={8, 64}", " n = { 8,64 } "])

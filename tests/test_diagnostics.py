@@ -2,7 +2,7 @@
 
 import pytest
 
-from aspenpy.diagnostics import instead_of
+from aspenpy.language.diagnostics import instead_of
 
 LETTERS = [f"kernel_{letter}" for letter in "abcdefghijklm"]
 

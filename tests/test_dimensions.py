@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import pytest
 
-from aspenpy.dimensions import (
+from aspenpy.language.dimensions import (
     BYTES,
     DIMENSIONLESS,
     FLOPS,

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from aspenpy import files
-from aspenpy.diagnostics import AspenError, Diagnostic
-from aspenpy.files import Reader, grammar_path, models_folder, require_writable, write_whole
-from aspenpy.library import find
-from aspenpy.source import Source, Span
-from aspenpy.syntax.nodes import Application, Chain, Name, Number, Parameter
-from aspenpy.syntax.parser import parse_file
+from aspenpy.language import files
+from aspenpy.language.diagnostics import AspenError, Diagnostic
+from aspenpy.language.files import Reader, grammar_path, models_folder, require_writable, write_whole
+from aspenpy.language.nodes import Application, Chain, Name, Number, Parameter
+from aspenpy.language.parser import parse_file
+from aspenpy.language.source import Source, Span
+from aspenpy.models.library import find
 
 
 def write(folder: Path, **texts: str) -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from aspenpy.diagnostics import nearest
+from aspenpy.language.diagnostics import nearest
 
 KNOWN = ["haswell", "cori_haswell", "tesla_k20x", "mi250x", "nx", "ny", "nAtoms"]
 

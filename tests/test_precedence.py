@@ -4,7 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from aspenpy.precedence import ATOM, BINARY, NEGATE, NEGATION, POWER, PRODUCT, SUM, Precedence, Side, needs_parentheses
+from aspenpy.expr.precedence import (
+    ATOM,
+    BINARY,
+    NEGATE,
+    NEGATION,
+    POWER,
+    PRODUCT,
+    SUM,
+    Precedence,
+    Side,
+    needs_parentheses,
+)
 
 
 def test_levels_from_loose_to_tight() -> None:

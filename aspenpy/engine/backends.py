@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 
-from aspenpy.diagnostics import fail, nearest
 from aspenpy.engine import c, llvm
 from aspenpy.engine.compiled import Kernel, compilable
 from aspenpy.engine.program import Program
+from aspenpy.language.diagnostics import fail, nearest
 from aspenpy.record import Record
 
 LARGE = 200_000

@@ -12,12 +12,12 @@ import subprocess
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from aspenpy.diagnostics import fail
 from aspenpy.engine.arrays import MOST_PASSES
 from aspenpy.engine.c_text import HEADERS, Writer, helpers, used_helpers
 from aspenpy.engine.compiled import Kernel, called, leaves, signature
 from aspenpy.engine.intervals import certain
 from aspenpy.engine.program import Program
+from aspenpy.language.diagnostics import fail
 
 OPTIONS = (
     *("-std=c99", "-O3", "-march=native", "-fPIC", "-shared"),

@@ -6,8 +6,7 @@ import re
 from collections.abc import Mapping
 from functools import cached_property
 
-from aspenpy.application.model import Application, Parameter
-from aspenpy.diagnostics import fail
+from aspenpy.answers.scope import Scope
 from aspenpy.engine.c_text import NotInC, identifier, to_c_fragment
 from aspenpy.expr import graph
 from aspenpy.expr.definitions import reached
@@ -15,8 +14,9 @@ from aspenpy.expr.evaluate import EvaluationError
 from aspenpy.expr.graph import Expr
 from aspenpy.generate.c_text import string
 from aspenpy.generate.described import formula
-from aspenpy.scope import Scope
-from aspenpy.source import Span
+from aspenpy.language.diagnostics import fail
+from aspenpy.language.source import Span
+from aspenpy.models.application.model import Application, Parameter
 
 RESERVED = frozenset("param EOF I INFINITY NAN NULL errno stderr stdin stdout".split())
 """Names that parameters, arguments and counters must not take besides the words of C."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from aspenpy.application import flow
 from aspenpy.expr.graph import Expr
 from aspenpy.expr.printer import excerpt
+from aspenpy.models.application import flow
 
 LONGEST_FORMULA = 300
 """Characters of a formula in a comment."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NoReturn
 
-from aspenpy.application import flow
-from aspenpy.diagnostics import Diagnostic, Related, fail, nearest
+from aspenpy.cost.exchanges import ALL_PORTS, HALO
+from aspenpy.cost.network.halo import MOST_DIMENSIONS
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
-from aspenpy.mapping.exchanges import ALL_PORTS, HALO
-from aspenpy.network.halo import MOST_DIMENSIONS
+from aspenpy.language.diagnostics import Diagnostic, Related, fail, nearest
+from aspenpy.models.application import flow
 from aspenpy.record import Record
 
 MESSAGES = "messages"

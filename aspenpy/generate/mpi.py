@@ -7,13 +7,13 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Unpack
 
-from aspenpy.analysis.models import Run
-from aspenpy.analysis.profile import Timer
-from aspenpy.application import flow
-from aspenpy.application.model import Application
-from aspenpy.application.total import Leaf, Totals, added, blocks_in, callees_first, run_totals
-from aspenpy.case import Case, CaseOptions, case_of
-from aspenpy.diagnostics import Diagnostic, fail
+from aspenpy.answers.case import Case, CaseOptions, case_of
+from aspenpy.answers.models import Run
+from aspenpy.answers.profile import Timer
+from aspenpy.answers.scope import Value
+from aspenpy.cost.compute import price_block
+from aspenpy.cost.cost import CostTree
+from aspenpy.cost.memory import Hierarchy
 from aspenpy.engine.c_text import helpers, helpers_in, identifier, used_helpers
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
@@ -21,11 +21,11 @@ from aspenpy.generate.c_parameters import RESERVED, CParameters
 from aspenpy.generate.c_text import comment
 from aspenpy.generate.exchanges import MESSAGES, doubts, exchange_of
 from aspenpy.generate.mpi_kernel import KernelWriter, Surroundings, speaking_kernels
-from aspenpy.machine.model import Machine
-from aspenpy.mapping.compute import price_block
-from aspenpy.mapping.cost import CostTree
-from aspenpy.mapping.memory import Hierarchy
-from aspenpy.scope import Value
+from aspenpy.language.diagnostics import Diagnostic, fail
+from aspenpy.models.application import flow
+from aspenpy.models.application.model import Application
+from aspenpy.models.application.total import Leaf, Totals, added, blocks_in, callees_first, run_totals
+from aspenpy.models.machine.model import Machine
 
 
 class Skeleton:

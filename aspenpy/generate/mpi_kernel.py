@@ -7,8 +7,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from aspenpy.application import flow
-from aspenpy.application.total import blocks_in, calls_in
 from aspenpy.engine.c_text import identifier
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
@@ -16,8 +14,10 @@ from aspenpy.generate.c_parameters import RESERVED, CParameters
 from aspenpy.generate.c_text import comment, string
 from aspenpy.generate.described import demand, described, formula, heading
 from aspenpy.generate.exchanges import MESSAGES, exchange_of
+from aspenpy.language.source import Span
+from aspenpy.models.application import flow
+from aspenpy.models.application.total import blocks_in, calls_in
 from aspenpy.record import Record
-from aspenpy.source import Span
 
 INDENT = "    "
 

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from aspenpy.application import flow
-from aspenpy.application.model import Application
-from aspenpy.diagnostics import AspenError
+from aspenpy.answers.scope import Scope
+from aspenpy.cost.mapper import all_definitions, all_origins
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
-from aspenpy.mapping.mapper import all_definitions, all_origins
+from aspenpy.language.diagnostics import AspenError
+from aspenpy.models.application import flow
+from aspenpy.models.application.model import Application
+from aspenpy.models.units import Units
 from aspenpy.report.calls import Called, call_trees
 from aspenpy.report.declared import Declared, declared
 from aspenpy.report.tree import Tree, lines
-from aspenpy.scope import Scope
 from aspenpy.tables.table import JSON, TEXT, Column, Report, Table, table
-from aspenpy.units import Units
 
 
 def report(application: Application, summary: str | None = None) -> Report:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from aspenpy.tables.numbers import count, seconds, share
 
 if TYPE_CHECKING:
-    from aspenpy.analysis.profile import Profile
+    from aspenpy.answers.profile import Profile
 
 BOX_HEIGHT = 0.5
 GAP = 0.22

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from aspenpy.application import flow
-from aspenpy.application.model import Application
-from aspenpy.application.total import Leaf, Totals, callees_first, calls_in, run_totals
-from aspenpy.diagnostics import AspenError
+from aspenpy.answers.scope import Scope
+from aspenpy.cost.mapper import all_definitions, all_origins
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
-from aspenpy.mapping.mapper import all_definitions, all_origins
+from aspenpy.language.diagnostics import AspenError
+from aspenpy.models.application import flow
+from aspenpy.models.application.model import Application
+from aspenpy.models.application.total import Leaf, Totals, callees_first, calls_in, run_totals
 from aspenpy.record import Record
 from aspenpy.report.tree import Tree
-from aspenpy.scope import Scope
 
 
 class Called(Record):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from aspenpy.report.comparison import place as _place
 
 if TYPE_CHECKING:
-    from aspenpy.explore.comparison import Sweep
+    from aspenpy.studies.explore.comparison import Sweep
 
 POINTS_DRAWN = 400
 """Points of a curve."""

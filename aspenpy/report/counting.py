@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from aspenpy.analysis.counting import intensity
+from aspenpy.answers.counting import intensity
 from aspenpy.tables.numbers import Amount, amount, plain, setting, unit_of_resource
 from aspenpy.tables.table import CSV, DATA, JSON, TEXT, Column, Paragraph, Part, Report, Table, columns, table
 
 if TYPE_CHECKING:
-    from aspenpy.analysis.counting import Counts, Inverse, KernelCount
+    from aspenpy.answers.counting import Counts, Inverse, KernelCount
 
 LONG = columns("kernel resource calls inclusive exclusive unit")
 OBJECTS = (

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from aspenpy.language import nodes
+from aspenpy.language.source import Span
 from aspenpy.record import Record
-from aspenpy.source import Span
-from aspenpy.syntax import nodes
 from aspenpy.tables.numbers import Amount, worth
 from aspenpy.tables.table import JSON, TEXT, Column, Table, table
 

@@ -9,7 +9,7 @@ from aspenpy.tables.numbers import quantity
 from aspenpy.tables.table import ALL, DATA, TEXT, Column, Paragraph, Report, table
 
 if TYPE_CHECKING:
-    from aspenpy.explore.efficiency import Efficiency
+    from aspenpy.studies.explore.efficiency import Efficiency
 
 
 def report(found: Efficiency) -> Report:

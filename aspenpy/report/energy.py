@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from aspenpy.dimensions import readable
 from aspenpy.expr.printer import excerpt
+from aspenpy.language.dimensions import readable
+from aspenpy.models.units import unit_of_parameter
 from aspenpy.tables.numbers import Amount, quantity, seconds, worth
 from aspenpy.tables.table import CSV, JSON, TEXT, Column, Report, Table, columns, facts, table
-from aspenpy.units import unit_of_parameter
 
 if TYPE_CHECKING:
-    from aspenpy.energy.account import Energy, KernelEnergy, TermUse
-    from aspenpy.energy.cap import Capped
-    from aspenpy.energy.hardware import HardwarePeak
-    from aspenpy.energy.limits import Verdict
-    from aspenpy.energy.optimum import Optimum
-    from aspenpy.source import Span
+    from aspenpy.answers.energy.account import Energy, KernelEnergy, TermUse
+    from aspenpy.answers.energy.cap import Capped
+    from aspenpy.answers.energy.hardware import HardwarePeak
+    from aspenpy.answers.energy.limits import Verdict
+    from aspenpy.answers.energy.optimum import Optimum
+    from aspenpy.language.source import Span
 
 joules, watts = quantity("J"), quantity("W")
 

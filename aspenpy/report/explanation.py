@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from aspenpy.diagnostics import AspenError
 from aspenpy.expr import graph
 from aspenpy.expr.printer import excerpt
+from aspenpy.language.diagnostics import AspenError
 from aspenpy.tables.numbers import Amount, amount, count, seconds, share, unit_of_resource
 from aspenpy.tables.table import JSON, Column, Report, facts, table
 
 if TYPE_CHECKING:
-    from aspenpy.explanation import Explanation, Step
+    from aspenpy.answers.explanation import Explanation, Step
+    from aspenpy.answers.prediction import Prediction
+    from aspenpy.cost.messages import Exchange
     from aspenpy.expr.graph import Expr
-    from aspenpy.mapping.network import Exchange
-    from aspenpy.prediction import Prediction
-    from aspenpy.source import Span
+    from aspenpy.language.source import Span
 
 LONGEST_FORMULA = 400
 """Characters of a formula; the rest becomes an ellipsis."""

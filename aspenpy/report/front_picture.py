@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from aspenpy.explore.pareto import Front
-from aspenpy.explore.space import Space
 from aspenpy.report.optimum import Words
+from aspenpy.studies.explore.pareto import Front
+from aspenpy.studies.explore.space import Space
 
 
 def draw(front: Front, space: Space, subject: str) -> Any:

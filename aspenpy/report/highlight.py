@@ -13,11 +13,11 @@ from pygments.lexer import Lexer
 from pygments.token import Comment, Error, Keyword, Name, Number, Operator, Punctuation, String, Whitespace
 
 from aspenpy.expr.functions import FUNCTIONS
-from aspenpy.syntax import vocabulary
-from aspenpy.syntax.lower import MORE_CONSTANTS
-from aspenpy.syntax.tables import tables
-from aspenpy.syntax.tokens import word_pattern
-from aspenpy.syntax.vocabulary import (
+from aspenpy.language import vocabulary
+from aspenpy.language.lower import MORE_CONSTANTS
+from aspenpy.language.tables import tables
+from aspenpy.language.tokens import word_pattern
+from aspenpy.language.vocabulary import (
     ATTRIBUTE,
     FUNCTION,
     KEYWORDS,

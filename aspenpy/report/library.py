@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from aspenpy.library import Kind, find, names
-from aspenpy.machine.header import Header, header
-from aspenpy.source import Source
+from aspenpy.language.source import Source
+from aspenpy.models.library import Kind, find, names
+from aspenpy.models.machine.header import Header, header
 from aspenpy.tables.table import JSON, Column, Paragraph, Report, table
 
 Sources = Mapping[str, Source]

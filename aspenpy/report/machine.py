@@ -6,24 +6,24 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from aspenpy.analysis.network import Network, has_network
-from aspenpy.analysis.peaks import Peak, peaks, together
+from aspenpy.answers.network import Network, has_network
+from aspenpy.answers.peaks import Peak, peaks, together
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import EvaluationError, evaluate_many
 from aspenpy.expr.graph import Expr
 from aspenpy.expr.printer import excerpt
-from aspenpy.machine.model import OWNER, Machine, Place
-from aspenpy.machine.provenance import Origin, provenance
+from aspenpy.language import nodes
+from aspenpy.language.lower import Lowering, guarded
+from aspenpy.language.source import Span
+from aspenpy.models.machine.model import OWNER, Machine, Place
+from aspenpy.models.machine.provenance import Origin, provenance
+from aspenpy.models.units import Units
 from aspenpy.report import network as networks
 from aspenpy.report.declared import Declared, declared
 from aspenpy.report.tree import Tree, lines
-from aspenpy.source import Span
-from aspenpy.syntax import nodes
-from aspenpy.syntax.lower import Lowering, guarded
 from aspenpy.tables.data import objects
 from aspenpy.tables.numbers import Amount, unit_of_resource
 from aspenpy.tables.table import JSON, TEXT, Column, Report, Table, columns, table
-from aspenpy.units import Units
 
 UNITS = {
     "tree": {"static_power": "W", "dynamic_power": "W"},

@@ -6,10 +6,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from aspenpy.dimensions import readable
+from aspenpy.language.dimensions import readable
 
 if TYPE_CHECKING:
-    from aspenpy.analysis.network import Network
+    from aspenpy.answers.network import Network
 
 SIZES = tuple(2 ** (power / 2) for power in range(47))
 """Bytes, from 1 B to 8 MiB."""

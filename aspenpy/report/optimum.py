@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from aspenpy.dimensions import readable
-from aspenpy.explore.constraint import unit_of_quantity
-from aspenpy.explore.optimise import Binding, Goal, Optimum
-from aspenpy.explore.pareto import Front
-from aspenpy.explore.space import Space
+from aspenpy.language.dimensions import readable
+from aspenpy.studies.explore.constraint import unit_of_quantity
+from aspenpy.studies.explore.optimise import Binding, Goal, Optimum
+from aspenpy.studies.explore.pareto import Front
+from aspenpy.studies.explore.space import Space
 from aspenpy.tables.table import CSV, JSON, TEXT, Column, Paragraph, Report, Table, columns, table
 
 MOST_SHOWN = 24

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from aspenpy.mapping.mapper import warnings_of
+from aspenpy.cost.mapper import warnings_of
 from aspenpy.report.tree import in_regions, lines
 from aspenpy.tables.numbers import count
 from aspenpy.tables.table import CSV, DATA, JSON, TEXT, Column, Report, Table, columns, table
 
 if TYPE_CHECKING:
-    from aspenpy.analysis.parallelism import BlockParallelism, Parallelism
+    from aspenpy.answers.parallelism import BlockParallelism, Parallelism
 
 FIELDS = "instances maps together mean executions"
 BLOCKS = (

@@ -8,7 +8,7 @@ from aspenpy.tables.numbers import Amount, seconds
 from aspenpy.tables.table import DATA, JSON, TEXT, Column, Paragraph, Report, Table, table
 
 if TYPE_CHECKING:
-    from aspenpy.placement.placement import Placement
+    from aspenpy.answers.placement.placement import Placement
 
 
 def _times(value: float) -> str:

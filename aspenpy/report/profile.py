@@ -10,8 +10,8 @@ from aspenpy.tables.numbers import Amount, seconds
 from aspenpy.tables.table import CSV, JSON, TEXT, Column, Report, Table, columns, table
 
 if TYPE_CHECKING:
-    from aspenpy.analysis.profile import Profile
-    from aspenpy.prediction import KernelUse
+    from aspenpy.answers.prediction import KernelUse
+    from aspenpy.answers.profile import Profile
 
 ARCS = (*columns("caller callee"), Column("arguments", get=lambda arc: list(arc.arguments)), Column("calls"))
 LONG = (

@@ -8,7 +8,7 @@ from aspenpy.tables.numbers import count
 from aspenpy.tables.table import TEXT, Column, Paragraph, Part, Report, Table
 
 if TYPE_CHECKING:
-    from aspenpy.reuse.distances import ReuseDistances
+    from aspenpy.traces.distances import ReuseDistances
 
 
 def capacity(value: float) -> str:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from aspenpy.diagnostics import distinct
+from aspenpy.language.diagnostics import distinct
 from aspenpy.tables.table import CSV, JSON, TEXT, Column, Report, Table, columns, table
 
 if TYPE_CHECKING:
-    from aspenpy.analysis.ceilings import Ceiling
-    from aspenpy.analysis.roofline import Roofline
-    from aspenpy.analysis.roofline_points import Point
+    from aspenpy.answers.ceilings import Ceiling
+    from aspenpy.answers.roofline import Roofline
+    from aspenpy.answers.roofline_points import Point
 
 CEILING = (
     *columns("resources traits"),

@@ -10,8 +10,8 @@ from aspenpy.report.roofline import heading
 from aspenpy.report.roofline_picture import COLOURS, levels, named_levels, shown_levels, shown_points, slopes, window
 
 if TYPE_CHECKING:
-    from aspenpy.analysis.roofline import Roofline
-    from aspenpy.analysis.roofline_points import Point
+    from aspenpy.answers.roofline import Roofline
+    from aspenpy.answers.roofline_points import Point
 
 OF_MEMORY = "linecolor rgb 'black' linewidth 2"
 OF_CACHES = tuple(f"linecolor rgb '#888888' linewidth 2 dashtype {dashes}" for dashes in (2, 4, 5))

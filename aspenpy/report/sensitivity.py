@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from aspenpy.dimensions import readable
-from aspenpy.explore.elasticity import Elasticity
-from aspenpy.explore.methods import Result
-from aspenpy.explore.sensitivity import Effects
-from aspenpy.explore.variance import Morris, Sobol
 from aspenpy.expr.printer import text_if_short
+from aspenpy.language.dimensions import readable
+from aspenpy.studies.explore.elasticity import Elasticity
+from aspenpy.studies.explore.methods import Result
+from aspenpy.studies.explore.sensitivity import Effects
+from aspenpy.studies.explore.variance import Morris, Sobol
 from aspenpy.tables.numbers import quantity
 from aspenpy.tables.table import CSV, DATA, JSON, TEXT, Column, Paragraph, Part, Report, columns, table
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from aspenpy.explore.methods import Result
-from aspenpy.explore.sensitivity import Effects
-from aspenpy.explore.variance import Morris, Sobol
+from aspenpy.studies.explore.methods import Result
+from aspenpy.studies.explore.sensitivity import Effects
+from aspenpy.studies.explore.variance import Morris, Sobol
 from aspenpy.tables.numbers import quantity
 
 MOST_BARS = 20

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from aspenpy.engine.reasons import REASONS
-from aspenpy.sweeps.result import attributes
+from aspenpy.studies.sweeps.result import attributes
 from aspenpy.tables.numbers import Amount
 from aspenpy.tables.table import TEXT, Column, Report, Table
 
 if TYPE_CHECKING:
-    from aspenpy.sweeps.result import Summary, SweepResult
-    from aspenpy.sweeps.study import Study
+    from aspenpy.studies.sweeps.result import Summary, SweepResult
+    from aspenpy.studies.sweeps.study import Study
 
 
 def report(result: SweepResult) -> Report:

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from aspenpy.diagnostics import fail
-from aspenpy.dimensions import readable
+from aspenpy.language.diagnostics import fail
+from aspenpy.language.dimensions import readable
 from aspenpy.report.comparison_picture import STYLES
-from aspenpy.sweeps.study import label
+from aspenpy.studies.sweeps.study import label
 
 if TYPE_CHECKING:
-    from aspenpy.sweeps.result import SweepResult
+    from aspenpy.studies.sweeps.result import SweepResult
 
 MOST_LINES = 12
 """Lines that a reader tells apart in one picture."""

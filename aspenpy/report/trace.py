@@ -9,7 +9,7 @@ from aspenpy.tables.numbers import Amount, amount, count, plain, setting, share,
 from aspenpy.tables.table import JSON, TEXT, Column, Paragraph, Report, columns, table
 
 if TYPE_CHECKING:
-    from aspenpy.analysis.trace import Demand, Step, Trace
+    from aspenpy.answers.trace import Demand, Step, Trace
 
 DEMANDS = "resource amount unit direction data traits"
 

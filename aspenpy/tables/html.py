@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from html import escape
 from typing import Any
 
-from aspenpy.diagnostics import Diagnostic, drawn_lines
+from aspenpy.language.diagnostics import Diagnostic, drawn_lines
 from aspenpy.tables.table import Grid, Page, Paragraph, Part, Plot, Table, Title
 
 STYLES = {

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from aspenpy.dimensions import readable
 from aspenpy.expr.numerals import aspen_numeral, decimal
+from aspenpy.language.dimensions import readable
 
 Real = int | Fraction | float
 

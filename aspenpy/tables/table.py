@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from operator import attrgetter
 from typing import Any, Literal
 
-from aspenpy.diagnostics import Diagnostic
+from aspenpy.language.diagnostics import Diagnostic
 from aspenpy.record import Record
 from aspenpy.tables.numbers import Amount, amount, count, quantity, ratio, share
 

@@ -11,7 +11,7 @@ from rich.padding import Padding
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from aspenpy.diagnostics import Diagnostic, drawn_lines
+from aspenpy.language.diagnostics import Diagnostic, drawn_lines
 from aspenpy.tables.layout import GAP, aligned, in_columns, padded, visible, width
 from aspenpy.tables.plot import plot_lines
 from aspenpy.tables.table import Column, Grid, Page, Paragraph, Part, Plot, Table, Title

@@ -5,10 +5,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import aspenpy
-from aspenpy.analysis.counting import Counts
-from aspenpy.analysis.parallelism import Parallelism
-from aspenpy.analysis.profile import Profile
-from aspenpy.analysis.trace import Trace
+from aspenpy.answers.counting import Counts
+from aspenpy.answers.parallelism import Parallelism
+from aspenpy.answers.profile import Profile
+from aspenpy.answers.trace import Trace
 from tests.analysis.unrolled import InOrder, Unrolled
 from tests.random_models import RESOURCES, applications, machines
 

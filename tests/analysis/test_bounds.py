@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aspenpy.analysis.bounds import ANYWHERE, FALLING, FLAT, RISING, bounds
-from aspenpy.application.load import link
+from aspenpy.answers.bounds import ANYWHERE, FALLING, FLAT, RISING, bounds
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import EvaluationError, evaluate
-from aspenpy.source import Source
-from aspenpy.syntax import nodes
-from aspenpy.syntax.lower import Lowering
-from aspenpy.syntax.parser import parse_expression
+from aspenpy.language import nodes
+from aspenpy.language.lower import Lowering
+from aspenpy.language.parser import parse_expression
+from aspenpy.language.source import Source
+from aspenpy.models.application.load import link
 from tests.random_models import expression
 
 X = graph.symbol("x")

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import aspenpy
 from aspenpy import AspenError
-from aspenpy.analysis.counting import Counts, Inverse
+from aspenpy.answers.counting import Counts, Inverse
 from tests.random_models import expression
 from tests.tiny import application, codes
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from aspenpy.syntax import nodes
+from aspenpy.language import nodes
 from tests.oracle import Names, Oracle, Spent, times
 
 

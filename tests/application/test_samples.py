@@ -7,9 +7,9 @@ import pytest
 
 import aspenpy
 from aspenpy import AspenError, parse
-from aspenpy.application.model import Application
-from aspenpy.source import Source
-from aspenpy.syntax.format import format_text
+from aspenpy.language.format import format_text
+from aspenpy.language.source import Source
+from aspenpy.models.application.model import Application
 from tests.tiny import predict, runtime
 
 DRAW = "sample u from uniform(0, 1) execute { flops [u] }"

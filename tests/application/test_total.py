@@ -2,8 +2,8 @@
 
 import pickle
 
-from aspenpy.application.total import RUNTIME, Amount, Busy, Runtime, of_kind
-from aspenpy.mapping.cost import Bound, Served
+from aspenpy.cost.cost import Bound, Served
+from aspenpy.models.application.total import RUNTIME, Amount, Busy, Runtime, of_kind
 
 
 def test_totals_of_two_kinds_with_equal_fields_differ() -> None:

@@ -11,7 +11,7 @@ import aspenpy
 from aspenpy import Application, AspenError, Machine
 from aspenpy import build as b
 from aspenpy.expr import graph
-from aspenpy.syntax import nodes
+from aspenpy.language import nodes
 from tests.random_models import applications, machines
 from tests.tiny import codes
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from aspenpy import predict
-from aspenpy.analysis.traffic import Traffic
+from aspenpy.answers.traffic import Traffic
 from tests.cachesim import Cache, Counts, Hierarchy
 from tests.tiny import application, machine
 

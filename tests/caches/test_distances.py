@@ -11,9 +11,9 @@ import pytest
 
 import aspenpy
 from aspenpy import AspenError, load_application
-from aspenpy.analysis.traffic import Traffic, traffic
+from aspenpy.answers.traffic import Traffic, traffic
 from aspenpy.expr.cache_laws import lru_hits
-from aspenpy.library import load_machine
+from aspenpy.models.library import load_machine
 from tests.caches.programs import counted, machine_of, modelled, simulator
 from tests.tiny import codes, machine
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 
-from aspenpy.analysis.traffic import Traffic, traffic
+from aspenpy.answers.traffic import Traffic, traffic
 from aspenpy.expr import graph
 from aspenpy.expr.derivative import derivative
 from aspenpy.expr.evaluate import EvaluationError, evaluate
 from aspenpy.expr.graph import Expr, apply, compare, if_else, symbol
 from aspenpy.expr.regime import regime
-from aspenpy.library import load_application, load_machine
+from aspenpy.models.library import load_application, load_machine
 from tests.caches.programs import PAGE, Walk, counted, nest, simulator
 from tests.expr.strategies import bound, environments, expressions
 

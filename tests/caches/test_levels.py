@@ -9,7 +9,7 @@ import pytest
 
 import aspenpy
 from aspenpy import AspenError, predict
-from aspenpy.analysis.traffic import Traffic, traffic
+from aspenpy.answers.traffic import Traffic, traffic
 from tests.caches.programs import LINE, Reference, Shape, counted, machine_of, modelled, simulator
 from tests.tiny import application, codes, machine
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from aspenpy.analysis.traffic import Traffic, traffic
-from aspenpy.library import load_application
+from aspenpy.answers.traffic import Traffic, traffic
+from aspenpy.models.library import load_application
 from tests.caches.programs import LINE, machine_of
 from tests.tiny import application, machine
 

@@ -14,9 +14,9 @@ from typing import NamedTuple
 
 import pytest
 
-from aspenpy.analysis.traffic import traffic
-from aspenpy.application.model import Application
-from aspenpy.library import load_application, load_machine
+from aspenpy.answers.traffic import traffic
+from aspenpy.models.application.model import Application
+from aspenpy.models.library import load_application, load_machine
 
 SHARED = Path(os.environ.get("ASPENPY_SHARED", Path(__file__).parents[3] / "shared"))
 PUBLISHED = SHARED / "oracles" / "cachegrind.csv"

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aspenpy import AspenError, predict, sweep
-from aspenpy.analysis.traffic import Traffic
+from aspenpy.answers.traffic import Traffic
 from tests.caches.programs import (
     LINE,
     PAGE,

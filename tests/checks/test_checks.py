@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 
 import aspenpy
-from aspenpy.checks.applications import check_application
-from aspenpy.checks.files import check_file
-from aspenpy.checks.machines import check_machine
-from aspenpy.diagnostics import Diagnostic
-from aspenpy.files import Reader, models_folder
+from aspenpy.answers.checks.applications import check_application
+from aspenpy.answers.checks.files import check_file
+from aspenpy.answers.checks.machines import check_machine
+from aspenpy.language.diagnostics import Diagnostic
+from aspenpy.language.files import Reader, models_folder
 from tests.tiny import SECONDS, application, machine
 
 WORK = "execute { flops [n] }"

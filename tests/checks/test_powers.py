@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 import aspenpy
-from aspenpy.checks.powers import impossible_powers
-from aspenpy.library import names
+from aspenpy.answers.checks.powers import impossible_powers
+from aspenpy.models.library import names
 from tests.tiny import machine
 
 NEGATIVE = "a component cannot draw {} W: a power must not be negative"

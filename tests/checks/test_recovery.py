@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from aspenpy.checks.files import check_file
-from aspenpy.files import Reader
+from aspenpy.answers.checks.files import check_file
+from aspenpy.language.files import Reader
 
 MODEL = """model several {{
   param n = 8

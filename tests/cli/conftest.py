@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from aspenpy.cli.main import main
+from aspenpy.shell.main import main
 
 ROOT = Path(__file__).parents[2]
-PROGRAM = "from aspenpy.cli.main import main; raise SystemExit(main())"
+PROGRAM = "from aspenpy.shell.main import main; raise SystemExit(main())"
 
 AXPY = """\
 // axpy: y = a*x + y, ten times.

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import aspenpy
-from aspenpy.cli.main import COMMANDS, main
+from aspenpy.shell.main import COMMANDS, main
 from tests.cli.conftest import ROOT, Runner
 
 
@@ -33,7 +33,7 @@ def test_examples_work(
     assert len(found) >= 2
     program = tmp_path / "aspenpy"
     program.write_text(
-        f'#!/bin/sh\nexec "{sys.executable}" -c "from aspenpy.cli.main import main; raise SystemExit(main())" "$@"\n'
+        f'#!/bin/sh\nexec "{sys.executable}" -c "from aspenpy.shell.main import main; raise SystemExit(main())" "$@"\n'
     )
     program.chmod(0o755)
     for line in found:

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from aspenpy.cli.main import main
+from aspenpy.shell.main import main
 
 REASON = "the cache `D1` has no whole number of sets"
 """32 KiB in lines of 64 bytes and 3 ways are 170.67 sets; with 2, 4 ways they are 256 and 128."""

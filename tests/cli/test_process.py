@@ -66,7 +66,9 @@ def test_interrupt(spawn: Spawn, models: Path) -> None:
 
 
 @pytest.mark.skipif(os.name == "nt", reason="there is no SIGINT to send")
-@pytest.mark.parametrize("place", ["aspenpy.cli.main", "aspenpy.cli.output", "argparse", "aspenpy.cli.eval"])
+@pytest.mark.parametrize(
+    "place", ["aspenpy.shell.main", "aspenpy.shell.output", "argparse", "aspenpy.shell.commands.eval"]
+)
 def test_interrupt_while_modules_are_imported(spawn: Spawn, place: str) -> None:
     """The signal comes when that module is looked for; the program is what an installed `aspenpy` begins with."""
     program = (
@@ -96,7 +98,7 @@ def test_memory_that_runs_out_is_said(spawn: Spawn, megabytes: int) -> None:
     program = (
         "import resource\n"
         f"resource.setrlimit(resource.RLIMIT_AS, ({megabytes << 20}, {megabytes << 20}))\n"
-        "from aspenpy.cli.main import main\nraise SystemExit(main())"
+        "from aspenpy.shell.main import main\nraise SystemExit(main())"
     )
     command = ("sweep", "axpy.aspen", "--machine", "cluster.aspen", "--over", "n=1..9:lin:8e7", "--backend", "numpy")
     found = finished(spawn(*command, program=program, env={"OPENBLAS_NUM_THREADS": "1"}))
@@ -129,18 +131,18 @@ HEAVY = {"numpy", "sympy", "rich", "networkx", "json", "inspect", "dataclasses",
 
 @pytest.mark.parametrize("arguments", [EVAL, (*EVAL, "--metric", "runtime"), ("check", "axpy.aspen"), ("--version",)])
 def test_nothing_heavy_is_imported(spawn: Spawn, arguments: tuple[str, ...]) -> None:
-    program = "import sys\nfrom aspenpy.cli.main import main\nstatus = main(sys.argv[1:])\n"
+    program = "import sys\nfrom aspenpy.shell.main import main\nstatus = main(sys.argv[1:])\n"
     program += "print(*sys.modules, file=sys.stderr)\nraise SystemExit(status)\n"
     status, _, err = finished(spawn(*arguments, program=program))
     modules = set(err.decode().split())
     assert status == 0
-    assert "aspenpy.cli.main" in modules
+    assert "aspenpy.shell.main" in modules
     assert not modules & HEAVY
 
 
 def test_rich_is_not_there_for_pipes_but_json_is_for_json(spawn: Spawn) -> None:
     program = (
-        "import sys\nfrom aspenpy.cli.main import main\nmain(sys.argv[1:])\nprint(*sys.modules, file=sys.stderr)\n"
+        "import sys\nfrom aspenpy.shell.main import main\nmain(sys.argv[1:])\nprint(*sys.modules, file=sys.stderr)\n"
     )
     _, _, err = finished(spawn(*EVAL, "--format", "json", program=program))
     assert "json" in err.decode().split()

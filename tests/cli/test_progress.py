@@ -6,8 +6,8 @@ import io
 
 import pytest
 
-from aspenpy.cli import progress as module
-from aspenpy.cli.progress import Progress
+from aspenpy.shell import progress as module
+from aspenpy.shell.progress import Progress
 
 
 class Terminal(io.StringIO):

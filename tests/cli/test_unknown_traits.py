@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from aspenpy.cli.main import main
+from aspenpy.shell.main import main
 
 MODEL = """model odd {
   param c = 1 in 0.1 .. 100

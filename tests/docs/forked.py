@@ -18,7 +18,7 @@ from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 
-from aspenpy.cli.main import COMMANDS, main
+from aspenpy.shell.main import COMMANDS, main
 
 QUOTED = re.compile(r"'[^']*'")
 FOR_THE_SHELL = re.compile(r"""[|&;<>()$`*?\[\]#~{}!"\\\n]""")
@@ -36,7 +36,7 @@ def plain_arguments(command: str) -> list[str] | None:
 
 def load_modules() -> None:
     """Imports, once for all copies, what commands import when they need it."""
-    for name in (*HEAVY, *(f"aspenpy.cli.{command}" for command in COMMANDS)):
+    for name in (*HEAVY, *(f"aspenpy.shell.commands.{command}" for command in COMMANDS)):
         with suppress(ImportError):
             import_module(name)
 

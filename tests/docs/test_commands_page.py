@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from aspenpy.cli.main import COMMANDS, main
+from aspenpy.shell.main import COMMANDS, main
 
 PAGE = (Path(__file__).parents[2] / "docs" / "commands.md").read_text()
 SECTIONS = dict(re.findall(r"^## `aspenpy (\w+)`\n(.*?)(?=^## |\Z)", PAGE, re.M | re.S))

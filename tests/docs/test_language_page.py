@@ -3,13 +3,13 @@
 import re
 from pathlib import Path
 
-from aspenpy.caches.level import INCLUSIONS, POLICIES, WRITES
-from aspenpy.caches.names import ADDITIONS, PATTERN_NAMES
-from aspenpy.dimensions import UNITS
+from aspenpy.cost.caches.level import INCLUSIONS, POLICIES, WRITES
+from aspenpy.cost.caches.names import ADDITIONS, PATTERN_NAMES
+from aspenpy.cost.exchanges import EXCHANGES
+from aspenpy.cost.network.placement import ORDERS
+from aspenpy.cost.network.topologies import TOPOLOGIES
 from aspenpy.expr.functions import FUNCTIONS
-from aspenpy.mapping.exchanges import EXCHANGES
-from aspenpy.network.placement import ORDERS
-from aspenpy.network.topologies import TOPOLOGIES
+from aspenpy.language.dimensions import UNITS
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "language.md").read_text()

@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 
 import aspenpy
 from aspenpy import AspenError, Fit
-from aspenpy.empirical import certainty
-from aspenpy.empirical.axis import axis_of
-from aspenpy.empirical.fit import FittedParameter
-from aspenpy.empirical.measurements import measurements
-from aspenpy.empirical.responses import Errors, Responses
-from aspenpy.empirical.sheet import sheet_of_rows
+from aspenpy.studies.empirical import certainty
+from aspenpy.studies.empirical.axis import axis_of
+from aspenpy.studies.empirical.fit import FittedParameter
+from aspenpy.studies.empirical.measurements import measurements
+from aspenpy.studies.empirical.responses import Errors, Responses
+from aspenpy.studies.empirical.sheet import sheet_of_rows
 from tests.tiny import application, codes, machine
 
 pytest.importorskip("scipy", reason="the extra `fit` is not installed")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from hypothesis import given
 
-from aspenpy.empirical.hoisting import hoisted
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import EvaluationError, evaluate, evaluate_many
+from aspenpy.studies.empirical.hoisting import hoisted
 from tests.expr.strategies import SYMBOLS, built, environments, recipes
 
 X, Y, K = graph.symbol("x"), graph.symbol("y"), graph.counter("k")

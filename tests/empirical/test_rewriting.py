@@ -8,8 +8,8 @@ import pytest
 
 import aspenpy
 from aspenpy import AspenError
-from aspenpy.empirical.rewriting import rewritten
 from aspenpy.expr.evaluate import evaluate
+from aspenpy.studies.empirical.rewriting import rewritten
 from tests.tiny import codes
 
 TEXT = """\

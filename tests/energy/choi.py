@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from aspenpy.energy.choi import Fit
+from aspenpy.answers.energy.choi import Fit
 from aspenpy.record import Record
 
 

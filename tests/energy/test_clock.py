@@ -4,10 +4,10 @@ import pytest
 
 import aspenpy
 from aspenpy import AspenError
-from aspenpy.energy.cap import capped
-from aspenpy.energy.metrics import ed2p, edp, energy, power
-from aspenpy.energy.optimum import optimum
-from aspenpy.energy.options import EnergyOptions
+from aspenpy.answers.energy.cap import capped
+from aspenpy.answers.energy.metrics import ed2p, edp, energy, power
+from aspenpy.answers.energy.optimum import optimum
+from aspenpy.answers.energy.options import EnergyOptions
 from aspenpy.expr.derivative import derivative
 from aspenpy.expr.evaluate import evaluate
 from tests.tiny import both

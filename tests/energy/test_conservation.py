@@ -7,8 +7,8 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 import aspenpy
-from aspenpy.energy.account import Energy
-from aspenpy.energy.options import EnergyOptions
+from aspenpy.answers.energy.account import Energy
+from aspenpy.answers.energy.options import EnergyOptions
 from tests.random_models import applications
 from tests.tiny import both
 

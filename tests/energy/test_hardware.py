@@ -3,7 +3,7 @@
 import pytest
 
 import aspenpy
-from aspenpy.energy.hardware import HardwarePeak, hardware_peaks
+from aspenpy.answers.energy.hardware import HardwarePeak, hardware_peaks
 from tests.tiny import application
 
 GFLOP = {

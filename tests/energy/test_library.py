@@ -3,9 +3,9 @@
 import pytest
 
 import aspenpy
-from aspenpy.energy.account import Energy
-from aspenpy.energy.options import CHOICES, EnergyOptions
-from aspenpy.library import names
+from aspenpy.answers.energy.account import Energy
+from aspenpy.answers.energy.options import CHOICES, EnergyOptions
+from aspenpy.models.library import names
 
 POWERLESS = {"cachegrind"}
 """Machines that stand for no hardware and draw nothing."""

@@ -3,8 +3,8 @@
 import pytest
 
 import aspenpy
-from aspenpy.energy.account import Energy, predict_energy
-from aspenpy.energy.options import EnergyOptions
+from aspenpy.answers.energy.account import Energy, predict_energy
+from aspenpy.answers.energy.options import EnergyOptions
 from tests.tiny import both
 
 SOCKET = "intel_xeon_e5_2637_as_modelled"

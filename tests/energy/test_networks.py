@@ -4,8 +4,8 @@ import math
 
 import pytest
 
-from aspenpy.energy.account import predict_energy
-from aspenpy.energy.options import EnergyOptions, NicMode
+from aspenpy.answers.energy.account import predict_energy
+from aspenpy.answers.energy.options import EnergyOptions, NicMode
 from tests.tiny import both
 
 VOLUME = 2**48 * 16

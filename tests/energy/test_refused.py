@@ -3,8 +3,8 @@
 import pytest
 
 from aspenpy import AspenError
-from aspenpy.energy.account import predict_energy
-from aspenpy.energy.options import EnergyOptions
+from aspenpy.answers.energy.account import predict_energy
+from aspenpy.answers.energy.options import EnergyOptions
 from tests.tiny import both
 
 MACHINE = """\

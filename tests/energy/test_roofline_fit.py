@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import aspenpy
-from aspenpy.energy.choi import Fit, fit
+from aspenpy.answers.energy.choi import Fit, fit
 from aspenpy.expr.evaluate import evaluate_many
 from tests.energy.choi import EnergyRoofline, mean_error
 

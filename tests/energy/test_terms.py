@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 import aspenpy
-from aspenpy.energy.account import Energy, predict_energy
-from aspenpy.energy.options import EnergyOptions
+from aspenpy.answers.energy.account import Energy, predict_energy
+from aspenpy.answers.energy.options import EnergyOptions
 from tests.tiny import both
 
 NODES = """

@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import aspenpy
-from aspenpy.case import Case
-from aspenpy.diagnostics import AspenError
-from aspenpy.explore import comparison
-from aspenpy.explore.comparison import Comparison
+from aspenpy.answers.case import Case
+from aspenpy.language.diagnostics import AspenError
+from aspenpy.studies.explore import comparison
+from aspenpy.studies.explore.comparison import Comparison
 from aspenpy.tables.data import as_json
 from aspenpy.tables.text import as_text
 

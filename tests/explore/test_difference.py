@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aspenpy.analysis.bounds import Range
-from aspenpy.explore.difference import MOST_PASSES, difference, written_out
+from aspenpy.answers.bounds import Range
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import evaluate
+from aspenpy.studies.explore.difference import MOST_PASSES, difference, written_out
 
 X = graph.symbol("x")
 NUMBERS = st.integers(-9, 9)

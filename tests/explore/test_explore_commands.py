@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from aspenpy.cli.main import main
-from aspenpy.cli.sensitivity import varied
+from aspenpy.shell.commands.sensitivity import varied
+from aspenpy.shell.main import main
 
 APPLICATION = """model work {
   param n = 16 in 1 .. 100
@@ -158,7 +158,7 @@ def test_what_is_not_installed_is_named(
     there = util.find_spec
     for name in ("optimise", "variance", "pareto"):
         monkeypatch.setattr(
-            f"aspenpy.explore.{name}.find_spec", lambda wanted: None if wanted == missing else there(wanted)
+            f"aspenpy.studies.explore.{name}.find_spec", lambda wanted: None if wanted == missing else there(wanted)
         )
     assert f"pip install '{extra}'" in refused(capsys, *arguments)
 

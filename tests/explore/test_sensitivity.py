@@ -9,14 +9,14 @@ from hypothesis import strategies as st
 
 import aspenpy
 from aspenpy import Case, sensitivity
-from aspenpy.diagnostics import AspenError
-from aspenpy.explore.points import Formulas
-from aspenpy.explore.sensitivity import Effects
-from aspenpy.explore.space import spanned
-from aspenpy.explore.variable import declared, variable
-from aspenpy.explore.variance import Morris, Sobol
 from aspenpy.expr.evaluate import evaluate
+from aspenpy.language.diagnostics import AspenError
 from aspenpy.report.sensitivity import report
+from aspenpy.studies.explore.points import Formulas
+from aspenpy.studies.explore.sensitivity import Effects
+from aspenpy.studies.explore.space import spanned
+from aspenpy.studies.explore.variable import declared, variable
+from aspenpy.studies.explore.variance import Morris, Sobol
 from aspenpy.tables.text import as_text
 from tests.tiny import SECONDS, application, both, codes, machine
 

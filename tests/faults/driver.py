@@ -15,9 +15,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
-from aspenpy.cli.main import main
-from aspenpy.sweeps import run as run_module
-from aspenpy.syntax import tables as tables_module
+from aspenpy.language import tables as tables_module
+from aspenpy.shell.main import main
+from aspenpy.studies.sweeps import run as run_module
 
 KILLED = 0
 ERRORS = (ENOSPC, EIO, EACCES)
@@ -202,7 +202,12 @@ SCENARIOS: dict[str, Callable[[], Scenario]] = {
 
 if __name__ == "__main__":
     run_module.STRETCH = 1
-    for name in ("aspenpy.cli.sweep", "aspenpy.sweeps.formats", "aspenpy.sweeps.grid", "aspenpy.cli.progress_bar"):
+    for name in (
+        "aspenpy.shell.commands.sweep",
+        "aspenpy.studies.sweeps.formats",
+        "aspenpy.studies.sweeps.grid",
+        "aspenpy.shell.progress_bar",
+    ):
         import_module(name)
     if find_spec("pyarrow"):
         import_module("pyarrow.csv"), import_module("pyarrow.parquet")

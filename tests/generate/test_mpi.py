@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import aspenpy
 from aspenpy import Application, AspenError, Skeleton
-from aspenpy.files import models_folder
+from aspenpy.language.files import models_folder
 from tests.generate.programs import Ran, Sent, built, needs_gcc, needs_mpi, ran, started
 from tests.tiny import application, codes, machine
 

@@ -20,7 +20,7 @@ ROOT = Path(__file__).parents[2]
 PROGRAM = f"""
 import resource, sys
 resource.setrlimit(resource.RLIMIT_AS, ({MOST_MEMORY}, {MOST_MEMORY}))
-from aspenpy.cli.main import main
+from aspenpy.shell.main import main
 raise SystemExit(main())
 """
 

@@ -15,10 +15,10 @@ from random import Random
 from lark import Lark
 from lark.grammar import NonTerminal, Rule, Symbol
 
-from aspenpy.cli.main import COMMANDS
-from aspenpy.cli.parser import Parser
-from aspenpy.files import grammar_path, models_folder
-from aspenpy.syntax.tokens import words
+from aspenpy.language.files import grammar_path, models_folder
+from aspenpy.language.tokens import words
+from aspenpy.shell.main import COMMANDS
+from aspenpy.shell.parser import Parser
 
 NUMBERS = (
     "0 1 2 3 7 -1 0.5 1/3 1e3 1e6 1e18 1e308 1e-308 1e-320 9007199254740993 18446744073709551616 2^64 -0.0 1e400 .5 007"
@@ -151,7 +151,7 @@ LEFT_OUT = ("repl", "fmt", "help")
 
 @cache
 def _actions(command: str) -> tuple[Action, ...]:
-    module = import_module(f"aspenpy.cli.{command}")
+    module = import_module(f"aspenpy.shell.{command}")
     parser = Parser(command, COMMANDS[command], module.EXAMPLES)
     module.add_arguments(parser)
     return tuple(action for action in parser._actions if not isinstance(action, _SubParsersAction))

@@ -14,7 +14,7 @@ import pytest
 
 import aspenpy
 from aspenpy import AspenError
-from aspenpy.cli.main import main
+from aspenpy.shell.main import main
 from tests.hostile.fuzz import MEASURED
 
 Run = Callable[..., CompletedProcess[str]]

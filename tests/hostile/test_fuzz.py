@@ -19,7 +19,7 @@ from random import Random
 
 import pytest
 
-from aspenpy.cli.main import main
+from aspenpy.shell.main import main
 from tests.hostile import fuzz
 
 SECONDS = float(os.environ.get("ASPENPY_FUZZ_SECONDS", "8"))

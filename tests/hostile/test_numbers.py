@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from aspenpy.cli.main import main
+from aspenpy.shell.main import main
 
 HUGE = "1e400"
 """Exact in the language, and more than a floating-point number holds."""

@@ -5,10 +5,10 @@ from fractions import Fraction
 import pytest
 
 import aspenpy
-from aspenpy.checks.plausibility import RANGES, implausible
-from aspenpy.diagnostics import AspenError
-from aspenpy.library import names
-from aspenpy.machine.skeleton import skeleton
+from aspenpy.answers.checks.plausibility import RANGES, implausible
+from aspenpy.language.diagnostics import AspenError
+from aspenpy.models.library import names
+from aspenpy.models.machine.skeleton import skeleton
 from tests.tiny import machine
 
 SOUND = skeleton("box", "cluster")

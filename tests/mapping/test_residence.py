@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 import aspenpy
 from aspenpy import AspenError
-from aspenpy.analysis.footprint import Footprint
-from aspenpy.analysis.roofline import Roofline
+from aspenpy.answers.footprint import Footprint
+from aspenpy.answers.roofline import Roofline
 from tests.tiny import application, codes, machine, predict
 
 TWO = """

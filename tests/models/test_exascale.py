@@ -8,7 +8,7 @@ from math import log2, log10
 import pytest
 
 import aspenpy
-from aspenpy.analysis.peaks import peaks, together
+from aspenpy.answers.peaks import peaks, together
 
 RANKS = 8_000_000
 

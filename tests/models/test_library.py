@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 import aspenpy
-from aspenpy.source import Source
-from aspenpy.syntax.format import format_text
+from aspenpy.language.format import format_text
+from aspenpy.language.source import Source
 
 MODELS = Path(__file__).parents[2] / "models"
 APPLICATIONS = sorted(path.stem for path in (MODELS / "apps").glob("*.aspen"))

@@ -12,7 +12,7 @@ import aspenpy
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import evaluate_many
 from aspenpy.expr.graph import Expr
-from aspenpy.machine.model import Component
+from aspenpy.models.machine.model import Component
 from tests.models.published_peaks import DEVICES, SYSTEMS, Published
 
 ROOT = Path(__file__).parents[2]

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import combinations, product
 from typing import Any
 
-from aspenpy.network.finite_field import Field, field
-from aspenpy.network.topology import NetworkError, Topology, constant, described
+from aspenpy.cost.network.finite_field import Field, field
+from aspenpy.cost.network.topology import NetworkError, Topology, constant, described
 from aspenpy.record import Record
 
 MOST_ROUTERS = 100_000

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from aspenpy.cost.network.choice import best, best_time, ranges
+from aspenpy.cost.network.collectives import ALGORITHMS, COLLECTIVES, Cost, cost
+from aspenpy.cost.network.halo import halo
+from aspenpy.cost.network.topology import NetworkError
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import evaluate, evaluate_many
-from aspenpy.network.choice import best, best_time, ranges
-from aspenpy.network.collectives import ALGORITHMS, COLLECTIVES, Cost, cost
-from aspenpy.network.halo import halo
-from aspenpy.network.topology import NetworkError
 from tests.network.programs import PROGRAMS, halo_exchange
 from tests.network.simulator import Outcome, simulate
 

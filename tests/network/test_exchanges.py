@@ -6,8 +6,8 @@ import pytest
 
 import aspenpy
 from aspenpy import Application, AspenError, Machine
-from aspenpy.mapping.exchanges import EXCHANGES
-from aspenpy.network.collectives import COLLECTIVES
+from aspenpy.cost.exchanges import EXCHANGES
+from aspenpy.cost.network.collectives import COLLECTIVES
 
 ALPHA, BYTE = 2e-6, 1e-9
 HOP = 1e-7

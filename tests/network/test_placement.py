@@ -10,11 +10,11 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from aspenpy.network.grids import mesh, torus
-from aspenpy.network.neighbours import expected_random_distance, neighbour_distance
-from aspenpy.network.placement import Placement, place
-from aspenpy.network.topologies import topology
-from aspenpy.network.topology import NetworkError
+from aspenpy.cost.network.grids import mesh, torus
+from aspenpy.cost.network.neighbours import expected_random_distance, neighbour_distance
+from aspenpy.cost.network.placement import Placement, place
+from aspenpy.cost.network.topologies import topology
+from aspenpy.cost.network.topology import NetworkError
 from tests.network.graphs import graph_of
 
 

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from aspenpy.cost.network.point_to_point import Arrival, Hockney, LogGP, LogP, optimal_broadcast
+from aspenpy.cost.network.topology import NetworkError
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import evaluate
-from aspenpy.network.point_to_point import Arrival, Hockney, LogGP, LogP, optimal_broadcast
-from aspenpy.network.topology import NetworkError
 
 
 def test_hockney() -> None:

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from aspenpy.cost.network.shift import distance, off_node
+from aspenpy.cost.network.topologies import topology
 from aspenpy.expr.evaluate import evaluate
 from aspenpy.expr.graph import number, symbol
-from aspenpy.network.shift import distance, off_node
-from aspenpy.network.topologies import topology
 
 SHAPES: dict[str, dict[str, Any]] = {
     "torus": {"dimensions": (4, 3, 5)},

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from aspenpy.cost.network.bisection import table_3_5_time
+from aspenpy.cost.network.finite_field import field, prime_power
+from aspenpy.cost.network.grids import hypercube, mesh, ring, torus
+from aspenpy.cost.network.topologies import TOPOLOGIES, topology, with_values
+from aspenpy.cost.network.topology import NetworkError, Topology
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import evaluate
-from aspenpy.network.bisection import table_3_5_time
-from aspenpy.network.finite_field import field, prime_power
-from aspenpy.network.grids import hypercube, mesh, ring, torus
-from aspenpy.network.topologies import TOPOLOGIES, topology, with_values
-from aspenpy.network.topology import NetworkError, Topology
 from tests.network.counting import bisection, counted
 from tests.network.graphs import graph_of
 

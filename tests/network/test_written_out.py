@@ -7,8 +7,8 @@ from itertools import pairwise
 import pytest
 
 from aspenpy import AspenError
-from aspenpy.analysis.network import Network
-from aspenpy.checks.machines import check_machine
+from aspenpy.answers.checks.machines import check_machine
+from aspenpy.answers.network import Network
 from tests.network.test_exchanges import ALPHA, BYTE, HOP, machine, seconds
 
 MORE = "property hop_latency [0.1 us]"

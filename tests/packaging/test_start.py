@@ -8,7 +8,7 @@ import pytest
 HEAVY = ["lark", "networkx", "numpy", "rich", "sympy"]
 PROGRAM = """
 import sys
-from aspenpy.cli.main import main
+from aspenpy.shell.main import main
 status = main(sys.argv[1:])
 print(*sorted(set(sys.modules) & set({heavy})), file=sys.stderr)
 raise SystemExit(status)

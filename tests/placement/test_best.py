@@ -9,7 +9,7 @@ import pytest
 
 import aspenpy
 from aspenpy import Application, AspenError, Machine
-from aspenpy.placement import best
+from aspenpy.answers.placement import best
 from tests.tiny import codes, machine
 
 SPEEDS = {"cpu": 1.0, "gpu": 0.125, "fpga": 0.5}

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 import aspenpy
 from aspenpy import Prediction
-from aspenpy.application.total import of_kind
-from aspenpy.mapping.cost import Bound
+from aspenpy.cost.cost import Bound
+from aspenpy.models.application.total import of_kind
 from tests.random_models import applications, machines
 from tests.tiny import both
 

@@ -3,7 +3,7 @@
 import pytest
 
 from aspenpy import Prediction
-from aspenpy.mapping.cost import Bound
+from aspenpy.cost.cost import Bound
 from tests.tiny import predict
 
 KERNELS = """

@@ -13,6 +13,7 @@ import numpy
 import pytest
 
 import aspenpy
+from aspenpy.answers.metrics import has_metric, metric
 from aspenpy.engine.backends import BACKENDS
 from aspenpy.engine.c_text import HEADERS, helpers, to_c_fragment, used_helpers
 from aspenpy.engine.compiled import compilable
@@ -21,8 +22,7 @@ from aspenpy.expr.evaluate import EvaluationError, evaluate
 from aspenpy.expr.node import topological
 from aspenpy.expr.printer import to_latex
 from aspenpy.expr.sympy_view import from_sympy, to_sympy
-from aspenpy.metrics import has_metric, metric
-from aspenpy.sweeps.sheet import Sheet
+from aspenpy.studies.sweeps.sheet import Sheet
 
 APPLICATIONS = sorted(path.stem for path in (Path(__file__).parents[2] / "models" / "apps").glob("*.aspen"))
 POINTS = 6

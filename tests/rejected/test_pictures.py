@@ -20,10 +20,10 @@ from pathlib import Path
 import pytest
 
 from aspenpy import load_application, load_machine, predict
-from aspenpy.checks.files import check_file
-from aspenpy.diagnostics import AspenError
-from aspenpy.files import Reader
-from aspenpy.syntax.parser import parse_file
+from aspenpy.answers.checks.files import check_file
+from aspenpy.language.diagnostics import AspenError
+from aspenpy.language.files import Reader
+from aspenpy.language.parser import parse_file
 
 HERE = Path(__file__).parent
 

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pygments.token import Comment, Error, Keyword, Name, Number, Operator, Punctuation, String, Text
 
+from aspenpy.language.tables import tables
 from aspenpy.report.highlight import AspenLexer
-from aspenpy.syntax.tables import tables
 from tests.syntax.corpus import APPLICATION, FILES, MACHINE
 
 

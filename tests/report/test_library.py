@@ -2,8 +2,8 @@
 
 import pytest
 
+from aspenpy.language.source import Source
 from aspenpy.report.library import summary
-from aspenpy.source import Source
 
 
 @pytest.mark.parametrize(

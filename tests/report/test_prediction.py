@@ -5,7 +5,7 @@ import re
 import pytest
 import sympy
 
-from aspenpy.prediction import Prediction
+from aspenpy.answers.prediction import Prediction
 from tests.tiny import predict
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from aspenpy.cli.main import main
+from aspenpy.shell.main import main
 
 Told = Callable[..., str]
 

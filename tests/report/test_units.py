@@ -2,8 +2,8 @@
 
 import pytest
 
-from aspenpy.syntax.parser import parse_expression
-from aspenpy.units import Units
+from aspenpy.language.parser import parse_expression
+from aspenpy.models.units import Units
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from aspenpy.reuse.histogram import read_histogram
+from aspenpy.traces.histogram import read_histogram
 from tests.cli.conftest import ROOT, Runner, models, run
 
 __all__ = ["models", "run"]
@@ -175,8 +175,8 @@ def test_unwritable_folder(run: Runner, models: Path) -> None:
 
 def test_progress_on_a_terminal(models: Path) -> None:
     """It is shown while the command runs, and cleared at its end."""
-    quick = "import aspenpy.cli.progress as p; p.EVERY = p.PATIENCE = 0"
-    program = f"{quick}; from aspenpy.cli.main import main; raise SystemExit(main())"
+    quick = "import aspenpy.shell.progress as p; p.EVERY = p.PATIENCE = 0"
+    program = f"{quick}; from aspenpy.shell.main import main; raise SystemExit(main())"
     ours, theirs = pty.openpty()
     done = subprocess.run(
         [sys.executable, "-c", program, "rdd", "a.trace"],

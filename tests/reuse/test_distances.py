@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import aspenpy
-from aspenpy.diagnostics import AspenError
-from aspenpy.reuse import measure, stack
-from aspenpy.reuse.histogram import parse_histogram, read_histogram
-from aspenpy.source import Source
+from aspenpy.language.diagnostics import AspenError
+from aspenpy.language.source import Source
+from aspenpy.traces import measure, stack
+from aspenpy.traces.histogram import parse_histogram, read_histogram
 from tests.reuse.simulation import histogram, stack_distances
 
 SMALL = [0, 64, 0, 64, 128, 0, 0]

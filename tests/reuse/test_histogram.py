@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from aspenpy.diagnostics import AspenError
-from aspenpy.reuse.histogram import Distribution, histogram_text, parse_histogram, read_histogram
-from aspenpy.source import Source
+from aspenpy.language.diagnostics import AspenError
+from aspenpy.language.source import Source
+from aspenpy.traces.histogram import Distribution, histogram_text, parse_histogram, read_histogram
 
 TEXT = """\
 # reuse distances of: a trace
@@ -110,5 +110,5 @@ def test_reading_loads_no_numpy() -> None:
     import subprocess
     import sys
 
-    program = "import sys, aspenpy.reuse.histogram; raise SystemExit('numpy' in sys.modules)"
+    program = "import sys, aspenpy.traces.histogram; raise SystemExit('numpy' in sys.modules)"
     subprocess.run([sys.executable, "-c", program], check=True)

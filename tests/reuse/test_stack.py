@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aspenpy.reuse import inversions
-from aspenpy.reuse.inversions import earlier_and_greater
-from aspenpy.reuse.stack import LEAST_CHUNK, LruStack
+from aspenpy.traces import inversions
+from aspenpy.traces.inversions import earlier_and_greater
+from aspenpy.traces.stack import LEAST_CHUNK, LruStack
 from tests.reuse.simulation import stack_distances
 
 

@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import aspenpy
-from aspenpy.diagnostics import AspenError
-from aspenpy.reuse import measure, stack, text
-from aspenpy.reuse.references import INSTRUCTION, KINDS, LOAD, STORE, References
-from aspenpy.reuse.trace_file import TraceFile
+from aspenpy.language.diagnostics import AspenError
+from aspenpy.traces import measure, stack, text
+from aspenpy.traces.references import INSTRUCTION, KINDS, LOAD, STORE, References
+from aspenpy.traces.trace_file import TraceFile
 from tests.reuse.simulation import histogram
 
 Triple = tuple[int, int, int]

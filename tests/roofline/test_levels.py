@@ -18,8 +18,8 @@ import pytest
 
 import aspenpy
 from aspenpy import AspenError, predict, roofline
-from aspenpy.analysis.roofline_points import Point
-from aspenpy.analysis.traffic import Traffic
+from aspenpy.answers.roofline_points import Point
+from aspenpy.answers.traffic import Traffic
 from aspenpy.report.roofline_picture import turns
 from tests.cli.conftest import Runner, models, run
 from tests.tiny import application, codes, machine

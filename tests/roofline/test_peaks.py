@@ -2,9 +2,9 @@
 
 import pytest
 
-from aspenpy.analysis.peaks import Peak, peaks
-from aspenpy.machine.model import Machine
-from aspenpy.scope import Value
+from aspenpy.answers.peaks import Peak, peaks
+from aspenpy.answers.scope import Value
+from aspenpy.models.machine.model import Machine
 from tests.tiny import machine
 
 TEXT = """

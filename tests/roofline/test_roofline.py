@@ -8,10 +8,10 @@ import pytest
 
 import aspenpy
 from aspenpy import AspenError, roofline
-from aspenpy.analysis.ceilings import Ceiling
-from aspenpy.analysis.roofline import Roofline
-from aspenpy.analysis.roofline_points import Point
-from aspenpy.library import names
+from aspenpy.answers.ceilings import Ceiling
+from aspenpy.answers.roofline import Roofline
+from aspenpy.answers.roofline_points import Point
+from aspenpy.models.library import names
 from tests.tiny import application, codes, machine
 
 MACHINE = """

@@ -9,10 +9,10 @@ import pytest
 
 import aspenpy
 from aspenpy import Application, AspenError, Machine
-from aspenpy.energy.account import Energy
-from aspenpy.energy.options import EnergyOptions
-from aspenpy.explore.communication import communication_of
-from aspenpy.explore.scaling import doublings, scaling
+from aspenpy.answers.energy.account import Energy
+from aspenpy.answers.energy.options import EnergyOptions
+from aspenpy.studies.explore.communication import communication_of
+from aspenpy.studies.explore.scaling import doublings, scaling
 
 CLUSTER = """
 machine cluster { node [1048576] box  interconnect [1048576] net }

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 import aspenpy
 from aspenpy import AspenError, Session
-from aspenpy.session.commands import COMMANDS
-from aspenpy.session.line import around, typed
-from aspenpy.source import halves, listed
+from aspenpy.language.source import halves, listed
+from aspenpy.shell.session.commands import COMMANDS
+from aspenpy.shell.session.line import around, typed
 from aspenpy.tables.table import Table
 from tests.cli.conftest import AXPY, CLUSTER
 

@@ -19,12 +19,12 @@ __all__ = ["models", "spawn"]
 pty = pytest.importorskip("pty", reason="there are no pseudo-terminals")
 
 WITHOUT_PROMPT_TOOLKIT = """
-import aspenpy.cli.prompt
-aspenpy.cli.prompt.find_spec = lambda name: None
-from aspenpy.cli.main import main
+import aspenpy.shell.prompt
+aspenpy.shell.prompt.find_spec = lambda name: None
+from aspenpy.shell.main import main
 raise SystemExit(main())
 """
-WITH_PROMPT_TOOLKIT = "from aspenpy.cli.main import main; raise SystemExit(main())"
+WITH_PROMPT_TOOLKIT = "from aspenpy.shell.main import main; raise SystemExit(main())"
 ESCAPE = re.compile(r"\x1b\[[0-9;?]*[a-zA-Z]")
 PROMPT = "axpy on Cluster>"
 

@@ -3,9 +3,9 @@
 import numpy
 import pytest
 
-from aspenpy.axis import Axis, parsed
-from aspenpy.diagnostics import AspenError
-from aspenpy.sweeps.values import values
+from aspenpy.language.axis import Axis, parsed
+from aspenpy.language.diagnostics import AspenError
+from aspenpy.studies.sweeps.values import values
 from tests.tiny import codes
 
 

@@ -10,12 +10,12 @@ from time import sleep
 import numpy
 import pytest
 
-from aspenpy.diagnostics import AspenError
-from aspenpy.sweeps import cluster as cluster_module
-from aspenpy.sweeps import run as run_module
-from aspenpy.sweeps.cluster import connected
-from aspenpy.sweeps.grid import studied
-from aspenpy.sweeps.run import Run
+from aspenpy.language.diagnostics import AspenError
+from aspenpy.studies.sweeps import cluster as cluster_module
+from aspenpy.studies.sweeps import run as run_module
+from aspenpy.studies.sweeps.cluster import connected
+from aspenpy.studies.sweeps.grid import studied
+from aspenpy.studies.sweeps.run import Run
 from tests.tiny import application, codes, machine
 
 distributed = pytest.importorskip("distributed")
@@ -149,7 +149,7 @@ def test_a_part_of_which_nothing_is_ever_heard(client, monkeypatch):
 
 
 def test_no_scheduler(monkeypatch):
-    monkeypatch.setattr("aspenpy.sweeps.cluster.SECONDS", 0.3)
+    monkeypatch.setattr("aspenpy.studies.sweeps.cluster.SECONDS", 0.3)
     with pytest.raises(AspenError, match="no Dask scheduler answers at `tcp://") as error:
         connected("tcp://127.0.0.1:9")
     assert codes(error.value) == ["no-scheduler"]

@@ -10,13 +10,13 @@ from pathlib import Path
 import numpy
 import pytest
 
-from aspenpy.diagnostics import AspenError
-from aspenpy.sweeps import formats
-from aspenpy.sweeps import run as run_module
-from aspenpy.sweeps.formats import format_of
-from aspenpy.sweeps.grid import studied
-from aspenpy.sweeps.run import Run
-from aspenpy.sweeps.store import Store
+from aspenpy.language.diagnostics import AspenError
+from aspenpy.studies.sweeps import formats
+from aspenpy.studies.sweeps import run as run_module
+from aspenpy.studies.sweeps.formats import format_of
+from aspenpy.studies.sweeps.grid import studied
+from aspenpy.studies.sweeps.run import Run
+from aspenpy.studies.sweeps.store import Store
 from tests.tiny import application, codes, machine
 
 APP = application("execute { flops [n*k/m] }", "param n = 5 param k = 2 param m = 1")
@@ -428,9 +428,9 @@ def test_one_process_at_a_time(tmp_path, spawn, models: Path, resume: bool):
     over = "n=1..9:lin:100"
     command = ("sweep", "axpy.aspen", "--machine", "cluster.aspen", "--over", over, "-o", "r.csv")
     waits = (
-        "import sys, aspenpy.sweeps.store as store\n"
+        "import sys, aspenpy.studies.sweeps.store as store\n"
         "store.Store.finish = lambda self: (print('ready', flush=True), sys.stdin.read())\n"
-        "from aspenpy.cli.main import main\nraise SystemExit(main())"
+        "from aspenpy.shell.main import main\nraise SystemExit(main())"
     )
     with spawn(*command, program=waits, stdin=-1) as first:
         assert first.stdout.readline() == b"ready\n"
@@ -456,7 +456,7 @@ def test_memory_stays_within_twice_the_bound(spawn, models: Path):
         pytest.skip("nobody says how much memory a process has taken")
     pytest.importorskip("pyarrow")
     program = (
-        "from aspenpy.cli.main import main\n"
+        "from aspenpy.shell.main import main\n"
         "status = main()\n"
         "import sys\n"
         "lines = open('/proc/self/status').read().splitlines()\n"

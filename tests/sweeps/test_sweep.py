@@ -6,12 +6,12 @@ import numpy
 import pytest
 
 import aspenpy
-from aspenpy.diagnostics import AspenError
-from aspenpy.energy.account import predict_energy
+from aspenpy.answers.energy.account import predict_energy
 from aspenpy.engine.reasons import CONSTRAINT, DIVISION, OVERFLOW
-from aspenpy.sweeps.grid import studied
-from aspenpy.sweeps.run import STRETCH, Run
-from aspenpy.sweeps.sweep import computed
+from aspenpy.language.diagnostics import AspenError
+from aspenpy.studies.sweeps.grid import studied
+from aspenpy.studies.sweeps.run import STRETCH, Run
+from aspenpy.studies.sweeps.sweep import computed
 from tests.tiny import application, codes, machine
 
 APP = application(

@@ -7,7 +7,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from aspenpy.syntax import nodes
+from aspenpy.language import nodes
 
 KEYWORDS = frozenset(
     "param enum sample in with as of size model kernel data import to from call iterate map par seq execute if else "

@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aspenpy.diagnostics import AspenError
-from aspenpy.files import Reader
-from aspenpy.source import Source
-from aspenpy.syntax.format import WIDTH, format_text
-from aspenpy.syntax.parser import parse_file
-from aspenpy.syntax.tokens import words
+from aspenpy.language.diagnostics import AspenError
+from aspenpy.language.files import Reader
+from aspenpy.language.format import WIDTH, format_text
+from aspenpy.language.parser import parse_file
+from aspenpy.language.source import Source
+from aspenpy.language.tokens import words
 from tests.syntax.corpus import APPLICATION, FILES, MACHINE
 from tests.syntax.strategies import damaged
 

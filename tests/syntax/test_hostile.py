@@ -11,15 +11,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aspenpy.diagnostics import AspenError
-from aspenpy.files import Reader
-from aspenpy.source import Source
-from aspenpy.syntax.expression_builder import MAXIMUM_DEPTH
-from aspenpy.syntax.format import format_text
-from aspenpy.syntax.infer import dimension_of
-from aspenpy.syntax.parser import parse_expression, parse_file
-from aspenpy.syntax.printer import to_aspen
-from aspenpy.syntax.tokens import MAXIMUM_BLOCKS, MAXIMUM_NESTING
+from aspenpy.language.diagnostics import AspenError
+from aspenpy.language.expression_builder import MAXIMUM_DEPTH
+from aspenpy.language.files import Reader
+from aspenpy.language.format import format_text
+from aspenpy.language.infer import dimension_of
+from aspenpy.language.parser import parse_expression, parse_file
+from aspenpy.language.printer import to_aspen
+from aspenpy.language.source import Source
+from aspenpy.language.tokens import MAXIMUM_BLOCKS, MAXIMUM_NESTING
 from tests.syntax.corpus import APPLICATION, FILES, MACHINE
 from tests.syntax.strategies import damaged
 

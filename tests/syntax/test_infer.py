@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from aspenpy.diagnostics import AspenError
-from aspenpy.dimensions import BYTES, DIMENSIONLESS, FLOPS, HERTZ, JOULES, SECONDS, WATTS, Dimension
-from aspenpy.source import Source
-from aspenpy.syntax import nodes
-from aspenpy.syntax.infer import dimension_of
-from aspenpy.syntax.parser import parse_expression, parse_file, parse_value
+from aspenpy.language import nodes
+from aspenpy.language.diagnostics import AspenError
+from aspenpy.language.dimensions import BYTES, DIMENSIONLESS, FLOPS, HERTZ, JOULES, SECONDS, WATTS, Dimension
+from aspenpy.language.infer import dimension_of
+from aspenpy.language.parser import parse_expression, parse_file, parse_value
+from aspenpy.language.source import Source
 
 KNOWN = {"b": BYTES, "t": SECONDS, "f": FLOPS, "rate": BYTES / SECONDS, "ratio": DIMENSIONLESS, "sizes": BYTES}
 

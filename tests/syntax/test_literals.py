@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aspenpy.diagnostics import AspenError
-from aspenpy.syntax.literals import LARGEST_EXPONENT, LONGEST_NUMBER, read_string, write_string
-from aspenpy.syntax.nodes import Number
-from aspenpy.syntax.parser import parse_expression
+from aspenpy.language.diagnostics import AspenError
+from aspenpy.language.literals import LARGEST_EXPONENT, LONGEST_NUMBER, read_string, write_string
+from aspenpy.language.nodes import Number
+from aspenpy.language.parser import parse_expression
 
 
 def read(text: str) -> Number:

@@ -6,11 +6,11 @@ from fractions import Fraction
 
 import pytest
 
-from aspenpy.diagnostics import AspenError, Diagnostic
-from aspenpy.source import Source
-from aspenpy.syntax import nodes
-from aspenpy.syntax.nodes import Apply, Chain, Comparison, Index, Junction, Name, Negation, Number, Power
-from aspenpy.syntax.parser import parse_expression, parse_file, parse_value
+from aspenpy.language import nodes
+from aspenpy.language.diagnostics import AspenError, Diagnostic
+from aspenpy.language.nodes import Apply, Chain, Comparison, Index, Junction, Name, Negation, Number, Power
+from aspenpy.language.parser import parse_expression, parse_file, parse_value
+from aspenpy.language.source import Source
 from tests.syntax.corpus import APPLICATION, FILES, MACHINE
 
 ONE, TWO, THREE, FOUR = (Number(value, str(value)) for value in (1, 2, 3, 4))

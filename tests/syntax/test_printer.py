@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from aspenpy.diagnostics import AspenError
-from aspenpy.files import Reader
-from aspenpy.source import Source
-from aspenpy.syntax import nodes
-from aspenpy.syntax.format import format_text
-from aspenpy.syntax.nodes import Apply, Chain, Comparison, Junction, Name, Negation, Number, Power
-from aspenpy.syntax.parser import parse_expression, parse_file, parse_value
-from aspenpy.syntax.printer import to_aspen
+from aspenpy.language import nodes
+from aspenpy.language.diagnostics import AspenError
+from aspenpy.language.files import Reader
+from aspenpy.language.format import format_text
+from aspenpy.language.nodes import Apply, Chain, Comparison, Junction, Name, Negation, Number, Power
+from aspenpy.language.parser import parse_expression, parse_file, parse_value
+from aspenpy.language.printer import to_aspen
+from aspenpy.language.source import Source
 from tests.syntax import strategies
 from tests.syntax.corpus import FILES
 
@@ -106,7 +106,7 @@ def test_models(tree: nodes.Application | nodes.Machine) -> None:
 
 def test_every_kind_of_node_is_printed() -> None:
     kinds = {kind for kind in vars(nodes).values() if isinstance(kind, type) and kind.__module__ == nodes.__name__}
-    from aspenpy.syntax import printer
+    from aspenpy.language import printer
 
     assert kinds == set(printer._RULES)
 

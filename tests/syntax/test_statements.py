@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from aspenpy.source import Source
-from aspenpy.syntax import nodes
-from aspenpy.syntax.parser import parse_file
-from aspenpy.syntax.printer import to_aspen
-from aspenpy.syntax.statements import bodies, expressions, statements_in
+from aspenpy.language import nodes
+from aspenpy.language.parser import parse_file
+from aspenpy.language.printer import to_aspen
+from aspenpy.language.source import Source
+from aspenpy.language.statements import bodies, expressions, statements_in
 
 LEAF = "execute { flops [n] }"
 

@@ -15,14 +15,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aspenpy.dimensions import UNITS
-from aspenpy.files import grammar_path
-from aspenpy.source import Source
-from aspenpy.syntax import tables as module
-from aspenpy.syntax.builder import Builder
-from aspenpy.syntax.tables import COLLECT, PASS_ON, Tables, cache_folder, cached_tables, tables
-from aspenpy.syntax.tokens import word_pattern
-from aspenpy.syntax.words import TERMINALS, word_for, word_for_all
+from aspenpy.language import tables as module
+from aspenpy.language.builder import Builder
+from aspenpy.language.dimensions import UNITS
+from aspenpy.language.files import grammar_path
+from aspenpy.language.source import Source
+from aspenpy.language.tables import COLLECT, PASS_ON, Tables, cache_folder, cached_tables, tables
+from aspenpy.language.tokens import word_pattern
+from aspenpy.language.words import TERMINALS, word_for, word_for_all
 
 GRAMMAR = grammar_path().read_text(encoding="utf-8")
 
@@ -182,7 +182,7 @@ def test_no_cache_folder_where_none_can_be_made(tmp_path: Path, monkeypatch: pyt
 
 def test_several_programs_may_fill_the_cache_at_once(tmp_path: Path) -> None:
     program = (
-        "import sys\nfrom aspenpy.syntax.parser import parse_expression\n"
+        "import sys\nfrom aspenpy.language.parser import parse_expression\n"
         "print(parse_expression('1 + 2'), 'lark' in sys.modules)"
     )
     environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path)}

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from aspenpy.files import grammar_path
-from aspenpy.syntax.tables import tables
-from aspenpy.syntax.vocabulary import DECLARATION, KEYWORDS, PART, STATEMENT, beginning
+from aspenpy.language.files import grammar_path
+from aspenpy.language.tables import tables
+from aspenpy.language.vocabulary import DECLARATION, KEYWORDS, PART, STATEMENT, beginning
 
 RULE = re.compile(r"^\??([a-z_]+):(.*?)(?=^\S)", re.MULTILINE | re.DOTALL)
 

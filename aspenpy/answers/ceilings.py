@@ -1,0 +1,79 @@
+"""Ceilings: the most flops, or bytes, a second of a machine, with caches, memories and traits kept apart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from aspenpy.answers.peaks import Peak, redefined, value_of
+from aspenpy.answers.scope import Setting
+from aspenpy.cost.caches.level import Level, levels_of
+from aspenpy.cost.compute import target
+from aspenpy.language.diagnostics import fail
+from aspenpy.models.machine.model import Machine
+from aspenpy.record import Record
+
+COMPUTE = "flops"
+MEMORY = ("loads", "stores")
+
+
+class Ceiling(Record):
+    """The most flops, or bytes, a second under some traits: of one of the `count` components, and of all."""
+
+    resources: tuple[str, ...]
+    traits: tuple[str, ...]
+    path: tuple[str, ...]
+    count: float
+    one: float
+    rate: float
+
+    @property
+    def component(self) -> str:
+        return self.path[-1]
+
+
+def compute_ceilings(peaks: Iterable[Peak]) -> tuple[Ceiling, ...]:
+    """Of flops, each combination of traits."""
+    return tuple(_ceiling(peak) for peak in peaks if peak.resource == COMPUTE and peak.of_all)
+
+
+def memory_ceilings(peaks: Iterable[Peak], machine: Machine, socket: str | None) -> tuple[Ceiling, ...]:
+    """Of memories. Loads and stores of one memory that take turns at the same rate are one ceiling."""
+    found: list[Ceiling] = []
+    conflicts = target(machine, socket).conflicts
+    together = not conflicts.isdisjoint((MEMORY, MEMORY[::-1]))
+    for ceiling in (_ceiling(peak) for peak in peaks if peak.resource in MEMORY and peak.of_all):
+        same = [other for other in found if together and _alike(other, ceiling)]
+        if same:
+            found[found.index(same[0])] = same[0].replace(resources=(*same[0].resources, *ceiling.resources))
+        else:
+            found.append(ceiling)
+    return tuple(found)
+
+
+def cache_ceilings(machine: Machine, socket: str | None, settings: Mapping[str, Setting]) -> tuple[Ceiling, ...]:
+    """Of the caches between a core and its memory that say their bandwidth, the nearest to the core first."""
+    definitions = redefined(machine, settings)
+    found = []
+    for level in levels_of(machine, socket):
+        if level.bandwidth is None:
+            continue
+        one, count = value_of(level.bandwidth, definitions), value_of(level.place.count, definitions)
+        if one is not None and count is not None:
+            found.append(_of_cache(level, float(one), float(count)))
+    return tuple(found)
+
+
+def _of_cache(level: Level, one: float, count: float) -> Ceiling:
+    if one <= 0:
+        span = level.place.component.properties["bandwidth"].span
+        fail("incomplete-cache", f"the `bandwidth` of the cache `{level.name}` is not above 0", span)
+    return Ceiling(MEMORY, (), level.place.path, count, one, one * count)
+
+
+def _ceiling(peak: Peak) -> Ceiling:
+    one, count = float(peak.limit or 0), float(peak.count or 0)
+    return Ceiling((peak.resource,), peak.traits, peak.path, count, one, float(peak.of_all or 0))
+
+
+def _alike(first: Ceiling, second: Ceiling) -> bool:
+    return (first.path, first.traits, first.rate) == (second.path, second.traits, second.rate)

@@ -1,0 +1,373 @@
+"""What is wrong with an application, and what is probably a mistake in it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from aspenpy.answers.checks.values import circles, failures, start_of
+from aspenpy.answers.prediction import predict
+from aspenpy.answers.scope import DEFAULT_SEED, circular
+from aspenpy.answers.uneven import uneven
+from aspenpy.cost.caches.access import SENSELESS, Reader, read_access
+from aspenpy.cost.caches.level import levels_of
+from aspenpy.cost.caches.names import CACHE_TRAITS
+from aspenpy.cost.compute import choose_socket, nobody_offers, target
+from aspenpy.cost.exchanges import is_exchange
+from aspenpy.cost.mapper import all_definitions
+from aspenpy.cost.memory import Hierarchy, histogram_reader
+from aspenpy.cost.residence import memory_named, placed_data
+from aspenpy.cost.traits import unknown_trait
+from aspenpy.expr import graph
+from aspenpy.expr.evaluate import Evaluation, EvaluationError
+from aspenpy.expr.graph import Expr
+from aspenpy.language import nodes
+from aspenpy.language.diagnostics import AspenError, Diagnostic, Related, distinct, nearest
+from aspenpy.language.source import Span
+from aspenpy.language.statements import calls, own_names
+from aspenpy.models.application import flow
+from aspenpy.models.application.flow_builder import callees_first
+from aspenpy.models.application.model import Application, enum_constants
+from aspenpy.models.application.ranges import range_warning, ranged
+from aspenpy.models.application.recovery import recovered_kernels
+from aspenpy.models.application.total import blocks_in, walk
+from aspenpy.models.machine.model import Machine
+
+ANY_TARGET = frozenset({"flops", "intops", "messages", "intracomm"})
+"""Resources whose `to` and `from` often name something that is no data structure."""
+
+MOST_TOLD = 100
+"""Mistakes of one sort in one model: whoever makes more made one mistake often."""
+
+
+def check_application(
+    application: Application, machine: Machine | None = None, socket: str | None = None
+) -> list[Diagnostic]:
+    """What is wrong with an application, on a machine if one is given, and what is probably a mistake in it."""
+    kernels, errors = recovered_kernels(application, MOST_TOLD)
+    errors += _recursion(application)
+    found = [
+        *application.warnings,
+        *errors,
+        *_broken_values(application),
+        *_circles(application),
+        *_unknown_names(application, machine, kernels),
+        *_ranges(application),
+        *_unused_parameters(application, kernels, _broken_text(application, errors)),
+        *_shadowed(application),
+        *_unknown_arrays(application, kernels),
+    ]
+    if machine is None:
+        return [*found, *_patterns_of_any_cache(application, kernels)]
+    return _on_machine(application, machine, socket, kernels, found)
+
+
+Sockets = tuple[str | None, ...]
+"""Those that an application may run on; None for a machine without any."""
+
+
+def _sockets(machine: Machine, socket: str | None) -> Sockets:
+    return (choose_socket(machine, socket),) if socket is not None else machine.sockets or (None,)
+
+
+def _on_machine(
+    application: Application,
+    machine: Machine,
+    socket: str | None,
+    kernels: list[flow.Kernel],
+    found: list[Diagnostic],
+) -> list[Diagnostic]:
+    """What was found, with what the machine does not know or serve, and what a run says. Where the application runs, a
+    mistake in what no run needs is a warning: an error is what `aspenpy eval` refuses."""
+    sockets = (choose_socket(machine, socket),) if socket is not None else machine.sockets or (None,)
+    evaluated = _evaluated(application, machine, sockets)
+    found = [
+        *found,
+        *_unoffered(machine, kernels, sockets),
+        *_unknown_memories(application, machine, sockets),
+        *_patterns(application, machine, kernels, sockets),
+    ]
+    if not any(item.severity == "error" for item in evaluated):
+        found = [item.replace(severity="warning") if item.severity == "error" else item for item in found]
+    said = {(item.code, item.message) for item in found}
+    more = [item for item in evaluated if (item.code, item.message) not in said]
+    return distinct([*found, *_unknown_traits(machine, kernels, sockets), *more])
+
+
+def _evaluated(application: Application, machine: Machine, sockets: Sockets) -> list[Diagnostic]:
+    """What `aspenpy eval` would say: the errors of the first socket if it runs on none, else the warnings of all."""
+    errors: list[tuple[Diagnostic, ...]] = []
+    warnings: list[Diagnostic] = []
+    for socket in sockets:
+        try:
+            for kernel in application.entry_kernels():
+                warnings += predict(application, machine, socket=socket, kernel=kernel).diagnostics
+        except AspenError as error:
+            errors.append(error.diagnostics)
+    return list(errors[0]) if len(errors) == len(sockets) else distinct(warnings)
+
+
+def _broken_text(application: Application, errors: list[Diagnostic]) -> str:
+    """The text of the kernels in which something is wrong: what they use is not known."""
+    spans = [kernel.span for kernel in application.kernels.values() if _within(kernel.span, errors)]
+    return " ".join(span.source.text[span.start : span.end] for span in spans if span is not None)
+
+
+def _within(span: Span | None, errors: list[Diagnostic]) -> bool:
+    """Whether one of the errors lies in a place."""
+    places = [error.span for error in errors if error.span is not None]
+    return span is not None and any(span.source == at.source and span.start <= at.start < span.end for at in places)
+
+
+def _own_callees(application: Application) -> dict[str, list[str]]:
+    own = application.kernels
+    return {name: [call.kernel for call in calls(node.body) if call.kernel in own] for name, node in own.items()}
+
+
+def _recursion(application: Application) -> list[Diagnostic]:
+    """Kernels of the application that call themselves; an imported one never calls back."""
+    try:
+        callees_first(_own_callees(application), application.kernels)
+    except AspenError as error:
+        return list(error.diagnostics)
+    return []
+
+
+def _expressions(node: flow.Flow) -> Iterator[Expr]:
+    """The expressions of a flow and of all inside it; callees are not entered."""
+    for part in walk(node):
+        if isinstance(part, flow.Block):
+            yield part.parallelism
+            for requirement in part.requirements:
+                yield requirement.amount
+                yield from (item for trait in requirement.traits for item in trait.arguments if isinstance(item, Expr))
+        elif isinstance(part, flow.Repeat):
+            yield part.count
+        elif isinstance(part, flow.Choice):
+            yield from (condition for condition, _ in part.branches)
+        elif isinstance(part, flow.Expectation):
+            yield from (probability for probability, _ in part.cases)
+        elif isinstance(part, flow.Call):
+            yield from (value for _, value in part.arguments)
+
+
+def _kernel_expressions(kernel: flow.Kernel) -> list[Expr]:
+    return [*_expressions(kernel.body), *(value for _, value in kernel.overrides)]
+
+
+def _everything(application: Application, kernels: list[flow.Kernel]) -> list[Expr]:
+    """Every expression that the application evaluates somewhere."""
+    sizes = [data.size for data in application.data.values()]
+    values = [parameter.value for parameter in application.parameters.values()]
+    bounds = [bound for item in application.parameters.values() for bound in (item.low, item.high) if bound is not None]
+    return [*values, *bounds, *sizes, *(expr for kernel in kernels for expr in _kernel_expressions(kernel))]
+
+
+def _broken_values(application: Application) -> list[Diagnostic]:
+    """Parameters and data sizes whose value fails whatever the user sets: put-off mistakes, division by zero."""
+    named = {parameter.symbol: parameter.value for parameter in application.parameters.values()}
+    exprs = [*named.values(), *(data.size for data in application.data.values())]
+    return [diagnostic for expr in exprs for diagnostic in failures(expr, application.origins)]
+
+
+def _circles(application: Application) -> list[Diagnostic]:
+    definitions = all_definitions(application, None, None)
+    return [circular(found, application, None) for found in circles(list(definitions), definitions)]
+
+
+def _unknown_names(application: Application, machine: Machine | None, kernels: list[flow.Kernel]) -> list[Diagnostic]:
+    """Names that nobody defines: the machine may, so without one this is only a warning."""
+    formals = {symbol for kernel in kernels for symbol in (*kernel.formals, kernel.context)}
+    symbols = graph.free_symbols(graph.array(_everything(application, kernels)))
+    known = all_definitions(application, machine, None)
+    unknown = [symbol for symbol in symbols if symbol not in known and symbol not in formals and not symbol.payload[1]]
+    return [
+        Diagnostic(
+            "unknown-name",
+            f"unknown name `{symbol.payload[0]}`",
+            application.origins.get(symbol),
+            hint=nearest(symbol.payload[0], application.known_names())
+            or (
+                "neither model defines it"
+                if machine
+                else "the application does not define it; the machine may, or --set"
+            ),
+            severity="error" if machine else "warning",
+        )
+        for symbol in sorted(unknown, key=lambda symbol: start_of(application.origins.get(symbol)))[:MOST_TOLD]
+    ]
+
+
+def _ranges(application: Application) -> list[Diagnostic]:
+    """Defaults outside the range that their parameter declares, and ranges upside down."""
+    run = Evaluation({}, DEFAULT_SEED, all_definitions(application, None, None))
+    found = []
+    for parameter, exprs in ranged(application.parameters.values()):
+        try:
+            run.compute(exprs)
+        except EvaluationError:
+            continue  # told where the value is broken, or a machine's to give
+        found.append(range_warning(parameter, *(run.known[expr] for expr in exprs)))
+    return [warning for warning in found if warning is not None]
+
+
+def _unused_parameters(application: Application, kernels: list[flow.Kernel], broken: str) -> list[Diagnostic]:
+    """Global parameters and kernel arguments that nothing depends on; what stands in a `broken` text may be used."""
+    words = set(re.findall(r"\w+", broken))
+    used = graph.free_symbols(graph.array(_everything(application, kernels)))
+    found = [
+        Diagnostic("unused-parameter", f"parameter `{node.name}` is never used", node.name_span, severity="warning")
+        for node in application.declared.values()
+        if graph.symbol(application.prefix + node.name) not in used and node.name not in words
+    ]
+    for kernel in kernels:
+        own = graph.free_symbols(graph.array(_kernel_expressions(kernel)))
+        found += [
+            Diagnostic(
+                "unused-parameter",
+                f"argument `{formal.payload[0]}` of kernel `{kernel.name}` is never used",
+                node.span,
+                severity="warning",
+            )
+            for formal, node in zip(kernel.formals, _parameters_of(application.kernels[kernel.name]), strict=True)
+            if formal not in own and formal.payload[0] not in words
+        ]
+    return found
+
+
+def _parameters_of(kernel: nodes.Kernel) -> list[nodes.Formal]:
+    return [formal for formal in kernel.formals if formal.kind == "param"]
+
+
+def _shadowed(application: Application) -> list[Diagnostic]:
+    """Names of a kernel that hide a global one."""
+    places = {node.name: node.name_span for node in application.declared.values()}
+    for enum in application.enums.values():
+        places |= dict.fromkeys(enum_constants([enum]), enum.name_span)
+    return [
+        Diagnostic(
+            "shadowed-name",
+            f"{noun} `{name}` hides the global of that name in kernel `{kernel.name}`",
+            span,
+            related=(Related(places[name], "the global one"),),
+            severity="warning",
+        )
+        for kernel in application.kernels.values()
+        for noun, name, span in own_names(kernel)
+        if name in places
+    ]
+
+
+def _unknown_arrays(application: Application, kernels: list[flow.Kernel]) -> list[Diagnostic]:
+    """`to` and `from` data structures that nobody declares."""
+    found = []
+    for kernel in kernels:
+        node = application.kernels[kernel.name.removeprefix(application.prefix)]
+        local = {f"{kernel.name}.{item.name}" for item in node.declarations if isinstance(item, nodes.Data)}
+        known = {*application.data, *kernel.arrays, *local}
+        for block in blocks_in(kernel.body):
+            found += [
+                Diagnostic(
+                    "unknown-data",
+                    f"no data structure `{requirement.target}` is declared",
+                    requirement.target_span or requirement.span,
+                    hint=nearest(requirement.target, known),
+                    severity="warning",
+                )
+                for requirement in block.requirements
+                if requirement.target is not None
+                and requirement.target not in known
+                and requirement.resource not in ANY_TARGET
+            ]
+    return found
+
+
+def _unoffered(machine: Machine, kernels: list[flow.Kernel], sockets: Sockets) -> list[Diagnostic]:
+    """Requirements that no part of the machine serves, whichever of the sockets is chosen."""
+    targets = [target(machine, socket) for socket in sockets]
+    return [
+        nobody_offers(requirement, targets[0])
+        for kernel in kernels
+        for block in blocks_in(kernel.body)
+        for requirement in block.requirements
+        if not any(requirement.resource in where.offers for where in targets)
+    ]
+
+
+def _unknown_memories(application: Application, machine: Machine, sockets: Sockets) -> list[Diagnostic]:
+    """Data that lie in a memory that the machine does not have, whichever socket is chosen."""
+    found = []
+    for node in placed_data(application).values():
+        missing: list[Diagnostic] = []
+        for socket in sockets if node.memory is not None else ():
+            try:
+                memory_named(machine, socket, node)
+            except AspenError as error:
+                missing += error.diagnostics
+        found += missing[:1] if len(missing) == len(sockets) else []
+    return found
+
+
+def _unknown_traits(machine: Machine, kernels: list[flow.Kernel], sockets: Sockets) -> list[Diagnostic]:
+    """Traits that no component serving the resource knows: they change nothing on this machine. Caches know those that
+    say how data are touched."""
+    offers = [target(machine, socket).offers for socket in sockets]
+    of_caches = CACHE_TRAITS if any(levels_of(machine, socket) for socket in sockets) else frozenset()
+    found = []
+    for requirement in (item for kernel in kernels for block in blocks_in(kernel.body) for item in block.requirements):
+        resources = [offer[requirement.resource].resource for offer in offers if requirement.resource in offer]
+        for trait in requirement.traits:
+            known = [name for resource in resources for name in resource.traits]
+            of_cache = requirement.resource in ("loads", "stores") and trait.name in of_caches
+            exchange = any(is_exchange(trait.name, resource, machine) for resource in resources)
+            if resources and trait.name not in known and not exchange and not of_cache:
+                found.append(unknown_trait(machine, requirement, trait, resources))
+    return found
+
+
+def _patterns(
+    application: Application, machine: Machine, kernels: list[flow.Kernel], sockets: Sockets
+) -> list[Diagnostic]:
+    """Patterns of access that the machine's caches cannot make sense of."""
+    found: dict[Diagnostic, None] = {}
+    for socket in sockets:
+        where = target(machine, socket)
+        for kernel in kernels:
+            hierarchy = Hierarchy(machine, socket, application, kernel, all_definitions(application, machine, kernel))
+            for block in blocks_in(kernel.body) if hierarchy.levels else ():
+                try:
+                    hierarchy.traffic(block, where.serving)
+                except AspenError as error:
+                    found |= dict.fromkeys(error.diagnostics)
+    return list(found)
+
+
+def _patterns_of_any_cache(application: Application, kernels: list[flow.Kernel]) -> list[Diagnostic]:
+    """Patterns that make sense to no cache, by their values, and counts that are no whole number of sweeps.
+
+    A trait that is written in another way, or touches data of unknown size, may be one of the machine's own. Where a
+    value is not written in the trait but computed, a block that never runs may have it: a warning.
+    """
+    definitions = all_definitions(application, None, None)
+    run = Evaluation({}, DEFAULT_SEED, definitions)
+    sizes = {name: data.size for name, data in application.data.items()}
+    reader = Reader(sizes, definitions, histogram_reader(application))
+
+    def value(expr: Expr) -> Any:
+        run.compute([expr])
+        return run.known[expr]
+
+    found: dict[Diagnostic, None] = {}
+    for requirement in (item for kernel in kernels for block in blocks_in(kernel.body) for item in block.requirements):
+        try:
+            access = read_access(requirement, reader, frozenset())
+            if access is not None:
+                value(access.check)
+                found |= dict.fromkeys(uneven([access], value))
+        except AspenError as error:
+            found |= dict.fromkeys(item for item in error.diagnostics if item.code == SENSELESS)
+        except EvaluationError as error:
+            if isinstance(error.payload, Diagnostic) and error.payload.code == SENSELESS:
+                found[error.payload.replace(severity="warning")] = None
+    return list(found)

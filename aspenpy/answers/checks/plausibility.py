@@ -1,0 +1,293 @@
+"""Numbers of a machine that can hardly be meant: peaks above what clock and width allow, units that were forgotten,
+caches that do not come out even. The properties are those of docs/models/conventions.md; what a component does not
+declare is not looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+from aspenpy.answers.peaks import Peak, peaks
+from aspenpy.cost.caches.level import levels_of
+from aspenpy.expr.evaluate import EvaluationError, evaluate_many
+from aspenpy.expr.graph import Expr
+from aspenpy.language.diagnostics import Diagnostic, distinct
+from aspenpy.language.dimensions import readable
+from aspenpy.language.source import Span
+from aspenpy.models.machine.model import Component, Machine
+
+TOLERANCE = Fraction(1, 1000)
+"""By which a rate may exceed the product that it is made of: data sheets are rounded."""
+
+
+class Range(NamedTuple):
+    """What a property is plausible between, in a base unit; `below` says what a smaller value means."""
+
+    low: Fraction
+    high: Fraction
+    unit: str
+    below: str
+
+
+def _range(low: str, high: str, unit: str, below: str = "is the unit missing?") -> Range:
+    return Range(Fraction(low), Fraction(high), unit, below)
+
+
+RANGES: Mapping[tuple[str, str], Range] = {
+    ("core", "clock"): _range("1e6", "1e10", "Hz"),
+    ("core", "issue"): _range("0.01", "64", "flop", "a core does some flops a cycle"),
+    ("core", "simd_width"): _range("1", "4096", "", "scalar code has a width of 1"),
+    ("core", "fma_gain"): _range("1", "2", "", "a core that does not fuse has a gain of 1"),
+    ("cache", "capacity"): _range("256", "1e11", "B"),
+    ("cache", "cacheline"): _range("8", "4096", "B"),
+    ("cache", "associativity"): _range("1", "4096", "", "a cache that is mapped directly has one way"),
+    ("cache", "sharing"): _range("1", "1e6", "", "a core's own cache is shared by 1"),
+    ("cache", "latency"): _range("0", "1e-5", "s", "no answer comes before the question"),
+    ("cache", "bandwidth"): _range("1e6", "1e15", "B/s"),
+    ("memory", "capacity"): _range("65536", "1e15", "B"),
+    ("memory", "bandwidth"): _range("1e6", "1e14", "B/s"),
+    ("memory", "channel_bandwidth"): _range("1e6", "1e13", "B/s"),
+    ("memory", "channels"): _range("1", "1024", "", "there is one at least"),
+    ("memory", "latency"): _range("0", "1e-4", "s", "no answer comes before the question"),
+    ("link", "bandwidth"): _range("1e5", "1e14", "B/s"),
+    ("link", "latency"): _range("0", "1e-2", "s", "no message arrives before it is sent"),
+    ("interconnect", "bandwidth"): _range("1e5", "1e14", "B/s"),
+    ("interconnect", "latency"): _range("0", "1e-1", "s", "no message arrives before it is sent"),
+    ("interconnect", "hop_latency"): _range("0", "1e-3", "s", "no message arrives before it is sent"),
+    ("interconnect", "link_bandwidth"): _range("1e5", "1e14", "B/s"),
+    ("interconnect", "message_rate"): _range("1e3", "1e12", "message/s"),
+    ("interconnect", "reduction_bandwidth"): _range("1e6", "1e14", "B/s"),
+}
+"""By type of component and property."""
+
+
+class Order(NamedTuple):
+    """How a property goes from one level of the hierarchy to the next, as seen from a core: it `rises` or falls.
+    Of what is `shared`, each core has its part. `code`, `worse` and `hint` tell of a level where it does not."""
+
+    property: str
+    rises: bool
+    shared: bool
+    code: str
+    worse: str
+    hint: str
+
+
+ORDERS = (
+    Order(
+        "capacity", True, False, "smaller-level", "holds less than", "levels grow outwards: are two of them swapped?"
+    ),
+    Order("latency", True, False, "quicker-level", "answers sooner than", "a level waits for those inside it first"),
+    Order("bandwidth", False, True, "faster-level", "is faster than", "all that it delivers goes through that one"),
+)
+"""Of two levels that a core reaches, the inner one first: caches, then the memory."""
+
+POWERS_OF_TWO = {("cache", "cacheline"): "B"}
+
+
+def implausible(machine: Machine) -> list[Diagnostic]:
+    """A warning for every number that can hardly be meant, at its place, in the order of the file."""
+    found = [
+        warning
+        for node in machine.node.components
+        if node.name in machine.components
+        for warning in _Component(machine, machine.components[node.name]).warnings()
+    ]
+    return [*found, *_counts(machine), *_rates(machine), *distinct(_orders(machine))]
+
+
+class _Component:
+    """The numbers of one kind of component."""
+
+    def __init__(self, machine: Machine, component: Component) -> None:
+        self.component = component
+        self.values = {
+            item.name: number
+            for item in component.properties.values()
+            if item.value is not None and (number := _value(machine, item.value)) is not None
+        }
+
+    def warnings(self) -> Iterator[Diagnostic]:
+        yield from self._outside()
+        yield from self._uneven()
+        yield from self._ways()
+        yield from self._channels()
+
+    def span(self, name: str) -> Span | None:
+        return self.component.properties[name].span
+
+    def called(self, name: str) -> str:
+        return f"the {name} of {self.component.type} `{self.component.name}`"
+
+    def _outside(self) -> Iterator[Diagnostic]:
+        for name, value in self.values.items():
+            limits = RANGES.get((self.component.type, name))
+            if limits is None or limits.low <= value <= limits.high:
+                continue
+            told = readable(value, limits.unit)
+            if value <= 0 and limits.low > 0:
+                yield _warn("not-positive", f"{self.called(name)} is {told}", self.span(name), limits.below)
+            elif value < limits.low:
+                yield _warn("implausibly-small", f"{self.called(name)} is {told}", self.span(name), limits.below)
+            else:
+                hint = f"more than {readable(limits.high, limits.unit)} is unheard of"
+                yield _warn("implausibly-large", f"{self.called(name)} is {told}", self.span(name), hint)
+
+    def _uneven(self) -> Iterator[Diagnostic]:
+        for (kind, name), unit in POWERS_OF_TWO.items():
+            value = self.values.get(name)
+            if kind == self.component.type and value is not None and value > 0 and not _is_power_of_two(value):
+                message = f"{self.called(name)} is {readable(value, unit)}, which is no power of two"
+                yield _warn("no-power-of-two", message, self.span(name), "addresses are cut by bits")
+
+    def _ways(self) -> Iterator[Diagnostic]:
+        """A cache consists of sets of so many lines."""
+        numbers = [self.values.get(name, 0) for name in ("capacity", "cacheline", "associativity")]
+        capacity, line, ways = numbers
+        if self.component.type == "cache" and min(numbers) > 0 and capacity % (line * ways):
+            message = f"{self.called('capacity')} is no whole number of sets of {_number(ways)} lines"
+            yield _warn("uneven-sets", message, self.span("capacity"), f"a set takes {_number(line * ways)} B")
+
+    def _channels(self) -> Iterator[Diagnostic]:
+        names = ("bandwidth", "channels", "channel_bandwidth")
+        if self.component.type != "memory" or not self.values.keys() >= set(names):
+            return
+        bandwidth, channels, each = (self.values[name] for name in names)
+        if bandwidth > channels * each * (1 + TOLERANCE):
+            message = (
+                f"{self.called('bandwidth')} is {readable(bandwidth, 'B/s')}, and its {_number(channels)} channels of "
+                f"{readable(each, 'B/s')} carry {readable(channels * each, 'B/s')}"
+            )
+            yield _warn("above-channels", message, self.span("bandwidth"))
+
+
+# -- over several components -----------------------------------------------------------------------
+
+
+def _counts(machine: Machine) -> Iterator[Diagnostic]:
+    for component in machine.components.values():
+        for part in component.parts:
+            quantity = _value(machine, part.quantity)
+            if quantity is not None and quantity <= 0:
+                message = f"{component.type} `{component.name}` has {_number(quantity)} of `{part.component}`"
+                yield _warn("none-of-it", message, part.span, "leave the line out, or write how many there are")
+
+
+def _orders(machine: Machine) -> Iterator[Diagnostic]:
+    """Levels of memory that are out of order, socket by socket."""
+    for socket in machine.sockets:
+        places = [place for place in machine.places(socket) if place.component.type in ("core", "memory")]
+        cores = sum(_value(machine, place.count) or 0 for place in places if place.component.type == "core")
+        memories = [place for place in places if place.component.type == "memory"][:1]
+        levels = [
+            (_Component(machine, place.component), _value(machine, place.count))
+            for place in (*(level.place for level in levels_of(machine, socket)), *memories)
+        ]
+        for order in ORDERS:
+            amounts = [
+                (known, known.values[order.property] * (count / cores if order.shared else 1))
+                for known, count in levels
+                if order.property in known.values and (not order.shared or (cores and count))
+            ]
+            yield from _out_of_order(order, amounts)
+
+
+def _out_of_order(order: Order, levels: list[tuple[_Component, Any]]) -> Iterator[Diagnostic]:
+    for (inner, inside), (outer, outside) in pairwise(levels):
+        first, last = (inside, outside) if order.rises else (outside, inside)
+        if first > last * (1 + TOLERANCE):
+            unit = RANGES[outer.component.type, order.property].unit
+            told = f"{readable(outside, unit)} against {readable(inside, unit)}{' a core' if order.shared else ''}"
+            message = (
+                f"{outer.component.type} `{outer.component.name}` {order.worse} {inner.component.type} "
+                f"`{inner.component.name}` inside it: {told}"
+            )
+            yield _warn(order.code, message, outer.span(order.property), order.hint)
+
+
+def _rates(machine: Machine) -> Iterator[Diagnostic]:
+    """Each component that serves something, wherever it stands, once."""
+    served: dict[tuple[str, str], list[Peak]] = {}
+    for peak in peaks(machine, everywhere=True):
+        path = served.setdefault((peak.path[-1], peak.resource), [])
+        if not path or path[0].path == peak.path:
+            path.append(peak)
+    for (name, resource), found in served.items():
+        component = machine.components[name]
+        known = _Component(machine, component)
+        span = component.resources[resource].name_span
+        if resource == "flops":
+            yield from _peak(known, found, span)
+            yield from _slower(found, span)
+        else:
+            yield from _transfer(known, resource, found, span)
+
+
+def _peak(known: _Component, found: list[Peak], span: Span | None) -> Iterator[Diagnostic]:
+    rated = [peak for peak in found if peak.limit]
+    if not rated or not known.values.keys() >= {"clock", "issue"}:
+        return
+    best = max(rated, key=lambda peak: peak.limit or 0)
+    width, gain = known.values.get("simd_width", 1), known.values.get("fma_gain", 1)
+    allowed = known.values["clock"] * known.values["issue"] * width * gain
+    if best.limit is not None and best.limit > allowed * (1 + TOLERANCE):
+        product = " x ".join(name for name in ("clock", "issue", "simd_width", "fma_gain") if name in known.values)
+        message = (
+            f"core `{known.component.name}` does {readable(best.limit, 'flop/s')}{_as(best)}, and {product} allow "
+            f"{readable(allowed, 'flop/s')}"
+        )
+        yield _warn("above-peak", message, span)
+
+
+def _slower(found: list[Peak], span: Span | None) -> Iterator[Diagnostic]:
+    """Vectors and fused operations that cost time."""
+    rates = {peak.traits: peak.limit for peak in found}
+    for trait in ("simd", "fmad"):
+        for traits, rate in rates.items():
+            without = rates.get(tuple(name for name in traits if name != trait))
+            if trait in traits and rate is not None and without is not None and rate < without * (1 - TOLERANCE):
+                message = f"flops as {', '.join(traits)} are slower than without `{trait}`"
+                yield _warn("slower-trait", message, span, "a trait's time divides by the gain: `base/simd_width`")
+                break
+
+
+def _transfer(known: _Component, resource: str, found: list[Peak], span: Span | None) -> Iterator[Diagnostic]:
+    best = max((peak for peak in found if peak.limit), key=lambda peak: peak.limit or 0, default=None)
+    bandwidth = known.values.get("bandwidth")
+    if best is None or best.limit is None or bandwidth is None or best.limit <= bandwidth * (1 + TOLERANCE):
+        return
+    message = (
+        f"{known.component.type} `{known.component.name}` serves {resource} at {readable(best.limit, 'B/s')}"
+        f"{_as(best)}, above its bandwidth of {readable(bandwidth, 'B/s')}"
+    )
+    yield _warn("above-bandwidth", message, span)
+
+
+# -- in words --------------------------------------------------------------------------------------
+
+
+def _as(peak: Peak) -> str:
+    return f" as {', '.join(peak.traits)}" if peak.traits else ""
+
+
+def _number(value: Any) -> str:
+    return readable(value, "")
+
+
+def _warn(code: str, message: str, span: Span | None, hint: str | None = None) -> Diagnostic:
+    return Diagnostic(code, message, span, hint=hint, severity="warning")
+
+
+def _is_power_of_two(value: Any) -> bool:
+    return value == int(value) and not int(value) & (int(value) - 1)
+
+
+def _value(machine: Machine, expr: Expr) -> Any:
+    """None where the machine alone does not tell it, and for arrays."""
+    try:
+        found = evaluate_many([expr], None, 0, machine.definitions)[0]
+    except EvaluationError:
+        return None
+    return None if isinstance(found, tuple) else found

@@ -1,0 +1,60 @@
+"""Expressions whose value fails whatever the user sets: put-off mistakes, division by zero, circular definitions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from aspenpy.expr import graph
+from aspenpy.expr.definitions import CircularDefinition, reached
+from aspenpy.expr.evaluate import CERTAIN, EvaluationError, evaluate
+from aspenpy.expr.graph import Expr
+from aspenpy.language.diagnostics import Diagnostic
+from aspenpy.language.lower import Origins
+from aspenpy.language.source import Span
+
+
+def failures(expr: Expr, origins: Origins) -> list[Diagnostic]:
+    """What is wrong with an expression for certain; nothing where a symbol may still change it."""
+    broken = [node.payload for node in _certain(expr) if node.kind == "failure"]
+    if broken:
+        return [payload for payload in broken if isinstance(payload, Diagnostic)]
+    if graph.free_symbols(expr):
+        return []
+    try:
+        evaluate(expr, {})
+    except EvaluationError as error:
+        return [Diagnostic("no-value", error.reason, origins.get(error.node))]
+    return []
+
+
+def _certain(expr: Expr) -> list[Expr]:
+    """The nodes that the value needs whatever the symbols are."""
+    found = {expr: None}
+    for node in (waiting := [expr]):
+        certain = node.args[CERTAIN[node.kind]] if node.kind in CERTAIN else node.args
+        new = [arg for arg in dict.fromkeys(certain) if arg not in found]
+        found |= dict.fromkeys(new)
+        waiting += new
+    return list(found)
+
+
+MOST_CIRCLES = 20
+
+
+def circles(symbols: Iterable[Expr], definitions: Mapping[Expr, Expr]) -> list[CircularDefinition]:
+    """The circular definitions among some symbols, each once, and 20 at most."""
+    left = dict(definitions)
+    found: list[CircularDefinition] = []
+    while len(found) < MOST_CIRCLES:
+        try:
+            reached([symbol for symbol in symbols if symbol in left], left)
+            return found
+        except CircularDefinition as error:
+            found.append(CircularDefinition(error.cycle))  # without the frames that the one raised holds
+            del left[error.cycle[0]]
+    return found
+
+
+def start_of(span: Span | None) -> int:
+    """What diagnostics are put in the order of the text by; those without a place come first."""
+    return span.start if span else -1

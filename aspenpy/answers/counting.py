@@ -1,0 +1,272 @@
+"""Counting: how much of each resource a kernel asks for, by kernel and in all, and at which value of a parameter it
+asks for so much. No machine is needed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any, Unpack
+
+from aspenpy.answers.case import Case, CaseOptions, case_of
+from aspenpy.answers.inverse import Leap, Roots, Search, Solution
+from aspenpy.answers.prediction import amount_of
+from aspenpy.answers.scope import Scope, Value
+from aspenpy.cost.mapper import all_definitions, all_origins
+from aspenpy.expr import graph
+from aspenpy.expr.evaluate import EvaluationError, evaluate
+from aspenpy.expr.graph import Expr
+from aspenpy.language.diagnostics import AspenError, fail
+from aspenpy.models.application import flow
+from aspenpy.models.application.model import Application
+from aspenpy.models.application.total import (
+    Amount,
+    Amounts,
+    Calls,
+    Leaf,
+    Total,
+    Totals,
+    blocks_in,
+    callees_first,
+    of_kind,
+    run_totals,
+)
+from aspenpy.models.machine.model import Machine
+from aspenpy.record import Record
+from aspenpy.tables.numbers import count
+from aspenpy.tables.result import Result
+
+WIDEST = (1, 10**18)
+"""Where a parameter without a range is searched."""
+
+
+class KernelCount(Record):
+    """What one kernel asks for over the run, by resource: with all it calls, and in its own blocks."""
+
+    name: str
+    calls: Value
+    inclusive: dict[str, Value]
+    exclusive: dict[str, Value]
+
+
+class Inverse(Record):
+    """The values of a parameter, between `low` and `high`, at which a kernel asks for so much of a resource.
+
+    `leaps` are the places where the amount steps over the target without meeting it; `declared` says whether the
+    range is the one that the parameter declares.
+    """
+
+    parameter: str
+    resource: str
+    target: Value
+    low: Value
+    high: Value
+    whole: bool
+    declared: bool
+    solutions: tuple[Solution, ...]
+    leaps: tuple[Leap, ...]
+
+
+class Counts(Result):
+    """The resources that a kernel asks for. `traits` counts only requirements that have all of them (`sp` also means:
+    not `dp`); a machine gives values to the names that the application leaves to it. Amounts of exact models are
+    exact."""
+
+    reported_by = "counting"
+
+    def __init__(
+        self,
+        app: Application | Case,
+        machine: Machine | None = None,
+        *,
+        traits: tuple[str, ...] = (),
+        **options: Unpack[CaseOptions],
+    ) -> None:
+        case = case_of(app, machine, options)
+        application, machine = case.application, case.machine
+        self.application = application
+        self.entry = application.flow(case.kernel)
+        self.traits = traits
+        self.seed = case.seed
+        self.totals = run_totals(_ByKernel(traits), self.entry)
+        definitions = all_definitions(application, machine, self.entry)
+        origins = all_origins(application, machine)
+        roots = list(self.totals.values())
+        self.scope = Scope(application, machine, self.entry, definitions, origins, case.set, roots)
+
+    @cached_property
+    def resources(self) -> tuple[str, ...]:
+        """The resources that some kernel of the run asks for, whatever its traits, in the order written."""
+        asked = {
+            item.resource
+            for kernel in callees_first(self.entry)
+            for block in blocks_in(kernel.body)
+            for item in block.requirements
+        }
+        return tuple(name for name in self.application.resources if name in asked)
+
+    @cached_property
+    def amounts(self) -> dict[str, Value]:
+        """The amount of each resource, in its unit, and of `bytes`."""
+        return self._amounts(Amount)
+
+    @cached_property
+    def kernels(self) -> tuple[KernelCount, ...]:
+        """The kernels, the entry first, in the order in which they call each other."""
+        found = []
+        for kernel in reversed(callees_first(self.entry)):
+            name = kernel.name
+            own, within = self._amounts(_Own, name), self._amounts(_Within, name)
+            if kernel is self.entry:
+                found.append(KernelCount(name, 1, self.amounts, own))
+            else:
+                found.append(KernelCount(name, self._values.get(Calls(name), 0), within, own))
+        return tuple(found)
+
+    def _amounts(self, kind: type[Total], *of: str) -> dict[str, Value]:
+        return _with_bytes({name: self._values.get(kind(*of, name), 0) for name in self.resources})
+
+    @cached_property
+    def _values(self) -> dict[Any, Value]:
+        values = self.scope.values(list(self.totals.values()), self.seed)
+        return dict(zip(self.totals, values, strict=True))
+
+    def expression(self, resource: str) -> Expr:
+        """The amount of a resource, or of `bytes`, in the symbols of the model."""
+        zeros = dict.fromkeys(self.application.resources, graph.ZERO)
+        asked = {key.resource: worth for key, worth in of_kind(Amount, self.totals).items()}
+        return amount_of(zeros | asked, resource)
+
+    def number(self, text: str, name: str) -> Value:
+        """The value of a number or an expression in the application's names, as `--set` takes them; `name` says in
+        reports what it was given for."""
+        from aspenpy.language.lower import Lowering
+        from aspenpy.language.parser import parse_expression
+
+        origins = self.scope.origins
+        expr = Lowering(self.application.resolve, origins)(parse_expression(text, f"<{name}>"))
+        value: Value = self.scope.values([expr], self.seed)[0]
+        return value
+
+    # -- the inverse -----------------------------------------------------------------------------
+
+    def solve(
+        self,
+        parameter: str,
+        target: Value,
+        resource: str = "flops",
+        *,
+        whole: bool = False,
+        within: tuple[Value, Value] | None = None,
+    ) -> Inverse:
+        """All values of the parameter at which the kernel asks for the target: in `within`, else in the range that the
+        parameter declares. With `whole`, whole values only, by exact arithmetic. Raises AspenError where the target
+        is out of reach."""
+        symbol = self.scope.symbol(parameter)
+        expr = self.scope.formulas([self.expression(resource)], [parameter])[0]
+        place = self._place(symbol)
+        if symbol not in graph.free_symbols(expr):
+            fail("no-effect", f"the {resource} of `{self.entry.name}` do not depend on `{parameter}`", place)
+        declared = self._declared(symbol)
+        low, high = within or declared or WIDEST
+        if whole:
+            low, high = math.ceil(low), math.floor(high)
+        if low > high:
+            fail("empty-range", f"there is no value to try between {_shown(low)} and {_shown(high)}", place)
+
+        def value(x: Value) -> Value:
+            try:
+                found: Value = evaluate(expr, {symbol: x}, self.seed)
+                return found
+            except EvaluationError as error:
+                raise self._circumstance(self.scope.located(error), parameter, x) from None
+
+        found = Search(expr, symbol, value, target, whole).run(low, high)
+        if not found.solutions and not found.leaps:
+            self._out_of_reach(parameter, target, resource, (low, value(low)), (high, value(high)))
+        return _inverse(parameter, resource, target, (low, high), whole, within is None and declared is not None, found)
+
+    def _declared(self, symbol: Expr) -> tuple[Value, Value] | None:
+        for parameter in self.application.parameters.values():
+            if parameter.symbol is symbol and parameter.low is not None and parameter.high is not None:
+                low, high = self.scope.values([parameter.low, parameter.high], self.seed)
+                return low, high
+        return None
+
+    def _place(self, symbol: Expr) -> Any:
+        found = (item for item in self.application.parameters.values() if item.symbol is symbol)
+        return next((item.node.name_span or item.span for item in found), None)
+
+    @staticmethod
+    def _circumstance(error: AspenError, parameter: str, x: Value) -> AspenError:
+        return AspenError(*(found.within(f"with `{parameter}` = {_shown(x)}") for found in error.diagnostics))
+
+    def _out_of_reach(
+        self, parameter: str, target: Value, resource: str, low: tuple[Value, Value], high: tuple[Value, Value]
+    ) -> None:
+        message = (
+            f"no `{parameter}` from {_shown(low[0])} to {_shown(high[0])} makes `{self.entry.name}` ask for "
+            f"{_shown(target)} {resource}"
+        )
+        hint = f"at the ends of that range it asks for {_shown(low[1])} and {_shown(high[1])}; --range searches another"
+        fail("out-of-reach", message, self._place(self.scope.symbol(parameter)), hint=hint)
+
+
+class _Own(Total):
+    """The amount that a kernel's own blocks ask for."""
+
+    kernel: str
+    resource: str
+
+
+class _Within(Total):
+    """The amount that a kernel and all that it calls ask for."""
+
+    kernel: str
+    resource: str
+
+
+class _ByKernel(Leaf):
+    """Amounts in all and by kernel, and calls."""
+
+    def __init__(self, traits: tuple[str, ...]) -> None:
+        self.counted = Amounts(traits)
+
+    def block(self, block: flow.Block, kernel: flow.Kernel) -> Totals:
+        found = self.counted.block(block, kernel)
+        return found | {_Own(kernel.name, key.resource): worth for key, worth in found.items()}
+
+    def call(self, call: flow.Call, callee: Totals) -> Totals:
+        name = call.kernel.name
+        within = {_Within(name, key.resource): worth for key, worth in of_kind(Amount, callee).items()}
+        return {**callee, **within, Calls(name): graph.ONE}
+
+
+def _with_bytes(amounts: dict[str, Value]) -> dict[str, Value]:
+    """Loads and stores together, where there are any and nobody asks for `bytes` by that name."""
+    if "bytes" in amounts or amounts.keys().isdisjoint(("loads", "stores")):
+        return amounts
+    return {**amounts, "bytes": amounts.get("loads", 0) + amounts.get("stores", 0)}
+
+
+def intensity(amounts: Mapping[str, Value]) -> Value | None:
+    """Operational intensity: flops a byte that crosses the memory bus (Williams et al., CACM 2009); None without
+    either."""
+    flops, volume = amounts.get("flops", 0), amounts.get("bytes", 0)
+    return float(flops / volume) if flops and volume else None
+
+
+def _inverse(
+    parameter: str,
+    resource: str,
+    target: Value,
+    ends: tuple[Value, Value],
+    whole: bool,
+    declared: bool,
+    roots: Roots,
+) -> Inverse:
+    return Inverse(parameter, resource, target, *ends, whole, declared, roots.solutions, roots.leaps)
+
+
+def _shown(value: Value) -> str:
+    return count(value)

@@ -1,0 +1,161 @@
+"""Energy: the joules of a prediction in numbers, by kernel and by component."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Unpack
+
+from aspenpy.answers.case import Case, CaseOptions
+from aspenpy.answers.energy.options import LITERAL, EnergyOptions
+from aspenpy.answers.energy.term import Key, Term
+from aspenpy.answers.energy.totals import EnergyTotals
+from aspenpy.answers.energy.tree import PowerTree
+from aspenpy.answers.prediction import Prediction, predict
+from aspenpy.answers.scope import as_float
+from aspenpy.expr.graph import Expr
+from aspenpy.language.diagnostics import within_floats
+from aspenpy.models.application.model import Application
+from aspenpy.models.machine.model import Machine
+from aspenpy.record import Record
+from aspenpy.tables.result import Result
+
+
+class TermUse(Record):
+    """A term of the energy over the whole run: its rate (in `term.unit`), the amount that is multiplied with it, and
+    the joules. For what conversion loses, `term` is None, and so are rate and amount."""
+
+    key: Key
+    term: Term | None
+    rate: float | None
+    amount: float | None
+    energy: float
+
+
+class KernelEnergy(Record):
+    """A kernel's own blocks over the whole run: calls, seconds, joules, joules by term, and the average watts in that
+    time; None where it takes none."""
+
+    name: str
+    calls: float
+    time: float
+    energy: float
+    by_term: dict[Key, float]
+    power: float | None
+
+    @property
+    def per_call(self) -> float | None:
+        """Joules of one call, on average (E_i of equation 3.9); None where it is not called."""
+        return self.energy / self.calls if self.calls else None
+
+
+class Energy(Result):
+    """The energy of a prediction under some options. Raises AspenError where the machine declares no power for what
+    the application asks for, or a power that cannot be."""
+
+    reported_by = "energy"
+
+    def __init__(self, prediction: Prediction, options: EnergyOptions = LITERAL) -> None:
+        self.prediction = prediction
+        self.options = options
+        self.totals = EnergyTotals(prediction.tree, options)
+        _ = self.value
+
+    def __repr__(self) -> str:
+        where = f"{self.prediction.application.name} on {self.prediction.machine.name}"
+        return f"<Energy {where}: {self.value:.6g} J>"
+
+    @cached_property
+    def value(self) -> float:
+        """Joules."""
+        return self._numbers([self.totals.energy])[0]
+
+    @property
+    def runtime(self) -> float:
+        """Seconds."""
+        return self.prediction.runtime
+
+    @property
+    def power(self) -> float | None:
+        """Watts, on average; None of a run that takes no time."""
+        return self.value / self.runtime if self.runtime else None
+
+    @property
+    @within_floats
+    def edp(self) -> float:
+        """Joule seconds."""
+        return self.value * self.runtime
+
+    @property
+    @within_floats
+    def ed2p(self) -> float:
+        """Joule seconds squared."""
+        return self.value * self.runtime**2
+
+    @cached_property
+    def terms(self) -> tuple[TermUse, ...]:
+        """The terms; their joules add up to the energy."""
+        joules = dict(zip(self.totals.by_term, self._numbers(list(self.totals.by_term.values())), strict=True))
+        known = [key for key in joules if key in self.totals.terms]
+        rates = dict(zip(known, self._numbers([self.totals.terms[key].rate for key in known]), strict=True))
+        amounts = dict(zip(known, self._numbers([self.totals.amounts[key] for key in known]), strict=True))
+        return tuple(
+            TermUse(key, self.totals.terms.get(key), rates.get(key), amounts.get(key), energy)
+            for key, energy in joules.items()
+        )
+
+    @cached_property
+    def kernels(self) -> tuple[KernelEnergy, ...]:
+        """The kernels, the entry first; their joules add up to the energy (equation 3.9)."""
+        found = []
+        for use in self.prediction.kernels:
+            by_term = self.totals.by_kernel[use.name]
+            joules = dict(zip(by_term, self._numbers(list(by_term.values())), strict=True))
+            energy = sum(joules.values())
+            power = energy / use.exclusive if use.exclusive else None
+            found.append(KernelEnergy(use.name, use.calls, use.exclusive, energy, joules, power))
+        return tuple(found)
+
+    @cached_property
+    def components(self) -> dict[str, float]:
+        """Joules by component; they add up to the energy."""
+        found: dict[str, float] = {}
+        for use in self.terms:
+            found[use.key.component] = found.get(use.key.component, 0.0) + use.energy
+        return found
+
+    @cached_property
+    def left_out(self) -> tuple[str, ...]:
+        """Components that declare power which the embedded model does not charge: idle power beyond what the options
+        say, and dynamic power where nothing is served."""
+        if self.options.law != "aeem":
+            return ()
+        tree = self.prediction.tree
+        where = PowerTree(tree.machine, tree.socket, tree.origins)
+        idle = [
+            place.component.name
+            for place in where.places.values()
+            if where.power(place).static is not None and Key("idle", place.component.name) not in self.totals.terms
+        ]
+        return tuple(dict.fromkeys([*idle, *(place.component.name for place in where.never_drawn)]))
+
+    def formula(self, free: Sequence[str] = ()) -> Expr:
+        """The energy as a node of the expression graph in the free parameters; the rest is put in."""
+        return self.prediction.scope.formulas([self.totals.energy], free)[0]
+
+    def _numbers(self, exprs: Sequence[Expr]) -> list[float]:
+        values = self.prediction.scope.values(exprs, self.prediction.seed)
+        place = self.prediction.tree.entry.name_span
+        return [as_float(value, "the energy", place) for value in values]
+
+
+def predict_energy(
+    app: Application | Case,
+    machine: Machine | None = None,
+    *,
+    options: EnergyOptions = LITERAL,
+    **case: Unpack[CaseOptions],
+) -> Energy:
+    """What an application draws on the machine, counted in the way of `options`; the other arguments are those of
+    `predict`."""
+    return Energy(predict(app, machine, **case), options)

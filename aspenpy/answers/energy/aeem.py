@@ -1,0 +1,165 @@
+"""AEEM, Aspen's embedded energy model: Umar, dissertation (Virginia Tech, 2018), section 3.4.2, equations 3.2 to 3.9.
+
+    E = sum over kernels of calls * E_i                                     (3.9)
+    E_i = T_i * (P_static + P_dynamic) + E_comm                             (3.2, 3.3)
+    P_static = P_cpu_idle + P_mem_idle                                      (3.4)
+    P_dynamic = a_cpu * P_cpu_dynamic + a_mem * P_mem_dynamic               (3.5)
+    a = achieved over maximum rate                                          (3.7)
+    E_comm = message volume / bandwidth * P_nic_dynamic                     (3.8)
+
+T_i * a is the time that the work would take at the maximum rate, so that every term is watts times seconds that add up
+over blocks. The maximum of flops is that under the requirement's own traits, as in figure 3.8, of the cores that have
+work; that of bytes is the memory's, whatever the traits say. What one component serves overlaps as its time does.
+"""
+
+from __future__ import annotations
+
+from aspenpy.answers.energy.messages import adapter_seconds
+from aspenpy.answers.energy.options import EnergyOptions
+from aspenpy.answers.energy.term import Cause, Key, Term
+from aspenpy.answers.energy.tree import INTERCONNECT, MEMORY, PowerTree
+from aspenpy.cost.cost import BlockCost, CostTree, Offer, RequirementCost, conflict_groups, slowest
+from aspenpy.expr import graph
+from aspenpy.expr.graph import Expr
+from aspenpy.language.source import Span
+from aspenpy.models.application.total import Totals, summed
+from aspenpy.models.machine.model import Place
+
+BEYOND = "3.5, more"
+"""What terms that equation 3.5 does not have are told by."""
+
+
+class Aeem:
+    """The terms of the model on one machine. Raises AspenError where power is not declared, or cannot be."""
+
+    def __init__(self, tree: CostTree, options: EnergyOptions) -> None:
+        self.tree = tree
+        self.options = options
+        self.where = PowerTree(tree.machine, tree.socket, tree.origins)
+        self.where.offers |= tree.residence.offers
+        self.terms: dict[Key, Term] = {}
+        self._idle()
+        if options.active_cores:
+            self._active_cores()
+        if options.uncore:
+            self._uncore()
+        self._loads = {name: self._load(offer) for name, offer in self.where.offers.items() if self._asked(name)}
+
+    # -- terms -----------------------------------------------------------------------------------
+
+    def _idle(self) -> None:
+        """Equation 3.4; with the whole machine charged, of all that stands in it."""
+        where = self.where
+        if self.options.charged == "machine":
+            for place in self.tree.machine.places():
+                self._add_idle(place, place.count)
+        else:
+            for place in where.places.values():
+                if where.in_socket(place) or self._serves_memory(place):
+                    self._add_idle(place, where.in_one_socket(place))
+        self._refuse_without_idle()
+
+    def _refuse_without_idle(self) -> None:
+        """What computes draws power when it does not; memories, which have their own, do not count."""
+        where = self.where
+        inside = [place for place in where.places.values() if where.in_socket(place)]
+        if any(where.power(place).static is not None for place in inside if place.component.type != MEMORY):
+            return
+        asked = [offer for name, offer in where.offers.items() if self._asked(name) and where.in_socket(offer.place)]
+        if where.socket is not None:
+            where.refuse_missing(where.socket.component, "static")
+        elif asked:
+            where.refuse_missing(asked[0].place.component, "static", asked[0])
+
+    def _serves_memory(self, place: Place) -> bool:
+        """Whether it is a memory that stands beside the sockets and serves them."""
+        return place.component.type == MEMORY and any(
+            offer.place.path == place.path for offer in self.where.offers.values()
+        )
+
+    def _add_idle(self, place: Place, number: Expr) -> None:
+        power = self.where.power(place)
+        if power.static is not None:
+            self._add("idle", place, graph.mul(number, power.static), "3.4", True, power.static_span)
+
+    def _add(self, cause: Cause, place: Place, rate: Expr, equation: str, elapsed: bool, span: Span | None) -> Key:
+        """A component that stands in several places of the tree has one term."""
+        key = Key(cause, place.component.name)
+        if key in self.terms and elapsed:
+            rate = graph.add(self.terms[key].rate, rate)
+        self.terms[key] = Term(key, place.path, rate, "W", equation, elapsed, span)
+        return key
+
+    def _load(self, offer: Offer) -> Key | None:
+        """The term that pays for what load adds to serve a resource; None for a link that draws nothing more."""
+        place = self.where.drawing(offer)
+        if place is None:
+            return None
+        power = self.where.power(place)
+        assert power.dynamic is not None, place.path
+        if offer.place.component.type == INTERCONNECT:
+            return self._add("messages", place, power.dynamic, "3.8", False, power.dynamic_span)
+        one = self.options.charged == "socket"
+        watts = graph.mul(self.where.in_one_socket(place), power.dynamic) if one else power.dynamic
+        return self._add("active", place, watts, "3.5", False, power.dynamic_span)
+
+    def _asked(self, resource: str) -> bool:
+        return any(resource == item.server for block in self.tree.blocks.values() for item in block.requirements)
+
+    def _active_cores(self) -> None:
+        """Power of each core at work, a property of its socket."""
+        socket, watts = self.where.declared_property("active_core_power")
+        self._add("active cores", socket, watts, BEYOND, True, socket.component.properties["active_core_power"].span)
+
+    def _uncore(self) -> None:
+        """Power that goes with the square of the clock outside of the cores."""
+        socket, watts = self.where.declared_property("uncore_power")
+        _, clock = self.where.declared_property("uncore_clock", "clock")
+        _, reference = self.where.declared_property("uncore_reference", "clock")
+        rate = graph.mul(watts, graph.power(graph.div(clock, reference), 2))
+        self._add("uncore", socket, rate, BEYOND, True, socket.component.properties["uncore_power"].span)
+
+    # -- amounts ---------------------------------------------------------------------------------
+
+    def amounts(self, cost: BlockCost) -> Totals:
+        """Seconds that the watts of each term are drawn for; of several components together, component-seconds."""
+        found: Totals = {key: self._elapsed(key, cost) for key, term in self.terms.items() if term.elapsed}
+        busy: dict[Key, dict[str, list[Expr]]] = {}
+        for item in cost.requirements:
+            key = self._loads[item.server] if item.offer is not None else None
+            if key is not None and item.offer is not None:
+                seconds = self._seconds(item, item.offer, key, cost.block.parallelism)
+                busy.setdefault(key, {}).setdefault(item.server, []).append(seconds)
+        for key, resources in busy.items():
+            times = {resource: summed(parts) for resource, parts in resources.items()}
+            found[key] = slowest(conflict_groups(times, self.tree.conflicts))
+        return found
+
+    def _elapsed(self, key: Key, cost: BlockCost) -> Expr:
+        """The block's time, for each socket that has work and for each core at work."""
+        instances = cost.block.parallelism
+        number = graph.ONE
+        if key.cause == "active cores":
+            cores = self.where.cores
+            most = self.where.in_one_socket(cores) if self.options.charged == "socket" else cores.count
+            number = graph.apply("min", instances, most)
+        elif self.options.charged != "socket" and (key.cause == "uncore" or self.options.charged == "cores_used"):
+            number = self._sockets_used(instances)
+        return graph.mul(number, cost.time)
+
+    def _sockets_used(self, instances: Expr) -> Expr:
+        """Instances are dealt out evenly, so each has a socket of its own as long as there are some."""
+        if self.where.socket is None:
+            return graph.ONE
+        return graph.apply("min", graph.apply("max", instances, graph.ONE), self.where.socket.count)
+
+    def _seconds(self, item: RequirementCost, offer: Offer, key: Key, instances: Expr) -> Expr:
+        """For how long the work needs the drawing component at its maximum rate (equation 3.7, times T_i)."""
+        if key.cause == "messages":
+            return adapter_seconds(item, offer, instances, self.options.nic)
+        serial = self.where.memory_seconds(item) if offer.place.component.type == MEMORY else item.serial
+        if self.options.charged == "socket":
+            share = graph.div(instances, offer.place.count)
+            return graph.mul(graph.apply("max", graph.apply("min", instances, graph.ONE), share), serial)
+        drawing = self.where.places[self.terms[key].path]
+        return graph.mul(graph.div(graph.mul(instances, drawing.count), offer.place.count), serial)

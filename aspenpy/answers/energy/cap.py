@@ -1,0 +1,120 @@
+"""Cap: the clock that a power cap leaves.
+
+A socket may declare `property power_cap [750 W]`. Where a kernel would draw more on average over its own time, the
+clock is lowered until none does, and the run is predicted anew at that clock. Power is taken to rise with the clock.
+"""
+
+from __future__ import annotations
+
+from aspenpy.answers.energy.options import LITERAL, EnergyOptions
+from aspenpy.answers.energy.totals import EnergyTotals
+from aspenpy.answers.energy.tree import PowerTree
+from aspenpy.answers.prediction import Prediction
+from aspenpy.expr import graph
+from aspenpy.expr.evaluate import EvaluationError, evaluate
+from aspenpy.expr.graph import Expr
+from aspenpy.language.diagnostics import fail
+from aspenpy.language.dimensions import readable
+from aspenpy.models.application.total import Exclusive
+from aspenpy.models.machine.model import Place
+from aspenpy.record import Record
+
+LOWEST = 1000
+"""A clock that has no range is not lowered below this part of what it is."""
+
+PRECISION = 1e-12
+"""Of the clock that is found, relative to it."""
+
+
+class Capped(Record):
+    """A prediction under the cap: at `clock` hertz, to which `parameter` is set, instead of `declared`. `power` is what
+    the kernel that draws most draws then in one socket, in watts, `uncapped` before."""
+
+    prediction: Prediction
+    cap: float
+    parameter: str
+    declared: float
+    clock: float
+    uncapped: float
+    power: float
+
+
+def capped(prediction: Prediction, options: EnergyOptions = LITERAL) -> Capped:
+    """The prediction at the highest clock at which the socket's declared power cap holds. Raises AspenError where the
+    socket declares no cap or its cores no clock, and where no clock is low enough."""
+    where = PowerTree(prediction.machine, prediction.socket, prediction.tree.origins)
+    socket, expr = where.declared_property("power_cap")
+    parameter = _clock(where)
+    cap, declared = (float(value) for value in prediction.scope.values([expr, prediction.scope.symbol(parameter)]))
+    powers = _Powers(prediction, options, socket, parameter)
+    uncapped = powers.at(declared)
+    lowest = _lowest(prediction, parameter, declared)
+    clock = declared if uncapped <= cap else _highest(powers, cap, lowest, declared, socket)
+    if clock == declared:
+        return Capped(prediction, cap, parameter, declared, declared, uncapped, uncapped)
+    slower = Prediction(prediction.case.with_set({parameter: clock}))
+    return Capped(slower, cap, parameter, declared, clock, uncapped, powers.at(clock))
+
+
+def _clock(where: PowerTree) -> str:
+    """The name by which the cores' clock is set: that of the parameter behind the property, if it is one."""
+    core = where.cores.component
+    clock = core.properties.get("clock")
+    if clock is None or clock.value is None:
+        message = f"{core.type} `{core.name}` declares no clock that a power cap could lower"
+        fail("no-clock", message, core.name_span, hint="write `property clock [2 GHz]` in it")
+    behind = clock.value if clock.value.kind == "symbol" else clock.symbol
+    return f"machine:{behind.payload[0]}"
+
+
+class _Powers:
+    """The power of one socket, by kernel, as a function of the clock."""
+
+    def __init__(self, prediction: Prediction, options: EnergyOptions, socket: Place, parameter: str) -> None:
+        self.scope = prediction.scope
+        self.seed = prediction.seed
+        self.symbol = self.scope.symbol(parameter)
+        totals = EnergyTotals(prediction.tree, options.replace(charged="socket"))
+        inside = {key for key, term in totals.terms.items() if term.path[: len(socket.path)] == socket.path}
+        self.pairs: list[tuple[Expr, Expr]] = []
+        for name, by_term in totals.by_kernel.items():
+            energy = graph.add(*(joules for key, joules in by_term.items() if key in inside))
+            time = prediction.tree.kernel_totals.get(Exclusive(name), graph.ZERO)
+            energy, time = self.scope.formulas([energy, time], [parameter])
+            self.pairs.append((energy, time))
+
+    def at(self, clock: float) -> float:
+        """Watts of the kernel that draws most."""
+        try:
+            found = [
+                tuple(float(evaluate(expr, {self.symbol: clock}, self.seed)) for expr in pair) for pair in self.pairs
+            ]
+        except EvaluationError as error:
+            raise self.scope.located(error) from None
+        return max((energy / time for energy, time in found if time > 0), default=0.0)
+
+
+def _highest(powers: _Powers, cap: float, low: float, declared: float, socket: Place) -> float:
+    """By halving, between a clock at which the cap holds and one at which it does not."""
+    high = declared
+    if low >= high or powers.at(low) > cap:
+        component = socket.component
+        message = f"the power cap of socket `{component.name}` does not hold at any clock"
+        hint = f"at {readable(low, 'Hz')}, the lowest, a kernel draws {readable(powers.at(low), 'W')}"
+        fail("no-clock", message, component.properties["power_cap"].span, hint=hint)
+    while high - low > PRECISION * declared:
+        middle = (low + high) / 2
+        if powers.at(middle) <= cap:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+def _lowest(prediction: Prediction, parameter: str, declared: float) -> float:
+    """The lower end of the parameter's range, if it has one."""
+    name = parameter.removeprefix("machine:")
+    low = next((item.low for item in prediction.machine.parameters if item.name == name), None)
+    if low is None:
+        return declared / LOWEST
+    return float(prediction.scope.values([low], prediction.seed)[0])

@@ -1,0 +1,64 @@
+"""Hardware: what a socket does at most for each joule, in flops by precision and SIMD, and in bytes.
+
+Umar, dissertation 2018, figures 3.8 and 3.9: the peak over the watts at full load of the component that does it, idle
+and dynamic. The idle power of the memory is not charged to flops, nor that of the processor to bytes; where a memory
+declares no power of its own, as on the boards of accelerators, bytes are charged with that of the socket.
+"""
+
+from __future__ import annotations
+
+from aspenpy.answers.ceilings import COMPUTE, Ceiling
+from aspenpy.answers.energy.tree import PowerTree
+from aspenpy.answers.prediction import Prediction
+from aspenpy.answers.roofline import Roofline
+from aspenpy.cost.cost import Offer
+from aspenpy.expr import graph
+from aspenpy.expr.graph import Expr
+from aspenpy.record import Record
+
+
+class HardwarePeak(Record):
+    """A resource of one socket under some traits: the most of it a second (`unit` is `flop` or `B`), and the watts that
+    `component` draws then."""
+
+    resources: tuple[str, ...]
+    traits: tuple[str, ...]
+    unit: str
+    rate: float
+    component: str
+    power: float
+
+    @property
+    def per_joule(self) -> float | None:
+        """How much of it a joule is enough for; None where it draws nothing."""
+        return self.rate / self.power if self.power else None
+
+
+def hardware_peaks(prediction: Prediction) -> tuple[HardwarePeak, ...]:
+    """Of the socket that a prediction is for, with the machine's parameters as they are set there."""
+    scope = prediction.scope
+    overridden = [symbol for symbol in scope.overridden if symbol in prediction.machine.definitions]
+    values = dict(zip(overridden, scope.values(overridden, prediction.seed), strict=True))
+    settings = {symbol.payload[0]: value for symbol, value in values.items()}
+    roofline = Roofline(prediction.machine, socket=prediction.socket, set=settings)
+    where = PowerTree(prediction.machine, prediction.socket, prediction.tree.origins)
+    found = []
+    for ceiling in (*roofline.compute, *roofline.memory):
+        offer = where.offers.get(ceiling.resources[0])
+        if offer is not None and offer.place.path == ceiling.path:
+            found.append(_peak(prediction, where, ceiling, offer))
+    return tuple(found)
+
+
+def _peak(prediction: Prediction, where: PowerTree, ceiling: Ceiling, offer: Offer) -> HardwarePeak:
+    drawing = where.drawing(offer)
+    assert drawing is not None, ceiling.path
+    power = where.power(drawing)
+    watts: list[Expr] = [expr for expr in (power.static, power.dynamic) if expr is not None]
+    needed = [
+        where.in_one_socket(offer.place),
+        graph.mul(where.in_one_socket(drawing), graph.add(*watts)),
+    ]
+    number, drawn = (float(value) for value in prediction.scope.values(needed, prediction.seed))
+    unit = "flop" if ceiling.resources == (COMPUTE,) else "B"
+    return HardwarePeak(ceiling.resources, ceiling.traits, unit, ceiling.one * number, drawing.component.name, drawn)

@@ -1,0 +1,79 @@
+"""Optimum: the value of a parameter, such as a clock, at which an energy or one of its products with time is least.
+
+The slope is derived, and every place where it is zero or leaps over zero is found (`analysis.inverse` proves it); the
+least is at one of those or at an end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from aspenpy.answers.bounds import Real
+from aspenpy.answers.energy.metrics import METRICS
+from aspenpy.answers.energy.options import LITERAL, EnergyOptions
+from aspenpy.answers.inverse import Search
+from aspenpy.answers.prediction import Prediction
+from aspenpy.expr import graph
+from aspenpy.expr.derivative import derivative
+from aspenpy.expr.evaluate import EvaluationError, evaluate
+from aspenpy.expr.graph import Expr
+from aspenpy.language.diagnostics import fail
+from aspenpy.record import Record
+
+
+class Optimum(Record):
+    """Where the metric is least in the interval, what it is there, and at the ends."""
+
+    parameter: str
+    at: float
+    value: float
+    low: float
+    value_low: float
+    high: float
+    value_high: float
+
+
+def optimum(
+    prediction: Prediction,
+    parameter: str,
+    low: Real,
+    high: Real,
+    *,
+    metric: str = "energy",
+    options: EnergyOptions = LITERAL,
+) -> Optimum:
+    """The least of a metric of `METRICS` over a parameter of either model. Raises AspenError where nothing depends on
+    the parameter, or where it cannot be proved that all places are found."""
+    if low >= high:
+        fail("empty-range", f"`{parameter}` has no values from {float(low):.6g} to {float(high):.6g}")
+    expr = _metric(prediction, metric, options)
+    formula = prediction.scope.formulas([expr], [parameter])[0]
+    symbol = prediction.scope.symbol(parameter)
+    if symbol not in graph.free_symbols(formula):
+        fail("no-effect", f"the {metric} does not depend on `{parameter}`")
+
+    def at(expr: Expr, x: Real) -> Real:
+        try:
+            found: Real = evaluate(expr, {symbol: x}, prediction.seed)
+            return found
+        except EvaluationError as error:
+            raise prediction.scope.located(error) from None
+
+    places = [low, *_turns(formula, symbol, low, high, at), high]
+    values = {place: float(at(formula, place)) for place in places}
+    best = min(values, key=values.__getitem__)
+    return Optimum(parameter, float(best), values[best], float(low), values[low], float(high), values[high])
+
+
+def _metric(prediction: Prediction, metric: str, options: EnergyOptions) -> Expr:
+    if metric not in METRICS:
+        fail("unknown-metric", f"there is no least `{metric}`", hint=f"it is one of {', '.join(METRICS)}")
+    return METRICS[metric](prediction.tree, options)
+
+
+def _turns(formula: Expr, symbol: Expr, low: Real, high: Real, at: Callable[[Expr, Real], Real]) -> list[Real]:
+    """Where the slope is zero, or has different signs on the two sides."""
+    slope = derivative(formula, symbol)
+    found = Search(slope, symbol, lambda x: at(slope, x), 0, False).run(low, high)
+    solutions = [end for solution in found.solutions for end in (solution.low, solution.high)]
+    return solutions + [end for leap in found.leaps for end in (leap.before, leap.behind)]

@@ -1,0 +1,98 @@
+"""The energy roofline: joules for each flop and each byte, and a constant power for as long as it takes.
+
+    E = W * e_flop + Q * e_byte + pi_0 * T
+
+Choi, Bedard, Fowler and Vuduc, "A roofline model of energy", IPDPS 2013. A machine declares the constants as properties
+of its socket: `energy_per_flop` (and `energy_per_flop_dp`, where double precision takes another), `energy_per_byte` and
+`constant_power`. Messages are charged as in the embedded energy model.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from aspenpy.answers.energy.messages import adapter_seconds
+from aspenpy.answers.energy.options import EnergyOptions
+from aspenpy.answers.energy.term import Cause, Key, Term
+from aspenpy.answers.energy.tree import INTERCONNECT, PowerTree
+from aspenpy.cost.cost import BlockCost, CostTree, RequirementCost
+from aspenpy.expr import graph
+from aspenpy.expr.graph import Expr
+from aspenpy.language.source import Span
+from aspenpy.models.application.total import Totals, added
+from aspenpy.models.machine.model import Place
+
+EQUATION = "Choi 2013"
+FLOPS, DOUBLE_FLOPS, BYTES = "energy_per_flop", "energy_per_flop_dp", "energy_per_byte"
+MEMORY_RESOURCES = ("loads", "stores")
+
+
+class RooflineLaw:
+    """The terms of the law on one machine. Raises AspenError where the machine does not declare its constants."""
+
+    def __init__(self, tree: CostTree, options: EnergyOptions) -> None:
+        self.options = options
+        self.where = PowerTree(tree.machine, tree.socket, tree.origins)
+        self.terms: dict[Key, Term] = {}
+        self._constant = self._declared("constant", "constant_power", "W")
+        self._flops = self._declared("flops", FLOPS, "J/flop")
+        self._bytes = self._declared("bytes", BYTES, "J/B")
+        self._double = self._double_precision()
+        self._ports = self._messages(tree)
+
+    def _declared(self, cause: Cause, name: str, unit: Literal["W", "J/flop", "J/B"]) -> Key:
+        place, value = self.where.declared_property(name, "power" if unit == "W" else "energy")
+        return self._add(cause, place, value, unit, place.component.properties[name].span)
+
+    def _add(
+        self, cause: Cause, place: Place, rate: Expr, unit: Literal["W", "J/flop", "J/B"], span: Span | None
+    ) -> Key:
+        key = Key(cause, place.component.name)
+        self.terms[key] = Term(key, place.path, rate, unit, EQUATION, cause == "constant", span)
+        return key
+
+    def _double_precision(self) -> Expr | None:
+        """How many times the energy of a flop one in double precision takes, if the machine says."""
+        place = self.where.places[self.terms[self._flops].path]
+        if DOUBLE_FLOPS not in place.component.properties:
+            return None
+        return graph.div(self.where.declared_property(DOUBLE_FLOPS, "energy")[1], self.terms[self._flops].rate)
+
+    def _messages(self, tree: CostTree) -> dict[str, Key]:
+        found = {}
+        asked = {need.resource for block in tree.blocks for need in block.requirements}
+        for name, offer in self.where.offers.items():
+            if name in asked and offer.place.component.type == INTERCONNECT:
+                place = self.where.drawing(offer)
+                power = self.where.power(place) if place is not None else None
+                if place is not None and power is not None and power.dynamic is not None:
+                    found[name] = self._add("messages", place, power.dynamic, "W", power.dynamic_span)
+        return found
+
+    def amounts(self, cost: BlockCost) -> Totals:
+        """Seconds, flops and bytes of one execution of the block by all its instances."""
+        instances = cost.block.parallelism
+        worths = [self._amount(item, instances) for item in cost.requirements]
+        return added([{self._constant: graph.mul(self._sockets(instances), cost.time)}, *worths])
+
+    def _amount(self, item: RequirementCost, instances: Expr) -> Totals:
+        name = item.requirement.resource
+        amount = graph.mul(instances, item.requirement.amount)
+        if name == "flops":
+            double = any(trait.name == "dp" for trait in item.requirement.traits)
+            return {self._flops: graph.mul(amount, self._double) if double and self._double is not None else amount}
+        if name in MEMORY_RESOURCES:
+            if item.traffic is not None:  # of what goes through caches, memory's share
+                amount = graph.mul(instances, graph.add(item.traffic.read_bytes, item.traffic.written_bytes))
+            return {self._bytes: amount}
+        if name in self._ports and item.offer is not None:
+            return {self._ports[name]: adapter_seconds(item, item.offer, instances, self.options.nic)}
+        return {}
+
+    def _sockets(self, instances: Expr) -> Expr:
+        """The sockets whose constant power is charged."""
+        if self.options.charged == "socket" or self.where.socket is None:
+            return graph.ONE
+        if self.options.charged == "machine":
+            return self.where.socket.count
+        return graph.apply("min", graph.apply("max", instances, graph.ONE), self.where.socket.count)

@@ -1,0 +1,56 @@
+"""Term: one summand of an energy, so many joules for each unit of something that adds up over a run; and what a law,
+which says which terms there are, has to tell."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal, NamedTuple, Protocol
+
+from aspenpy.cost.cost import BlockCost
+from aspenpy.expr.graph import Expr
+from aspenpy.language.source import Span
+from aspenpy.models.application.total import Totals
+from aspenpy.record import Record
+
+Cause = Literal["idle", "active", "messages", "active cores", "uncore", "flops", "bytes", "constant", "conversion"]
+
+
+class Key(NamedTuple):
+    """What a term is known by: why energy is drawn, and by which kind of component."""
+
+    cause: Cause
+    component: str
+
+
+class Term(Record):
+    """`rate` joules for each unit of an amount: watts for each second (`unit` is `W`), or joules a flop or a byte.
+
+    `path` are the names from the machine down to the component. `equation` is where the term is from, the span where
+    the machine says the rate. Terms that are `elapsed` go with the time of a run, whatever is done in it.
+    """
+
+    key: Key
+    path: tuple[str, ...]
+    rate: Expr
+    unit: Literal["W", "J/flop", "J/B"]
+    equation: str
+    elapsed: bool
+    span: Span | None
+
+    @property
+    def amount_unit(self) -> str:
+        """Of what the rate is multiplied with."""
+        return {"W": "s", "J/flop": "flop", "J/B": "B"}[self.unit]
+
+
+class Law(Protocol):
+    """Which terms there are, and how much of each a block needs."""
+
+    @property
+    def terms(self) -> Mapping[Key, Term]:
+        """By key."""
+        ...
+
+    def amounts(self, cost: BlockCost) -> Totals:
+        """By the key of a term, in its unit, of one execution of the block by all its instances."""
+        ...

@@ -1,0 +1,166 @@
+"""Explanation: the chain behind a prediction, from each requirement's source line to its seconds."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from aspenpy.answers.scope import as_float
+from aspenpy.cost.cost import Bound, CostTree, RequirementCost
+from aspenpy.cost.messages import Exchange
+from aspenpy.expr import graph
+from aspenpy.expr.graph import Expr
+from aspenpy.language.diagnostics import fail, nearest
+from aspenpy.language.source import Span
+from aspenpy.models.application import flow
+from aspenpy.models.application.total import Leaf, Total, Totaller, Totals, blocks_in, of_kind
+from aspenpy.record import Record
+from aspenpy.tables.result import Result
+
+if TYPE_CHECKING:
+    from aspenpy.answers.prediction import Prediction
+
+
+class TraitStep(Record):
+    """A trait that changed a time: its name as written, and the machine's formula for it."""
+
+    name: str
+    formula: Expr
+
+
+class Step(Record):
+    """One requirement of one block.
+
+    `demand` is the amount that one parallel instance asks for, as written, in `unit`; `amount` what the whole run
+    asks for. `rate` is the machine's formula for the seconds of an amount, on one of `count` components; `traits`
+    change it in turn, `exchanges` are of all instances at once; `left_by_caches` are the bytes of an instance that
+    reach memory, where it says how it touches its data, and `fetched` those that a store fetches before it writes
+    (write-allocate); `time` is what the whole run spends on it, `share` its part of
+    the runtime (other requirements of the block may hide it, so shares need not add up to 1).
+    """
+
+    kernel: str
+    block: str | None
+    resource: str
+    demand: Expr
+    parallelism: Expr
+    amount: float
+    component: str
+    count: float
+    rate: Expr
+    traits: tuple[TraitStep, ...]
+    exchanges: tuple[Exchange, ...]
+    ignored_traits: tuple[str, ...]
+    left_by_caches: Expr | None
+    fetched: Expr | None
+    serial: Expr
+    time: float
+    share: float
+    bounds: bool
+    span: Span | None
+    machine_span: Span | None
+
+
+class Explanation(Record, Result):
+    """The steps behind the runtime (seconds) of a prediction, kernel by kernel, in the order written."""
+
+    reported_by = "explanation"
+
+    prediction: Prediction
+    steps: tuple[Step, ...]
+
+    @property
+    def runtime(self) -> float:
+        return self.prediction.runtime
+
+
+class _Asked(Total):
+    """P times the amount of a requirement."""
+
+    cost: RequirementCost
+
+
+class _Time(Total):
+    """Seconds of a requirement."""
+
+    cost: RequirementCost
+
+
+class _ByRequirement(Leaf):
+    """The leaf that keeps each requirement's amount and time apart, over the whole run."""
+
+    def __init__(self, tree: CostTree) -> None:
+        self.tree = tree
+
+    def block(self, block: flow.Block, kernel: flow.Kernel) -> Totals:
+        found: Totals = {}
+        for cost in self.tree.blocks[block].requirements:
+            found[_Asked(cost)] = graph.mul(block.parallelism, cost.requirement.amount)
+            found[_Time(cost)] = cost.time
+        return found
+
+
+def explain(prediction: Prediction, kernel: str | None = None) -> Explanation:
+    """The steps of one kernel, or of all that ran."""
+    tree = prediction.tree
+    names = [item.name for item in tree.kernels]
+    if kernel is not None and kernel not in names:
+        hint = nearest(kernel, names) or "the kernels that ran are " + ", ".join(reversed(names))
+        fail("unknown-kernel", f"no kernel `{kernel}` ran", hint=hint)
+    totals = Totaller(_ByRequirement(tree)).kernel(tree.entry)
+    wanted = [
+        (item, block, cost)
+        for item in reversed(tree.kernels)
+        if kernel in (None, item.name)
+        for block in blocks_in(item.body)
+        for cost in tree.blocks[block].requirements
+    ]
+    exprs = [expr for _, _, cost in wanted for expr in _numbers(cost, totals)]
+    bound = graph.substitute(exprs, {tree.entry.context: graph.ZERO}) if exprs else []
+    place = tree.entry.name_span
+    values = [as_float(value, "a step", place) for value in prediction.scope.values(bound, prediction.seed)]
+    waits = {(key.kernel, key.resource) for key, time in of_kind(Bound, prediction.totals).items() if time > 0}
+    waits |= {(use.name, name) for use in prediction.kernels for name in use.group}
+    steps = tuple(
+        _step(item, block, cost, values[3 * place : 3 * place + 3], prediction.runtime, waits)
+        for place, (item, block, cost) in enumerate(wanted)
+    )
+    return Explanation(prediction, steps)
+
+
+def _numbers(cost: RequirementCost, totals: Totals) -> tuple[Expr, Expr, Expr]:
+    count = cost.offer.place.count if cost.offer else graph.ZERO
+    return totals[_Asked(cost)], totals[_Time(cost)], count
+
+
+def _step(
+    kernel: flow.Kernel,
+    block: flow.Block,
+    cost: RequirementCost,
+    values: list[float],
+    runtime: float,
+    waits: set[tuple[str, str]],
+) -> Step:
+    amount, time, count = values
+    requirement, offer = cost.requirement, cost.offer
+    return Step(
+        kernel.name,
+        block.label,
+        requirement.resource,
+        requirement.amount,
+        block.parallelism,
+        amount,
+        offer.where if offer else "",
+        count,
+        offer.resource.time if offer else cost.base,
+        tuple(TraitStep(trait.name, trait.formula) for trait in cost.traits if not isinstance(trait, Exchange)),
+        tuple(trait for trait in cost.traits if isinstance(trait, Exchange)),
+        cost.ignored,
+        None if cost.traffic is None else graph.add(cost.traffic.read_bytes, cost.traffic.written_bytes),
+        cost.traffic.read_bytes if cost.traffic is not None and cost.traffic.allocates else None,
+        cost.serial,
+        time,
+        time / runtime if runtime else 0.0,
+        (kernel.name, cost.server) in waits,
+        requirement.span,
+        offer.resource.span if offer else None,
+    )

@@ -1,0 +1,310 @@
+"""Footprint: the data structures that kernels and regions of a run touch, their bytes, and whether they fit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from typing import Any, Unpack
+
+from aspenpy.answers.case import Case, CaseOptions, case_of
+from aspenpy.answers.models import Run
+from aspenpy.answers.paths import Scene, Visit, largest, visits
+from aspenpy.answers.scope import Value
+from aspenpy.cost.compute import target
+from aspenpy.cost.mapper import warnings_of
+from aspenpy.cost.residence import Residence, placed_data
+from aspenpy.expr import graph
+from aspenpy.expr.graph import Expr
+from aspenpy.language import nodes
+from aspenpy.language.diagnostics import Diagnostic
+from aspenpy.language.dimensions import readable
+from aspenpy.language.lower import Lowering, guarded
+from aspenpy.models.application.model import Application
+from aspenpy.models.application.total import callees_first
+from aspenpy.models.machine.model import Machine, Place
+from aspenpy.record import Record
+from aspenpy.tables.result import Result
+
+
+class DataUse(Record):
+    """A data structure: its bytes (None where they are not declared, or differ from pass to pass in a way that has no
+    largest value), and the bytes loaded from it and stored to it over the run."""
+
+    name: str
+    size: Value | None
+    loads: Value
+    stores: Value
+
+
+class RegionUse(Record):
+    """A kernel, or labelled statements in it: `name` is the kernel and the labels. The data structures touched in its
+    own statements, and with all that is called there; their bytes, those without a size left out."""
+
+    name: tuple[str, ...]
+    own: tuple[str, ...]
+    touched: tuple[str, ...]
+    exclusive: Value
+    inclusive: Value
+
+
+class Capacity(Record):
+    """A memory: its path, how many there are, and their bytes together (None where the machine does not say); the data
+    structures touched that lie in it, and their bytes."""
+
+    memory: str
+    count: Value
+    size: Value | None
+    data: tuple[str, ...]
+    held: Value
+
+    @property
+    def fits(self) -> bool | None:
+        """Whether it holds its data; None where the machine does not say."""
+        return None if self.size is None else self.held <= self.size
+
+
+class Footprint(Result):
+    """What a run touches. Branches that are not taken are left out; a data structure counts once, however often and
+    wherever it is touched, and whole."""
+
+    reported_by = "footprint"
+
+    def __init__(self, app: Application | Case, machine: Machine | None = None, **options: Unpack[CaseOptions]) -> None:
+        case = case_of(app, machine, options)
+        self.application = case.application
+        self.machine = case.machine
+        self.socket = case.socket
+        self.run = Run(case)
+        self._touches = self._find()
+
+    @property
+    def kernel(self) -> str:
+        """The kernel that was run."""
+        return self.run.entry.name
+
+    @property
+    def total(self) -> Value:
+        """Bytes of all that is touched."""
+        return self._bytes(self.data)
+
+    @cached_property
+    def data(self) -> dict[str, DataUse]:
+        """The data structures touched, in the order in which they first are."""
+        moved: dict[tuple[str, str], Value] = {}
+        for touch in self._touches:
+            if touch.resource in ("loads", "stores"):
+                key = (touch.data, touch.resource)
+                moved[key] = moved.get(key, 0) + touch.amount
+        names = dict.fromkeys(touch.data for touch in self._touches)
+        return {
+            name: DataUse(name, self._sizes.get(name), moved.get((name, "loads"), 0), moved.get((name, "stores"), 0))
+            for name in names
+        }
+
+    @cached_property
+    def regions(self) -> tuple[RegionUse, ...]:
+        """The kernels in the order in which they call each other, each with its regions behind it."""
+        own: dict[tuple[str, ...], dict[str, None]] = {}
+        touched: dict[tuple[str, ...], dict[str, None]] = {}
+        for touch in self._touches:
+            for region in _keys(touch.region):
+                touched.setdefault(region, {})[touch.data] = None
+                directly = own.setdefault(region, {})
+                if touch.kernel == region[0]:
+                    directly[touch.data] = None
+        order = [kernel.name for kernel in reversed(callees_first(self.run.entry))]
+        found = sorted(own, key=lambda region: order.index(region[0]))
+        return tuple(
+            RegionUse(key, tuple(own[key]), tuple(touched[key]), self._bytes(own[key]), self._bytes(touched[key]))
+            for key in found
+        )
+
+    @cached_property
+    def capacities(self) -> tuple[Capacity, ...]:
+        """The memory of the machine that serves the loads, which holds all data that do not say where they lie, and
+        those in which others do; none without a machine, or where nothing serves loads."""
+        if self.machine is None:
+            return ()
+        where = target(self.machine, self.socket)
+        if "loads" not in where.offers:
+            return ()
+        first = where.offers["loads"].place
+        lying = Residence(self.application, self.run.entry, where).memories
+        held = {first.path: (first, [name for name in self.data if lying.get(name, first).path == first.path])}
+        for name, place in lying.items():
+            if place.path != first.path and name in self.data:
+                held.setdefault(place.path, (place, []))[1].append(name)
+        return tuple(self._capacity(place, tuple(names)) for place, names in held.values())
+
+    @property
+    def capacity(self) -> Capacity | None:
+        """The memory of the machine that serves the loads; None without a machine, or where none does."""
+        return self.capacities[0] if self.capacities else None
+
+    def _capacity(self, place: Place, names: tuple[str, ...]) -> Capacity:
+        stated = place.component.properties.get("capacity")
+        size = stated.symbol if stated is not None and stated.value is not None else None
+        count, one = self.run.values([place.count, graph.ZERO if size is None else size])
+        total = None if size is None else count * one
+        return Capacity("/".join(place.path), count, total, names, self._bytes(names))
+
+    @property
+    def fits(self) -> bool | None:
+        """Whether all that is touched fits into the machine's memories; None where nobody can tell."""
+        verdicts = [found.fits for found in self.capacities]
+        if False in verdicts:
+            return False
+        return True if verdicts and None not in verdicts else None
+
+    @cached_property
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
+        """Warnings: those of the models, data structures without a size, a memory that is too small."""
+        found = warnings_of(self.application, self.machine, self.socket, self.kernel)
+        for use in self.data.values():
+            if use.size is None:
+                touch = next(touch for touch in self._touches if touch.data == use.name)
+                message = f"nothing says how large `{use.name}` is, so it is not counted"
+                hint = f"declare it: data {use.name} [bytes]"
+                found.append(Diagnostic("unknown-size", message, touch.span, hint=hint, severity="warning"))
+        return (*found, *self.exceeding())
+
+    def exceeding(self) -> list[Diagnostic]:
+        """A warning for each memory that does not hold the data that lie in it: where they are declared, if they say
+        themselves where they lie."""
+        declared = placed_data(self.application)
+        found = []
+        for memory in self.capacities:
+            placed = [name for name in memory.data if name in declared and declared[name].memory is not None]
+            if memory.size is not None and self._bytes(placed) > memory.size:
+                found.append(self._spilling(memory, memory.size, placed, declared))
+            elif memory.size and not memory.fits:
+                message = f"`{self.kernel}` touches {float(memory.held / memory.size):.3g} times what memory holds"
+                found.append(Diagnostic("exceeds-memory", message, self.run.entry.name_span, severity="warning"))
+        return found
+
+    def _spilling(
+        self, memory: Capacity, size: Value, placed: Sequence[str], declared: Mapping[str, nodes.Data]
+    ) -> Diagnostic:
+        """Said of the data structure that is one too many, in the order in which they are touched."""
+        several = len([name for name in placed if self._bytes([name])]) > 1
+        place = next(place for place in range(len(placed)) if self._bytes(placed[: place + 1]) > size)
+        held = readable(self._bytes(placed), "B")
+        what = f"{len(placed)} data structures of {held} lie" if several else f"`{placed[place]}` of {held} lies"
+        over = readable(self._bytes(placed) - size, "B")
+        name = memory.memory.rpartition("/")[2]
+        message = f"{what} in `{name}`, which holds {readable(size, 'B')}: {over} too much"
+        node = declared[placed[place]]
+        hint = "times are those of a memory that holds them; give some another place"
+        return Diagnostic("exceeds-memory", message, node.memory_span or node.span, hint=hint, severity="warning")
+
+    # -- finding ---------------------------------------------------------------------------------
+
+    def _find(self) -> list[_Touch]:
+        """The requirements that name a data structure, where the run reaches them."""
+        met = [
+            (visit, requirement)
+            for visit in visits(self.run.entry)
+            for requirement in visit.block.requirements
+            if requirement.target is not None
+        ]
+        executions = [visit.over_run(graph.ONE) for visit, _ in met]
+        amounts = [
+            visit.over_run(graph.mul(*visit.scene.here([visit.block.parallelism, requirement.amount])))
+            for visit, requirement in met
+        ]
+        values = self.run.values([*executions, *amounts]) if met else []
+        return [
+            _Touch(
+                visit,
+                visit.scene.kernel.name,
+                visit.scene.region,
+                requirement.resource,
+                visit.scene.data(requirement.target or ""),
+                values[len(met) + place],
+                requirement.target_span or requirement.span,
+            )
+            for place, (visit, requirement) in enumerate(met)
+            if values[place]
+        ]
+
+    @cached_property
+    def _sizes(self) -> dict[str, Value]:
+        """The bytes of each data structure, the largest where they differ from call to call."""
+        found: dict[str, Value] = {}
+        declared = self.application.data
+        for touch in self._touches:
+            scene = touch.visit.scene
+            if touch.data in declared:
+                sizes = [] if touch.data in found else [self._size(declared[touch.data].size, scene)]
+            else:
+                sizes = [self._local_size(touch.data, scene)]
+            for size in sizes:
+                if size is not None:
+                    found[touch.data] = max(size, found.get(touch.data, 0))
+        return found
+
+    def _local_size(self, name: str, scene: Scene) -> Value | None:
+        """The bytes of a data structure that a kernel of the call path declares."""
+        owner = name.rpartition(".")[0]
+        if owner != scene.kernel.name:
+            return None
+        size = declared_size(self.application, owner, name)
+        return None if size is None else self._size(scene.here([size])[0], scene)
+
+    def _size(self, size: Expr, scene: Scene) -> Value | None:
+        loops = [loop for loop in scene.loops if loop.node.named]
+        formula, *counts = self.run.formulas([size, *(loop.count for loop in loops)])
+        if not graph.free_symbols(formula):
+            value: Value = self.run.values([size])[0]
+            return value
+        (formula,) = self.run.formulas([scene.where_reached(size)])
+        around = [(loop.node.counter, count) for loop, count in zip(loops, counts, strict=True)]
+        most: Value | None = largest(formula, around, self.run.case.seed)
+        return most
+
+    def _bytes(self, names: Iterable[str]) -> Value:
+        return sum((size for name in names if (size := self._sizes.get(name)) is not None), 0)
+
+
+memory = Footprint
+"""What `aspenpy memory` shows, under the command's name."""
+
+
+class _Touch(Record):
+    """One requirement's use of a data structure on one call path, bytes over the run."""
+
+    visit: Visit
+    kernel: str
+    region: tuple[str, ...]
+    resource: str
+    data: str
+    amount: Value
+    span: Any
+
+
+def _keys(region: tuple[str, ...]) -> Iterable[tuple[str, ...]]:
+    """What a place belongs to, from the outside in: each kernel on the way, and the labels on the way in it."""
+    key: tuple[str, ...] = ()
+    for name in region:
+        key = (*key, name) if name.startswith('"') else (name,)
+        yield key
+
+
+def declared_size(application: Application, kernel: str, data: str) -> Expr | None:
+    """The bytes of a kernel's own data structure, in the kernel's arguments and the globals."""
+    model, node = application.find_kernel(kernel)
+    wanted = data.rpartition(".")[2]
+    declared = {item.name: item for item in node.declarations if isinstance(item, nodes.Data)}
+    if wanted not in declared:
+        return None
+    full_name = model.prefix + node.name
+    formals = {formal.name: graph.symbol(formal.name, full_name) for formal in node.formals if formal.kind == "param"}
+    local = {item.name: item.value for item in node.declarations if isinstance(item, nodes.Parameter)}
+
+    def resolve(name: nodes.Name) -> Expr:
+        if name.name in formals:
+            return formals[name.name]
+        return guarded(lower, local[name.name]) if name.name in local else model.resolve(name)
+
+    lower = Lowering(resolve, application.origins)
+    return model.data_of(declared[wanted], lower).size

@@ -1,0 +1,241 @@
+"""Inverse: at which values of a parameter a quantity meets a target, all of them in an interval.
+
+The interval is split until the quantity rises or falls from one end of a piece to the other, or cannot reach the
+target in it (`analysis.bounds` proves either); in a piece where it only rises, halving finds the place. For whole
+numbers all arithmetic is exact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from itertools import pairwise
+
+from aspenpy.answers.bounds import ANYWHERE, FALLING, Range, Real, bounds, size
+from aspenpy.expr import graph
+from aspenpy.expr.derivative import derivative
+from aspenpy.expr.graph import Expr
+from aspenpy.expr.regime import STAIRCASES
+from aspenpy.language.diagnostics import fail
+from aspenpy.record import Record
+
+MOST_PIECES = 20_000
+"""Pieces of the interval that are looked at before giving up."""
+
+FEW = 32
+"""Whole numbers that are tried one by one."""
+
+NARROW = 1e-13
+"""A piece of real numbers so narrow, relative to where it lies, is a point."""
+
+CLOSE = 1e-12
+"""A value this close to the target, relative to it, meets it: what floating-point arithmetic can tell."""
+
+JUMPING_FUNCTIONS = frozenset({"ceil", "floor", "round", "mod", "lookup", "gcd", *STAIRCASES})
+JUMPING_KINDS = frozenset({"if_else", "index", "draw", "failure"})
+
+
+Piece = tuple[Real, Real]
+"""Both ends of an interval."""
+
+
+class Solution(Record):
+    """Values that meet the target, from `low` to `high`: one, where they are equal."""
+
+    low: Real
+    high: Real
+
+
+class Leap(Record):
+    """Two neighbouring values of the parameter, and the quantity there: it leaps over the target between them."""
+
+    before: Real
+    amount_before: Real
+    behind: Real
+    amount_behind: Real
+
+
+class Roots(Record):
+    """What a search has found, from the smallest value on."""
+
+    solutions: tuple[Solution, ...]
+    leaps: tuple[Leap, ...]
+
+
+class Search:
+    """The search for all values of a symbol, from `low` to `high`, at which an expression of nothing else meets a
+    target; `value` gives the expression's value at one of the symbol's. Of whole numbers with `whole`."""
+
+    most_pieces = MOST_PIECES
+
+    def __init__(self, expr: Expr, symbol: Expr, value: Callable[[Real], Real], target: Real, whole: bool) -> None:
+        self.expr = expr
+        self.symbol = symbol
+        self._value = value
+        self.target = target
+        self.whole = whole
+        self.slope = None if jumps(expr, symbol) else derivative(expr, symbol)
+        self.solutions: list[Solution] = []
+        self.leaps: list[Leap] = []
+        self._known: dict[Real, Real] = {}
+        self.looked_at = 0
+
+    def run(self, low: Real, high: Real) -> Roots:
+        """All of them; raises AspenError where they cannot be told apart."""
+        pieces = [(low, high)]
+        while pieces:
+            low, high = self._next(pieces)
+            if self._spent():
+                self._leave([(low, high), *pieces])
+                break
+            found = self._range(low, high)
+            if found == ANYWHERE and not self.whole and self._is_small(low, high):
+                self._leave([(low, high)])
+                continue
+            if not self._reaches(found):
+                continue
+            if found.direction is not None:
+                self._monotone(low, high, found.direction == FALLING)
+            elif self._is_small(low, high):
+                self._one_by_one(low, high)
+            else:
+                pieces += self._halves(low, high)
+        return Roots(tuple(self._merged()), tuple(sorted(self.leaps, key=lambda leap: leap.before)))
+
+    # -- pieces ----------------------------------------------------------------------------------
+
+    def _next(self, pieces: list[Piece]) -> Piece:
+        """The piece that is looked at next, taken out."""
+        self.looked_at += 1
+        return pieces.pop()
+
+    def _spent(self) -> bool:
+        """Whether no more pieces may be looked at."""
+        return self.looked_at > self.most_pieces
+
+    def _leave(self, pieces: list[Piece]) -> None:
+        """Pieces in which nothing can be proven."""
+        message = f"cannot prove that all values from {float(pieces[0][0]):.9g} on are found"
+        other = "" if self.whole else ", or whole numbers with --integer"
+        hint = f"the amount rises and falls too often; search a smaller range with --range{other}"
+        fail("not-proven", message, hint=hint)
+
+    def value(self, x: Real) -> Real:
+        if x not in self._known:
+            self._known[x] = self._value(x)
+        return self._known[x]
+
+    def _range(self, low: Real, high: Real) -> Range:
+        if low == high:
+            return Range(self.value(low), self.value(low), 0)
+        box = {self.symbol: (low, high)}
+        found = bounds(self.expr, box, self.symbol)
+        if found.direction is None and self.slope is not None:
+            slope = bounds(self.slope, box, self.symbol)
+            if slope.low >= 0 or slope.high <= 0:
+                return found._replace(direction=1 if slope.low >= 0 else -1)
+        return found
+
+    def _reaches(self, found: Range) -> bool:
+        """Rounded bounds are given the benefit of the doubt."""
+        slack = CLOSE * size(self.target) if float in (type(found.low), type(found.high)) else 0
+        return found.low - slack <= self.target <= found.high + slack
+
+    def _is_small(self, low: Real, high: Real) -> bool:
+        return high - low < FEW if self.whole else high - low <= NARROW * max(size(low), size(high))
+
+    def _halves(self, low: Real, high: Real) -> list[tuple[Real, Real]]:
+        """The lower one last: it is looked at first. Of whole numbers they have no end in common."""
+        middle = self._middle(low, high)
+        if not self.whole:
+            return [(middle, high), (low, middle)]
+        self._leap(middle, middle + 1)
+        return [(middle + 1, high), (low, middle)]
+
+    def _one_by_one(self, low: Real, high: Real) -> None:
+        tried = range(int(low), int(high) + 1) if self.whole else (low, high)
+        self.solutions += [Solution(x, x) for x in tried if self._meets(self.value(x))]
+        for before, behind in pairwise(tried):
+            self._leap(before, behind)
+
+    def _meets(self, value: Real) -> bool:
+        if self.whole and not isinstance(value, float) and not isinstance(self.target, float):
+            return value == self.target
+        return size(value - self.target) <= CLOSE * size(self.target)
+
+    # -- where it only rises, or only falls ------------------------------------------------------
+
+    def _monotone(self, low: Real, high: Real, falling: bool) -> None:
+        """The values from the first that reaches the target to the last that does not pass it."""
+        sign = -1 if falling else 1
+
+        def reached(x: Real) -> bool:
+            return sign * (self.value(x) - self.target) >= 0
+
+        def passed(x: Real) -> bool:
+            return sign * (self.value(x) - self.target) > 0
+
+        if not reached(high) or passed(low):
+            end = high if not reached(high) else low
+            if self._meets(self.value(end)):
+                self.solutions.append(Solution(end, end))
+            return
+        before, first = (low, low) if reached(low) else self._turn(low, high, reached)
+        nearest = min((first, before), key=lambda x: size(self.value(x) - self.target))
+        if not self._meets(self.value(nearest)):
+            self._leap(before, first)
+        elif passed(first):
+            self.solutions.append(Solution(nearest, nearest))
+        else:
+            last = high if not passed(high) else self._turn(first, high, passed)[0]
+            point = not self.whole and last - first <= NARROW * max(size(first), size(last))
+            self.solutions.append(Solution(first, first if point else last))
+
+    def _turn(self, low: Real, high: Real, holds: Callable[[Real], bool]) -> tuple[Real, Real]:
+        """The last value at which it does not hold, as it does not at `low`, and the next, at which it does."""
+        while True:
+            middle = self._middle(low, high)
+            if not low < middle < high:
+                return low, high
+            if holds(middle):
+                high = middle
+            else:
+                low = middle
+
+    def _middle(self, low: Real, high: Real) -> Real:
+        if self.whole:
+            return (low + high) // 2
+        middle = Fraction(float(low + high) / 2)
+        return middle.numerator if middle.denominator == 1 else middle
+
+    def _leap(self, before: Real, behind: Real) -> None:
+        """Notes two neighbours if the target lies between their values and is neither of them."""
+        values = self.value(before), self.value(behind)
+        if min(values) < self.target < max(values) and not any(map(self._meets, values)):
+            self.leaps.append(Leap(before, values[0], behind, values[1]))
+
+    def _merged(self) -> list[Solution]:
+        """In order, those that touch made one."""
+        found: list[Solution] = []
+        for solution in sorted(self.solutions, key=lambda solution: solution.low):
+            gap = 1 if self.whole else Fraction(1, 10**10) * max(size(solution.low), 1)
+            if found and solution.low - found[-1].high <= gap:
+                previous = found.pop()
+                joined = Solution(previous.low, max(previous.high, solution.high))
+                solution = joined if self.whole or joined.high - joined.low > gap else previous
+            found.append(solution)
+        return found
+
+
+def jumps(expr: Expr, symbol: Expr) -> bool:
+    """Whether the expression may leap as the symbol moves, so that its slope does not tell where it goes."""
+    moving = {symbol}
+    for node in graph.topological(expr):
+        if moving.isdisjoint(node.args):
+            continue
+        moving.add(node)
+        if node.kind in JUMPING_KINDS or (node.kind == "apply" and node.payload in JUMPING_FUNCTIONS):
+            return True
+        if node.kind == "sum" and node.args[1] in moving:
+            return True
+    return False

@@ -1,0 +1,94 @@
+"""Metrics: what can be asked of a prediction, each as an expression in the symbols of its models and with a unit.
+
+`runtime`, `energy` and its products with it, the amount of a resource, and whatever the components of a machine declare
+as a property: a `cost`, an `area` or a `tdp` is then the sum over the machine's tree, each component counted as often
+as the machine has it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from aspenpy.answers.prediction import ENERGY_UNITS, Prediction, metric_of
+from aspenpy.expr import graph
+from aspenpy.expr.graph import Expr
+from aspenpy.language.diagnostics import fail, nearest
+from aspenpy.language.dimensions import symbol
+from aspenpy.models.application.total import Amount, of_kind
+from aspenpy.models.machine.dimensions import PROPERTY_DIMENSIONS
+from aspenpy.models.machine.model import Machine
+from aspenpy.record import Record
+from aspenpy.tables.numbers import unit_of_resource
+
+
+class Metric(Record):
+    """`expr` gives the metric in the symbols of a prediction's models; `unit` is empty for a plain number."""
+
+    expr: Callable[[Prediction], Expr]
+    unit: str
+
+
+def _energy(name: str, unit: str) -> Metric:
+    return Metric(lambda prediction: metric_of(prediction.tree, name), unit)
+
+
+METRICS: dict[str, Metric] = {
+    "runtime": Metric(lambda prediction: prediction.tree.runtime, "s"),
+    **{name: _energy(name, unit) for name, unit in ENERGY_UNITS.items()},
+}
+"""By name. Any other name is that of a resource, or of a property that components of the machine have."""
+
+
+def metric(name: str) -> Metric:
+    """The metric of that name; whether a prediction has it, `Metric.expr` tells."""
+    if name in METRICS:
+        return METRICS[name]
+    known = PROPERTY_DIMENSIONS.get(name)
+    unit = unit_of_resource(name) or ("" if known is None else symbol(known))
+    return Metric(lambda prediction: _other(prediction, name), unit)
+
+
+def has_metric(prediction: Prediction, name: str) -> bool:
+    """Whether there is such a metric of a prediction."""
+    return name in METRICS or name in _amounts(prediction) or name in summable(prediction.machine)
+
+
+def metric_names(prediction: Prediction) -> list[str]:
+    """The metrics of a prediction."""
+    return list(dict.fromkeys([*METRICS, *_amounts(prediction), *summable(prediction.machine)]))
+
+
+def _amounts(prediction: Prediction) -> list[str]:
+    found = [key.resource for key in of_kind(Amount, prediction.tree.totals)]
+    return [*found, "bytes"] if {"loads", "stores"} & {*found} else found
+
+
+def _other(prediction: Prediction, name: str) -> Expr:
+    if name in _amounts(prediction):
+        return metric_of(prediction.tree, name)
+    if name in summable(prediction.machine):
+        return summed(prediction.machine, name)
+    known = metric_names(prediction)
+    hint = nearest(name, known) or "there are " + ", ".join(known)
+    message = f"there is no metric `{name}`: neither a resource that is asked for nor a property of the machine"
+    fail("unknown-metric", message, hint=hint)
+
+
+# -- over the tree of a machine --------------------------------------------------------------------
+
+
+def summable(machine: Machine) -> list[str]:
+    """The names of the properties that components in the machine's tree give values to."""
+    places = machine.first_places()
+    found = (item for place in places for item in place.component.properties.values() if item.value is not None)
+    return list(dict.fromkeys(item.name for item in found))
+
+
+def summed(machine: Machine, name: str) -> Expr:
+    """The sum of a property over all components of the machine's tree, every kind of socket included."""
+    terms = [
+        graph.mul(place.count, place.component.properties[name].symbol)
+        for place in machine.places()
+        if name in place.component.properties and place.component.properties[name].value is not None
+    ]
+    return graph.add(*terms)

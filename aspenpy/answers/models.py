@@ -1,0 +1,62 @@
+"""What the analyses of a run without prices start from: an application, the kernel to run, and the values of names."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+from aspenpy.answers.case import Case
+from aspenpy.answers.scope import Scope
+from aspenpy.cost.mapper import all_definitions, all_origins
+from aspenpy.expr.graph import Expr
+from aspenpy.models.application import flow
+from aspenpy.models.application.total import callees_first, walk
+
+
+class Run:
+    """A kernel of an application, with what the user set. A machine gives values to the names that the application
+    leaves to it."""
+
+    def __init__(self, case: Case) -> None:
+        self.case = case
+        self.application = case.application
+        self.machine = case.machine
+        self.entry = case.application.flow(case.kernel)
+
+    @cached_property
+    def scope(self) -> Scope:
+        """What the names of the run stand for."""
+        application, machine = self.application, self.machine
+        definitions = all_definitions(application, machine, self.entry)
+        origins = all_origins(application, machine)
+        return Scope(application, machine, self.entry, definitions, origins, self.case.set, expressions(self.entry))
+
+    def values(self, exprs: Sequence[Expr]) -> list[Any]:
+        """The values of expressions in which no counter is left."""
+        return self.scope.values(exprs, self.case.seed)
+
+    def formulas(self, exprs: Sequence[Expr]) -> list[Expr]:
+        """The expressions with the values of all names put in; counters are left."""
+        return self.scope.formulas(exprs)
+
+
+def expressions(entry: flow.Kernel) -> list[Expr]:
+    """All that is computed in a kernel and those it calls."""
+    return [expr for kernel in callees_first(entry) for node in walk(kernel.body) for expr in _in_node(node)]
+
+
+def _in_node(node: flow.Flow) -> list[Expr]:
+    match node:
+        case flow.Block():
+            return [node.parallelism, *(requirement.amount for requirement in node.requirements)]
+        case flow.Repeat():
+            return [node.count]
+        case flow.Choice():
+            return [condition for condition, _ in node.branches]
+        case flow.Expectation():
+            return [chance for chance, _ in node.cases]
+        case flow.Call():
+            return [value for _, value in node.arguments]
+        case _:
+            return []

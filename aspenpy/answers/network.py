@@ -1,0 +1,128 @@
+"""Network: how a machine's nodes are joined, in numbers: figures of the topology, times of messages and collectives."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from typing import Any
+
+from aspenpy.answers.peaks import redefined
+from aspenpy.answers.scope import Setting
+from aspenpy.cost.cost import Offer
+from aspenpy.cost.interconnect import concrete, interconnect_of
+from aspenpy.cost.messages import exchange_of
+from aspenpy.cost.network.collectives import COLLECTIVES
+from aspenpy.cost.network.topology import Topology
+from aspenpy.expr import graph
+from aspenpy.expr.evaluate import EvaluationError, evaluate_many
+from aspenpy.expr.graph import Expr
+from aspenpy.language.diagnostics import AspenError, fail, nearest
+from aspenpy.models.application import flow
+from aspenpy.models.machine.model import Machine, Place
+from aspenpy.record import Record
+from aspenpy.tables.result import Result
+
+SIZES = tuple(10**power for power in range(8))
+"""Bytes, from 1 B to 10 MB."""
+
+
+class Message(Record):
+    """One message of `size` bytes between nodes that send no other: seconds to an average node and to the farthest, and
+    the bytes a second that arrive at the former."""
+
+    size: float
+    time: float
+    farthest: float
+
+    @property
+    def rate(self) -> float:
+        return self.size / self.time
+
+
+class Collective(Record):
+    """One collective of so many bytes: seconds, and the algorithm that is the fastest."""
+
+    name: str
+    size: float
+    time: float
+    algorithm: str | None
+
+
+class Network(Result):
+    """The network of a machine, `set` changing parameters of it. Raises AspenError where it has none."""
+
+    reported_by = "network"
+
+    def __init__(self, machine: Machine, set: Mapping[str, Setting] | None = None) -> None:
+        self.machine = machine
+        self._definitions = redefined(machine, set or {})
+        self._interconnect = interconnect_of(machine, network_place(machine))
+        self.topology: Topology = concrete(machine, self._interconnect, self._definitions)
+
+    @property
+    def name(self) -> str:
+        """The component that is the network."""
+        return self._interconnect.component.name
+
+    @cached_property
+    def nodes(self) -> int:
+        """Those of the machine; the topology may have places for more."""
+        return int(self._values([self._interconnect.nodes])[0])
+
+    @cached_property
+    def parts(self) -> dict[str, float]:
+        """`latency`, `hop_latency` and `gap` in seconds, `injection` and `link` in bytes a second."""
+        names = ("latency", "hop_latency", "gap", "injection", "link")
+        values = self._values([getattr(self._interconnect, name) for name in names])
+        return {name: float(value) for name, value in zip(names, values, strict=True)}
+
+    @property
+    def bisection_bandwidth(self) -> float:
+        """Bytes a second from one half to the other."""
+        return float(self.topology.figures()["bisection"]) * self.parts["link"]
+
+    def messages(self, sizes: Iterable[float] = SIZES) -> list[Message]:
+        """Messages from one node to another that has nothing else to do."""
+        made, parts = self.topology.figures(), self.parts
+        byte = 1 / min(parts["injection"], parts["link"])
+        hop, start = parts["hop_latency"], parts["latency"]
+        near, far = (
+            start + hop * float(made[name] + made["terminal_hops"]) for name in ("average_distance", "diameter")
+        )
+        return [Message(size, near + size * byte, far + size * byte) for size in sizes]
+
+    def collective(self, name: str, ranks: int, size: float) -> Collective:
+        """A collective among so many ranks; sizes are those of docs/networks.md. Raises AspenError."""
+        if name not in COLLECTIVES:
+            hint = nearest(name, COLLECTIVES) or f"there are {', '.join(COLLECTIVES)}"
+            fail("unknown-collective", f"unknown collective `{name}`", hint=hint)
+        amount, count = graph.number(size), graph.number(ranks)
+        requirement = flow.Requirement("messages", amount, None, amount, None, None, (), None)
+        place = self._interconnect.place
+        offer = Offer(place.component.resources["messages"], place)
+        network = self._interconnect.replace(topology=self.topology)
+        exchange = exchange_of(flow.Trait(name), requirement, count, offer, self.machine, network)
+        (time,) = self._values([exchange.time])
+        algorithm = exchange.fastest(lambda expr: self._values([expr])[0])
+        return Collective(name, size, float(time), algorithm)
+
+    def _values(self, exprs: list[Expr]) -> list[Any]:
+        try:
+            return evaluate_many(exprs, None, 0, self._definitions)
+        except EvaluationError as error:
+            if error.payload is not None:
+                raise AspenError(error.payload) from None
+            fail("no-value", error.reason, self.machine.origins.get(error.node))
+
+
+def network_place(machine: Machine) -> Place:
+    """The component that is a machine's network: the first that says its topology."""
+    for place in machine.first_places():
+        if "topology" in place.component.properties:
+            return place
+    hint = "an interconnect is one that has a `property topology [torus]` and what goes with it"
+    fail("no-network", f"machine `{machine.name}` says nothing of its network", machine.root.name_span, hint=hint)
+
+
+def has_network(machine: Machine) -> bool:
+    return any("topology" in place.component.properties for place in machine.first_places())

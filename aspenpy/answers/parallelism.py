@@ -1,0 +1,109 @@
+"""Parallelism: how many instances of each block could run at once, by call path."""
+
+from __future__ import annotations
+
+from typing import Any, Unpack
+
+from aspenpy.answers.case import Case, CaseOptions, case_of
+from aspenpy.answers.models import Run
+from aspenpy.answers.paths import Visit, largest, visits
+from aspenpy.answers.scope import Value
+from aspenpy.expr import graph
+from aspenpy.expr.graph import Expr
+from aspenpy.language.diagnostics import within_floats
+from aspenpy.language.source import Span
+from aspenpy.models.application.model import Application
+from aspenpy.models.machine.model import Machine
+from aspenpy.record import Record
+from aspenpy.tables.result import Result
+
+
+class BlockParallelism(Record):
+    """A block on one call path.
+
+    `instances` is the parallelism of the block (`execute [P]`), `maps` the passes of the `map` loops around it, which
+    do not depend on each other, `together` their product: each the largest over the passes of the loops around (None
+    where that cannot be told); `mean` is the mean of the product over all `executions` of the block in the run, the
+    passes of maps counted.
+    """
+
+    path: tuple[str, ...]
+    region: tuple[str, ...]
+    label: str | None
+    instances: Value | None
+    maps: Value | None
+    together: Value | None
+    mean: float
+    executions: Value
+    span: Span | None
+
+
+class Parallelism(Result):
+    """The parallelism of every block that a run reaches. Branches that are not taken are left out."""
+
+    reported_by = "parallelism"
+
+    def __init__(self, app: Application | Case, machine: Machine | None = None, **options: Unpack[CaseOptions]) -> None:
+        self.run = Run(case_of(app, machine, options))
+        self.application = self.run.application
+        self.blocks = self._blocks()
+
+    @property
+    def kernel(self) -> str:
+        """The kernel that was run."""
+        return self.run.entry.name
+
+    @property
+    def most(self) -> Value | None:
+        """The most instances that could ever run at once."""
+        return max((block.together for block in self.blocks if block.together is not None), default=None)
+
+    @within_floats
+    def _blocks(self) -> tuple[BlockParallelism, ...]:
+        met = list(visits(self.run.entry))
+        parallelism = [visit.scene.here([visit.block.parallelism])[0] for visit in met]
+        maps = [_maps(visit) for visit in met]
+        together = [graph.mul(*pair) for pair in zip(parallelism, maps, strict=True)]
+        executions = [visit.over_run(graph.ONE) for visit in met]
+        totals = [visit.over_run(worth) for visit, worth in zip(met, together, strict=True)]
+        values = self.run.values([*executions, *totals]) if met else []
+        found = []
+        for place, visit in enumerate(met):
+            times, total = values[place], values[place + len(met)]
+            if times:
+                instances, passes, most = self._largest([parallelism[place], maps[place], together[place]], visit)
+                found.append(
+                    BlockParallelism(
+                        visit.scene.path,
+                        visit.scene.region,
+                        visit.block.label,
+                        instances,
+                        passes,
+                        most,
+                        float(total) / float(times),
+                        times,
+                        visit.block.span,
+                    )
+                )
+        return tuple(found)
+
+    def _largest(self, exprs: list[Expr], visit: Visit) -> list[Any]:
+        loops = [loop for loop in visit.scene.loops if loop.node.named]
+        reached = [visit.scene.where_reached(expr) for expr in exprs]
+        formulas = self.run.formulas([*reached, *(loop.count for loop in loops)])
+        around = [(loop.node.counter, count) for loop, count in zip(loops, formulas[len(exprs) :], strict=True)]
+        return [largest(expr, around, self.run.case.seed) for expr in formulas[: len(exprs)]]
+
+
+parallelism = Parallelism
+"""What `aspenpy parallelism` shows, under the command's name."""
+
+
+def _maps(visit: Visit) -> Expr:
+    """The passes of the maps around a block. A counter takes whole values."""
+    counts = [
+        graph.apply("ceil", loop.count) if loop.node.named else loop.count
+        for loop in visit.scene.loops
+        if loop.node.mode == "map"
+    ]
+    return graph.mul(*counts)

@@ -1,0 +1,265 @@
+"""Paths: every block of a run where it is reached, call by call, with what its expressions mean there.
+
+`application.total` folds the control flow from the inside out and forgets the way; here each block is met once for
+every call path that leads to it, with the loops and choices around it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from aspenpy.answers.bounds import RISING, Box, bounds
+from aspenpy.expr import graph
+from aspenpy.expr.evaluate import EvaluationError, evaluate
+from aspenpy.expr.graph import Expr
+from aspenpy.language.diagnostics import fail
+from aspenpy.models.application import flow
+from aspenpy.models.application.total import Leaf, Totaller, Totals
+from aspenpy.record import Record
+
+MOST_VISITS = 20_000
+"""Blocks that are met, counted on every call path."""
+
+MOST_PASSES = 10_000
+"""Passes, of nested loops together, that are tried one by one."""
+
+
+class Loop(Record):
+    """A loop around a block, its count as it is there."""
+
+    node: flow.Repeat
+    count: Expr
+
+
+class Branch(Record):
+    """A case of a choice or of an expectation around a block: `wrap` puts a flow into it, `taken` says when it is."""
+
+    wrap: Callable[[flow.Flow], flow.Flow]
+    taken: Expr
+
+
+class Scene(Record):
+    """Where a flow stands: the call path, what its symbols and data structures are there, what is around it, from the
+    outside in, and the labels of the statements around it, each with the number of kernels above."""
+
+    kernel: flow.Kernel
+    path: tuple[str, ...]
+    bindings: Mapping[Expr, Expr]
+    arrays: Mapping[str, str]
+    around: tuple[Loop | Branch, ...] = ()
+    region: tuple[str, ...] = ()
+
+    def here(self, exprs: Sequence[Expr]) -> list[Expr]:
+        """The expressions of the kernel with the arguments of the calls put in."""
+        own = graph.substitute(exprs, dict(self.kernel.computed))
+        return graph.substitute(own, self.bindings)
+
+    def data(self, name: str) -> str:
+        """The data structure that a name of the kernel stands for."""
+        return self.arrays.get(name, name)
+
+    def called(self, call: flow.Call) -> Scene:
+        """The scene inside of a call."""
+        values = self.here([value for _, value in call.arguments])
+        bindings = dict(zip((formal for formal, _ in call.arguments), values, strict=True))
+        arrays = {formal: self.data(actual) for formal, actual in call.arrays}
+        path, region = (*self.path, call.kernel.name), (*self.region, call.kernel.name)
+        return Scene(call.kernel, path, bindings, arrays, self.around, region)
+
+    def inside(self, thing: Loop | Branch, label: str | None) -> Scene:
+        scene: Scene = self.replace(around=(*self.around, thing))
+        return scene.labelled(label)
+
+    def labelled(self, label: str | None) -> Scene:
+        scene: Scene = self if label is None else self.replace(region=(*self.region, f'"{label}"'))
+        return scene
+
+    def where_reached(self, expr: Expr) -> Expr:
+        """The expression in the passes that get here, 0 in others."""
+        for item in reversed(self.around):
+            taken = item.taken if isinstance(item, Branch) else graph.compare(">", item.count, graph.ZERO)
+            expr = graph.if_else(taken, expr, graph.ZERO)
+        return expr
+
+    @property
+    def loops(self) -> list[Loop]:
+        """The loops around, the outermost first."""
+        return [item for item in self.around if isinstance(item, Loop)]
+
+
+class Visit(Record):
+    """A block and where it stands."""
+
+    scene: Scene
+    block: flow.Block
+
+    def over_run(self, worth: Expr) -> Expr:
+        """The worth of one execution, given in the symbols of the entry and the counters of the loops around, added up
+        over the run."""
+        found: flow.Flow = self.block
+        for item in reversed(self.scene.around):
+            found = item.wrap(found) if isinstance(item, Branch) else _repeated(item, found)
+        return Totaller(_Worth(worth)).kernel(_kernel(found)).get("worth", graph.ZERO)
+
+
+def visits(entry: flow.Kernel) -> Iterator[Visit]:
+    """Every block of a run on every call path, in the order written."""
+    waiting = [(entry.body, opening(entry))]
+    met = 0
+    while waiting:
+        node, scene = waiting.pop()
+        if isinstance(node, flow.Block):
+            met += 1
+            if met > MOST_VISITS:
+                message = f"the kernels call each other on too many paths: more than {MOST_VISITS} blocks are met"
+                fail("too-many-paths", message, entry.name_span, hint="look at one of the kernels with --kernel")
+            yield Visit(scene.labelled(node.label), node)
+        else:
+            waiting += reversed(steps(node, scene))
+
+
+def opening(entry: flow.Kernel) -> Scene:
+    """The scene of an entry kernel."""
+    return Scene(entry, (entry.name,), {entry.context: graph.ZERO}, {}, (), (entry.name,))
+
+
+def steps(node: flow.Flow, scene: Scene) -> list[tuple[flow.Flow, Scene]]:
+    """What a node is made of, each part in its scene, in the order written."""
+    rule: Callable[[Any, Scene], list[tuple[flow.Flow, Scene]]] = _STEPS[type(node)]
+    return rule(node, scene)
+
+
+def _choice(node: flow.Choice, scene: Scene) -> list[tuple[flow.Flow, Scene]]:
+    """A branch is taken where its own condition is the first to hold."""
+    conditions = scene.here([condition for condition, _ in node.branches])
+    bodies = [*(body for _, body in node.branches), node.otherwise]
+    found: list[tuple[flow.Flow, Scene]] = []
+    before = graph.TRUE  # none of the conditions so far holds
+    for place, body in enumerate(bodies):
+        holds = conditions[place] if place < len(conditions) else graph.TRUE
+        branch = Branch(_in_choice(conditions, place), graph.junction("and", before, holds))
+        found.append((body, scene.inside(branch, None)))
+        before = graph.junction("and", before, graph.compare("==", graph.if_else(holds, 1, 0), 0))
+    return found
+
+
+def _in_choice(conditions: Sequence[Expr], taken: int) -> Callable[[flow.Flow], flow.Flow]:
+    def wrap(body: flow.Flow) -> flow.Flow:
+        bodies = [body if place == taken else flow.NOTHING for place in range(len(conditions) + 1)]
+        return flow.Choice(tuple(zip(conditions, bodies[:-1], strict=True)), bodies[-1], None)
+
+    return wrap
+
+
+def _expectation(node: flow.Expectation, scene: Scene) -> list[tuple[flow.Flow, Scene]]:
+    chances = scene.here([chance for chance, _ in node.cases])
+    return [
+        (body, scene.inside(Branch(_in_expectation(chance), graph.compare(">", chance, graph.ZERO)), None))
+        for chance, (_, body) in zip(chances, node.cases, strict=True)
+    ]
+
+
+def _in_expectation(chance: Expr) -> Callable[[flow.Flow], flow.Flow]:
+    return lambda body: flow.Expectation(((chance, body),), None)
+
+
+def _repeat(node: flow.Repeat, scene: Scene) -> list[tuple[flow.Flow, Scene]]:
+    return [(node.body, scene.inside(Loop(node, scene.here([node.count])[0]), node.label))]
+
+
+_STEPS: dict[type, Callable[[Any, Scene], list[tuple[flow.Flow, Scene]]]] = {
+    flow.Sequence: lambda node, scene: [(step, scene) for step in node.steps],
+    flow.Parallel: lambda node, scene: [(branch, scene.labelled(node.label)) for branch in node.branches],
+    flow.Call: lambda node, scene: [(node.kernel.body, scene.called(node))],
+    flow.Choice: _choice,
+    flow.Expectation: _expectation,
+    flow.Repeat: _repeat,
+}
+
+
+# -- what a visit is worth -------------------------------------------------------------------------
+
+
+class _Worth(Leaf):
+    """The leaf of a single block."""
+
+    def __init__(self, worth: Expr) -> None:
+        self.worth = worth
+
+    def block(self, block: flow.Block, kernel: flow.Kernel) -> Totals:
+        return {"worth": self.worth}
+
+
+def _repeated(loop: Loop, body: flow.Flow) -> flow.Flow:
+    node: flow.Flow = loop.node.replace(count=loop.count, body=body)
+    return node
+
+
+def _kernel(body: flow.Flow) -> flow.Kernel:
+    return flow.Kernel("", (), (), body, graph.ZERO, None, None)
+
+
+# -- the largest value over the passes of loops ----------------------------------------------------
+
+
+def largest(expr: Expr, loops: Sequence[tuple[Expr, Expr]], seed: int) -> Any:
+    """The largest value of an expression over the passes of the loops around it, pairs of counter and count, the
+    outermost first; nothing else may be left open in them. None where that cannot be told: it neither rises nor falls
+    with a counter, and there are too many passes to try."""
+    loops = _needed(expr, loops)
+    box: dict[Expr, tuple[Any, Any]] = {}
+    passes, certain = 1, True
+    for counter, count in loops:
+        reach = bounds(count, box, counter)
+        if reach.high == math.inf:
+            return None
+        last = max(math.ceil(reach.high) - 1, 0)
+        passes *= last + 1
+        certain = certain and reach.low > 0
+        box[counter] = (0, last)
+    try:
+        found = _at_extremes(expr, loops, box, seed) if certain else None
+        return found if found is not None or passes > MOST_PASSES else _tried(expr, list(loops), seed)
+    except EvaluationError:
+        return None
+
+
+def _needed(expr: Expr, loops: Sequence[tuple[Expr, Expr]]) -> list[tuple[Expr, Expr]]:
+    """The loops whose counters the expression, or the count of another such loop, depends on."""
+    used = set(graph.free_symbols(expr))
+    found: list[tuple[Expr, Expr]] = []
+    for counter, count in reversed(loops):
+        if counter in used:
+            found.insert(0, (counter, count))
+            used |= graph.free_symbols(count)
+    return found
+
+
+def _at_extremes(expr: Expr, loops: Sequence[tuple[Expr, Expr]], box: Box, seed: int) -> Any:
+    """The value in the passes in which it is largest, if every loop has some whatever the passes of those around it;
+    None where it may rise and fall."""
+    extreme = expr
+    for counter, count in reversed(loops):
+        if counter in graph.free_symbols(extreme):
+            direction = bounds(extreme, box, counter).direction
+            if direction is None:
+                return None
+            last = graph.sub(graph.apply("ceil", count), graph.ONE)
+            extreme = graph.substitute([extreme], {counter: last if direction == RISING else graph.ZERO})[0]
+    return evaluate(extreme, {}, seed)
+
+
+def _tried(expr: Expr, loops: list[tuple[Expr, Expr]], seed: int) -> Any:
+    """The largest of all passes, one by one; None if there is none."""
+    if not loops:
+        return evaluate(expr, {}, seed)
+    (counter, count), *inner = loops
+    values = []
+    for number in range(math.ceil(evaluate(count, {}, seed))):
+        here = {counter: graph.number(number)}
+        counts = graph.substitute([count for _, count in inner], here)
+        rest = [(other, found) for (other, _), found in zip(inner, counts, strict=True)]
+        values.append(_tried(graph.substitute([expr], here)[0], rest, seed))
+    return max((value for value in values if value is not None), default=None)

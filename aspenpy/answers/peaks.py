@@ -1,0 +1,203 @@
+"""Peaks: the most that a machine does with each resource, under each combination of traits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from fractions import Fraction
+from itertools import combinations
+from typing import Any
+
+from aspenpy.answers.scope import Setting, circular
+from aspenpy.answers.scope import Value as Real
+from aspenpy.cost.compute import Target, choose_socket, price, target
+from aspenpy.cost.cost import Offer
+from aspenpy.expr import graph
+from aspenpy.expr.definitions import CircularDefinition, reached
+from aspenpy.expr.evaluate import EvaluationError, evaluate_many
+from aspenpy.expr.graph import Expr
+from aspenpy.language import nodes
+from aspenpy.language.diagnostics import AspenError, fail, instead_of, nearest
+from aspenpy.models.application import flow
+from aspenpy.models.machine.model import OWNER, Machine
+from aspenpy.record import Record
+
+EXCLUSIVE = ("sp", "dp")
+"""Traits of which a requirement has one: the precision."""
+
+MOST_FREE_TRAITS = 4
+"""Traits that are combined in all ways; of more, each alone and all together."""
+
+PROBES = (0, 1, 2, 2**20)
+"""Amounts at which a time is taken, to see whether it is a straight line."""
+
+LARGE = (2**60, 2**61, 2**62)
+"""Amounts at which latencies and half-filled lines no longer count. They are whole numbers of everything that comes in
+powers of two, and the differences between them are exact."""
+
+
+class Peak(Record):
+    """What a resource does under some traits. `rate` is the amount a second that one of the `count` components
+    serves, `latency` the seconds that each requirement takes besides; both are None where the time (`formula`, of
+    an amount) is no straight line. `limit` is the rate that large amounts come to; None where they come to none."""
+
+    resource: str
+    traits: tuple[str, ...]
+    path: tuple[str, ...]
+    count: Real | None
+    rate: Real | None
+    latency: Real | None
+    limit: Real | None
+    formula: Expr
+
+    @property
+    def of_all(self) -> Real | None:
+        """The rate at large amounts of all the components together."""
+        return None if self.limit is None or self.count is None else self.limit * self.count
+
+
+def peaks(
+    machine: Machine, socket: str | None = None, *, set: Mapping[str, Setting] | None = None, everywhere: bool = False
+) -> list[Peak]:
+    """The peaks of every component that serves a resource: with a socket named, those that an application on that
+    socket gets, else whichever is used. With `everywhere`, also of components that others come before, such as a
+    second memory. `set` changes parameters of the machine."""
+    if socket is not None:
+        choose_socket(machine, socket)
+    definitions = redefined(machine, set or {})
+    offers: dict[tuple[str, tuple[str, ...]], Offer] = {}
+    for name in (socket,) if socket is not None else machine.sockets or (None,):
+        for offer in _offers(machine, name, everywhere):
+            offers.setdefault((offer.resource.name, offer.place.path), offer)
+    return [_peak(machine, offer, traits, definitions) for offer in offers.values() for traits in _combinations(offer)]
+
+
+def together(found: Iterable[Peak], resource: str, precision: str | None = None) -> float | None:
+    """The most of a resource a second that all the components of a machine that serve it do together, each under its
+    best traits. `sp` and `dp` choose the precision: what knows no `dp` does both at one rate. None where nobody
+    serves it at a rate."""
+    best: dict[tuple[str, ...], float] = {}
+    rows = [peak for peak in found if peak.resource == resource and peak.of_all is not None]
+    doubles = {peak.path for peak in rows if "dp" in peak.traits}
+    for peak in rows:
+        unlike = peak.path in doubles and ("dp" in peak.traits) != (precision == "dp")
+        if precision is None or not unlike:
+            best[peak.path] = max(best.get(peak.path, 0.0), float(peak.of_all or 0))
+    return sum(best.values()) if best else None
+
+
+def _offers(machine: Machine, socket: str | None, everywhere: bool) -> Iterable[Offer]:
+    if not everywhere:
+        return target(machine, socket).offers.values()
+    return (
+        Offer(resource, place) for place in machine.places(socket) for resource in place.component.resources.values()
+    )
+
+
+def redefined(machine: Machine, settings: Mapping[str, Setting]) -> dict[Expr, Expr]:
+    """What the symbols of a machine stand for, once some parameters are set. Raises AspenError where it has none of
+    that name, and where they need themselves."""
+    found = dict(machine.definitions)
+    if not settings:
+        return found
+    for name, setting in settings.items():
+        symbol = graph.symbol(name.removeprefix("machine:"), OWNER)
+        if symbol not in machine.definitions:
+            known = [known.payload[0] for known in machine.definitions]
+            hint = instead_of(name, known, "parameters")
+            fail("unknown-parameter", f"machine `{machine.name}` has no parameter `{name}`", hint=hint)
+        found[symbol] = _expression(machine, name, setting)
+    try:
+        reached(list(found), found)
+    except CircularDefinition as error:
+        raise AspenError(circular(error, None, machine)) from None
+    return found
+
+
+def _expression(machine: Machine, name: str, setting: Setting) -> Expr:
+    if isinstance(setting, Expr):
+        return setting
+    if not isinstance(setting, str | nodes.Expression):
+        return graph.number(setting)
+    from aspenpy.language.lower import Lowering
+    from aspenpy.language.parser import parse_value
+
+    tree = parse_value(setting, f"<{name}>") if isinstance(setting, str) else setting
+
+    def resolve(node: nodes.Name) -> Expr:
+        hint = nearest(node.name, machine.declared)
+        return machine.lookup(node.name) or fail("unknown-name", f"unknown name `{node.name}`", node.span, hint=hint)
+
+    return Lowering(resolve, machine.origins)(tree)
+
+
+def _combinations(offer: Offer) -> Iterator[tuple[str, ...]]:
+    """In the order of the resource's traits; those that take an argument are left out."""
+    names = [trait.name for trait in offer.resource.traits.values() if trait.argument is None]
+    precisions: list[str | None] = [name for name in names if name in EXCLUSIVE]
+    if len(precisions) < len(EXCLUSIVE):
+        precisions.insert(0, None)
+    others = [name for name in names if name not in EXCLUSIVE]
+    sizes = range(len(others) + 1) if len(others) <= MOST_FREE_TRAITS else (0, 1, len(others))
+    for precision in precisions:
+        for size in sizes:
+            for chosen in combinations(others, size):
+                yield tuple(name for name in names if name == precision or name in chosen)
+
+
+def _peak(machine: Machine, offer: Offer, traits: tuple[str, ...], definitions: Mapping[Expr, Expr]) -> Peak:
+    resource = offer.resource
+    asked = tuple(flow.Trait(name) for name in traits)
+    amount = resource.argument
+    requirement = flow.Requirement(resource.name, amount, None, amount, None, None, asked, None)
+    time = price(requirement, graph.ONE, _alone(machine, offer), {}).serial
+    rate, latency = _line(time, amount, definitions)
+    limit = _limit(time, amount, definitions) if rate is None else rate
+    count = value_of(offer.place.count, definitions)
+    return Peak(resource.name, traits, offer.place.path, count, rate, latency, limit, time)
+
+
+def _alone(machine: Machine, offer: Offer) -> Target:
+    """The machine with nothing but that offer."""
+    return Target(machine, None, {offer.resource.name: offer}, frozenset())
+
+
+def _line(time: Expr, amount: Expr, definitions: Mapping[Expr, Expr]) -> tuple[Real | None, Real | None]:
+    """Rate and latency of a time that is latency + amount / rate; None and None for any other."""
+    times = _times(time, amount, PROBES, definitions)
+    if times is None:
+        return None, None
+    start, *rest = times
+    slope = rest[0] - start
+    straight = all(
+        abs(value - start - slope * probe) <= Fraction(1, 10**9) * abs(value)
+        for value, probe in zip(rest, PROBES[1:], strict=True)
+    )
+    return (1 / slope, start) if straight and slope > 0 else (None, None)
+
+
+def _limit(time: Expr, amount: Expr, definitions: Mapping[Expr, Expr]) -> Real | None:
+    """The rate at large amounts, at which the time has become a straight line but for its rounding."""
+    times = _times(time, amount, LARGE, definitions)
+    if times is None:
+        return None
+    near = (times[1] - times[0]) / (LARGE[1] - LARGE[0])
+    far = (times[2] - times[1]) / (LARGE[2] - LARGE[1])
+    return 1 / far if far > 0 and abs(near - far) <= Fraction(1, 10**6) * far else None
+
+
+def _times(time: Expr, amount: Expr, amounts: Iterable[int], definitions: Mapping[Expr, Expr]) -> list[Any] | None:
+    """None where the machine alone does not tell them."""
+    probes = [graph.substitute([time], {amount: graph.number(probe)})[0] for probe in amounts]
+    try:
+        return evaluate_many(probes, None, 0, definitions)
+    except EvaluationError:
+        return None
+
+
+def value_of(expr: Expr, definitions: Mapping[Expr, Expr]) -> Real | None:
+    """None where the machine alone does not tell it."""
+    try:
+        value: Real = evaluate_many([expr], None, 0, definitions)[0]
+        return value
+    except EvaluationError:
+        return None

@@ -1,0 +1,286 @@
+"""The best placement: every kernel that does something on the socket where the whole run is the fastest.
+
+The run is cut into the steps of its entry kernel. What a step takes depends on where the data are before it and on
+where its kernels run, so that of all ways to come to one state the fastest is enough (dynamic programming, Bellman
+1957). A state is where the data are that later steps touch, and on which sockets the kernels run that come again.
+Within a step all placements are tried. Where that is too much, single kernels, and all that touch one data structure,
+change sockets while that helps.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
+from typing import Any
+
+from aspenpy.answers.placement.assignment import check_names
+from aspenpy.answers.placement.journey import Scene
+from aspenpy.answers.placement.overlap import IN_WHOLE
+from aspenpy.answers.placement.placement import Placement, Question, Search
+from aspenpy.answers.placement.whereabouts import State, Whereabouts, decided
+from aspenpy.cost.cost import CostTree
+from aspenpy.expr import graph
+from aspenpy.language.diagnostics import AspenError, Diagnostic
+from aspenpy.models.application import flow
+from aspenpy.models.application.total import Exclusive, Leaf, Totals, blocks_in, callees_first, calls_in, run_totals
+from aspenpy.record import Record
+
+MOST_TRIED = 3_000
+"""Steps that are priced: some ten seconds."""
+
+IMPOSSIBLE = ("no-link", "unknown-size")
+UNKNOWN = "unsettled-data"
+
+EXACT, LOCAL = "dynamic programming", "local search"
+
+Sockets = dict[str, str]
+
+
+def best_placement(question: Question, fixed: Mapping[str, str]) -> Placement:
+    """The fastest placement, with the kernels of `fixed`, and what they alone call, where it says. Ties go to the
+    sockets that the machine names first. Raises AspenError where a kernel can run on none."""
+    return _Chooser(question, fixed).best()
+
+
+class _Route(Record):
+    """A way through the steps so far: its seconds, where the data are, and where the kernels ran."""
+
+    seconds: float
+    state: State
+    sockets: Sockets
+
+
+class _Chooser:
+    def __init__(self, question: Question, fixed: Mapping[str, str]) -> None:
+        self.question = question
+        self.scope = question.scope([tree.runtime for tree in question.trees.values()])
+        check_names(question.application, question.machine, question.entry, fixed)
+        self.order = question.machine.sockets
+        self.steps = [_Step(step, question.entry) for step in _steps(question.entry.body)]
+        self.idle = {kernel.name: self.order[0] for kernel in question.tree.kernels}
+        self.options = self._options(_spread(question, fixed))
+        self.tried = 0
+        self.refused: dict[str, AspenError] = {}
+
+    # -- which sockets a kernel can run on -------------------------------------------------------
+
+    def _options(self, fixed: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
+        """The sockets that each kernel that does something may run on: those that have all it asks for. A kernel that
+        touches no data by name, in a run without overlap, runs where it takes least, whatever the others do."""
+        times = {socket: self._times(socket) for socket in self.order}
+        found: dict[str, tuple[str, ...]] = {}
+        alone = _unbound(self.question)
+        for name in self.question.working:
+            allowed = (fixed[name],) if name in fixed else self.order
+            able = {socket: time for socket in allowed if isinstance(time := times[socket][name], float)}
+            if not able:
+                raise AspenError(*{item for socket in allowed if isinstance(item := times[socket][name], Diagnostic)})
+            found[name] = (min(able, key=able.__getitem__),) if name in alone else tuple(able)
+        return found
+
+    def _times(self, socket: str) -> dict[str, float | Diagnostic]:
+        """What each kernel takes on a socket over the run, or why it cannot run there."""
+        entry = self.question.entry
+        totals = run_totals(_Own(self.question.trees[socket]), entry)
+        found: dict[str, float | Diagnostic] = {}
+        for name in self.question.working:
+            try:
+                found[name] = float(self._values([totals[Exclusive(name)]])[0])
+            except AspenError as error:
+                if error.diagnostics[0].code != "no-such-resource":
+                    raise
+                found[name] = error.diagnostics[0]
+        return found
+
+    # -- the search ------------------------------------------------------------------------------
+
+    def best(self) -> Placement:
+        routes = self._through()
+        if routes is None:
+            sockets, seconds = self._improved()
+        else:
+            fastest = min(routes, key=lambda route: route.seconds, default=_Route(math.inf, {}, {}))
+            sockets, seconds = fastest.sockets, fastest.seconds
+        if seconds == math.inf:
+            raise next(iter(self.refused.values()))
+        proven = routes is not None and UNKNOWN not in self.refused
+        search = Search(LOCAL if routes is None else EXACT, proven, self.tried)
+        return Placement(self.question, self.idle | sockets, search)
+
+    def _through(self) -> list[_Route] | None:
+        """The fastest ways through all steps, one for each state; None where there are too many to try."""
+        routes = [_Route(0.0, {}, {})]
+        for number, step in enumerate(self.steps):
+            later = self.steps[number + 1 :]
+            again = {name for other in later for name in other.kernels}
+            data = {name for other in later for name in other.data}
+            kept: dict[Any, _Route] = {}
+            if self.tried + sum(self._ways(step, route) for route in routes) > MOST_TRIED:
+                return None
+            for route in routes:
+                for sockets in self._choices(step, route):
+                    reached = self._after(step, route, sockets, data)
+                    if reached is None:
+                        continue
+                    key = (
+                        frozenset(reached.state.items()),
+                        tuple((name, socket) for name, socket in sorted(reached.sockets.items()) if name in again),
+                    )
+                    if key not in kept or reached.seconds < kept[key].seconds:
+                        kept[key] = reached
+            routes = list(kept.values())
+        return routes
+
+    def _ways(self, step: _Step, route: _Route) -> int:
+        ways = 1
+        for name in self._open(step, route):
+            ways *= len(self.options[name])
+        return ways
+
+    def _open(self, step: _Step, route: _Route) -> list[str]:
+        """The kernels of a step that have no socket yet."""
+        return [name for name in step.kernels if name in self.options and name not in route.sockets]
+
+    def _choices(self, step: _Step, route: _Route) -> Iterator[Sockets]:
+        names = self._open(step, route)
+        for sockets in product(*(self.options[name] for name in names)):
+            yield route.sockets | dict(zip(names, sockets, strict=True))
+
+    def _after(self, step: _Step, route: _Route, sockets: Sockets, data: set[str]) -> _Route | None:
+        """The way that goes on with a step; None where there is none."""
+        try:
+            return self._gone_on(step, route, sockets, data)
+        except AspenError as error:
+            self._note(error)
+            return None
+
+    def _gone_on(self, step: _Step, route: _Route, sockets: Sockets, data: set[str]) -> _Route:
+        self.tried += 1
+        entry = self.question.entry
+        journey = self.question.quick(self.idle | sockets)
+        totals, after = journey.walk(step.node, Scene(entry, ()), route.state)
+        own = {**dict(entry.computed), entry.context: graph.ZERO}
+        times = graph.substitute([totals.get(key, graph.ZERO) for key in IN_WHOLE], own)
+        seconds = sum(float(value) for value in self._values(times))
+        state = {name: self._decided(where) for name, where in after.items() if name in data}
+        return _Route(route.seconds + seconds, state, sockets)
+
+    def _decided(self, where: Whereabouts) -> Whereabouts:
+        return decided(where, lambda condition: bool(self._values([graph.if_else(condition, 1, 0)])[0]))
+
+    def _values(self, exprs: Sequence[graph.Expr]) -> list[Any]:
+        return self.scope.values(exprs, self.question.seed)
+
+    # -- where that is too much ------------------------------------------------------------------
+
+    def _improved(self) -> tuple[Sockets, float]:
+        """The best that one kernel, or all that touch one data structure, on another socket no longer make better, from
+        where as much as possible is on one socket."""
+        starts = [
+            {name: socket if socket in able else able[0] for name, able in self.options.items()}
+            for socket in self.order
+        ]
+        return min((self._climbed(start) for start in starts), key=lambda found: found[1])
+
+    def _climbed(self, sockets: Sockets) -> tuple[Sockets, float]:
+        best = self._seconds(sockets)
+        better = True
+        while better:
+            better = False
+            for group, socket in product(self._groups(), self.order):
+                moved = {name: socket for name in group if socket in self.options[name]}
+                other = sockets | moved
+                if other != sockets and (seconds := self._seconds(other)) < best:
+                    sockets, best, better = other, seconds, True
+        return sockets, best
+
+    def _groups(self) -> list[list[str]]:
+        """What moves at once: a kernel, or all that touch one data structure."""
+        singles = [[name] for name, able in self.options.items() if len(able) > 1]
+        touching: dict[str, list[str]] = {}
+        for kernel in self.question.tree.kernels:
+            for data in set(_named(kernel.body)) if kernel.name in self.options else ():
+                touching.setdefault(data, []).append(kernel.name)
+        return [*singles, *(touching[data] for data in sorted(touching) if len(touching[data]) > 1)]
+
+    def _seconds(self, sockets: Sockets) -> float:
+        """Infinite where it cannot run so."""
+        self.tried += 1
+        try:
+            totals = self.question.quick(self.idle | sockets).run(self.question.entry)
+            return sum(float(value) for value in self._values([totals.get(key, graph.ZERO) for key in IN_WHOLE]))
+        except AspenError as error:
+            self._note(error)
+            return math.inf
+
+    def _note(self, error: AspenError) -> None:
+        """Why a placement is left out: data that cannot be moved rule it out, data that cannot be followed leave open
+        whether it would be the best. Other errors are the run's own."""
+        code = error.diagnostics[0].code
+        if code not in (*IMPOSSIBLE, UNKNOWN):
+            raise error
+        self.refused.setdefault(code, error)
+
+
+class _Own(Leaf):
+    """The leaf that adds up the blocks of each kernel."""
+
+    def __init__(self, tree: CostTree) -> None:
+        self.tree = tree
+
+    def block(self, block: flow.Block, kernel: flow.Kernel) -> Totals:
+        return {Exclusive(kernel.name): self.tree.blocks[block].time}
+
+
+class _Step:
+    """A step of the entry kernel, with the kernels that it runs and the data structures that it may touch."""
+
+    def __init__(self, node: flow.Flow, entry: flow.Kernel) -> None:
+        self.node = node
+        called = dict.fromkeys(kernel for call in calls_in(node) for kernel in callees_first(call.kernel))
+        own = [entry.name] if blocks_in(node) else []
+        self.kernels = [*own, *(kernel.name for kernel in called)]
+        bodies = [node, *(kernel.body for kernel in called)]
+        self.data = {name for body in bodies for name in _named(body)}
+
+
+def _named(node: flow.Flow) -> Iterator[str]:
+    """The data structures that a flow names in its blocks and calls."""
+    for block in blocks_in(node):
+        yield from (item.target for item in block.requirements if item.target is not None)
+    for call in calls_in(node):
+        yield from (actual for _, actual in call.arrays)
+
+
+def _steps(node: flow.Flow) -> Iterator[flow.Flow]:
+    """What a flow does one after the other."""
+    if isinstance(node, flow.Sequence):
+        for step in node.steps:
+            yield from _steps(step)
+    else:
+        yield node
+
+
+def _unbound(question: Question) -> set[str]:
+    """The kernels that move no data, in a run without overlap."""
+    if question.overlapping:
+        return set()
+    return {
+        kernel.name
+        for kernel in question.tree.kernels
+        if not any(item.target for block in blocks_in(kernel.body) for item in block.requirements)
+    }
+
+
+def _spread(question: Question, fixed: Mapping[str, str]) -> Sockets:
+    """The kernels that are fixed, and those that only they call."""
+    if not fixed:
+        return {}
+    free = "free"
+    found: dict[str, str] = {question.entry.name: fixed.get(question.entry.name, free)}
+    for kernel in reversed(question.tree.kernels):
+        for call in calls_in(kernel.body):
+            name, socket = call.kernel.name, found[kernel.name]
+            found[name] = fixed.get(name, socket if found.get(name, socket) == socket else free)
+    return {name: socket for name, socket in found.items() if socket != free}

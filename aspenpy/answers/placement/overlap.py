@@ -1,0 +1,112 @@
+"""Overlap: branches that run at once, on one socket or on several."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from aspenpy.cost.compute import Target
+from aspenpy.cost.cost import conflict_groups
+from aspenpy.expr import graph
+from aspenpy.expr.graph import Expr
+from aspenpy.models.application.total import RUNTIME, Total, Totals, added, of_kind
+from aspenpy.models.machine.model import Place
+
+Conflicts = frozenset[tuple[str, str]]
+
+
+class Waiting(Total):
+    """Seconds of transfers outside of branches that overlap."""
+
+
+class On(Total):
+    """Seconds of blocks on a socket."""
+
+    socket: str
+
+
+class BusyOn(Total):
+    """Seconds in which a resource is in use; the device is None for components that sockets share."""
+
+    device: str | None
+    resource: str
+
+
+class Crossed(Total):
+    """Seconds in which a link is in use."""
+
+    link: str | None
+
+
+WAITING = Waiting()
+
+IN_WHOLE = frozenset({RUNTIME, WAITING})
+
+
+def device_of(place: Place | None, socket: str) -> str | None:
+    """The socket that a component is part of, or that lacks it; None for what sockets share."""
+    if place is None:
+        return socket
+    return socket if any(item.type == "socket" for item in (*place.parents, place.component)) else None
+
+
+class Overlap:
+    """What branches take together.
+
+    Branches that have a socket in common are one block in which their resources overlap, as on a single socket, once
+    their data are there. What has no socket in common runs at once, and takes as long as the longest. What they share
+    (the links, the interconnect, the memory of a node) serves one after the other.
+    """
+
+    def __init__(self, conflicts: Mapping[str, Conflicts], targets: Mapping[str, Target]) -> None:
+        self.conflicts = frozenset(
+            (_word(first, socket, targets), _word(second, socket, targets))
+            for socket, pairs in conflicts.items()
+            for first, second in pairs
+        )
+
+    def at_once(self, branches: Sequence[Totals]) -> Totals:
+        """The totals of all, in which the runtime is that of the whole, transfers included."""
+        together = added(branches)
+        parties = list(_parties(branches))
+        if len(parties) == 1:
+            whole = self._as_one(branches)
+        else:
+            times = [self._as_one(party) if len(party) > 1 else _in_turn(party[0]) for party in parties]
+            links = of_kind(Crossed, together).values()
+            common = [time for key, time in of_kind(BusyOn, together).items() if key.device is None]
+            whole = graph.apply("max", *times, *links, *common)
+        kept = {key: worth for key, worth in together.items() if key not in IN_WHOLE}
+        return {RUNTIME: whole, **kept}
+
+    def _as_one(self, branches: Sequence[Totals]) -> Expr:
+        together = added(branches)
+        busy = {_joined(key.device, key.resource): time for key, time in of_kind(BusyOn, together).items()}
+        times = [group.time for group in conflict_groups(busy, self.conflicts)]
+        longest = graph.apply("max", *times) if len(times) > 1 else graph.add(*times)
+        waiting = together.get(WAITING)
+        return longest if waiting is None else graph.add(longest, waiting)
+
+
+def _parties(branches: Sequence[Totals]) -> Iterator[list[Totals]]:
+    """The branches in groups that have sockets in common; those that need none belong to none."""
+    parties: list[tuple[set[str], list[Totals]]] = []
+    for branch in branches:
+        sockets = {key.socket for key in of_kind(On, branch)}
+        joined = [party for party in parties if party[0] & sockets]
+        parties = [party for party in parties if not party[0] & sockets]
+        sockets = sockets.union(*(party[0] for party in joined))
+        parties.append((sockets, [*(item for party in joined for item in party[1]), branch]))
+    return (party for _, party in parties)
+
+
+def _in_turn(branch: Totals) -> Expr:
+    return graph.add(branch.get(RUNTIME, graph.ZERO), branch.get(WAITING, graph.ZERO))
+
+
+def _joined(device: str | None, resource: str) -> str:
+    return f"{device or ''}/{resource}"
+
+
+def _word(resource: str, socket: str, targets: Mapping[str, Target]) -> str:
+    offer = targets[socket].offers.get(resource)
+    return _joined(device_of(offer.place if offer else None, socket), resource)

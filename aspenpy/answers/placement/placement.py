@@ -1,0 +1,289 @@
+"""Placement: an application whose kernels run on several kinds of sockets of one machine, chosen or the best found."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any, Unpack
+
+from aspenpy.answers.case import Case, CaseOptions, case_of
+from aspenpy.answers.placement.assignment import assigned
+from aspenpy.answers.placement.journey import Journey, Seconds, Times, Volume
+from aspenpy.answers.placement.memories import Memories
+from aspenpy.answers.placement.overlap import IN_WHOLE, WAITING, BusyOn, Crossed, On, device_of
+from aspenpy.answers.scope import Scope, as_float
+from aspenpy.cost.compute import choose_socket
+from aspenpy.cost.cost import CostTree
+from aspenpy.cost.mapper import warnings_of
+from aspenpy.expr import graph
+from aspenpy.expr.graph import Expr
+from aspenpy.language.diagnostics import AspenError, Diagnostic, fail, nearest
+from aspenpy.models.application import flow
+from aspenpy.models.application.model import Application
+from aspenpy.models.application.total import RUNTIME, Calls, Exclusive, Total, blocks_in, of_kind, walk
+from aspenpy.models.machine.model import Machine
+from aspenpy.record import Record
+from aspenpy.tables.result import Result
+
+
+class KernelPlace(Record):
+    """A kernel over the whole run: its socket, how often it ran, seconds in its own blocks, and what had to be moved
+    for it: bytes and seconds."""
+
+    name: str
+    socket: str
+    calls: float
+    time: float
+    volume: float
+    transfer: float
+
+
+class Move(Record):
+    """A data structure that goes from the memory of one socket to another's, over the whole run: how often, how many
+    bytes in all, and seconds."""
+
+    data: str
+    source: str
+    destination: str
+    times: float
+    volume: float
+    seconds: float
+
+
+TIMED: frozenset[type[Total]] = frozenset(type(key) for key in IN_WHOLE)
+OF_OVERLAP: frozenset[type[Total]] = frozenset({On, BusyOn, Crossed})
+
+
+class Question:
+    """A run on a machine with several kinds of sockets, before its kernels are placed.
+
+    `data` says at which sockets data structures lie at first; all others lie at the first one.
+    """
+
+    def __init__(self, case: Case, data: Mapping[str, str] | None = None) -> None:
+        self.application = case.application
+        self.machine = machine = case.required_machine
+        self.seed = case.seed
+        self.settings = case.set
+        self.memories = Memories(machine)
+        self.trees = {socket: case.changed(socket=socket).tree for socket in machine.sockets}
+        self.tree: CostTree = self.trees[machine.sockets[0]]
+        self.entry = self.tree.entry
+        self.working = tuple(kernel.name for kernel in reversed(self.tree.kernels) if blocks_in(kernel.body))
+        self._done: dict[Any, Any] = {}
+        self.begin = {name: self._begins(name, socket) for name, socket in (data or {}).items()}
+
+    def _begins(self, name: str, socket: str) -> int:
+        named = self.application.data
+        if name not in named:
+            hint = nearest(name, named) or "its data structures are " + ", ".join(named)
+            message = f"application `{self.application.name}` has no data structure `{name}`"
+            fail("unknown-data", message, self.application.node.name_span, hint=hint)
+        choose_socket(self.machine, socket)
+        return self.memories.of_socket[socket]
+
+    def journey(self, sockets: Mapping[str, str]) -> Journey:
+        """The run with every kernel on a socket."""
+        return Journey(self.trees, self.memories, sockets, self.begin, self.now)
+
+    def quick(self, sockets: Mapping[str, str]) -> Journey:
+        """The same with only what the runtime needs, and what it has in common with others that were quick."""
+        return Journey(self.trees, self.memories, sockets, self.begin, self.now, self.timed, self._done)
+
+    def now(self, expr: Expr) -> float | None:
+        """The value of an expression; None where the arguments of its kernel or the counters of loops decide it."""
+        scope = self.scope([expr])
+        known = not graph.free_symbols(scope.formulas([expr])[0])
+        return float(scope.values([expr], self.seed)[0]) if known else None
+
+    @cached_property
+    def overlapping(self) -> bool:
+        """Whether there are branches that run at once."""
+        nodes = (node for kernel in self.tree.kernels for node in walk(kernel.body))
+        return any(isinstance(node, flow.Parallel) and self.tree.overlaps(node) for node in nodes)
+
+    @cached_property
+    def timed(self) -> frozenset[type[Total]]:
+        """The kinds of totals that the runtime depends on."""
+        return TIMED | OF_OVERLAP if self.overlapping else TIMED
+
+    def placed(self, chosen: Mapping[str, str]) -> Placement:
+        """The answer with some kernels on chosen sockets, and those that they call."""
+        sockets = assigned(self.application, self.machine, self.entry, chosen, self._indifferent)
+        return Placement(self, sockets)
+
+    def _indifferent(self, kernel: flow.Kernel) -> bool:
+        """Whether a kernel asks only for what sockets share, and moves no data."""
+        costs = (self.tree.blocks[block] for block in blocks_in(kernel.body))
+        return all(
+            item.requirement.target is None and device_of(item.offer.place if item.offer else None, "own") is None
+            for cost in costs
+            for item in cost.requirements
+        )
+
+    def alone(self, socket: str) -> Placement:
+        """The answer with all kernels on one socket."""
+        return Placement(self, {kernel.name: socket for kernel in self.tree.kernels})
+
+    def scope(self, roots: Sequence[Expr]) -> Scope:
+        tree = self.tree
+        return Scope(self.application, self.machine, self.entry, tree.definitions, tree.origins, self.settings, roots)
+
+
+class Placement(Result):
+    """Every kernel on its socket, what that takes, and what moves. Everything is computed when asked for."""
+
+    reported_by = "placement"
+
+    def __init__(self, question: Question, sockets: Mapping[str, str], search: Search | None = None) -> None:
+        self.question = question
+        self.sockets = {name: sockets[name] for name in question.working}
+        self.search = search
+        self.totals = question.journey(sockets).run(question.entry)
+        self.scope = question.scope(list(self.totals.values()))
+
+    @property
+    def application(self) -> Application:
+        return self.question.application
+
+    @property
+    def machine(self) -> Machine:
+        return self.question.machine
+
+    @property
+    def kernel(self) -> str:
+        """The kernel that was evaluated."""
+        return self.question.entry.name
+
+    def __repr__(self) -> str:
+        return f"<Placement of {self.application.name} on {self.machine.name}: {self.runtime:.6g} s>"
+
+    # -- numbers ---------------------------------------------------------------------------------
+
+    @property
+    def total(self) -> Expr:
+        """Seconds of the whole run, transfers included, in the symbols of the models."""
+        parts = [self.totals[key] for key in (RUNTIME, WAITING) if key in self.totals]
+        return graph.add(*parts)
+
+    @cached_property
+    def runtime(self) -> float:
+        """Seconds of the whole run, transfers included."""
+        return self._value(self.total)
+
+    @cached_property
+    def transfer(self) -> float:
+        """Seconds in which data are moved; where branches overlap, the run need not wait for all of them."""
+        return sum(move.seconds for move in self.moves)
+
+    @cached_property
+    def hidden(self) -> float:
+        """Seconds that the run is shorter than all blocks and transfers in turn, because branches overlap."""
+        in_turn = sum(kernel.time for kernel in self.kernels) + self.transfer
+        return in_turn - self.runtime if in_turn > self.runtime * (1 + ROUNDING) else 0.0
+
+    @cached_property
+    def values(self) -> dict[Any, float]:
+        """The value of every total (see `Journey` for the keys) that says what is run or moved."""
+        asked = {key: worth for key, worth in self.totals.items() if type(key) in SHOWN}
+        values = self.scope.values(list(asked.values()), self.question.seed)
+        return {key: float(value) for key, value in zip(asked, values, strict=True)}
+
+    @cached_property
+    def kernels(self) -> tuple[KernelPlace, ...]:
+        """The kernels that do something themselves, in the order in which they call each other."""
+        found = []
+        for name, socket in self.sockets.items():
+            volume, seconds = (
+                sum(worth for key, worth in of_kind(kind, self.values).items() if key.kernel == name)
+                for kind in (Volume, Seconds)
+            )
+            calls, time = (self.values.get(key, 0.0) for key in (Calls(name), Exclusive(name)))
+            found.append(KernelPlace(name, socket, calls, time, volume, seconds))
+        return tuple(found)
+
+    @cached_property
+    def moves(self) -> tuple[Move, ...]:
+        """What goes from where to where, for all kernels together; the longest first."""
+        sums: dict[tuple[str, int, int], list[float]] = {}
+        for number, kind in enumerate((Times, Volume, Seconds)):
+            for key, worth in of_kind(kind, self.values).items():
+                if worth:
+                    sums.setdefault((key.data, key.source, key.goal), [0.0, 0.0, 0.0])[number] += worth
+        names = self.question.memories.names
+        found = [Move(data, names[a], names[b], *worths) for (data, a, b), worths in sums.items()]
+        return tuple(sorted(found, key=lambda move: -move.seconds))
+
+    @cached_property
+    def alternatives(self) -> dict[str, float | Diagnostic]:
+        """Seconds of the run with all kernels on one socket, by socket; or why it cannot run there."""
+        found: dict[str, float | Diagnostic] = {}
+        for socket in self.machine.sockets:
+            try:
+                found[socket] = self.question.alone(socket).runtime
+            except AspenError as error:
+                found[socket] = error.diagnostics[0]
+        return found
+
+    @property
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
+        """Warnings of the models, and traits that no socket of the machine knows."""
+        return tuple(warnings_of(self.application, self.machine, kernel=self.question.entry.name))
+
+    def _value(self, expr: Expr) -> float:
+        value = self.scope.values([expr], self.question.seed)[0]
+        return as_float(value, "the runtime", self.question.entry.name_span)
+
+    # -- formulas --------------------------------------------------------------------------------
+
+    def formula(self, free: Sequence[str] = ()) -> Expr:
+        """The runtime as a node of the expression graph in the free parameters; the rest is put in."""
+        return self.scope.formulas([self.total], free)[0]
+
+    def expression(self, free: Sequence[str] = ()) -> Any:
+        """The runtime as a SymPy expression in the free parameters, seconds."""
+        from aspenpy.expr.sympy_view import to_sympy
+
+        return to_sympy(self.formula(free))
+
+    # -- shown -----------------------------------------------------------------------------------
+
+
+ROUNDING = 1e-12
+"""Differences so small, relative to the whole, are those of floating point."""
+
+SHOWN = frozenset({Calls, Exclusive, Times, Volume, Seconds})
+
+
+class Search(Record):
+    """How a placement was found: by what method, whether none can be better, and how many runs were priced."""
+
+    method: str
+    proven: bool
+    tried: int
+
+
+def place(
+    app: Application | Case,
+    machine: Machine | None = None,
+    sockets: Mapping[str, str] | None = None,
+    *,
+    best: bool = False,
+    data: Mapping[str, str] | None = None,
+    **options: Unpack[CaseOptions],
+) -> Placement:
+    """What an application, or a `Case`, takes on a machine with several kinds of sockets; the options are those of
+    `Case`, its socket left out.
+
+    `sockets` says where kernels run: `{"kernel": "socket"}`; what they call runs there too, and all else on the
+    first socket. With `best`, the fastest placement of all other kernels is looked for. `data` says where data
+    structures lie at first: `{"name": "socket"}`, all others at the first socket. Raises AspenError.
+    """
+    question = Question(case_of(app, machine, options), data)
+    if best:
+        from aspenpy.answers.placement.best import best_placement
+
+        return best_placement(question, sockets or {})
+    found = question.placed(sockets or {})
+    _ = found.runtime
+    return found

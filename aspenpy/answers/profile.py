@@ -1,0 +1,235 @@
+"""Profile: where the time of a run goes, kernel by kernel, call by call, and along each call path.
+
+Everything is a total over the control flow, so a loop of a million passes costs no more than one of two, and a
+branch that is taken with some probability counts for that share of its time.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any, Protocol, Unpack
+
+from aspenpy.answers.case import Case, CaseOptions
+from aspenpy.answers.prediction import KernelUse, Prediction, predict
+from aspenpy.cost.cost import CostTree, busy_times, slowest
+from aspenpy.expr import graph
+from aspenpy.expr.graph import Expr
+from aspenpy.expr.printer import excerpt
+from aspenpy.language.diagnostics import fail
+from aspenpy.models.application import flow
+from aspenpy.models.application.model import Application
+from aspenpy.models.application.total import (
+    RUNTIME,
+    Leaf,
+    Total,
+    Totaller,
+    Totals,
+    added,
+    calls_in,
+    of_kind,
+    run_totals,
+    scaled,
+)
+from aspenpy.models.machine.model import Machine
+from aspenpy.record import Record
+from aspenpy.tables.result import Result
+
+MOST_PATHS = 20_000
+MOST_ENTRIES = 200_000
+"""Call paths of a profile, and of all its kernels together: kernels that call each other crosswise have more than
+anyone could look at, a chain of k kernels has k^2 / 2."""
+
+LONGEST_ARGUMENT = 60
+"""Characters of an argument of a call; the rest becomes an ellipsis."""
+
+
+class Arc(Record):
+    """What a kernel spends in another one: `arguments` as they are written at the call, calls and seconds (callees'
+    callees included) over the whole run. Calls of one kernel that are written alike are one arc."""
+
+    caller: str
+    callee: str
+    arguments: tuple[str, ...]
+    calls: float
+    time: float
+
+
+class PathUse(Record):
+    """A call path, the entry kernel first: how often it was taken, seconds in its last kernel's own blocks."""
+
+    path: tuple[str, ...]
+    calls: float
+    exclusive: float
+
+
+class Profile(Result):
+    """The profile of a prediction. Exclusive times add up to the runtime, which is the entry's inclusive time."""
+
+    reported_by = "profile"
+
+    def __init__(self, prediction: Prediction) -> None:
+        self.prediction = prediction
+
+    @property
+    def runtime(self) -> float:
+        """Seconds."""
+        return self.prediction.runtime
+
+    @property
+    def kernels(self) -> tuple[KernelUse, ...]:
+        """The kernels, the entry first, in the order in which they call each other."""
+        return self.prediction.kernels
+
+    @cached_property
+    def arguments(self) -> dict[str, tuple[str, ...]]:
+        """The names of each kernel's arguments, data structures behind numbers."""
+        return {
+            kernel.name: (*(formal.payload[0] for formal in kernel.formals), *kernel.arrays)
+            for kernel in self.prediction.tree.kernels
+        }
+
+    @cached_property
+    def arcs(self) -> tuple[Arc, ...]:
+        """Which kernel spends how much in which, callers and their calls in the order written."""
+        tree = self.prediction.tree
+        found = self._values(_totals(tree, _Arcs()))
+        merged: dict[tuple[str, str, tuple[str, ...]], tuple[float, float]] = {}
+        for kernel in reversed(tree.kernels):
+            for call in calls_in(kernel.body):
+                key = (kernel.name, call.kernel.name, _written(call))
+                calls, time = merged.get(key, (0.0, 0.0))
+                merged[key] = (calls + found.get(Count(call), 0.0), time + found.get(Spent(call), 0.0))
+        return tuple(Arc(*key, *worth) for key, worth in merged.items())
+
+    @cached_property
+    def paths(self) -> tuple[PathUse, ...]:
+        """The call paths of the run, each behind the one it prolongs. Raises AspenError where there are too many."""
+        found = self._values(_totals(self.prediction.tree, _Paths()))
+        entry = self.prediction.kernel
+        uses = {(): PathUse((entry,), 1.0, found.get(Spent(()), 0.0))}
+        for key, calls in of_kind(Count, found).items():
+            uses[key.where] = PathUse((entry, *key.where), calls, found.get(Spent(key.where), 0.0))
+        place = {name: number for number, name in enumerate(use.name for use in self.kernels)}
+        return tuple(sorted(uses.values(), key=lambda use: [place[name] for name in use.path]))
+
+    def _values(self, totals: Totals) -> dict[Any, float]:
+        values = self.prediction.scope.values(list(totals.values()), self.prediction.seed)
+        return {key: float(value) for key, value in zip(totals, values, strict=True)}
+
+
+def profile(app: Application | Case, machine: Machine | None = None, **options: Unpack[CaseOptions]) -> Profile:
+    """Where the time of a kernel on the machine goes; the arguments are those of `predict`."""
+    return Profile(predict(app, machine, **options))
+
+
+class Count(Total):
+    """How often a call, or a path of calls, is taken."""
+
+    where: Any
+
+
+class Spent(Total):
+    """Seconds of a call, callees included, or in the blocks at the end of a path of calls."""
+
+    where: Any
+
+
+class _Spending(Protocol):
+    """What a profile keeps apart: `Count` and `Spent`."""
+
+    def block(self, time: Expr) -> Totals:
+        """The worth of a block that takes so long."""
+        ...
+
+    def call(self, call: flow.Call, callee: Totals, time: Expr) -> Totals:
+        """The worth of a call: the callee's, and the time it takes in all."""
+        ...
+
+
+class _Arcs:
+    """Calls kept apart by where they are written."""
+
+    def block(self, time: Expr) -> Totals:
+        return {}
+
+    def call(self, call: flow.Call, callee: Totals, time: Expr) -> Totals:
+        return {**callee, Count(call): graph.ONE, Spent(call): time}
+
+
+class _Paths:
+    """Blocks and calls kept apart by the path of calls from the entry, which itself is `()`."""
+
+    entries = 0
+
+    def block(self, time: Expr) -> Totals:
+        return {Spent(()): time}
+
+    def call(self, call: flow.Call, callee: Totals, time: Expr) -> Totals:
+        self.entries += len(callee)
+        if len(callee) > 2 * MOST_PATHS or self.entries > MOST_ENTRIES:
+            message = "the kernels call each other on too many paths, or too deeply, to tell the paths apart"
+            fail("too-many-paths", message, call.span, hint="the flat profile and the call graph do without them")
+        found: Totals = {type(key)((call.kernel.name, *key.where)): worth for key, worth in callee.items()}
+        return {**found, Count((call.kernel.name,)): graph.ONE}
+
+
+class _Leaf(Leaf):
+    """Prices blocks, and keeps what is spent apart as a profile wants it. Branches that overlap take the time of the
+    slowest group of resources together; what is spent in them is scaled to that, so that it still adds up."""
+
+    def __init__(self, tree: CostTree, spending: _Spending) -> None:
+        self.tree = tree
+        self.spending = spending
+
+    def block(self, block: flow.Block, kernel: flow.Kernel) -> Totals:
+        cost = self.tree.blocks[block]
+        return {**busy_times(cost), RUNTIME: cost.time, **self.spending.block(cost.time)}
+
+    def parallel(self, node: flow.Parallel, kernel: flow.Kernel, branches: list[Totals]) -> Totals:
+        together = added(branches)
+        if not self.tree.overlaps(node) or RUNTIME not in together:
+            return together
+        time, in_turn = slowest(self.tree.groups(together)), together[RUNTIME]
+        share = graph.if_else(graph.compare("==", in_turn, graph.ZERO), graph.ONE, graph.div(time, in_turn))
+        return {**together, **scaled(share, of_kind(Spent, together)), RUNTIME: time}
+
+    def call(self, call: flow.Call, callee: Totals) -> Totals:
+        apart = {key: worth for key, worth in callee.items() if isinstance(key, (Count, Spent))}
+        rest = {key: worth for key, worth in callee.items() if key not in apart}
+        return {**rest, **self.spending.call(call, apart, callee.get(RUNTIME, graph.ZERO))}
+
+
+def _totals(tree: CostTree, spending: _Spending) -> Totals:
+    """What is kept apart, over one run of the entry kernel."""
+    return run_totals(_Leaf(tree, spending), tree.entry, None, Count, Spent)
+
+
+class _Nothing:
+    """Nothing kept apart but the runtime."""
+
+    def block(self, time: Expr) -> Totals:
+        return {}
+
+    def call(self, call: flow.Call, callee: Totals, time: Expr) -> Totals:
+        return {}
+
+
+class Timer:
+    """How long parts of kernels take on a machine."""
+
+    def __init__(self, tree: CostTree) -> None:
+        self._totaller = Totaller(_Leaf(tree, _Nothing()))
+        self._known: dict[flow.Flow, Expr] = {}
+
+    def time(self, node: flow.Flow) -> Expr:
+        """The seconds of one execution, in the symbols of the kernel it stands in and the counters around it."""
+        if node not in self._known:
+            part = flow.Kernel("", (), (), node, graph.ZERO, None, None)
+            self._known[node] = self._totaller.kernel(part).get(RUNTIME, graph.ZERO)
+        return self._known[node]
+
+
+def _written(call: flow.Call) -> tuple[str, ...]:
+    bound = [value for formal, value in call.arguments if formal is not call.kernel.context]
+    numbers = (excerpt(value, LONGEST_ARGUMENT) for value in bound)
+    return (*numbers, *(array for _, array in call.arrays))

@@ -1,0 +1,124 @@
+"""Roofline: what a machine can do at most, by operational intensity, and where kernels stand below it.
+
+After Williams, Waterman and Patterson, "Roofline: an insightful visual performance model", CACM 52(4), 2009: a kernel
+of I flops a byte does no more than min(peak, I * bandwidth). Ceilings are idealised: the time of large amounts, in
+which latencies drop out, over all components, none of which is idle.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from typing import Unpack
+
+from aspenpy.answers.case import Case, CaseOptions
+from aspenpy.answers.ceilings import COMPUTE, Ceiling, cache_ceilings, compute_ceilings, memory_ceilings
+from aspenpy.answers.peaks import Peak, peaks
+from aspenpy.answers.prediction import Prediction
+from aspenpy.answers.roofline_points import Point, points
+from aspenpy.answers.scope import Setting
+from aspenpy.cost.compute import choose_socket
+from aspenpy.expr import graph
+from aspenpy.language.diagnostics import AspenError, fail, within_floats
+from aspenpy.models.application.model import Application
+from aspenpy.models.machine.model import OWNER, Machine
+from aspenpy.tables.result import Result
+
+
+class Roofline(Result):
+    """The ceilings of a machine, and applications (or cases) below them; the options are those of `Case`. A setting
+    holds for every model that has the name. Raises AspenError where the machine offers no flops."""
+
+    reported_by = "roofline"
+
+    def __init__(
+        self, machine: Machine, apps: Iterable[Application | Case] = (), **options: Unpack[CaseOptions]
+    ) -> None:
+        self.machine = machine
+        self.socket = choose_socket(machine, options.get("socket"))
+        settings = dict(options.get("set") or {})
+        plain: CaseOptions = {**options, "socket": self.socket, "set": None}
+        cases = [
+            app.changed(machine=machine, socket=self.socket) if isinstance(app, Case) else Case(app, machine, **plain)
+            for app in apps
+        ]
+        self.settings = _of_machine(machine, settings, bool(cases))
+        self.predictions = [
+            Prediction(case.with_set(known)) for case, known in zip(cases, _shared_out(cases, settings), strict=True)
+        ]
+        if not self.compute:
+            message = f"machine `{machine.name}` does no `{COMPUTE}` at a rate that it alone tells"
+            fail("no-ceiling", message, machine.root.name_span, hint="a core offers `resource flops(n) [n/clock]`")
+
+    @cached_property
+    def _peaks(self) -> list[Peak]:
+        return peaks(self.machine, self.socket, set=self.settings, everywhere=True)
+
+    @cached_property
+    def compute(self) -> tuple[Ceiling, ...]:
+        """The ceilings of flops, each combination of traits."""
+        return compute_ceilings(self._peaks)
+
+    @cached_property
+    def memory(self) -> tuple[Ceiling, ...]:
+        """The bandwidths of memories. Loads and stores of one memory that take turns at the same rate are one
+        ceiling."""
+        return memory_ceilings(self._peaks, self.machine, self.socket)
+
+    @cached_property
+    def caches(self) -> tuple[Ceiling, ...]:
+        """The bandwidths of the caches between a core and its memory, the nearest to the core first; those that do
+        not say theirs have no ceiling."""
+        return cache_ceilings(self.machine, self.socket, self.settings)
+
+    @property
+    def bandwidths(self) -> tuple[Ceiling, ...]:
+        """All of them: caches, then memories."""
+        return (*self.caches, *self.memory)
+
+    @staticmethod
+    def ridge(compute: Ceiling, memory: Ceiling) -> float:
+        """The operational intensity, in flops a byte, from which on the memory is no longer what bounds."""
+        return compute.rate / memory.rate
+
+    @cached_property
+    def points(self) -> tuple[Point, ...]:
+        """Each application and behind it its kernels that do flops, the one that takes longest first."""
+        return tuple(point for prediction in self.predictions for point in points(prediction))
+
+
+@within_floats
+def roofline(machine: Machine, apps: Iterable[Application | Case] = (), **options: Unpack[CaseOptions]) -> Roofline:
+    """The ceilings of a machine, and applications or cases below them; the options are those of `Case`. A setting holds
+    for every model that has the name."""
+    return Roofline(machine, apps, **options)
+
+
+# -- settings --------------------------------------------------------------------------------------
+
+
+def _of_machine(machine: Machine, settings: dict[str, Setting], has_applications: bool) -> dict[str, Setting]:
+    """What is set of the machine; without an application everything is meant for it."""
+    if not has_applications:
+        return settings
+    names = {name: graph.symbol(name.removeprefix("machine:"), OWNER) for name in settings}
+    return {name: value for name, value in settings.items() if names[name] in machine.definitions}
+
+
+def _shared_out(cases: Sequence[Case], settings: dict[str, Setting]) -> list[dict[str, Setting]]:
+    """What is set of each application. What none of them has is an error, told for the first."""
+    scopes = [Prediction(case).scope for case in cases]
+    known: list[dict[str, Setting]] = [{} for _ in cases]
+    for name, value in settings.items():
+        errors = []
+        for scope, found in zip(scopes, known, strict=True):
+            try:
+                scope.symbol(name)
+                found[name] = value
+            except AspenError as error:
+                errors.append(error)
+                if error.diagnostics[0].code != "unknown-parameter":
+                    raise
+        if errors and len(errors) == len(cases):
+            raise errors[0]
+    return known

@@ -1,0 +1,207 @@
+"""Points of a roofline: kernels and applications by their operational intensity at each level of memory.
+
+A kernel whose loads and stores say how they touch their data has an intensity at each cache besides that at memory:
+flops for each byte that the level serves, to the core or to the level before it (the hierarchical roofline; Yang,
+Kurth and Williams, "Hierarchical roofline analysis for GPUs", Concurrency and Computation 32, 2020).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from aspenpy.answers.ceilings import COMPUTE, MEMORY
+from aspenpy.answers.peaks import LARGE
+from aspenpy.answers.prediction import Prediction
+from aspenpy.cost.caches.traffic import Traffic
+from aspenpy.cost.compute import Target, price, target
+from aspenpy.cost.cost import CostTree, RequirementCost, conflict_groups
+from aspenpy.expr import graph
+from aspenpy.expr.graph import Expr
+from aspenpy.language.diagnostics import within_floats
+from aspenpy.models.application import flow
+from aspenpy.models.application.total import Leaf, Total, Totals, added, of_kind, run_totals
+from aspenpy.record import Record
+
+PLACED_BY = (COMPUTE, *MEMORY)
+"""The resources that a roofline knows."""
+
+Values = Mapping[Any, float]
+"""By `Asked`, `ServedBy` and `Ideal`; a kernel that is None stands for all kernels together."""
+
+
+class Asked(Total):
+    """How much of a resource a kernel asks for."""
+
+    kernel: str | None
+    resource: str
+
+
+class ServedBy(Total):
+    """Bytes that a level serves to a kernel."""
+
+    kernel: str | None
+    level: str
+
+
+class Ideal(Total):
+    """Seconds in which a server, or a cache, serves a kernel at least."""
+
+    kernel: str | None
+    server: str
+
+
+class LevelPoint(Record):
+    """A kernel at one level of memory: the `volume` in bytes that the level serves over the run, and flops for each of
+    them, None where there is none."""
+
+    level: str
+    volume: float
+    intensity: float | None
+
+
+class Point(Record):
+    """A kernel's own blocks, or a whole application (`kernel` is None), below the roof.
+
+    `volume` are the bytes that cross the memory bus, `intensity` flops for each of them, None where there is none.
+    `attainable` is what the ceilings of its own traits and of the levels it uses leave, `bound_by` the resources, or
+    the cache, whose ceiling that is; `predicted` is what it does, `bottleneck` the resource that then bounds it
+    longest. Rates in flops a second, `time` in seconds. `levels` are the caches, the nearest to the core first, and
+    memory, where a requirement says how it touches its data; requirements that do not pass by the caches.
+    """
+
+    application: str
+    kernel: str | None
+    flops: float
+    volume: float
+    intensity: float | None
+    attainable: float
+    bound_by: tuple[str, ...]
+    predicted: float
+    bottleneck: str | None
+    time: float
+    levels: tuple[LevelPoint, ...] = ()
+
+    @property
+    def name(self) -> str:
+        return self.application if self.kernel is None else f"{self.application}.{self.kernel}"
+
+    @property
+    def place(self) -> float | None:
+        """The intensity at memory; where no byte gets that far, at the last level that serves any."""
+        served = [level.intensity for level in self.levels if level.intensity is not None]
+        return self.intensity if self.intensity is not None or not served else served[-1]
+
+
+@within_floats
+def points(prediction: Prediction) -> list[Point]:
+    """The application and behind it its kernels that do flops, the one that takes longest first."""
+    totals = run_totals(_Ideal(prediction.tree), prediction.tree.entry)
+    numbers = prediction.scope.values(list(totals.values()), prediction.seed)
+    values = {key: float(value) for key, value in zip(totals, numbers, strict=True)}
+    worst = prediction.bottleneck
+    whole = _point(prediction, None, values, prediction.runtime, worst.resource if worst else None)
+    uses = sorted(prediction.kernels, key=lambda use: -use.exclusive)
+    found = [_point(prediction, use.name, values, use.exclusive, use.bound_by) for use in uses]
+    return [point for point in (whole, *found) if point is not None]
+
+
+def _point(
+    prediction: Prediction, kernel: str | None, values: Values, time: float, bottleneck: str | None
+) -> Point | None:
+    """None for what does no flops, or takes no time."""
+    amounts = {name: values.get(Asked(kernel, name), 0.0) for name in PLACED_BY}
+    flops, volume = amounts[COMPUTE], sum(amounts[name] for name in MEMORY)
+    served = {key.level: worth for key, worth in of_kind(ServedBy, values).items() if key.kernel == kernel}
+    names = (*PLACED_BY, *prediction.tree.residence.offers, *served)
+    ideal = {name: values[key] for name in names if values.get(key := Ideal(kernel, name), 0.0) > 0}
+    if not flops or not time or COMPUTE not in ideal:
+        return None
+    groups = conflict_groups(dict.fromkeys(ideal, graph.ONE), prediction.tree.conflicts)
+    spent = {group.resources: sum(ideal[name] for name in group.resources) for group in groups}
+    slowest = max(spent, key=spent.__getitem__)
+    return Point(
+        prediction.application.name,
+        kernel,
+        flops,
+        volume,
+        flops / volume if volume else None,
+        flops / spent[slowest],
+        slowest,
+        flops / time,
+        bottleneck,
+        time,
+        _levels(prediction, served, flops, volume),
+    )
+
+
+def _levels(prediction: Prediction, served: Mapping[str, float], flops: float, volume: float) -> tuple[LevelPoint, ...]:
+    """The caches that serve so many bytes each, and all memories together; none where no requirement says how it
+    touches its data."""
+    if not served:
+        return ()
+    offers = target(prediction.machine, prediction.socket).offers
+    memory = next((offers[name].place.component.name for name in MEMORY if name in offers), "memory")
+    memory = "memory" if prediction.tree.residence.offers else memory
+    found = {**served, memory: volume}
+    return tuple(LevelPoint(name, moved, flops / moved if moved else None) for name, moved in found.items())
+
+
+class _Ideal(Leaf):
+    """What kernels ask for, what each level serves of it, and how long that takes at least."""
+
+    def __init__(self, tree: CostTree) -> None:
+        self.tree = tree
+
+    def block(self, block: flow.Block, kernel: flow.Kernel) -> Totals:
+        costs = [cost for cost in self.tree.blocks[block].requirements if cost.requirement.resource in PLACED_BY]
+        where = self.tree.residence.within(kernel)
+        return added(self._cost(cost, block.parallelism, where, name) for cost in costs for name in (kernel.name, None))
+
+    def _cost(self, cost: RequirementCost, parallelism: Expr, where: Target, kernel: str | None) -> Totals:
+        asked, traffic = cost.requirement, cost.traffic
+        if traffic is None:
+            return self._requirement(asked, parallelism, where, kernel, cost)
+        sent = (("loads", traffic.read_bytes), ("stores", traffic.written_bytes))
+        return added(
+            [
+                *(
+                    self._requirement(asked.replace(amount=amount, resource=name), parallelism, where, kernel, cost)
+                    for name, amount in sent
+                    if name == asked.resource or amount is not graph.ZERO
+                ),
+                *_caches(traffic, parallelism, kernel),
+            ]
+        )
+
+    def _requirement(
+        self, asked: flow.Requirement, parallelism: Expr, where: Target, kernel: str | None, cost: RequirementCost
+    ) -> Totals:
+        """P times the amount, at the seconds that one more takes where there are many already, on all components;
+        these count for the server of the requirement whose cost it is a part of."""
+        first, second = (
+            price(asked.replace(amount=graph.number(amount)), graph.ONE, where, self.tree.origins)
+            for amount in LARGE[:2]
+        )
+        amount = graph.mul(parallelism, asked.amount)
+        found: Totals = {Asked(kernel, cost.requirement.resource): amount}
+        if first.offer is None:
+            return found
+        slope = graph.div(_difference(second.serial, first.serial), graph.number(LARGE[1] - LARGE[0]))
+        return found | {Ideal(kernel, cost.server): graph.mul(amount, graph.div(slope, first.offer.place.count))}
+
+
+def _caches(traffic: Traffic, parallelism: Expr, kernel: str | None) -> list[Totals]:
+    """What each cache serves, and how long all of its kind take for that at least."""
+    found: list[Totals] = []
+    for level, served in traffic.served:
+        amount = graph.mul(parallelism, served)
+        worth: Totals = {ServedBy(kernel, level.name): amount}
+        if level.bandwidth is not None:
+            worth[Ideal(kernel, level.name)] = graph.div(amount, graph.mul(level.bandwidth, level.place.count))
+        found.append(worth)
+    return found
+
+
+def _difference(more: Expr, less: Expr) -> Expr:
+    return graph.add(more, graph.mul(graph.number(-1), less))

@@ -1,0 +1,58 @@
+"""Samples: the spread of a prediction over its random draws."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from typing import TYPE_CHECKING
+
+from aspenpy.expr.evaluate import EvaluationError, evaluate_many
+from aspenpy.language.diagnostics import fail, within_floats
+from aspenpy.record import Record
+
+if TYPE_CHECKING:
+    from aspenpy.answers.prediction import Prediction
+
+QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+
+
+class Samples(Record):
+    """The runtime in seconds over `count` seeds from `first_seed` on. `deviation` is the sample standard
+    deviation (0 for one sample); `quantiles` are by linear interpolation."""
+
+    count: int
+    first_seed: int
+    mean: float
+    deviation: float
+    minimum: float
+    maximum: float
+    quantiles: dict[float, float]
+
+
+@within_floats
+def sample(prediction: Prediction, count: int) -> Samples:
+    """Evaluates a prediction's runtime under `count` seeds."""
+    if count < 1:
+        fail("bad-count", f"at least one sample is needed, not {count}")
+    formula = prediction.scope.formulas([prediction.tree.runtime])[0]
+    try:
+        drawn = sorted(float(evaluate_many([formula], {}, seed=prediction.seed + number)[0]) for number in range(count))
+    except EvaluationError as error:
+        raise prediction.scope.located(error) from None
+    return Samples(
+        count,
+        prediction.seed,
+        math.fsum(drawn) / count,
+        statistics.stdev(drawn) if count > 1 else 0.0,
+        drawn[0],
+        drawn[-1],
+        {quantile: _quantile(drawn, quantile) for quantile in QUANTILES},
+    )
+
+
+def _quantile(ordered: list[float], share: float) -> float:
+    """Linear interpolation between the order statistics (type 7 of Hyndman and Fan)."""
+    position = share * (len(ordered) - 1)
+    low = math.floor(position)
+    high = min(low + 1, len(ordered) - 1)
+    return ordered[low] + (position - low) * (ordered[high] - ordered[low])

@@ -1,0 +1,377 @@
+"""Scope: what the symbols of an application and a machine stand for, what a user set them to, and their values.
+
+Everything that is asked of a model goes through here: names become symbols, `--set` changes what they
+stand for, formulas keep some of them free, and what fails is told where it was written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from types import MappingProxyType
+from typing import Any, NoReturn
+
+from aspenpy.cost.value_mistakes import ValueMistake
+from aspenpy.expr import graph
+from aspenpy.expr.arithmetic import shown
+from aspenpy.expr.definitions import CircularDefinition, reached, resolve_definitions
+from aspenpy.expr.evaluate import MOST_PASSES, EvaluationError, evaluate_many
+from aspenpy.expr.graph import Expr
+from aspenpy.language import nodes
+from aspenpy.language.diagnostics import AspenError, Diagnostic, Related, chain, fail, instead_of, nearest
+from aspenpy.language.lower import Lowering, Origins, carry_origin
+from aspenpy.language.source import Span
+from aspenpy.language.statements import own_names
+from aspenpy.models.application import flow
+from aspenpy.models.application.dimensions import carries_units
+from aspenpy.models.application.model import Application
+from aspenpy.models.application.total import callees_first
+from aspenpy.models.machine.model import OWNER, Machine
+
+Value = int | Fraction | float
+Setting = Value | str | nodes.Expression | Expr
+"""What a parameter can be set to: a number, text in the language (`2*k`, `{1, 2}`) or the tree of one, or a node of
+the graph."""
+
+DEFAULT_SEED = 20120910
+"""Random draws repeat unless another seed is given; it is printed wherever draws were made."""
+
+TAKING_ARRAYS = frozenset({"index", "apply", "draw"})
+"""Kinds of nodes of which some take an array for an argument."""
+
+NO_CLOSED_FORM = (
+    "sums of powers of the counter have one; `ceil`, `max` and conditions that depend on it have none. At most "
+    f"{MOST_PASSES:,} passes are added; `iterate i [n/100] {{ iterate [100] {{ ... }} }}`, with `100*i` for `i`, adds "
+    "every hundredth"
+)
+
+
+class Scope:
+    """The names of an application and, if there is one, a machine; `changes` are the user's settings."""
+
+    def __init__(
+        self,
+        application: Application,
+        machine: Machine | None,
+        entry: flow.Kernel,
+        definitions: Mapping[Expr, Expr],
+        origins: Origins,
+        settings: Mapping[str, Setting],
+        roots: Sequence[Expr],
+    ) -> None:
+        self.application = application
+        self.machine = machine
+        self.entry = entry
+        self.origins = dict(origins) if settings else origins  # what a user sets stands in no model
+        self.roots = roots
+        self.definitions = dict(definitions)
+        self.settings = settings
+        self.overridden: dict[Expr, str] = {}
+        for name, setting in settings.items():
+            symbol = self.symbol(name)
+            self._refuse_computed(symbol, name)
+            self.definitions[symbol] = self._set(symbol, name, setting)
+            self._refuse_reshaped(symbol, name)
+            self.overridden[symbol] = name
+        self._require_units()
+
+    # -- names -----------------------------------------------------------------------------------
+
+    def symbol(self, name: str) -> Expr:
+        """The symbol that a user's name stands for: a parameter, an argument of the entry kernel, or a name
+        that the models use and nobody defines. `app:n` and `machine:n` say which, where both have one."""
+        side, colon, plain = name.partition(":")
+        if colon and side in ("app", "machine"):
+            found = self._candidates(plain)[side]
+            if found is not None:
+                return found
+            self._not_on(side, plain)
+        candidates = [candidate for candidate in self._candidates(name).values() if candidate is not None]
+        if len(candidates) > 1:
+            message = f"both models have a parameter `{name}`"
+            fail("ambiguous-parameter", message, hint=f"write `app:{name}` or `machine:{name}`")
+        if candidates:
+            return candidates[0]
+        for symbol in self.undefined():
+            if symbol.payload[0] == name:
+                return symbol
+        fail("unknown-parameter", f"unknown parameter `{name}`", hint=self._instead_of(name))
+
+    def _instead_of(self, name: str) -> str:
+        """What the user may have meant to set."""
+        open_ones = [symbol.payload[0] for symbol in self.undefined()]
+        known = sorted({*self.names(), *self.overridden.values(), *open_ones})
+        return instead_of(name, known, "parameters")
+
+    def _not_on(self, side: str, name: str) -> NoReturn:
+        other = {"app": "machine", "machine": "app"}[side]
+        there = self._candidates(name)[other] is not None
+        hint = f"the other model has it: write `{other}:{name}`" if there else nearest(name, self.names())
+        noun = {"app": "application", "machine": "machine"}[side]
+        fail("unknown-parameter", f"the {noun} has no parameter `{name}`", hint=hint)
+
+    def _candidates(self, name: str) -> dict[str, Expr | None]:
+        formals = {formal.payload[0]: formal for formal in self.entry.formals}
+        parameters = self.application.parameters
+        mine = parameters[name].symbol if name in parameters else formals.get(name)
+        theirs = graph.symbol(name, OWNER)
+        has = self.machine is not None and theirs in self.machine.definitions
+        return {"app": mine, "machine": theirs if has else None}
+
+    def names(self) -> list[str]:
+        """The names a user may set."""
+        machines = [symbol.payload[0] for symbol in self.machine.definitions] if self.machine else []
+        return [*self.application.parameters, *(formal.payload[0] for formal in self.entry.formals), *machines]
+
+    def undefined(self) -> list[Expr]:
+        """The symbols that the results need and nobody defines."""
+        try:
+            known = reached(self.roots, self.definitions)
+        except CircularDefinition:
+            return []
+        needed = [graph.array(list(self.roots)), *(self.definitions[symbol] for symbol in known)]
+        found = graph.free_symbols(graph.array(needed))
+        return sorted((symbol for symbol in found if symbol not in self.definitions), key=lambda symbol: symbol.serial)
+
+    def display_name(self, symbol: Expr) -> str:
+        """The shortest name by which the user can set the symbol."""
+        name, owner = symbol.payload[:2]
+        if owner != OWNER:
+            return str(name)
+        return f"machine:{name}" if name in self.application.parameters else str(name)
+
+    def _refuse_computed(self, symbol: Expr, name: str) -> None:
+        for kernel in callees_first(self.entry):
+            if symbol in dict(kernel.computed):
+                message = f"`{name}` cannot be set: kernel `{kernel.name}` computes it from its arguments"
+                fail("computed-parameter", message, kernel.name_span)
+
+    def _refuse_reshaped(self, symbol: Expr, name: str) -> None:
+        """The formulas of a network hold for as many dimensions as it was written with."""
+        machine = self.machine
+        if machine is None or all("topology" not in item.properties for item in machine.components.values()):
+            return
+        from aspenpy.cost.interconnect import require_same_shape
+
+        require_same_shape(machine, symbol, self.definitions[symbol], name)
+
+    def _set(self, symbol: Expr, name: str, setting: Setting) -> Expr:
+        expr = self._expression(name, setting)
+        model, node = self._declaration(symbol)
+        if isinstance(model, Application) and isinstance(node, nodes.Parameter):
+            return model.member_check(node, expr)
+        return expr
+
+    def _declaration(
+        self, symbol: Expr
+    ) -> tuple[Application | Machine | None, nodes.Parameter | nodes.Property | None]:
+        """The model that declares a symbol, and where."""
+        name = symbol.payload[0]
+        if symbol.payload[1] == OWNER and self.machine is not None:
+            return self.machine, self.machine.declaration(name)
+        for model in _models(self.application):
+            if (
+                symbol.payload[1] == ""
+                and name.startswith(model.prefix)
+                and name[len(model.prefix) :] in model.declared
+            ):
+                return model, model.declared[name[len(model.prefix) :]]
+        return None, None
+
+    def _require_units(self) -> None:
+        """Refuses units that the models cannot mean."""
+        texts = {name: text for name, text in self.settings.items() if isinstance(text, str)}
+        if not any(map(carries_units, texts.values())):
+            return
+        from aspenpy.language.parser import parse_value
+        from aspenpy.models.setting_units import Written, require_units
+
+        written: dict[Application | Machine, list[Written]] = {}
+        for symbol, name in self.overridden.items():
+            model, declared = self._declaration(symbol)
+            if name in texts and model is not None and declared is not None:
+                written.setdefault(model, []).append(Written(name, parse_value(texts[name], f"<{name}>"), declared))
+        for model, items in written.items():
+            require_units(model, items)
+
+    def _expression(self, name: str, setting: Setting) -> Expr:
+        if isinstance(setting, Expr):
+            return setting
+        if isinstance(setting, str):
+            from aspenpy.language.parser import parse_value
+
+            return self.lower(parse_value(setting, f"<{name}>"))
+        if isinstance(setting, nodes.Expression):
+            return self.lower(setting)
+        try:
+            return graph.number(_plain_number(name, setting))
+        except ValueError:
+            fail("bad-value", f"`{name}` cannot be {setting}: a parameter is a finite number")
+
+    def lower(self, tree: nodes.Expression, known: Mapping[str, Expr] = MappingProxyType({})) -> Expr:
+        """The node for an expression in the names of both models; names that neither has are looked for in `known`."""
+
+        def resolve(node: nodes.Name) -> Expr:
+            found = self.application.lookup(node.name) or (self.machine.lookup(node.name) if self.machine else None)
+            return found or known.get(node.name) or self._otherwise(node)
+
+        return Lowering(resolve, self.origins)(tree)
+
+    def _otherwise(self, node: nodes.Name) -> Expr:
+        """What a name stands for that no model declares: an argument of the kernel, or what is yet to be set."""
+        formal = next((formal for formal in self.entry.formals if formal.payload[0] == node.name), None)
+        if formal is not None:
+            return formal
+        symbol = graph.symbol(node.name)
+        if symbol in self.definitions or node.name in self.settings or symbol in self.undefined():
+            return symbol
+        fail("unknown-name", f"unknown name `{node.name}`", node.span, hint=self._instead_of(node.name))
+
+    # -- formulas and values ---------------------------------------------------------------------
+
+    def formulas(self, exprs: Sequence[Expr], free: Sequence[str] = ()) -> list[Expr]:
+        """The expressions in the free parameters alone; everything else is put in."""
+        kept = {self.symbol(name) for name in free}
+        definitions = {symbol: value for symbol, value in self.definitions.items() if symbol not in kept}
+        try:
+            return resolve_definitions(exprs, definitions, carry_origin(self.origins))
+        except CircularDefinition as error:
+            raise self._circular(error) from None
+
+    def values(self, exprs: Sequence[Expr], seed: int = DEFAULT_SEED) -> list[Any]:
+        """The values of expressions; raises AspenError at the place that has none."""
+        try:
+            return evaluate_many(exprs, None, seed, self.definitions)
+        except EvaluationError as error:
+            raise self.located(error) from None
+
+    def used(self, exprs: Sequence[Expr]) -> list[Expr]:
+        """The parameters that the expressions depend on, in the order of their declaration."""
+        try:
+            found = reached(exprs, self.definitions)
+        except CircularDefinition as error:
+            raise self._circular(error) from None
+        return [symbol for symbol in self.definitions if symbol in found]
+
+    # -- what goes wrong -------------------------------------------------------------------------
+
+    def located(self, error: EvaluationError) -> AspenError:
+        """The error as a diagnostic at the place that it was written at."""
+        if isinstance(error.payload, ValueMistake):
+            return AspenError(self._with_value(error.payload))
+        if isinstance(error.payload, Diagnostic):
+            return AspenError(error.payload)
+        node = error.node
+        if node in self.definitions:
+            try:
+                reached([node], self.definitions)
+            except CircularDefinition as circle:
+                return self._circular(circle)
+        if node.kind == "symbol":
+            return AspenError(self._unknown_name(node))
+        arrays = [arg for arg in node.args if self.is_array(arg)] if node.kind not in TAKING_ARRAYS else []
+        if arrays:
+            return AspenError(self._not_a_number(arrays[0], node))
+        if node.kind == "sum":
+            return AspenError(Diagnostic("no-value", error.reason, self.origins.get(node.args[0]), hint=NO_CLOSED_FORM))
+        return AspenError(Diagnostic("no-value", error.reason, self.origins.get(node)))
+
+    def _with_value(self, mistake: ValueMistake) -> Diagnostic:
+        """The mistake with what its subject is worth, and the parameters that make it so."""
+        subject = mistake.subject
+        symbols = [] if subject.kind == "symbol" else sorted(graph.free_symbols(subject), key=lambda one: one.serial)
+        try:
+            worth, *values = evaluate_many([subject, *symbols], None, DEFAULT_SEED, self.definitions)
+        except EvaluationError:  # a counter of a loop has a value in its passes only
+            return Diagnostic(mistake.code, mistake.message, mistake.span, hint=mistake.hint)
+        pairs = zip(symbols, values, strict=True)
+        known = " and ".join(f"{self.display_name(one)} = {shown(value)}" for one, value in pairs)
+        message = f"{mistake.message}, but {f'with {known} it is' if known else 'it is'} {shown(worth)}"
+        return Diagnostic(mistake.code, message, mistake.span, hint=mistake.hint)
+
+    def is_array(self, expr: Expr) -> bool:
+        """Whether it is an array or a table, or a name of one."""
+        seen: set[Expr] = set()
+        while expr in self.definitions and expr not in seen:
+            seen.add(expr)
+            expr = self.definitions[expr]
+        return expr.kind == "array"
+
+    def _not_a_number(self, array: Expr, user: Expr) -> Diagnostic:
+        """An array in the place of a number, told where the array is named: a machine's formula is not to blame."""
+        span = self.origins.get(array) or self.origins.get(user)
+        if array.kind != "symbol":
+            return Diagnostic("not-a-number", "an array stands where a number is needed", span)
+        name = self.display_name(array)
+        hint = f"an element of it is written `{name}[0]`"
+        return Diagnostic("not-a-number", f"`{name}` is an array, and a number is needed", span, hint=hint)
+
+    def _unknown_name(self, symbol: Expr) -> Diagnostic:
+        name, owner = symbol.payload[:2]
+        if symbol not in self.origins and any(name == formal.payload[0] for formal in self.entry.formals):
+            message = f"no value for the argument `{name}` of kernel `{self.entry.name}`"
+            return Diagnostic("missing-argument", message, self.entry.name_span, hint=f"--set {name}=... gives it one")
+        hint = (
+            nearest(name, self._names_in_sight(owner))
+            or self._known_elsewhere(name)
+            or f"nobody defines it; --set {name}=... gives it a value"
+        )
+        if owner == OWNER and name in self.application.parameters:
+            hint = "it is a parameter of the application; a machine model may not name those"
+        return Diagnostic("unknown-name", f"unknown name `{name}`", self.origins.get(symbol), hint=hint)
+
+    def _known_elsewhere(self, name: str) -> str | None:
+        """A name that a kernel uses for itself, which another kernel, or a statement outside its loop, does not see."""
+        found = ((kernel, *own) for kernel in self.application.kernels.values() for own in own_names(kernel))
+        places = [f"the {noun} `{name}` of kernel `{kernel.name}`" for kernel, noun, own, _ in found if own == name]
+        return f"{places[0]} is not in scope here" if places else None
+
+    def _names_in_sight(self, owner: str) -> list[str]:
+        machines = [symbol.payload[0] for symbol in self.machine.definitions] if self.machine else []
+        return machines if owner == OWNER else [*self.application.known_names(), *machines]
+
+    def _circular(self, error: CircularDefinition) -> AspenError:
+        return AspenError(circular(error, self.application, self.machine, self.overridden))
+
+
+def circular(
+    error: CircularDefinition,
+    application: Application | None,
+    machine: Machine | None,
+    overridden: Mapping[Expr, str] = MappingProxyType({}),
+) -> Diagnostic:
+    """A circular definition, told at the first two parameters of the circle."""
+    spans = {item.symbol: item.node.name_span for item in application.parameters.values()} if application else {}
+    if machine is not None:
+        spans |= {graph.symbol(name, OWNER): node.name_span for name, node in machine.declared.items()}
+        properties = (item for component in machine.components.values() for item in component.properties.values())
+        spans |= {item.symbol: item.span for item in properties}
+    first, second = error.cycle[0], error.cycle[1]
+    message = "circular definition: " + chain(error.names)
+    related = (Related(spans.get(second), "which needs this one"),) if second is not first else ()
+    parents = tuple(f"with `{overridden[item]}` as it was set" for item in error.cycle[1:] if item in overridden)
+    return Diagnostic("circular-definition", message, spans.get(first), related, parents=parents)
+
+
+def _models(application: Application) -> list[Application]:
+    return [application, *(found for model in application.models() for found in _models(model))]
+
+
+def _plain_number(name: str, setting: Any) -> Value:
+    """Numbers of other libraries (NumPy scalars) as Python's own."""
+    item = getattr(setting, "item", None)
+    plain = item() if callable(item) else setting
+    for kind in (int, float, Fraction):
+        if isinstance(plain, kind) and not isinstance(plain, bool):
+            return kind(plain)
+    fail("bad-value", f"`{name}` cannot be {setting!r}: a parameter is a number or an expression in the language")
+
+
+def as_float(value: Any, subject: str, place: Span | None) -> float:
+    """The value as a float; the subject is what an error calls it."""
+    if isinstance(value, tuple):
+        fail("not-a-number", f"{subject} is an array, and a number is needed", place)
+    try:
+        return float(value)
+    except OverflowError:
+        fail("overflow", f"{subject} is too large for a floating-point number", place)

@@ -1,0 +1,275 @@
+"""Trace: what a run does, step by step in the order of execution, as far as somebody wants to read it."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Literal, Unpack
+
+from aspenpy.answers.case import Case, CaseOptions, case_of
+from aspenpy.answers.models import Run
+from aspenpy.answers.paths import Scene, opening
+from aspenpy.answers.prediction import Prediction
+from aspenpy.answers.profile import Timer
+from aspenpy.answers.scope import Value
+from aspenpy.cost.cost import CostTree
+from aspenpy.expr import graph
+from aspenpy.expr.graph import Expr
+from aspenpy.language.diagnostics import fail
+from aspenpy.models.application import flow
+from aspenpy.models.application.model import Application
+from aspenpy.models.application.total import Leaf, Totals, run_totals
+from aspenpy.models.machine.model import Machine
+from aspenpy.record import Record
+from aspenpy.tables.result import Result
+
+MOST = 200
+"""Steps that are shown unless somebody wants more."""
+
+PASSES = 2
+"""Passes of each loop that are shown."""
+
+Kind = Literal["call", "loop", "pass", "passes", "block", "case", "par"]
+
+
+class Demand(Record):
+    """What all instances of a block ask of a resource together."""
+
+    resource: str
+    amount: Value
+    direction: Literal["to", "from"] | None
+    data: str | None
+    traits: tuple[str, ...]
+
+
+class Step(Record):
+    """A step, so deep inside of others.
+
+    `name` is the kernel of a call, the label of other statements, the mode of a loop; `values` the arguments of a call,
+    the `count` of a loop or of the `passes` that are left out, the counter of a pass, the `instances` of a block, the
+    `probability` of a case. With a machine, it begins `start` seconds after the run and takes `duration`.
+    """
+
+    kind: Kind
+    depth: int
+    name: str | None
+    label: str | None
+    values: dict[str, Value]
+    demands: tuple[Demand, ...]
+    start: float | None
+    duration: float | None
+
+
+class Trace(Result):
+    """The first steps of a run: at most `most`, and at most `passes` passes of each loop.
+
+    Of `if` and `switch` the branch that is taken is followed; of `probability` all cases are, one beside the other, and
+    what comes behind them begins after their expected time.
+    """
+
+    reported_by = "trace"
+
+    def __init__(
+        self,
+        app: Application | Case,
+        machine: Machine | None = None,
+        *,
+        most: int = MOST,
+        passes: int = PASSES,
+        **options: Unpack[CaseOptions],
+    ) -> None:
+        if most < 1 or passes < 1:
+            fail("bad-count", f"at least one step and one pass have to be shown, not {min(most, passes)}")
+        case = case_of(app, machine, options)
+        self.application = case.application
+        self.machine = case.machine
+        self.passes = passes
+        self.seed = case.seed
+        self._tree: CostTree | None = None
+        self._timer: Timer | None = None
+        if self.machine is None:
+            run = Run(case)
+            self.entry, self._scope = run.entry, run.scope
+        else:
+            self._tree = case.tree
+            self._timer = Timer(self._tree)
+            self.entry, self._scope = self._tree.entry, Prediction(case).scope
+        self.blocks = self._number_of_blocks()
+        self.complete = True
+        self.steps = tuple(self._steps(most))
+
+    @property
+    def shown_blocks(self) -> int:
+        """How many executions of blocks are among the steps."""
+        return sum(1 for step in self.steps if step.kind == "block")
+
+    def _number_of_blocks(self) -> Value:
+        """Executions of blocks over the whole run; an expectation, where there are probabilities."""
+        (value,) = self._values([run_totals(_Executions(), self.entry).get("blocks", graph.ZERO)])
+        result: Value = value
+        return result
+
+    def _values(self, exprs: list[Expr]) -> list[Any]:
+        return self._scope.values(exprs, self.seed) if exprs else []
+
+    # -- following the control flow --------------------------------------------------------------
+
+    def _steps(self, most: int) -> list[Step]:
+        """What waits is a node where it stands, or a step that is ready."""
+        scene = opening(self.entry)
+        start = None if self._timer is None else 0.0
+        duration = self._duration(self.entry.body, scene)
+        found = [Step("call", 0, self.entry.name, None, self._formals(scene), (), start, duration)]
+        waiting: list[Step | _Waiting] = [_Waiting(self.entry.body, scene, 1, start)]
+        while waiting:
+            item = waiting.pop()
+            if isinstance(item, Step):
+                if len(found) >= most:
+                    self.complete = False
+                    break
+                found.append(item)
+            else:
+                waiting += reversed(_RULES[type(item.node)](self, item))
+        return found
+
+    def _duration(self, node: flow.Flow, scene: Scene) -> float | None:
+        if self._timer is None:
+            return None
+        return float(self._values(scene.here([self._timer.time(node)]))[0])
+
+    def _formals(self, scene: Scene) -> dict[str, Value]:
+        formals = scene.kernel.formals
+        values = self._values(scene.here(list(formals)))
+        return {formal.payload[0]: value for formal, value in zip(formals, values, strict=True)}
+
+    def _block(self, at: _Waiting) -> list[Step | _Waiting]:
+        node = at.node
+        assert isinstance(node, flow.Block)
+        exprs = [node.parallelism, *(item.amount for item in node.requirements)]
+        instances, *amounts = self._values(at.scene.here(exprs))
+        demands = tuple(
+            Demand(
+                item.resource,
+                instances * amount,
+                item.direction,
+                None if item.target is None else at.scene.data(item.target),
+                tuple(trait.name for trait in item.traits),
+            )
+            for item, amount in zip(node.requirements, amounts, strict=True)
+        )
+        duration = self._duration(node, at.scene)
+        return [Step("block", at.depth, None, node.label, {"instances": instances}, demands, at.start, duration)]
+
+    def _sequence(self, at: _Waiting) -> list[Step | _Waiting]:
+        assert isinstance(at.node, flow.Sequence)
+        return self._in_turn(at.node.steps, at, at.depth)
+
+    def _in_turn(self, steps: tuple[flow.Flow, ...], at: _Waiting, depth: int) -> list[Step | _Waiting]:
+        found: list[Step | _Waiting] = []
+        start = at.start
+        for step in steps:
+            found.append(_Waiting(step, at.scene, depth, start))
+            start = _after(start, self._duration(step, at.scene))
+        return found
+
+    def _parallel(self, at: _Waiting) -> list[Step | _Waiting]:
+        node = at.node
+        assert isinstance(node, flow.Parallel)
+        overlaps = self._tree.overlaps(node) if self._tree else node.overlap
+        name = "at once" if overlaps else "one after the other"
+        head = Step("par", at.depth, name, node.label, {}, (), at.start, self._duration(node, at.scene))
+        if not overlaps:
+            return [head, *self._in_turn(node.branches, at, at.depth + 1)]
+        return [head, *(_Waiting(branch, at.scene, at.depth + 1, at.start) for branch in node.branches)]
+
+    def _repeat(self, at: _Waiting) -> list[Step | _Waiting]:
+        node = at.node
+        assert isinstance(node, flow.Repeat)
+        (count,) = self._values(at.scene.here([node.count]))
+        head = Step(
+            "loop",
+            at.depth,
+            node.mode,
+            node.label,
+            {"count": count},
+            (),
+            at.start,
+            self._duration(node, at.scene),
+        )
+        found: list[Step | _Waiting] = [head]
+        passes, start = math.ceil(count), at.start
+        for number in range(min(passes, self.passes)):
+            scene = at.scene.replace(bindings={**at.scene.bindings, node.counter: graph.number(number)})
+            values: dict[str, Value] = {node.counter.payload[0] if node.named else "pass": number}
+            duration = self._duration(node.body, scene)
+            found.append(Step("pass", at.depth + 1, None, None, values, (), start, duration))
+            found.append(_Waiting(node.body, scene, at.depth + 2, start))
+            start = _after(start, duration)
+        if passes > self.passes:
+            end = _after(at.start, head.duration)
+            left = None if start is None or end is None else end - start
+            rest: dict[str, Value] = {"count": passes - self.passes}
+            found.append(Step("passes", at.depth + 1, None, None, rest, (), start, left))
+        return found
+
+    def _choice(self, at: _Waiting) -> list[Step | _Waiting]:
+        node = at.node
+        assert isinstance(node, flow.Choice)
+        for condition, branch in node.branches:
+            if self._values(at.scene.here([condition]))[0]:
+                return [_Waiting(branch, at.scene, at.depth, at.start)]
+        return [_Waiting(node.otherwise, at.scene, at.depth, at.start)]
+
+    def _expectation(self, at: _Waiting) -> list[Step | _Waiting]:
+        node = at.node
+        assert isinstance(node, flow.Expectation)
+        chances = self._values(at.scene.here([chance for chance, _ in node.cases]))
+        found: list[Step | _Waiting] = []
+        for chance, (_, case) in zip(chances, node.cases, strict=True):
+            if chance > 0:
+                duration = self._duration(case, at.scene)
+                found.append(Step("case", at.depth, None, None, {"probability": chance}, (), at.start, duration))
+                found.append(_Waiting(case, at.scene, at.depth + 1, at.start))
+        return found
+
+    def _call(self, at: _Waiting) -> list[Step | _Waiting]:
+        node = at.node
+        assert isinstance(node, flow.Call)
+        inner = at.scene.called(node)
+        duration = self._duration(node.kernel.body, inner)
+        step = Step("call", at.depth, node.kernel.name, None, self._formals(inner), (), at.start, duration)
+        return [step, _Waiting(node.kernel.body, inner, at.depth + 1, at.start)]
+
+
+trace = Trace
+"""What `aspenpy trace` shows, under the command's name."""
+
+
+class _Waiting(Record):
+    """A node that is still to be followed, where it stands and when it begins."""
+
+    node: flow.Flow
+    scene: Scene
+    depth: int
+    start: float | None
+
+
+def _after(start: float | None, duration: float | None) -> float | None:
+    return None if start is None or duration is None else start + duration
+
+
+_RULES: dict[type, Any] = {
+    flow.Block: Trace._block,
+    flow.Sequence: Trace._sequence,
+    flow.Parallel: Trace._parallel,
+    flow.Repeat: Trace._repeat,
+    flow.Choice: Trace._choice,
+    flow.Expectation: Trace._expectation,
+    flow.Call: Trace._call,
+}
+
+
+class _Executions(Leaf):
+    """The leaf that counts blocks."""
+
+    def block(self, block: flow.Block, kernel: flow.Kernel) -> Totals:
+        return {"blocks": graph.ONE}

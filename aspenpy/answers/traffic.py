@@ -1,0 +1,229 @@
+"""Traffic: what a run moves between the levels of memory, by kernel, requirement and level."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Unpack
+
+from aspenpy.answers.case import Case, CaseOptions
+from aspenpy.answers.prediction import Prediction, predict
+from aspenpy.cost.caches.level import POLICIES, Level, levels_of
+from aspenpy.cost.caches.traffic import Traffic as BlockTraffic
+from aspenpy.cost.cost import BlockCost
+from aspenpy.expr import graph
+from aspenpy.expr.graph import Expr
+from aspenpy.language.diagnostics import Diagnostic, fail
+from aspenpy.models.application import flow
+from aspenpy.models.application.model import Application
+from aspenpy.models.application.total import Leaf, Total, Totals, blocks_in, run_totals
+from aspenpy.models.machine.model import Machine
+from aspenpy.record import Record
+from aspenpy.tables.result import Result
+
+QUANTITIES = ("accesses", "misses", "fetched", "written_back")
+"""Of a requirement at a level: words or lines that reach it, those not found, lines fetched and written back."""
+
+
+class Moved(Total):
+    """One of the `QUANTITIES` of a requirement at a level."""
+
+    quantity: str
+    kernel: str
+    requirement: flow.Requirement
+    level: str
+
+
+class Use(Record):
+    """One requirement at one level, over the run: `accesses` and `misses` count, the rest is bytes."""
+
+    kernel: str
+    block: str | None
+    resource: str
+    array: str | None
+    level: str
+    accesses: float
+    misses: float
+    fetched: float
+    written_back: float
+
+    @property
+    def hit_rate(self) -> float | None:
+        """The share of the accesses that find their line; None where none was made."""
+        return None if self.accesses == 0 else 1 - self.misses / self.accesses
+
+    @property
+    def bytes(self) -> float:
+        return self.fetched + self.written_back
+
+
+class LevelTotal(Record):
+    """A level over the run: loads and stores that reach it and miss, bytes moved between it and the next level."""
+
+    name: str
+    reads: float
+    writes: float
+    read_misses: float
+    write_misses: float
+    bytes: float
+
+
+class Traffic(Result):
+    """What a prediction moves between the levels of memory; formulas by `formula`. Raises AspenError where the machine
+    has no caches."""
+
+    reported_by = "traffic"
+
+    def __init__(self, prediction: Prediction) -> None:
+        self.prediction = prediction
+        machine = prediction.machine
+        self.levels: tuple[Level, ...] = levels_of(machine, prediction.socket)
+        if not self.levels:
+            hint = "give it `cache` components; `aspenpy show haswell` has three levels of them"
+            fail("no-caches", f"machine `{machine.name}` has no caches", machine.root.name_span, hint=hint)
+
+    @cached_property
+    def _totals(self) -> Totals:
+        tree = self.prediction.tree
+        return run_totals(_ByLevel(tree.blocks), tree.entry)
+
+    @cached_property
+    def uses(self) -> tuple[Use, ...]:
+        """By kernel and requirement in the order written, at each level."""
+        prediction = self.prediction
+        values = dict(
+            zip(
+                self._totals,
+                map(float, prediction.scope.values(list(self._totals.values()), prediction.seed)),
+                strict=True,
+            )
+        )
+        found = []
+        for kernel, block, traffic in self._patterned():
+            for use in traffic.levels:
+                numbers = (
+                    values.get(Moved(name, kernel.name, traffic.access.requirement, use.level.name), 0.0)
+                    for name in QUANTITIES
+                )
+                asked = traffic.access.requirement
+                found.append(Use(kernel.name, block.label, asked.resource, asked.target, use.level.name, *numbers))
+        return tuple(found)
+
+    def _patterned(self) -> list[tuple[flow.Kernel, flow.Block, BlockTraffic]]:
+        tree = self.prediction.tree
+        return [
+            (kernel, block, cost.traffic)
+            for kernel in reversed(tree.kernels)
+            for block in blocks_in(kernel.body)
+            for cost in tree.blocks[block].requirements
+            if cost.traffic is not None
+        ]
+
+    @cached_property
+    def totals(self) -> tuple[LevelTotal, ...]:
+        """By level, the nearest to the core first."""
+        found = []
+        for level in self.levels:
+            here = [use for use in self.uses if use.level == level.name]
+            loads, stores = ([use for use in here if use.resource == name] for name in ("loads", "stores"))
+            found.append(
+                LevelTotal(
+                    level.name,
+                    sum(use.accesses for use in loads),
+                    sum(use.accesses for use in stores),
+                    sum(use.misses for use in loads),
+                    sum(use.misses for use in stores),
+                    sum(use.bytes for use in here),
+                )
+            )
+        return tuple(found)
+
+    @cached_property
+    def patterned_bytes(self) -> float:
+        """What the requirements with a pattern ask for in all, before any cache."""
+        parts = {
+            (kernel.name, traffic.access.requirement): graph.mul(traffic.access.word, self._totals[key])
+            for kernel, _, traffic in self._patterned()
+            if (key := Moved("accesses", kernel.name, traffic.access.requirement, traffic.levels[0].level.name))
+            in self._totals
+        }
+        return sum(map(float, self.prediction.scope.values(list(parts.values()), self.prediction.seed)))
+
+    def formula(self, quantity: str, level: str, free: tuple[str, ...] = ()) -> Expr:
+        """`misses` (or another of `QUANTITIES`, or `bytes`) of all requirements at a level, in the free parameters."""
+        names = ("fetched", "written_back") if quantity == "bytes" else (quantity,)
+        parts = [value for key, value in self._totals.items() if key.quantity in names and key.level == level]
+        if not parts:
+            known = ", ".join([*QUANTITIES, "bytes"])
+            levels = ", ".join(f"`{item.name}`" for item in self.levels)
+            fail("no-traffic", f"there is no `{quantity}` at `{level}`", hint=f"quantities: {known}; levels: {levels}")
+        return self.prediction.scope.formulas([graph.add(*parts)], free)[0]
+
+    def regime(self, quantity: str, level: str, free: tuple[str, ...] = ()) -> Expr:
+        """The formula around the present values of the free parameters: which data stay in the cache is decided, and
+        what is left is mostly a polynomial. It holds as long as no decision changes."""
+        from aspenpy.expr.regime import regime
+
+        formula = self.formula(quantity, level, free)
+        symbols = list(graph.free_symbols(formula))
+        values = self.prediction.scope.values(symbols, self.prediction.seed)
+        return regime(formula, dict(zip(symbols, values, strict=True)), self.prediction.seed)
+
+    @property
+    def _approximated(self) -> list[Diagnostic]:
+        return [
+            Diagnostic(
+                f"modelled-as-{policy.law}",
+                f"the cache `{level.name}` is `{level.policy}` and modelled as `{policy.law}`, {policy.closeness}",
+                level.place.component.properties["policy"].span,
+                severity="note",
+            )
+            for level in self.levels
+            if (policy := POLICIES[level.policy]).closeness
+        ]
+
+    @cached_property
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
+        """Requirements that say nothing of how they touch their data, and so go to memory in full; what the model does
+        otherwise than the machine says."""
+        tree = self.prediction.tree
+        found = [*self.prediction.diagnostics, *self._approximated]
+        for kernel in reversed(tree.kernels):
+            for block in blocks_in(kernel.body):
+                for cost in tree.blocks[block].requirements:
+                    if cost.traffic is None and cost.requirement.resource in ("loads", "stores"):
+                        name = cost.requirement.resource
+                        message = f"`{name}` does not say how it touches its data: all of it goes to memory"
+                        hint = "name a pattern: `as stream`, `as nest(stride, trips, ...)`, `as rd(distance)`"
+                        found.append(
+                            Diagnostic(
+                                "no-reuse-information", message, cost.requirement.span, hint=hint, severity="warning"
+                            )
+                        )
+        return tuple(found)
+
+
+class _ByLevel(Leaf):
+    """The leaf that keeps each requirement's traffic at each level apart."""
+
+    def __init__(self, blocks: Mapping[flow.Block, BlockCost]) -> None:
+        self.blocks = blocks
+
+    def block(self, block: flow.Block, kernel: flow.Kernel) -> Totals:
+        found: Totals = {}
+        for cost in self.blocks[block].requirements:
+            if cost.traffic is None:
+                continue
+            for use in cost.traffic.levels:
+                line = use.level.line
+                worth = (use.accesses, use.misses, graph.mul(use.fetched, line), graph.mul(use.written_back, line))
+                for name, amount in zip(QUANTITIES, worth, strict=True):
+                    key = Moved(name, kernel.name, cost.requirement, use.level.name)
+                    found[key] = graph.mul(block.parallelism, amount)
+        return found
+
+
+def traffic(app: Application | Case, machine: Machine | None = None, **options: Unpack[CaseOptions]) -> Traffic:
+    """What a kernel moves between the levels of a machine's memory: `traffic(app, machine).totals`; the arguments are
+    those of `predict`. Raises AspenError."""
+    return Traffic(predict(app, machine, **options))

@@ -1,0 +1,55 @@
+"""Accesses that are no whole number of the sweeps that their pattern makes: probably a wrong count."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from fractions import Fraction
+from typing import Any
+
+from aspenpy.answers.prediction import Prediction
+from aspenpy.cost.caches.access import Access
+from aspenpy.expr import graph
+from aspenpy.expr.evaluate import EvaluationError
+from aspenpy.expr.graph import Expr
+from aspenpy.expr.monomial import as_expression, monomial
+from aspenpy.expr.printer import to_text
+from aspenpy.language.diagnostics import AspenError, Diagnostic
+
+SLACK = 1e-6
+"""The part of a sweep that rounding may make."""
+
+
+def uneven_sweeps(prediction: Prediction) -> list[Diagnostic]:
+    """A warning for each access of which it is certain."""
+    costs = [cost for block in prediction.tree.blocks.values() for cost in block.requirements]
+    accesses = [cost.traffic.access for cost in costs if cost.traffic is not None]
+    return uneven(accesses, lambda ratio: prediction.scope.values([ratio], prediction.seed)[0])
+
+
+def uneven(accesses: Iterable[Access], value: Callable[[Expr], Any]) -> list[Diagnostic]:
+    """The warnings, with what gives an expression its value."""
+    found = []
+    for access in accesses:
+        sweeps = _sweeps(access, value)
+        if sweeps and abs(sweeps - round(sweeps)) > SLACK * max(1, sweeps):
+            found.append(_warning(access, sweeps))
+    return found
+
+
+def _sweeps(access: Access, value: Callable[[Expr], Any]) -> float | None:
+    """How many; None where the pattern does not say, or where that depends on a loop or on who calls the kernel."""
+    if access.sweep is None:
+        return None
+    try:
+        ratio = value(as_expression(monomial(graph.div(access.accesses, access.sweep))))
+    except (AspenError, EvaluationError):
+        return None  # a value that is missing is an error of its own where it is needed
+    return float(ratio) if isinstance(ratio, int | float | Fraction) else None
+
+
+def _warning(access: Access, sweeps: float) -> Diagnostic:
+    need = access.requirement
+    assert access.sweep is not None
+    message = f"`{need.resource}` asks for {sweeps:.3g} sweeps of its pattern, which is no whole number"
+    hint = f"one sweep makes {to_text(access.sweep)} accesses"
+    return Diagnostic("uneven-sweeps", message, need.span, hint=hint, severity="warning")

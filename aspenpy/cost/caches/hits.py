@@ -1,0 +1,208 @@
+"""How many lines each access has to fetch at one level, and which of its touches of lines find them there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from aspenpy.cost.caches.access import Access, Affine, Distances, Scattered, Stencil
+from aspenpy.cost.caches.interference import RARE, Window, hits, kept, reuse
+from aspenpy.cost.caches.level import POLICIES, Level
+from aspenpy.cost.caches.nest import Nest, product
+from aspenpy.cost.caches.warm import missing_share
+from aspenpy.expr import graph
+from aspenpy.expr.graph import Expr
+from aspenpy.record import Record
+
+
+class Touches(Record):
+    """So many touches of lines, of which the share `hits` finds its line; `distance` other lines were touched since.
+    Those that are `near` go on with a line: they belong to the same visit of it."""
+
+    count: Expr
+    hits: Expr
+    distance: Expr
+    near: bool = False
+
+
+class Around(Record):
+    """What else happens in a block: the nests of its other arrays, and the bytes of all data structures."""
+
+    others: tuple[Nest, ...]
+    all_bytes: Expr
+
+
+def touches(access: Access, around: Around, level: Level) -> list[Touches]:
+    """All touches of lines of one access, the shortest distance first, first touches included (their distance is what
+    `warm` says)."""
+    found = _RULES[type(access.pattern)](access, around, level)
+    if access.is_scattered:  # that rule holds for any policy
+        return found
+    return LAWS[POLICIES[level.policy].law](found, level)
+
+
+def _affine(access: Access, around: Around, level: Level) -> list[Touches]:
+    """What each loop repeats, from the innermost outwards: T times the lines within, less the lines of all."""
+    assert isinstance(access.pattern, Affine)
+    nest = access.pattern.nest
+    others = around.others
+    found = []
+    for depth, loop in enumerate(nest.loops, 1):
+        if loop.trips is graph.ONE:
+            continue
+        inner, all_lines = nest.lines(depth - 1, level.line), nest.lines(depth, level.line)
+        passes = product(outer.trips for outer in nest.loops[depth:])
+        if nest.crosses(depth):
+            moving = product(outer.trips for outer in nest.loops[depth:] if outer.moves)
+            seams = graph.sub(nest.lines_by_rows(depth, level.line), all_lines)
+            share, distance = hits(nest, others, Window(depth, depth, 0), level)
+            found.append(Touches(graph.mul(_at_least_none(seams), moving), share, _but_its_own(distance)))
+        share, distance = reuse(nest, others, depth, level)
+        again = _at_least_none(graph.sub(graph.mul(loop.trips, inner), all_lines))
+        near = not any(inner_loop.moves for inner_loop in nest.loops[: depth - 1])
+        found.append(Touches(graph.mul(again, passes), share, _but_its_own(distance), near))
+    return [*found, _first(access, nest, around, level)]
+
+
+def _first(access: Access, nest: Nest, around: Around, level: Level) -> Touches:
+    lines = nest.lines(len(nest.loops), level.line)
+    if not access.warm:
+        return Touches(lines, graph.ZERO, graph.ZERO)
+    arrays = [(other, other.lines(len(other.loops), level.line)) for other in (nest, *around.others)]
+    everything = graph.div(around.all_bytes, level.line)
+    gone = missing_share(nest, arrays, everything, level)
+    return Touches(lines, graph.sub(graph.ONE, gone), everything)
+
+
+def _but_its_own(lines: Expr) -> Expr:
+    """The other lines among those between two touches of one."""
+    return _at_least_none(graph.sub(lines, graph.ONE))
+
+
+def _at_least_none(count: Expr) -> Expr:
+    return graph.apply("max", graph.ZERO, count)
+
+
+def _stencil(access: Access, around: Around, level: Level) -> list[Touches]:
+    """Layer conditions (Stengel, Treibig, Hager and Wellein, ICS 2015): a line is fetched once in a sweep if as many
+    layers as the stencil is thick stay in the cache, else once for each layer; within a layer, the same of its rows.
+    """
+    pattern = access.pattern
+    assert isinstance(pattern, Stencil)
+    nest = pattern.nest
+    others = [other.lines(len(other.loops), level.line) for other in around.others]
+    sweep_lines = nest.lines(len(nest.loops), level.line)
+    assert access.sweep is not None
+    sweeps = graph.div(access.accesses, access.sweep)
+    found, known = list[Touches](), sweep_lines
+    for axis in range(len(pattern.extents) - 1, 0, -1):
+        layers = graph.mul(sweeps, *pattern.extents[axis:])
+        distance = graph.add(_layers(pattern, nest, axis, level), graph.div(graph.add(*others), layers))
+        all_layers = graph.mul(_layers(pattern, nest, axis, level), *pattern.extents[axis:])
+        repeated = graph.mul(_at_least_none(graph.sub(all_layers, known)), sweeps)
+        found.insert(0, Touches(repeated, kept(graph.div(distance, level.sets), level), _but_its_own(distance)))
+        known = graph.apply("max", known, all_layers)
+    words = graph.sub(access.accesses, graph.mul(known, sweeps))
+    found.append(Touches(_at_least_none(words), graph.ONE, graph.ZERO, near=True))
+    everything = graph.add(sweep_lines, *others)
+    again = graph.mul(sweep_lines, _at_least_none(graph.sub(sweeps, graph.ONE)))
+    found.append(Touches(again, kept(graph.div(everything, level.sets), level), _but_its_own(everything)))
+    return [*found, _first(access, nest, around, level)]
+
+
+def _layers(pattern: Stencil, nest: Nest, axis: int, level: Level) -> Expr:
+    """Lines of the layers across so many axes (2: planes, 1: rows) that a stencil touches at a point. Those of a star
+    beside its middle have no rim."""
+    full = nest.lines(axis, level.line)
+    if not pattern.star:
+        return graph.mul(graph.number(pattern.streams(len(pattern.extents) - axis)), full)
+    beside = [
+        graph.div(extent, graph.add(extent, graph.number(2 * pattern.radius))) for extent in pattern.extents[1:axis]
+    ]
+    others = graph.number(pattern.streams(len(pattern.extents) - axis) - 1)
+    return graph.add(full, graph.mul(others, full, *beside))
+
+
+def _scattered(access: Access, around: Around, level: Level) -> list[Touches]:
+    """Each line as likely as any other: under any policy that does not look ahead the cache holds its share of them,
+    and k accesses touch N (1 - (1 - 1/N)^k) different lines of N."""
+    pattern = access.pattern
+    assert isinstance(pattern, Scattered)
+    lines = graph.apply("max", graph.ONE, graph.div(pattern.table, level.line))
+    untouched = graph.power(graph.sub(graph.ONE, graph.div(graph.ONE, lines)), access.accesses)
+    different = graph.mul(lines, graph.sub(graph.ONE, untouched))
+    held = graph.apply("min", graph.ONE, graph.div(level.lines, lines))
+    again = _at_least_none(graph.sub(access.accesses, different))
+    return [Touches(again, held, lines), Touches(different, graph.ZERO, graph.ZERO)]
+
+
+def _distances(access: Access, around: Around, level: Level) -> list[Touches]:
+    """SDCM for each distance."""
+    pattern = access.pattern
+    assert isinstance(pattern, Distances)
+    found = []
+    for distance, share in zip(pattern.distances, pattern.shares, strict=True):
+        lines = graph.mul(distance, _lines_a_unit(pattern.unit, access, level))
+        count = graph.mul(access.accesses, share)
+        found.append(Touches(count, level.holds(lines), lines))
+    return [*found, Touches(graph.mul(access.accesses, pattern.first), graph.ZERO, graph.ZERO)]
+
+
+def _lines_a_unit(unit: str, access: Access, level: Level) -> Expr:
+    """Lines that a distance of one covers: of words and bytes side by side, a line holds many (decision D12)."""
+    if unit == "line":
+        return graph.ONE
+    return graph.div(access.word if unit == "word" else graph.ONE, level.line)
+
+
+def _randomly_replaced(found: list[Touches], level: Level) -> list[Touches]:
+    """The hits where a random line is replaced: (1 - m/B)^t with t visits between, where the share m of the visits of
+    lines misses. First touches fill the cache before they replace anything, and the visits that do so are not among
+    them."""
+    visits = [part for part in found if not part.near]
+    first = graph.add(*(part.count for part in visits if part.hits is graph.ZERO))
+    filling = graph.apply("min", first, level.lines)
+    count = graph.apply("max", graph.ONE, graph.sub(graph.add(*(part.count for part in visits)), filling))
+    again = [part for part in visits if part.hits is not graph.ZERO]
+    shares = [graph.div(part.count, count) for part in again]
+    between = dict(zip(again, _visits_between([part.distance for part in again], shares), strict=True))
+    pairs = [value for part, share in zip(again, shares, strict=True) for value in (between[part], share)]
+    misses = graph.apply("random_misses", level.lines, *(pairs or [graph.ZERO, graph.ZERO]))
+    stays = graph.sub(graph.ONE, graph.div(misses, level.lines))
+    hits = [graph.power(stays, between.get(part, part.distance)) for part in found]
+    return [part.replace(hits=graph.mul(hit, _has_distance(part))) for part, hit in zip(found, hits, strict=True)]
+
+
+def _visits_between(distances: list[Expr], shares: list[Expr]) -> list[Expr]:
+    """The visits between two touches of a line, from the other lines between them (shortest distance first) and the
+    share of the visits at each distance.
+
+    Of c lines already met, only a visit at a distance of c or more meets one more: the footprint of t visits grows by
+    P(D >= c) each (Xiang, Bao, Ding and Gao, ASPLOS 2013), so that t is the sum of 1 / P(D >= c) over c below D.
+    """
+    visits, met, further = graph.ZERO, graph.ZERO, graph.ONE
+    found = []
+    for distance, share in zip(distances, shares, strict=True):
+        visits = graph.add(visits, graph.div(_at_least_none(graph.sub(distance, met)), further))
+        found.append(visits)
+        met = graph.apply("max", met, distance)
+        further = graph.apply("max", RARE, graph.sub(further, share))
+    return found
+
+
+def _has_distance(part: Touches) -> Expr:
+    """0 for first touches, which nothing came before."""
+    return graph.ZERO if part.hits is graph.ZERO else graph.ONE
+
+
+LAWS: dict[str, Callable[[list[Touches], Level], list[Touches]]] = {
+    "lru": lambda found, level: found,
+    "random": _randomly_replaced,
+}
+"""The hits under a replacement policy, from those of the least recently used."""
+
+_RULES: dict[type, Callable[[Access, Around, Level], list[Touches]]] = {
+    Affine: _affine,
+    Stencil: _stencil,
+    Scattered: _scattered,
+    Distances: _distances,
+}

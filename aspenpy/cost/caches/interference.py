@@ -1,0 +1,241 @@
+"""What comes between two touches of a line: which lines, in which of the cache's sets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from aspenpy.cost.caches.level import Level
+from aspenpy.cost.caches.nest import Loop, Nest, all_multiples
+from aspenpy.expr import graph
+from aspenpy.expr.graph import Expr
+from aspenpy.record import Record
+
+MOST_TOLD_APART = 2
+"""Arrays whose sets are followed one by one; each doubles the cases."""
+
+
+RARE = graph.number(1e-9)
+"""A chance below which what follows from it is not asked."""
+
+
+class Load(Record):
+    """Lines of one array between two touches: `lines` in all, `each` in every set that they use, and the `share` of
+    the cache's sets that they use.
+
+    Where the array has moved on before the second touch, `moved` lines more lie in a set of theirs; `beside` is the
+    chance of that in a set that the others use, `apart` in one that they do not.
+    """
+
+    lines: Expr
+    each: Expr
+    share: Expr
+    moved: Expr = graph.ZERO
+    beside: Expr = graph.ZERO
+    apart: Expr = graph.ZERO
+
+    def where(self, there: bool) -> list[Expr]:
+        """Loads and their chances, as `lines_with_room` takes them, in a set that the array uses or does not use."""
+        return ([self.each, graph.ONE] if there else []) + self.after(there)
+
+    def after(self, there: bool) -> list[Expr]:
+        """Those of the lines that it has moved on to."""
+        return [] if self.moved is graph.ZERO else [self.moved, self.beside if there else self.apart]
+
+
+class Window(Record):
+    """Between the touches of a line in two passes of the loop `carried` (1 is the innermost).
+
+    Everything touched by the innermost `depth` loops comes between. The access itself is at some place of the loop
+    `place`; what lies within is touched both behind that place in the one pass and before it in the next, and where
+    the arrays move on between the passes these are different lines.
+    """
+
+    carried: int
+    depth: int
+    place: int
+
+
+def window(nest: Nest, carried: int) -> Window:
+    """Loops in which the access stands still touch the line to the end, so that they do not part the touches."""
+    depth = carried - 1
+    while depth and nest.loops[depth - 1].repeats:
+        depth -= 1
+    place = max((k for k in range(1, depth + 1) if nest.loops[k - 1].moves), default=0)
+    return Window(carried, depth, place)
+
+
+def load(nest: Nest, between: Window, level: Level) -> Load:
+    """What one array brings into the window."""
+    inner = nest.lines(between.depth, level.line)
+    covered = _sets(nest, between.depth, inner, [], level)
+    found = Load(inner, graph.div(inner, covered), graph.div(covered, level.sets))
+    shifts = [loop for loop in nest.loops[between.depth : between.carried] if loop.moves]
+    if between.place <= 1 or not shifts:
+        return found
+    again = graph.apply("min", nest.lines(between.place - 1, level.line), _moved_on(nest, between, level))
+    more = _sets(nest, between.place - 1, again, [], level)
+    both = _sets(nest, between.depth, graph.add(inner, inner), shifts, level)
+    fresh = graph.apply("min", graph.ONE, graph.apply("max", graph.ZERO, graph.div(graph.sub(both, covered), covered)))
+    others = graph.apply("max", graph.ONE, graph.sub(level.sets, covered))
+    moved: Load = found.replace(
+        lines=graph.add(inner, again),
+        moved=graph.div(again, graph.apply("max", RARE, more)),
+        beside=graph.div(graph.mul(more, graph.sub(graph.ONE, fresh)), covered),
+        apart=graph.apply("min", graph.ONE, graph.div(graph.mul(more, fresh), others)),
+    )
+    return moved
+
+
+def _sets(nest: Nest, depth: int, lines: Expr, shifts: list[Loop], level: Level) -> Expr:
+    """The sets that some lines lie in, those of two passes of the loops `shifts` together; their number is estimated,
+    and may be lower than the sets found."""
+    if nest.dense(depth) and not shifts:
+        return graph.apply("min", level.sets, lines)
+    loops = [part for loop in nest.moving(depth) for part in (loop.stride, loop.trips)]
+    loops += [part for loop in shifts for part in (loop.stride, graph.number(2))]
+    return graph.apply("min", graph.apply("sets_touched", nest.word, level.line, level.sets, *loops), lines)
+
+
+def _moved_on(nest: Nest, between: Window, level: Level) -> Expr:
+    """Lines of the next pass that the one before did not touch."""
+    inner = nest.lines(between.depth, level.line)
+    if between.depth < between.carried - 1:
+        return inner
+    loop = nest.loops[between.carried - 1]
+    grown = graph.sub(nest.lines(between.carried, level.line), inner)
+    others = graph.apply("max", graph.ONE, graph.sub(loop.trips, graph.ONE))
+    return graph.apply("max", graph.ZERO, graph.div(grown, others))
+
+
+def overlap(own: Nest, other: Nest, there: Load, between: Window, level: Level) -> Expr:
+    """The share of one array's sets that another uses, too, where the two move in step; 0 where they do not.
+
+    They are in step when the difference of their addresses stays, taken around the sets, within what the other touches
+    in the window: loops outside it move both alike, or by less than a line and so only along. Where that difference is
+    one of whole steps of the other, one of its runs is there; where it is so only around the cache, as many of those
+    places have a run as its sets (`there`) say. Arrays begin at equal places of the cache, as those on pages of their
+    own do.
+    """
+    period = other.period(between.depth, level.line, level.whole_sets)
+    extent = own.run(between.depth, level.line)
+    differences = []
+    for mine, theirs in zip(own.loops[between.depth :], other.loops[between.depth :], strict=True):
+        if mine.stride is theirs.stride:
+            continue
+        drift = graph.apply("abs", graph.sub(mine.stride, theirs.stride))
+        trips = graph.apply("max", mine.trips, theirs.trips)
+        along = graph.compare("<", drift, level.line)
+        way = graph.mul(drift, graph.sub(trips, graph.ONE))
+        extent = graph.add(extent, graph.if_else(along, way, graph.ZERO))
+        differences.append(graph.if_else(along, graph.ZERO, drift))
+    differences += [
+        graph.if_else(graph.compare("<", loop.stride, level.line), graph.ZERO, loop.stride)
+        for loop in own.moving(between.depth)
+    ]
+    reach = graph.apply("max", level.line, other.run(between.depth, level.line))
+    together = graph.apply("min", graph.ONE, graph.div(reach, graph.apply("max", level.line, extent)))
+    filled = graph.div(graph.mul(there.share, period), graph.apply("min", reach, period))
+    around = graph.mul(together, graph.apply("min", graph.ONE, filled))
+    within = all_multiples(differences, graph.apply("max", graph.ONE, other.pitch(between.depth, level.line)))
+    found = graph.if_else(within, together, around)
+    return graph.if_else(all_multiples(differences, period), found, graph.ZERO)
+
+
+def reuse(own: Nest, others: Sequence[Nest], carried: int, level: Level) -> tuple[Expr, Expr]:
+    """The share of the touches that the loop `carried` repeats and that find their line, and the lines in between.
+
+    Where the loop goes on where the loops inside have ended, its passes share the line at the seam, which is touched
+    twice in a row.
+    """
+    between = window(own, carried)
+    found, lines = hits(own, others, between, level)
+    inner = own.moving(carried - 1)
+    loop = own.loops[carried - 1]
+    if not inner or not loop.moves or own.moving(carried)[-1] is not loop:
+        return found, lines
+    gap = graph.apply("abs", graph.sub(loop.stride, own.span(inner)))
+    seam, few = hits(own, others, Window(carried, 0, 0), level)
+    goes_on = graph.compare("<", gap, level.line)
+    return graph.if_else(goes_on, seam, found), graph.if_else(goes_on, few, lines)
+
+
+def hits(own: Nest, others: Sequence[Nest], between: Window, level: Level) -> tuple[Expr, Expr]:
+    """The share of the reuses in the window that find their line, and the lines touched in between.
+
+    A set keeps its lines while no more of them are in use than it has ways. The loads of its arrays are whole numbers:
+    one of 8.3 on average is 9 in three sets of ten, in whichever sets those of the others are higher.
+    """
+    mine = load(own, between, level)
+    arrays = [_Array(other, count, load(other, between, level)) for other, count in _counted(others)]
+    met = []
+    for array in arrays:
+        own_there = overlap(own, array.nest, array.load, between, level)
+        shared = _shared_by(own, array.nest, mine, array.load, between, level)
+        met.append(graph.apply("max", array.load.share, own_there, shared))
+    in_set = [mine.each, *mine.after(there=True)]
+    for array, chance in zip(arrays[MOST_TOLD_APART:], met[MOST_TOLD_APART:], strict=True):
+        in_set += [array.load.each, chance] * array.count
+    apart = arrays[:MOST_TOLD_APART]
+    common = {
+        (later, earlier): overlap(later.nest, earlier.nest, earlier.load, between, level)
+        for place, later in enumerate(apart)
+        for earlier in apart[:place]
+    }
+    lines = (graph.mul(graph.number(array.count), array.load.lines) for array in arrays)
+    found = _cases(list(zip(apart, met, strict=False)), [], in_set, common, level)
+    return found, graph.add(mine.lines, *lines)
+
+
+class _Array(Record):
+    """Arrays that are touched alike, so many of them: they lie in the same sets."""
+
+    nest: Nest
+    count: int
+    load: Load
+
+
+def _counted(nests: Sequence[Nest]) -> list[tuple[Nest, int]]:
+    found: dict[Nest, int] = {}
+    for nest in nests:
+        found[nest] = found.get(nest, 0) + 1
+    return list(found.items())
+
+
+def _shared_by(own: Nest, other: Nest, mine: Load, part: Load, between: Window, level: Level) -> Expr:
+    """The share of one array's sets that another uses, from the share of the other's sets that lie among them."""
+    return graph.mul(overlap(other, own, mine, between, level), graph.div(part.share, mine.share))
+
+
+def _cases(
+    arrays: list[tuple[_Array, Expr]],
+    seen: list[tuple[_Array, Expr, bool]],
+    in_set: list[Expr],
+    common: Mapping[tuple[_Array, _Array], Expr],
+    level: Level,
+) -> Expr:
+    """The share of sets that keep their lines, by which of the arrays use them. `seen` are the arrays decided so far,
+    each with its chance: one that moves in step with another uses the sets that the other uses (`common`)."""
+    if not arrays:
+        return graph.apply("lines_with_room", level.room, *in_set)
+    (array, alone), *rest = arrays
+    chance = alone
+    for other, other_chance, there in seen:
+        shared = common[array, other]
+        both = graph.apply("min", graph.mul(shared, alone), other_chance)
+        given = (
+            graph.div(both, graph.apply("max", other_chance, RARE))
+            if there
+            else graph.div(graph.sub(alone, both), graph.apply("max", graph.sub(graph.ONE, other_chance), RARE))
+        )
+        in_step = graph.compare(">", shared, graph.ZERO)
+        chance = graph.if_else(in_step, graph.apply("min", graph.ONE, given), chance)
+    total = graph.ZERO
+    for there, weight in ((True, chance), (False, graph.sub(graph.ONE, chance))):
+        held = [*in_set, *array.load.where(there) * array.count]
+        total = graph.add(total, graph.mul(weight, _cases(rest, [*seen, (array, alone, there)], held, common, level)))
+    return total
+
+
+def kept(in_set: Expr, level: Level) -> Expr:
+    """The share of lines in sets with no more lines in use than ways, where sets have `in_set` on average."""
+    return graph.apply("lines_with_room", level.room, in_set)

@@ -1,0 +1,167 @@
+"""Level: one cache on the way from a core to its memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from aspenpy.expr import graph
+from aspenpy.expr.graph import Expr
+from aspenpy.language.diagnostics import Diagnostic, fail, nearest
+from aspenpy.models.machine.model import Component, Machine, Place
+from aspenpy.models.machine.words import word
+from aspenpy.record import Record
+
+
+class Policy(NamedTuple):
+    """A replacement policy: the law of hits that prices it (`caches.hits.LAWS`), and how closely it follows that law;
+    "" where the law is its own."""
+
+    law: str
+    closeness: str = ""
+
+
+POLICIES = {
+    "lru": Policy("lru"),
+    "plru": Policy("lru", "which it follows within some 10 %"),
+    "random": Policy("random"),
+}
+INCLUSIONS = ("inclusive", "exclusive", "victim")
+WRITES = ("allocate", "no_allocate", "streaming")
+
+
+class Level(Record):
+    """A cache as one instance of a block sees it.
+
+    `capacity` and `line` in bytes, `ways` a set, `bandwidth` in bytes/s and `latency` in seconds where the machine says
+    them. A shared cache is divided by the instances that use it at once (`shares`): each has all of its sets and a
+    part of the ways. `added` are the lines of an instance in the level before, where both hold different ones. With
+    `prefetch` a miss fetches so many lines that lie together (2: the line and its neighbour).
+    """
+
+    place: Place
+    capacity: Expr
+    line: Expr
+    ways: Expr
+    policy: str
+    inclusion: str
+    writes: str
+    bandwidth: Expr | None
+    latency: Expr | None
+    prefetch: Expr = graph.ONE
+    shares: Expr = graph.ONE
+    added: Expr = graph.ZERO
+
+    @property
+    def name(self) -> str:
+        return self.place.component.name
+
+    @property
+    def sets(self) -> Expr:
+        return graph.div(self.capacity, graph.mul(self.line, self.ways))
+
+    @property
+    def whole_sets(self) -> Expr:
+        """The sets, refused at the cache's ways where they are no whole number."""
+        known = self.place.component.properties.get("associativity")
+        message = f"the cache `{self.name}` has no whole number of sets"
+        hint = "its capacity has to be a multiple of the line times the `associativity`"
+        mistake = Diagnostic("incomplete-cache", message, None if known is None else known.span, hint=hint)
+        fits = graph.compare("==", graph.apply("floor", self.sets), self.sets)
+        return graph.if_else(fits, self.sets, graph.failure(mistake))
+
+    @property
+    def room(self) -> Expr:
+        """Lines of an instance that find room in each set."""
+        return graph.add(graph.div(self.ways, self.shares), graph.div(self.added, self.sets))
+
+    @property
+    def lines(self) -> Expr:
+        """Lines that an instance finds room for."""
+        return graph.add(graph.div(self.capacity, graph.mul(self.line, self.shares)), self.added)
+
+    @property
+    def by_misses(self) -> Level:
+        """The level in units of what a miss fetches."""
+        return self if self.prefetch is graph.ONE else self.replace(line=graph.mul(self.line, self.prefetch))
+
+    def holds(self, distance: Expr) -> Expr:
+        """The chance that a line is still there when an instance has touched so many others, and those that share the
+        cache as many each: SDCM."""
+        ways = self.ways
+        if self.added is not graph.ZERO:
+            more = graph.div(graph.mul(self.added, self.shares), self.sets)
+            ways = graph.add(ways, graph.apply("floor", more))
+        return graph.apply("lru_hits", graph.mul(distance, self.shares), ways, graph.mul(ways, self.sets))
+
+
+def used_by(levels: Sequence[Level], parallelism: Expr) -> list[Level]:
+    """The levels when so many instances run: those that share one cache have a part of it each. A level that does not
+    hold what the one before it holds adds to that (`exclusive`, and a `victim` cache, which takes what goes there)."""
+    found: list[Level] = []
+    for level in levels:
+        together = graph.apply("ceil", graph.div(parallelism, level.place.count))
+        adds = bool(found) and level.inclusion in ("exclusive", "victim")
+        added = graph.div(graph.mul(found[-1].lines, found[-1].line), level.line) if adds else graph.ZERO
+        found.append(level.replace(shares=graph.apply("max", graph.ONE, together), added=added))
+    return found
+
+
+def levels_of(machine: Machine, socket: str | None) -> tuple[Level, ...]:
+    """The caches between a core and its memory, the nearest first: those of the core in the order written, then those
+    further up the tree. With several kinds of cores the first counts, depth first."""
+    places = list(machine.first_places(socket))
+    cores = [place for place in places if place.component.type == "core"]
+    core = cores[0].path if cores else ()
+    caches = [place for place in places if place.component.type == "cache" and _serves(place, core)]
+    return tuple(_level(place) for place in sorted(caches, key=lambda place: -len(place.path)))
+
+
+def _serves(place: Place, core: tuple[str, ...]) -> bool:
+    above = place.path[:-1]
+    return not core or core[: len(above)] == above
+
+
+def _level(place: Place) -> Level:
+    component = place.component
+    return Level(
+        place,
+        _needed(component, "capacity", "bytes, as in `property capacity [32 KiB]`"),
+        _needed(component, "cacheline", "bytes, as in `property cacheline [64 B]`"),
+        _needed(component, "associativity", "ways a set, as in `property associativity [8]`"),
+        _word(component, "policy", tuple(POLICIES)),
+        _word(component, "inclusion", INCLUSIONS),
+        _word(component, "writes", WRITES),
+        _value(component, "bandwidth"),
+        _value(component, "latency"),
+        _value(component, "prefetch") or graph.ONE,
+    )
+
+
+def _value(component: Component, name: str) -> Expr | None:
+    known = component.properties.get(name)
+    return None if known is None or known.value is None else known.symbol
+
+
+def _needed(component: Component, name: str, example: str) -> Expr:
+    """A property that the model cannot do without: the mistake takes its place, and is told when it is needed."""
+    value = _value(component, name)
+    if value is not None:
+        wrong = f"the `{name}` of the cache `{component.name}` is not above 0"
+        refused = graph.failure(Diagnostic("incomplete-cache", wrong, component.properties[name].span))
+        return graph.if_else(graph.compare(">", value, graph.ZERO), value, refused)
+    message = f"the cache `{component.name}` has no `{name}`, which its hits depend on"
+    return graph.failure(Diagnostic("incomplete-cache", message, component.name_span, hint=f"give it in {example}"))
+
+
+def _word(component: Component, name: str, words: tuple[str, ...]) -> str:
+    """A property that is one of a few words; the first where it is absent."""
+    written = word(component, name)
+    if written is None:
+        return words[0]
+    if written not in words:
+        listed = ", ".join(f"`{known}`" for known in words)
+        hint = nearest(written, words) or f"it is one of {listed}"
+        message, span = f"a cache has no `{name}` called `{written}`", component.properties[name].span
+        fail("unknown-cache-property", message, span, hint=hint)
+    return written

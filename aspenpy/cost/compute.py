@@ -1,0 +1,194 @@
+"""Who serves a resource, and how long it takes there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import combinations
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from aspenpy.cost.caches.names import CACHE_TRAITS
+from aspenpy.cost.cost import (
+    MEMORY_RESOURCES,
+    AppliedTrait,
+    BlockCost,
+    Offer,
+    RequirementCost,
+    conflict_groups,
+    slowest,
+)
+from aspenpy.cost.exchanges import is_exchange
+from aspenpy.cost.memory import Hierarchy, level_costs, waiting_for_memory
+from aspenpy.expr import graph
+from aspenpy.expr.graph import Expr
+from aspenpy.language.diagnostics import Diagnostic, Related, fail, nearest
+from aspenpy.language.lower import Origins, carry_origin
+from aspenpy.models.application import flow
+from aspenpy.models.application.total import summed
+from aspenpy.models.machine.model import BASE, Machine, Place
+from aspenpy.record import Record
+
+if TYPE_CHECKING:
+    from aspenpy.cost.caches.traffic import Traffic
+
+
+class Target(Record):
+    """The part of a machine that an application runs on: what is left of the tree without the other
+    sockets, who serves each resource there, and which resources conflict. `placed` are the data structures of which a
+    kernel says where they lie, and who serves their resources there."""
+
+    machine: Machine
+    socket: str | None
+    offers: Mapping[str, Offer]
+    conflicts: frozenset[tuple[str, str]]
+    placed: Mapping[str, Mapping[str, Offer]] = MappingProxyType({})
+
+    def serving(self, requirement: flow.Requirement) -> Offer | None:
+        """Who serves a requirement: the memory in which its data lie, else the first that offers the resource."""
+        here = self.placed.get(requirement.target) if requirement.target is not None else None
+        if here is not None and requirement.resource in MEMORY_RESOURCES:
+            return here.get(requirement.resource)
+        return self.offers.get(requirement.resource)
+
+
+def choose_socket(machine: Machine, socket: str | None) -> str | None:
+    """The socket asked for, or the only one there is."""
+    sockets = machine.sockets
+    names = ", ".join(f"`{name}`" for name in sockets)
+    if socket is None and len(sockets) > 1:
+        message = f"machine `{machine.name}` has several kinds of sockets: {names}"
+        fail("which-socket", message, machine.root.name_span, hint="choose one with --socket")
+    if socket is not None and socket not in sockets:
+        hint = nearest(socket, sockets) or (
+            f"its sockets are {names}" if sockets else "it has no component of type `socket`"
+        )
+        fail("unknown-socket", f"machine `{machine.name}` has no socket `{socket}`", machine.root.name_span, hint=hint)
+    return socket or (sockets[0] if sockets else None)
+
+
+def target(machine: Machine, socket: str | None) -> Target:
+    """The machine as an application on that socket sees it. The first component that offers a resource
+    takes it, depth first; a conflict counts wherever it is declared. Levels of memory that the machine calls
+    `serial` conflict: their times add (as in the execution-cache-memory model), else the slowest hides the others."""
+    chosen = choose_socket(machine, socket)
+    offers: dict[str, Offer] = {}
+    conflicts: set[tuple[str, str]] = set()
+    for place in machine.first_places(chosen):
+        for name, resource in place.component.resources.items():
+            offers.setdefault(name, Offer(resource, place))
+        conflicts.update(place.component.conflicts)
+    places = list(machine.first_places(chosen))
+    if any("serial" in place.component.properties for place in places):
+        caches = [place.component.name for place in places if place.component.type == "cache"]
+        conflicts.update(combinations(["loads", "stores", *caches], 2))
+    return Target(machine, chosen, offers, frozenset(conflicts))
+
+
+def price_block(block: flow.Block, where: Target, hierarchy: Hierarchy, origins: Origins) -> BlockCost:
+    """Each requirement on the component that serves it; the block takes the slowest group's time."""
+    traffic = hierarchy.traffic(block, where.serving)
+    costs = tuple(
+        price_traffic(traffic[requirement], block.parallelism, where, hierarchy.core, origins)
+        if requirement in traffic
+        else price(requirement, block.parallelism, where, origins)
+        for requirement in block.requirements
+    )
+    levels = level_costs(traffic.values(), block.parallelism)
+    times: dict[str, list[Expr]] = {}
+    for cost in costs:
+        times.setdefault(cost.server, []).append(cost.time)
+    for level in levels:
+        times.setdefault(level.name, []).append(level.time)
+    groups = conflict_groups({name: summed(parts) for name, parts in times.items()}, where.conflicts)
+    return BlockCost(block, costs, groups, slowest(groups), levels)
+
+
+def price_traffic(
+    traffic: Traffic, parallelism: Expr, where: Target, core: Place | None, origins: Origins
+) -> RequirementCost:
+    """A requirement whose data go through caches: memory sends what the last of them fetches, and takes what it writes
+    back. What a store fetches before it writes is a load to memory."""
+    requirement = traffic.access.requirement
+    own = traffic.written_bytes if traffic.access.writes else traffic.read_bytes
+    cost = price(requirement.replace(amount=own), parallelism, where, origins)
+    other = traffic.read_bytes if traffic.access.writes else traffic.written_bytes
+    other_name = "loads" if traffic.access.writes else "stores"
+    beside_it = requirement.replace(amount=other, resource=other_name)
+    if other is not graph.ZERO and where.serving(beside_it) is not None:
+        beside = price(beside_it, parallelism, where, origins)
+        serial = graph.add(cost.serial, beside.serial)
+        cost = cost.replace(serial=serial, time=graph.mul(cost.rounds, serial))
+    waiting = None
+    if traffic.access.is_scattered and cost.offer is not None:
+        waiting = waiting_for_memory(traffic, cost.offer.place, core)
+    if waiting is not None:
+        serial = graph.apply("max", cost.serial, waiting)
+        cost = cost.replace(serial=serial, time=graph.mul(cost.rounds, serial))
+    ignored = tuple(name for name in cost.ignored if name not in CACHE_TRAITS)
+    found: RequirementCost = cost.replace(requirement=requirement, traffic=traffic, ignored=ignored)
+    return found
+
+
+def price(requirement: flow.Requirement, parallelism: Expr, where: Target, origins: Origins) -> RequirementCost:
+    """The serial time of the amount, each trait in turn, times ceil(P / Q); an exchange is of all instances at once."""
+    offer = where.serving(requirement)
+    if offer is None:
+        missing = graph.failure(nobody_offers(requirement, where))
+        return RequirementCost(requirement, None, missing, (), (), missing, graph.ONE, missing)
+    resource = offer.resource
+    carry = carry_origin(origins)
+    base = graph.substitute([resource.time], {resource.argument: requirement.amount}, carry)[0]
+    applied: list[AppliedTrait] = []
+    ignored: list[str] = []
+    serial = base
+    rounds = graph.apply("ceil", graph.div(parallelism, offer.place.count))
+    for trait in requirement.traits:
+        if is_exchange(trait.name, resource, where.machine):
+            from aspenpy.cost.messages import exchange_of
+
+            exchange = exchange_of(trait, requirement, parallelism, offer, where.machine)
+            serial, rounds = exchange.time, graph.ONE
+            applied.append(exchange)
+            continue
+        if trait.name not in resource.traits:
+            ignored.append(trait.name)
+            continue
+        rule = resource.traits[trait.name]
+        bindings = {BASE: serial}
+        if rule.argument is not None:
+            bindings[rule.argument] = _trait_argument(trait, resource.name)
+        serial = graph.substitute([rule.time], bindings, carry)[0]
+        applied.append(AppliedTrait(trait.name, trait.arguments, rule.time, serial))
+    time = graph.mul(rounds, serial)
+    return RequirementCost(requirement, offer, base, tuple(applied), tuple(ignored), serial, rounds, time)
+
+
+def _trait_argument(trait: flow.Trait, resource: str) -> Expr:
+    if trait.arguments and isinstance(trait.arguments[0], graph.Expr):
+        return trait.arguments[0]
+    message = f"the trait `{trait.name}` of `{resource}` needs an argument"
+    return graph.failure(Diagnostic("missing-argument", message, trait.span, hint=f"write `as {trait.name}(value)`"))
+
+
+def nobody_offers(requirement: flow.Requirement, where: Target) -> Diagnostic:
+    """Names who offers what, and where else the resource could be had."""
+    name = requirement.resource
+    on = f" with socket `{where.socket}`" if where.socket else ""
+    elsewhere = [
+        (socket, place.component)
+        for socket in where.machine.sockets
+        if socket != where.socket
+        for place in where.machine.first_places(socket)
+        if name in place.component.resources
+    ]
+    related = tuple(
+        Related(item.resources[name].name_span, f"socket `{socket}` has it here") for socket, item in elsewhere[:1]
+    )
+    by_component: dict[str, list[str]] = {}
+    for offered, offer in where.offers.items():
+        by_component.setdefault(f"{offer.place.component.type} {offer.place.component.name}", []).append(offered)
+    offered = "; ".join(f"{component}: {', '.join(names)}" for component, names in by_component.items())
+    hint = nearest(name, where.offers) or (f"it offers {offered}" if offered else "it offers no resource at all")
+    span = requirement.resource_span or requirement.span
+    message = f"nothing on machine `{where.machine.name}`{on} offers the resource `{name}`"
+    return Diagnostic("no-such-resource", message, span, related, hint)

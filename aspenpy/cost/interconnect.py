@@ -1,0 +1,270 @@
+"""Interconnect: the network of a machine, as the component that serves its messages describes it.
+
+A component that says its `topology` is a network; one that does not is a port, and no more is known of it. Its other
+properties are those of docs/networks.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from aspenpy.cost.network.placement import ORDERS
+from aspenpy.cost.network.topologies import TOPOLOGIES, topology
+from aspenpy.cost.network.topology import NetworkError, Topology, described
+from aspenpy.expr import graph
+from aspenpy.expr.arithmetic import Number
+from aspenpy.expr.evaluate import EvaluationError, Value, evaluate_many
+from aspenpy.expr.graph import Expr
+from aspenpy.language.diagnostics import AspenError, Diagnostic, fail
+from aspenpy.models.machine.model import Component, Machine, Place, Property
+from aspenpy.models.machine.words import one_of
+from aspenpy.record import Record
+
+EDGES = "edges"
+"""The property that has the links of a custom network."""
+
+FILLED = ("star", "fully_connected")
+"""Topologies that have as many nodes as the machine, unless they say otherwise."""
+
+DIRECT = ("hypercube", "mesh", "torus", "custom")
+"""Topologies in which every place is a node. In others places may stay free."""
+
+
+class Interconnect(Record):
+    """A network whose sizes are symbols of the machine.
+
+    `latency` is the start of a message and `hop_latency` each link on its way, in seconds; `injection` what a port and
+    `link` what a link takes, in bytes a second; `gap` the seconds between two messages of one port, and `combining` the
+    seconds in which a rank adds a byte to another. `nodes`, `ports` and, if it has any, `cores` are the machine's.
+    """
+
+    place: Place
+    topology: Topology
+    latency: Expr
+    hop_latency: Expr
+    injection: Expr
+    link: Expr
+    gap: Expr
+    combining: Expr
+    placement: str
+    ranks_per_node: Expr | None
+    nodes: Expr
+    ports: Expr
+    cores: Expr | None
+
+    @property
+    def component(self) -> Component:
+        return self.place.component
+
+
+def interconnect_of(machine: Machine, place: Place, socket: str | None = None) -> Interconnect:
+    """The network that a component with a topology is. Raises AspenError, at the property, where what it says makes no
+    network."""
+    component = place.component
+    nodes = _count(machine, socket, "node") or graph.ONE
+    injection = _needed(component, "bandwidth", "B/s", "property bandwidth [10 GB/s]")
+    rate, combined = _value(component, "message_rate"), _value(component, "reduction_bandwidth")
+    return Interconnect(
+        place=place,
+        topology=_symbolic(machine, component, nodes),
+        latency=_not_negative(component, "latency", _needed(component, "latency", "s", "property latency [1 us]")),
+        hop_latency=_not_negative(component, "hop_latency", _value(component, "hop_latency") or graph.ZERO),
+        injection=injection,
+        link=_value(component, "link_bandwidth") or injection,
+        gap=graph.ZERO if rate is None else graph.div(1, rate),
+        combining=graph.ZERO if combined is None else graph.div(1, combined),
+        placement=one_of(component, "placement", ORDERS, "block"),
+        ranks_per_node=_value(component, "ranks_per_node"),
+        nodes=nodes,
+        ports=graph.apply("max", nodes, place.count),
+        cores=_count(machine, socket, "core"),
+    )
+
+
+def concrete(machine: Machine, network: Interconnect, values: Mapping[Expr, Expr] | None = None) -> Topology:
+    """The topology in numbers, by `values` of symbols or the machine's own. Raises AspenError, at the property, for
+    numbers that make no network, or none for so many nodes."""
+    names = [name for name, _ in network.topology.parameters if name in network.component.properties]
+    symbols = [network.component.properties[name].symbol for name in names]
+    try:
+        *found, nodes = evaluate_many([*symbols, network.nodes], None, 0, values or machine.definitions)
+    except EvaluationError as error:
+        fail("no-value", error.reason, machine.origins.get(error.node) or network.component.name_span)
+    sizes = {name: _numbers(network.component, name, value) for name, value in zip(names, found, strict=True)}
+    if network.topology.kind in FILLED:
+        sizes.setdefault("nodes", nodes)
+    made = _made(network.component, network.topology.kind, sizes)
+    try:
+        places = made.figures()["nodes"]
+    except EvaluationError as error:
+        fail("no-value", f"{described(made)}: {error.reason}", network.component.properties["topology"].span)
+    if not _fits(made.kind, places, nodes):
+        raise AspenError(_wrong_size(network.component, made, int(nodes)))
+    return made
+
+
+def _numbers(component: Component, name: str, value: Value) -> Value:
+    """What a topology is made from, by its value: one number, but for its `dimensions` and `edges`."""
+    several = isinstance(value, tuple)
+    if name == EDGES:
+        return _pairs(value, component.properties[EDGES])
+    if name == "dimensions":
+        return value if several else (value,)
+    if several:
+        fail("not-a-number", f"`{name}` is an array, and a number is needed", component.properties[name].span)
+    return value
+
+
+def _fits(kind: str, places: Number, nodes: Number) -> bool:
+    return places == nodes if kind in DIRECT else places >= nodes
+
+
+def _wrong_size(component: Component, made: Topology, nodes: int) -> Diagnostic:
+    has = int(made.figures()["nodes"])
+    name = made.parameters[0][0]
+    span = component.properties[name if name in component.properties else "topology"].span
+    message = f"{described(made)} has {has:,} nodes, and the machine has {nodes:,}"
+    return Diagnostic("wrong-network-size", message, span, hint=_size_hint(made.kind))
+
+
+def _size_hint(kind: str) -> str:
+    if kind in ("torus", "mesh"):
+        return "its dimensions have to multiply to the nodes of the machine"
+    if kind == "custom":
+        return "its edges have to join as many nodes as the machine has, numbered from 0 on"
+    return "its parameters have to make " + ("as many nodes as the machine has" if kind in DIRECT else "enough of them")
+
+
+def enough(network: Interconnect, value: Expr) -> Expr:
+    """The value where the network has the machine's nodes, told at the property where not."""
+    made, component = network.topology, network.component
+    if made.kind in FILLED and "nodes" not in component.properties:
+        return value
+    span = component.properties[made.parameters[0][0]].span
+    message = f"the {made.kind.replace('_', ' ')} `{component.name}` is not for so many nodes as the machine has"
+    mistake = graph.failure(Diagnostic("wrong-network-size", message, span, hint=_size_hint(made.kind)))
+    fits = graph.compare("==" if made.kind in DIRECT else ">=", made.nodes, network.nodes)
+    return graph.if_else(fits, value, mistake)
+
+
+# -- the topology ----------------------------------------------------------------------------------
+
+
+def _symbolic(machine: Machine, component: Component, nodes: Expr) -> Topology:
+    """The topology in the symbols of the machine."""
+    kind = one_of(component, "topology", tuple(TOPOLOGIES), "")
+    family = TOPOLOGIES.get(kind)
+    known = () if family is None else (*family.parameters, *family.optional)
+    sizes: dict[str, Any] = {
+        name: _sizes(machine, component.properties[name]) for name in known if name in component.properties
+    }
+    if kind in FILLED:
+        sizes.setdefault("nodes", nodes)
+    return _made(component, kind, sizes)
+
+
+def _sizes(machine: Machine, item: Property) -> Any:
+    """A property that is an array as its elements, any other as it is. `dimensions` may be one number."""
+    value = followed(item.symbol, machine.definitions)[-1]
+    if item.name == EDGES:
+        return _pairs(_element(value), item)
+    if value.kind == "array":
+        if item.name != "dimensions":
+            fail("not-a-number", f"`{item.name}` is an array, and a number is needed", item.span)
+        return tuple(graph.index(item.symbol, place) for place in range(len(value.args)))
+    return (item.symbol,) if item.name == "dimensions" else item.symbol
+
+
+def _made(component: Component, kind: str, sizes: Mapping[str, Any]) -> Topology:
+    try:
+        return topology(kind, **sizes)
+    except NetworkError as error:
+        known = component.properties.get(error.parameter) or component.properties["topology"]
+        fail("bad-network", f"{component.type} `{component.name}`: {error.message}", known.span, hint=error.hint)
+
+
+def followed(symbol: Expr, definitions: Mapping[Expr, Expr]) -> list[Expr]:
+    """The symbol, the symbol that it stands for, and so on to what they are all worth."""
+    found = [symbol]
+    while found[-1].kind == "symbol" and definitions.get(found[-1], found[0]) not in found:
+        found.append(definitions[found[-1]])
+    return found
+
+
+def _element(value: Expr) -> Any:
+    """An array as a tuple, a number as what it is; None for what depends on a parameter."""
+    if value.kind == "array":
+        return tuple(_element(element) for element in value.args)
+    return value.payload if value.kind == "number" else None
+
+
+def _pairs(table: Any, item: Property) -> tuple[tuple[Any, Any], ...]:
+    """The links of a network that are a table of two nodes a row."""
+    rows = table if isinstance(table, tuple) else ()
+    if not rows or any(not isinstance(row, tuple) or len(row) != 2 or None in row for row in rows):
+        message = "the edges of a network are a table of numbers, two nodes in each row"
+        hint = "such as `param links[][] = {{0, 1}, {1, 2}}` and `property edges [links]`"
+        fail("bad-network", message, item.span, hint=hint)
+    return rows
+
+
+# -- its numbers -----------------------------------------------------------------------------------
+
+
+def _value(component: Component, name: str) -> Expr | None:
+    known = component.properties.get(name)
+    return None if known is None or known.value is None else known.symbol
+
+
+def _needed(component: Component, name: str, unit: str, example: str) -> Expr:
+    value = _value(component, name)
+    if value is None:
+        message = f"{component.type} `{component.name}` has a topology, and no `{name}` ({unit})"
+        fail("incomplete-network", message, component.name_span, hint=f"such as `{example}`")
+    return value
+
+
+def _not_negative(component: Component, name: str, value: Expr) -> Expr:
+    """No message arrives before it is sent."""
+    if value is graph.ZERO:
+        return value
+    message = f"the {name.replace('_', ' ')} of {component.type} `{component.name}` is negative"
+    hint = "no message arrives before it is sent"
+    mistake = graph.failure(Diagnostic("negative-latency", message, component.properties[name].span, hint=hint))
+    return graph.if_else(graph.compare("<", value, 0), mistake, value)
+
+
+def _count(machine: Machine, socket: str | None, kind: str) -> Expr | None:
+    """How many components of a type there are, the parts of such components not counted again; None for none."""
+    found = [
+        place.count
+        for place in machine.first_places(socket)
+        if place.component.type == kind and all(parent.type != kind for parent in place.parents)
+    ]
+    return graph.add(*found) if found else None
+
+
+# -- what stays as it is ---------------------------------------------------------------------------
+
+
+def require_same_shape(machine: Machine, symbol: Expr, value: Expr, name: str) -> None:
+    """Refuses another number of dimensions, or other links, than those from which the formulas were made. `symbol` is
+    what the user calls `name` and sets to `value`."""
+    for component in machine.components.values():
+        if "topology" not in component.properties:
+            continue
+        for item in (component.properties.get(shape) for shape in ("dimensions", EDGES)):
+            if item is None or symbol not in (chain := followed(item.symbol, machine.definitions)):
+                continue
+            old, new = chain[-1], followed(value, machine.definitions)[-1]
+            if item.name == EDGES and new is not old:
+                message = f"`{name}` cannot be set: `{component.name}` has its links as they are written"
+                fail("fixed-network", message, item.span, hint="a copy of the machine can have others")
+            if _length(new) != _length(old):
+                message = f"`{name}` has to stay as many numbers as `{component.name}` has dimensions, {_length(old)}"
+                fail("fixed-network", message, item.span, hint=f"here are {_length(new)}; a copy can have them")
+
+
+def _length(value: Expr) -> int:
+    return len(value.args) if value.kind == "array" else 1

@@ -1,0 +1,96 @@
+"""Maps an application onto a machine: the price of every block that the entry kernel reaches."""
+
+from __future__ import annotations
+
+from aspenpy.cost.compute import price_block, target
+from aspenpy.cost.cost import CostTree
+from aspenpy.cost.memory import Hierarchy
+from aspenpy.cost.residence import Residence
+from aspenpy.expr import graph
+from aspenpy.expr.graph import Expr
+from aspenpy.language.diagnostics import AspenError, Diagnostic, distinct
+from aspenpy.language.garbage import collection_paused
+from aspenpy.language.lower import Origins
+from aspenpy.models.application import flow
+from aspenpy.models.application.model import Application
+from aspenpy.models.application.total import blocks_in, callees_first
+from aspenpy.models.machine.model import OWNER, Machine
+
+
+def map_application(
+    application: Application,
+    machine: Machine,
+    *,
+    socket: str | None = None,
+    kernel: str = "main",
+    overlap: bool = False,
+) -> CostTree:
+    """The cost tree of a kernel on a machine. With `overlap`, the branches of every `par` run at once."""
+    with collection_paused():
+        entry = application.flow(kernel)
+        definitions = all_definitions(application, machine, entry)
+        where = target(machine, socket)
+        hierarchy = Hierarchy(machine, where.socket, application, entry, definitions)
+        origins = all_origins(application, machine)
+        residence = Residence(application, entry, where)
+        blocks = {
+            block: price_block(block, residence.within(item), hierarchy, origins)
+            for item in callees_first(entry)
+            for block in blocks_in(item.body)
+        }
+    conflicts = residence.conflicts
+    return CostTree(
+        application, machine, where.socket, entry, blocks, conflicts, overlap, definitions, origins, residence
+    )
+
+
+def warnings_of(
+    application: Application, machine: Machine | None, socket: str | None = None, kernel: str = "main"
+) -> list[Diagnostic]:
+    """What is to be said of the models: of the mapping to a socket, else what is so on each that there is."""
+    own = distinct([*application.warnings, *(machine.warnings if machine is not None else ())])
+    if machine is None:
+        return own
+    found: list[list[Diagnostic]] = []
+    for name in [socket] if socket is not None else machine.sockets or (None,):
+        try:
+            found.append(list(map_application(application, machine, socket=name, kernel=kernel).warnings))
+        except AspenError:
+            continue  # what cannot be mapped is an error of its own where it is needed
+    if not found:
+        return own
+    return [warning for warning in found[0] if all(warning in others for others in found)]
+
+
+def all_origins(application: Application, machine: Machine | None = None) -> Origins:
+    """Where the nodes of both models, and of all that the application imports, were written. To be asked for
+    behind `all_definitions`: what was not yet lowered has no place."""
+    found: Origins = {} if machine is None else dict(machine.origins)
+    for model in application.models():
+        found |= all_origins(model)
+    return found | application.origins
+
+
+def all_definitions(application: Application, machine: Machine | None, entry: flow.Kernel | None) -> dict[Expr, Expr]:
+    """What the symbols of both models stand for.
+
+    A name that the application leaves open is the machine's, if it has it; an argument of the entry
+    kernel that nobody binds is the global of that name.
+    """
+    found = {parameter.symbol: parameter.value for parameter in application.parameters.values()}
+    if machine is not None:
+        found |= machine.definitions
+        for prefix in prefixes(application):
+            for name in machine.declared:
+                found.setdefault(graph.symbol(prefix + name), graph.symbol(name, OWNER))
+    for kernel in callees_first(entry) if entry is not None else ():
+        found |= dict(kernel.overrides)
+    for formal in entry.formals if entry is not None else ():
+        name = formal.payload[0]
+        found.setdefault(formal, application.lookup(name) or graph.symbol(name))
+    return found
+
+
+def prefixes(application: Application) -> list[str]:
+    """What stands before the names of an application and of each model it imports."""
+    return [application.prefix, *(prefix for model in application.models() for prefix in prefixes(model))]

@@ -1,0 +1,149 @@
+"""What requirements with a pattern of access take in the memory hierarchy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from functools import cached_property
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from aspenpy.cost.caches.names import CACHE_TRAITS
+from aspenpy.cost.cost import MEMORY_RESOURCES, LevelCost, Offer
+from aspenpy.expr import graph
+from aspenpy.expr.graph import Expr
+from aspenpy.language.files import Reader as Files
+from aspenpy.language.source import Source
+from aspenpy.models.application import flow
+from aspenpy.models.application.arrays import touched_data
+from aspenpy.models.application.model import Application
+from aspenpy.models.machine.model import Machine, Place
+
+if TYPE_CHECKING:
+    from aspenpy.cost.caches.access import Reader
+    from aspenpy.cost.caches.level import Level
+    from aspenpy.cost.caches.traffic import Traffic
+
+Numbers = tuple[float, ...]
+
+
+class Hierarchy:
+    """The caches of a machine as an application's data meet them, when it begins with a kernel. What the room `caches`
+    is for is imported when a requirement says how it touches its data."""
+
+    def __init__(
+        self,
+        machine: Machine,
+        socket: str | None,
+        application: Application,
+        entry: flow.Kernel,
+        definitions: Mapping[Expr, Expr],
+    ) -> None:
+        self.machine = machine
+        self.socket = socket
+        self.application = application
+        self.entry = entry
+        self.definitions = definitions
+
+    @cached_property
+    def levels(self) -> tuple[Level, ...]:
+        """The caches between a core and its memory, the nearest first."""
+        from aspenpy.cost.caches.level import levels_of
+
+        return levels_of(self.machine, self.socket)
+
+    @cached_property
+    def core(self) -> Place | None:
+        """The first kind of core."""
+        places = self.machine.first_places(self.socket)
+        return next((place for place in places if place.component.type == "core"), None)
+
+    @cached_property
+    def _sizes(self) -> dict[str, Expr]:
+        return {name: data.size for name, data in self.application.data.items()}
+
+    @cached_property
+    def _touched_bytes(self) -> Expr:
+        """Bytes of the data structures that the run touches; of all, where a requirement does not name its data."""
+        touched = touched_data(self.entry, MEMORY_RESOURCES)
+        return graph.add(*(size for name, size in self._sizes.items() if touched is None or name in touched))
+
+    @cached_property
+    def _reader(self) -> Reader:
+        from aspenpy.cost.caches.access import Reader
+
+        return Reader(self._sizes, self.definitions, histogram_reader(self.application))
+
+    def traffic(
+        self, block: flow.Block, serving: Callable[[flow.Requirement], Offer | None]
+    ) -> dict[flow.Requirement, Traffic]:
+        """The traffic of those requirements of a block that say how they touch their data. A trait that the machine,
+        in what is `serving` a requirement, gives a rule for is the machine's."""
+        if not any(trait.name in CACHE_TRAITS for requirement in block.requirements for trait in requirement.traits):
+            return {}
+        from aspenpy.cost.caches.access import read_access
+        from aspenpy.cost.caches.level import used_by
+        from aspenpy.cost.caches.traffic import block_traffic
+
+        accesses = []
+        for requirement in block.requirements:
+            offer = serving(requirement)
+            known = frozenset(offer.resource.traits) if offer is not None else frozenset[str]()
+            access = read_access(requirement, self._reader, known)
+            if access is not None:
+                accesses.append(access)
+        if not accesses or not self.levels:
+            return {}
+        return block_traffic(accesses, used_by(self.levels, block.parallelism), self._touched_bytes)
+
+
+def histogram_reader(application: Application) -> Callable[[str, flow.Trait], tuple[Numbers, Numbers, float]]:
+    """Reads histograms beside the model: their distances in lines, the share of the accesses that has each, and that
+    of first touches, which have none."""
+    node = application.node
+    model = node.span.source if node.span is not None else Source("")
+    files = Files(allow_outside=application.reads_outside)
+
+    def read(name: str, trait: flow.Trait) -> tuple[Numbers, Numbers, float]:
+        from aspenpy.traces.histogram import parse_histogram
+
+        asking = trait.span.source if trait.span is not None else model
+        found = parse_histogram(files.data(name, asking, model, trait.span))
+        shares = (high - low for low, high in pairwise((0.0, *found.cumulative)))
+        return found.distances, tuple(shares), found.cold
+
+    return read
+
+
+def level_costs(traffic: Iterable[Traffic], parallelism: Expr) -> tuple[LevelCost, ...]:
+    """Seconds in which each cache is busy with what it serves; none where the machine does not say its bandwidth."""
+    moved: dict[str, list[Expr]] = {}
+    levels: dict[str, Level] = {}
+    for item in traffic:
+        for level, served in item.served:
+            moved.setdefault(level.name, []).append(served)
+            levels[level.name] = level
+    return tuple(
+        LevelCost(name, levels[name].place, _served(graph.add(*parts), levels[name], parallelism))
+        for name, parts in moved.items()
+        if levels[name].bandwidth is not None
+    )
+
+
+def _served(amount: Expr, level: Level, parallelism: Expr) -> Expr:
+    assert level.bandwidth is not None
+    return graph.mul(rounds(parallelism, level.place), graph.div(amount, level.bandwidth))
+
+
+def rounds(parallelism: Expr, place: Place) -> Expr:
+    """How many times the components at a place must be filled: ceil(P / Q)."""
+    return graph.apply("ceil", graph.div(parallelism, place.count))
+
+
+def waiting_for_memory(item: Traffic, memory: Place, core: Place | None) -> Expr | None:
+    """Seconds that misses at unforeseeable places take: each waits for the memory's latency, and as many wait at once
+    as the core has places for (Little's law). None where the machine does not say both."""
+    latency = memory.component.properties.get("latency")
+    outstanding = core.component.properties.get("outstanding") if core is not None else None
+    if latency is None or latency.value is None or outstanding is None or outstanding.value is None:
+        return None
+    return graph.div(graph.mul(item.levels[-1].fetched, latency.symbol), outstanding.symbol)

@@ -1,0 +1,294 @@
+"""Collectives: what each algorithm sends, in rounds, for any number of ranks.
+
+Conventions: `P` ranks, at most one message sent and one received by a rank at a time. The size `m` is in bytes and is
+
+* the whole vector for broadcast, reduce, allreduce and reduce_scatter,
+* what each rank contributes for allgather,
+* what each rank has for each other one for alltoall.
+
+A round is a message on the critical path, which costs alpha seconds, beta for each byte, and gamma for each byte that
+is combined with another. A power of two below P folds the ranks beyond it onto others: e is 1 where P is no such power.
+
+Sources: Thakur, Rabenseifner and Gropp, "Optimization of collective communication operations in MPICH", IJHPCA 19(1),
+2005 (TRG); Chan, Heimlich, Purkayastha and van de Geijn, "Collective communication: theory, practice, and experience",
+CCPE 19(13), 2007 (CHPG); Bruck et al., "Efficient algorithms for all-to-all communications", IEEE TPDS 8(11), 1997.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from aspenpy.cost.network.topology import NetworkError, Size, constant, floor
+from aspenpy.expr import graph
+from aspenpy.expr.graph import Expr
+from aspenpy.language.diagnostics import nearest
+from aspenpy.record import Record
+
+
+class Cost(Record):
+    """On the critical path: `rounds` messages, `volume` bytes sent and `combined` bytes of results computed. Over all
+    ranks: `messages` and `traffic` in bytes. `most_messages` and `most_traffic` are what the busiest rank sends."""
+
+    rounds: Expr
+    volume: Expr
+    combined: Expr
+    messages: Expr
+    traffic: Expr
+    most_messages: Expr
+    most_traffic: Expr
+
+    def time(self, alpha: Size, beta: Size, gamma: Size = 0) -> Expr:
+        """Seconds, with alpha a message, beta a byte sent (the inverse of the bandwidth) and gamma a byte combined."""
+        sent = self.rounds * alpha + self.volume * beta
+        return sent if graph.coerced(gamma) is graph.ZERO else sent + self.combined * gamma
+
+
+class Algorithm(Record):
+    """`cost` takes P and m. Some algorithms are for powers of two only."""
+
+    collective: str
+    name: str
+    cost: Callable[[Expr, Expr], Cost]
+    source: str
+    power_of_two: bool = False
+
+    def applies(self, ranks: Size) -> Expr:
+        """The condition under which there is such an algorithm."""
+        p = graph.coerced(ranks)
+        return graph.compare("==", below_power(p), p) if self.power_of_two else graph.TRUE
+
+
+# -- powers of two ---------------------------------------------------------------------------------
+
+
+def steps(ranks: Expr) -> Expr:
+    """ceil(log2 P): the rounds in which a message can reach everyone if those who have it double."""
+    known = constant(ranks)
+    if known is not None and known > 0:
+        return graph.number((known - 1).bit_length())
+    return graph.apply("ceil", graph.apply("log2", ranks))
+
+
+def whole_steps(ranks: Expr) -> Expr:
+    """floor(log2 P)."""
+    known = constant(ranks)
+    if known is not None and known > 0:
+        return graph.number(known.bit_length() - 1)
+    return floor(graph.apply("log2", ranks))
+
+
+def below_power(ranks: Expr) -> Expr:
+    """The largest power of two that is not above P."""
+    return 2 ** whole_steps(ranks)
+
+
+def folded(ranks: Expr) -> Expr:
+    """e, which is 1 where P is no power of two and 0 where it is one."""
+    return steps(ranks) - whole_steps(ranks)
+
+
+# -- one to all, all to one ------------------------------------------------------------------------
+
+
+def _flat_broadcast(p: Expr, m: Expr) -> Cost:
+    """The root sends to each."""
+    n = p - 1
+    return Cost(n, n * m, graph.ZERO, n, n * m, n, n * m)
+
+
+def _binomial_broadcast(p: Expr, m: Expr) -> Cost:
+    """Everyone who has it sends it on, in each round."""
+    s = steps(p)
+    return Cost(s, s * m, graph.ZERO, p - 1, (p - 1) * m, s, s * m)
+
+
+def _scatter_allgather(p: Expr, m: Expr) -> Cost:
+    """P pieces are scattered down a binomial tree and go once round a ring (van de Geijn). The piece for rank k comes
+    down over as many ranks as k has bits."""
+    s, n = steps(p), p - 1
+    piece = m / p
+    return Cost(
+        s + n, 2 * n * piece, graph.ZERO,
+        n + p * n, (_set_bits(p) + p * n) * piece, s + n, 2 * n * piece,
+    )  # fmt: skip
+
+
+def _set_bits(p: Expr) -> Expr:
+    """The bits that are set in 0, 1, ..., P-1 together: bit 2^j in the upper half of every 2^(j+1) numbers."""
+    j = graph.counter("j")
+    bit = 2**j
+    rest = graph.apply("mod", p, 2 * bit)
+    return graph.summation(j, steps(p), (p - rest) / 2 + graph.apply("max", rest - bit, 0))
+
+
+def _flat_reduce(p: Expr, m: Expr) -> Cost:
+    n = p - 1
+    return Cost(n, n * m, n * m, n, n * m, graph.apply("min", n, 1), graph.apply("min", n, 1) * m)
+
+
+def _binomial_reduce(p: Expr, m: Expr) -> Cost:
+    s, one = steps(p), graph.apply("min", p - 1, 1)
+    return Cost(s, s * m, s * m, p - 1, (p - 1) * m, one, one * m)
+
+
+# -- all to all ranks the same ---------------------------------------------------------------------
+
+
+def _reduce_broadcast(p: Expr, m: Expr) -> Cost:
+    """Down one binomial tree and up another."""
+    s = steps(p)
+    return Cost(2 * s, 2 * s * m, s * m, 2 * (p - 1), 2 * (p - 1) * m, s, s * m)
+
+
+def _recursive_doubling(p: Expr, m: Expr) -> Cost:
+    """Pairs at distances 1, 2, 4, ... exchange all they have; those beyond the power of two give before and get
+    after. TRG section 4.5."""
+    s, e, q = whole_steps(p), folded(p), below_power(p)
+    messages = q * s + 2 * (p - q)
+    rounds, most = s + 2 * e, s + e
+    return Cost(rounds, rounds * m, (s + e) * m, messages, messages * m, most, most * m)
+
+
+def _ring_allreduce(p: Expr, m: Expr) -> Cost:
+    """P pieces go twice round a ring: combined, then finished (Patarasuk and Yuan, JPDC 69(2), 2009)."""
+    n = p - 1
+    piece = m / p
+    return Cost(2 * n, 2 * n * piece, n * piece, 2 * n * p, 2 * n * m, 2 * n, 2 * n * piece)
+
+
+def _rabenseifner(p: Expr, m: Expr) -> Cost:
+    """Reduce-scatter by halving, allgather by doubling; ranks beyond the power of two give before and get after.
+    TRG section 4.5."""
+    s, e, q = whole_steps(p), folded(p), below_power(p)
+    pieces = (q - 1) * m / q
+    return Cost(
+        2 * s + 2 * e, 2 * pieces + 2 * e * m, pieces + e * m,
+        2 * q * s + 2 * (p - q), 2 * q * pieces + 2 * (p - q) * m, 2 * s + e, 2 * pieces + e * m,
+    )  # fmt: skip
+
+
+def _ring_allgather(p: Expr, m: Expr) -> Cost:
+    """Every contribution goes once round a ring. TRG section 4.1."""
+    n = p - 1
+    return Cost(n, n * m, graph.ZERO, n * p, n * p * m, n, n * m)
+
+
+def _doubling_allgather(p: Expr, m: Expr) -> Cost:
+    """Rounds of 1, 2, 4, ... contributions, each the number there are still missing at most: recursive doubling for
+    powers of two, Bruck's algorithm for all. TRG section 4.1."""
+    s, n = steps(p), p - 1
+    return Cost(s, n * m, graph.ZERO, s * p, n * p * m, s, n * m)
+
+
+# -- all to all ranks something else ---------------------------------------------------------------
+
+
+def _pairwise_reduce_scatter(p: Expr, m: Expr) -> Cost:
+    """In round i each rank sends its piece for the rank i further. TRG section 4.4."""
+    n = p - 1
+    piece = m / p
+    return Cost(n, n * piece, n * piece, n * p, n * m, n, n * piece)
+
+
+def _halving_reduce_scatter(p: Expr, m: Expr) -> Cost:
+    """Pairs at distances P/2, P/4, ..., 1 exchange the halves they will not keep. TRG section 4.4."""
+    s, pieces = steps(p), (p - 1) * m / p
+    return Cost(s, pieces, pieces, s * p, p * pieces, s, pieces)
+
+
+def _pairwise_alltoall(p: Expr, m: Expr) -> Cost:
+    """In round i each rank sends what it has for the rank i further. TRG section 4.3."""
+    return _ring_allgather(p, m)
+
+
+def _bruck_alltoall(p: Expr, m: Expr) -> Cost:
+    """What is for the rank k further travels the bits of k, one a round. TRG section 4.3."""
+    s = steps(p)
+    bits = _set_bits(p) * m
+    return Cost(s, bits, graph.ZERO, s * p, p * bits, s, bits)
+
+
+# -- barriers --------------------------------------------------------------------------------------
+
+
+def _empty(rounds: Expr, messages: Expr, most: Expr) -> Cost:
+    return Cost(rounds, graph.ZERO, graph.ZERO, messages, graph.ZERO, most, graph.ZERO)
+
+
+def _dissemination(p: Expr, m: Expr) -> Cost:
+    """In round j each rank tells the rank 2^j further (Hensgen, Finkel and Manber, IJPP 17(1), 1988)."""
+    return _empty(steps(p), steps(p) * p, steps(p))
+
+
+def _tree_barrier(p: Expr, m: Expr) -> Cost:
+    """Gathered up a binomial tree, released down it."""
+    return _empty(2 * steps(p), 2 * (p - 1), steps(p))
+
+
+def _flat_barrier(p: Expr, m: Expr) -> Cost:
+    """Everyone tells the root, which tells everyone."""
+    return _empty(2 * (p - 1), 2 * (p - 1), p - 1)
+
+
+def _doubling_barrier(p: Expr, m: Expr) -> Cost:
+    s, e, q = whole_steps(p), folded(p), below_power(p)
+    return _empty(s + 2 * e, q * s + 2 * (p - q), s + e)
+
+
+ALGORITHMS: dict[tuple[str, str], Algorithm] = {
+    (algorithm.collective, algorithm.name): algorithm
+    for algorithm in (
+        Algorithm("broadcast", "flat", _flat_broadcast, "CHPG 4"),
+        Algorithm("broadcast", "binomial", _binomial_broadcast, "TRG 4.2"),
+        Algorithm("broadcast", "scatter_allgather", _scatter_allgather, "TRG 4.2"),
+        Algorithm("reduce", "flat", _flat_reduce, "CHPG 4"),
+        Algorithm("reduce", "binomial", _binomial_reduce, "TRG 4.5"),
+        Algorithm("allreduce", "reduce_broadcast", _reduce_broadcast, "CHPG 6"),
+        Algorithm("allreduce", "recursive_doubling", _recursive_doubling, "TRG 4.5"),
+        Algorithm("allreduce", "ring", _ring_allreduce, "Patarasuk and Yuan 2009"),
+        Algorithm("allreduce", "rabenseifner", _rabenseifner, "TRG 4.5"),
+        Algorithm("allgather", "ring", _ring_allgather, "TRG 4.1"),
+        Algorithm("allgather", "recursive_doubling", _doubling_allgather, "TRG 4.1", power_of_two=True),
+        Algorithm("allgather", "bruck", _doubling_allgather, "TRG 4.1"),
+        Algorithm("reduce_scatter", "pairwise", _pairwise_reduce_scatter, "TRG 4.4"),
+        Algorithm("reduce_scatter", "recursive_halving", _halving_reduce_scatter, "TRG 4.4", power_of_two=True),
+        Algorithm("alltoall", "pairwise", _pairwise_alltoall, "TRG 4.3"),
+        Algorithm("alltoall", "bruck", _bruck_alltoall, "Bruck et al. 1997"),
+        Algorithm("barrier", "dissemination", _dissemination, "Hensgen et al. 1988"),
+        Algorithm("barrier", "recursive_doubling", _doubling_barrier, "TRG 4.5"),
+        Algorithm("barrier", "binomial", _tree_barrier, "CHPG 4"),
+        Algorithm("barrier", "flat", _flat_barrier, "CHPG 4"),
+    )
+}
+"""By collective and name; of two that are equally fast the first is the best."""
+
+COLLECTIVES = tuple(dict.fromkeys(collective for collective, _ in ALGORITHMS))
+
+
+def algorithms(collective: str) -> list[Algorithm]:
+    """Those of one collective. Raises NetworkError for a name that there is not."""
+    if collective not in COLLECTIVES:
+        hint = nearest(collective, COLLECTIVES) or f"there are {', '.join(COLLECTIVES)}"
+        raise NetworkError(f"unknown collective `{collective}`", "collective", hint)
+    return [algorithm for algorithm in ALGORITHMS.values() if algorithm.collective == collective]
+
+
+def cost(collective: str, algorithm: str, ranks: Size, size: Size = 0) -> Cost:
+    """What an algorithm sends among so many ranks. Raises NetworkError for names that there are not, for fewer than one
+    rank, and for an algorithm that is for powers of two where the number of ranks is known and none."""
+    known = {each.name: each for each in algorithms(collective)}
+    if algorithm not in known:
+        hint = nearest(algorithm, known) or f"there are {', '.join(known)}"
+        raise NetworkError(f"unknown algorithm `{algorithm}` of {collective}", "algorithm", hint)
+    p = checked_ranks(ranks)
+    if known[algorithm].applies(p) is graph.FALSE:
+        message = f"{algorithm} of {collective} is for a power of two of ranks, not {p}"
+        raise NetworkError(message, "ranks", f"there are also {', '.join(name for name in known if name != algorithm)}")
+    return known[algorithm].cost(p, graph.coerced(size))
+
+
+def checked_ranks(ranks: Size) -> Expr:
+    p = graph.coerced(ranks)
+    if p.kind == "number" and (constant(p) is None or p.payload < 1):
+        raise NetworkError(f"the number of ranks must be a whole number from 1 on, not {p}", "ranks")
+    return p

@@ -1,0 +1,126 @@
+"""Networks given link by link, whose figures are counted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import combinations
+from typing import Any
+
+from aspenpy.cost.network.topology import NetworkError, Size, Topology, whole
+from aspenpy.expr import graph
+
+MOST_NODES = 1024
+"""Of which counting the distances of all pairs and halving the worst of them takes two seconds."""
+
+MOST_HALVED = 16
+"""Up to so many nodes every division into halves is tried; beyond it one that is hard to improve is the bound."""
+
+HALVING_SEED = 1
+
+
+def custom(edges: Iterable[tuple[Size, Size]]) -> Topology:
+    """Nodes 0, 1, 2, ... and links between them; a pair that is given twice is joined by two links.
+
+    Raises NetworkError where a number between the nodes has no link, a node is linked with itself, not all nodes reach
+    each other, or there are more than `MOST_NODES`.
+    """
+    pairs = [(_node(first), _node(second)) for first, second in edges]
+    _check(pairs)
+    count = max(map(max, pairs)) + 1
+    reached = _nodes_by_distance(pairs, count)
+    ports = [0] * count
+    for node in (node for pair in pairs for node in pair):
+        ports[node] += 1
+    total = sum(distance * nodes for distance, nodes in enumerate(reached))
+    return Topology(
+        kind="custom",
+        parameters=(("edges", tuple(pairs)),),
+        nodes=graph.number(count),
+        routers=graph.number(count),
+        links=graph.number(len(pairs)),
+        terminal_links=graph.ZERO,
+        terminal_hops=graph.ZERO,
+        radix=graph.number(max(ports)),
+        diameter=graph.number(len(reached) - 1),
+        average_distance=graph.number(total) / (count * (count - 1)),
+        bisection=graph.number(_smallest_cut(pairs, count) if count <= MOST_HALVED else _good_cut(pairs, count)),
+        bounds=() if count <= MOST_HALVED else (("bisection", "upper"),),
+    )
+
+
+def _node(value: Size) -> int:
+    number = whole(value, "edges", "the number of a node", least=0)
+    if number.kind != "number":
+        raise NetworkError(f"the nodes of a link are numbers, not `{number}`", "edges")
+    return int(number.payload)
+
+
+def _check(pairs: Sequence[tuple[int, int]]) -> None:
+    if not pairs:
+        raise NetworkError("a network of links needs one link at least", "edges")
+    numbers = {node for pair in pairs for node in pair}
+    highest = max(numbers)
+    if highest >= MOST_NODES:
+        message = f"a network given link by link has nodes 0 to {MOST_NODES - 1}, and {highest} is beyond"
+        raise NetworkError(message, "edges", "the other topologies have any number of nodes")
+    for first, second in pairs:
+        if first == second:
+            raise NetworkError(f"a link joins two nodes, not {first} with itself", "edges")
+    missing = next((node for node in range(highest) if node not in numbers), None)
+    if missing is not None:
+        message = f"node {missing} has no link, and there is a node {highest}"
+        raise NetworkError(message, "edges", "nodes are numbered from 0 on, none left out")
+
+
+def _nodes_by_distance(pairs: Sequence[tuple[int, int]], count: int) -> list[int]:
+    """How many ordered pairs of nodes are 0, 1, 2, ... hops apart. All nodes search at once: what each has reached is
+    a number with a bit for each node."""
+    within = [1 << node for node in range(count)]
+    distinct = {(min(pair), max(pair)) for pair in pairs}
+    found = [count]
+    while sum(found) < count * count:
+        wider = list(within)
+        for first, second in distinct:
+            wider[first] |= within[second]
+            wider[second] |= within[first]
+        fresh = sum(nodes.bit_count() for nodes in wider) - sum(found)
+        if not fresh:
+            message = f"only {within[0].bit_count()} of the {count} nodes can be reached from node 0"
+            raise NetworkError(message, "edges", "every node has to reach every other")
+        found.append(fresh)
+        within = wider
+    return found
+
+
+def _smallest_cut(pairs: Sequence[tuple[int, int]], count: int) -> int:
+    """Over all divisions into halves that have node 0 on the larger side, or on one of two equal ones."""
+    smaller = count // 2
+    others = range(1 if count % 2 == 0 else 0, count)
+    return min(_cut(pairs, set(half)) for half in combinations(others, smaller))
+
+
+def _cut(pairs: Sequence[tuple[int, int]], half: set[int]) -> int:
+    return sum((first in half) != (second in half) for first, second in pairs)
+
+
+def _good_cut(pairs: Sequence[tuple[int, int]], count: int) -> int:
+    """What Kernighan and Lin's exchanges end with, from the half that is nearer to a node that is far out."""
+    import networkx
+    from networkx.algorithms.community import kernighan_lin_bisection
+
+    joined = networkx.Graph()
+    for first, second in pairs:
+        more = joined.get_edge_data(first, second, {"weight": 0})["weight"] + 1
+        joined.add_edge(first, second, weight=more)
+    *_, outermost = _outwards(joined, 0)
+    by_distance = _outwards(joined, outermost)
+    halves = set(by_distance[: count // 2]), set(by_distance[count // 2 :])
+    half, _ = kernighan_lin_bisection(joined, halves, weight="weight", seed=HALVING_SEED)
+    return _cut(pairs, half)
+
+
+def _outwards(joined: Any, start: int) -> list[int]:
+    """All nodes, the nearest first."""
+    import networkx
+
+    return [start, *(node for _, node in networkx.bfs_edges(joined, start))]

@@ -1,0 +1,138 @@
+"""Dragonflies: groups of routers, every pair of groups joined by links of its own.
+
+Distances are those of minimal routes, which take at most one link between groups (Kim, Dally, Scott and Abts,
+"Technology-driven, highly-scalable dragonfly topology", ISCA 2008, section 4.1).
+"""
+
+from __future__ import annotations
+
+from aspenpy.cost.network.topology import (
+    Bound,
+    NetworkError,
+    Size,
+    Topology,
+    average,
+    constants,
+    floor,
+    is_odd,
+    whole,
+)  # fmt: skip
+from aspenpy.expr import graph
+from aspenpy.expr.graph import Expr
+from aspenpy.record import Record
+
+
+class Group(Record):
+    """The routers of one group: their links, the ports that those take of a router, the farthest two, and the sum of
+    the distances from one to all."""
+
+    routers: Expr
+    links: Expr
+    ports: Expr
+    diameter: Expr
+    distances: Expr
+
+
+def dragonfly(nodes_per_router: Size, routers: Size, global_links: Size, groups: Size | None = None) -> Topology:
+    """The canonical dragonfly of p nodes a router, a fully connected routers a group and h links from each router to
+    other groups: a*h + 1 groups, or `groups` of them, which share all links evenly and leave what remains unused.
+
+    Two groups with m links meet in a pairs of routers: m of them at one hop, the 2(a-1)m - m(m-1) others that one of
+    the links ends at at two, and the rest at three. Raises NetworkError for fewer than h + 1 groups, in which a
+    router would have two links to one group.
+    """
+    p, a, h, g = _sizes(nodes_per_router, routers, global_links, groups)
+    group = Group(a, a * (a - 1) / 2, a - 1, graph.apply("min", a - 1, 1), a - 1)
+    m = floor(a * h / (g - 1))
+    far = graph.if_else(graph.compare("<", m, a), 3, graph.apply("min", a, 2))
+    between = 3 * a**2 - 2 * a * m + m**2 - m
+    parameters = (("nodes_per_router", p), ("routers", a), ("global_links", h), ("groups", g))
+    return _joined("dragonfly", parameters, group, (far, between), bounds=(("bisection", "upper"),))
+
+
+def aries(
+    nodes_per_router: Size,
+    rows: Size,
+    columns: Size,
+    global_links: Size,
+    groups: Size,
+    row_links: Size = 1,
+    column_links: Size = 1,
+) -> Topology:
+    """A dragonfly as Cray's XC has it: the routers of a group stand in a grid, and each is linked with all others of
+    its row (`row_links` times) and of its column (`column_links` times). Cray's groups have 6 rows of 16 routers,
+    4 nodes a router, 1 link in a row and 3 in a column (Faanes et al., "Cray Cascade", SC 2012).
+
+    With one link between two groups the distances are exact. With more they are those of a route over any one of the
+    links, which the shortest is no longer than.
+    """
+    r, c = whole(rows, "rows", "the rows of a group"), whole(columns, "columns", "the columns of a group")
+    p, a, h, g = _sizes(nodes_per_router, r * c, global_links, groups)
+    in_row, in_column = (
+        whole(row_links, "row_links", "the links between two routers of a row"),
+        whole(column_links, "column_links", "the links between two routers of a column"),
+    )
+    ports = (c - 1) * in_row + (r - 1) * in_column
+    farthest = graph.apply("min", r - 1, 1) + graph.apply("min", c - 1, 1)
+    group = Group(a, a * ports / 2, ports, farthest, (r - 1) + (c - 1) + 2 * (r - 1) * (c - 1))
+    far, between = 1 + 2 * farthest, a**2 + 2 * a * group.distances
+    one_link = graph.compare("==", floor(a * h / (g - 1)), 1) is graph.TRUE
+    bounded = ("bisection",) if one_link else ("bisection", "diameter", "average_distance")
+    parameters = (
+        ("nodes_per_router", p), ("rows", r), ("columns", c), ("global_links", h), ("groups", g),
+        ("row_links", in_row), ("column_links", in_column),
+    )  # fmt: skip
+    return _joined("aries", parameters, group, (far, between), bounds=tuple((name, "upper") for name in bounded))
+
+
+def _sizes(nodes_per_router: Size, routers: Size, global_links: Size, groups: Size | None) -> tuple[Expr, ...]:
+    """p, a, h and g."""
+    p = whole(nodes_per_router, "nodes_per_router", "the nodes on a router")
+    a = whole(routers, "routers", "the routers of a group")
+    h = whole(global_links, "global_links", "the links of a router to other groups")
+    g = a * h + 1 if groups is None else whole(groups, "groups", "the number of groups", least=2)
+    known = constants((a, h, g))
+    if known is not None and not known[1] < known[2] <= known[0] * known[1] + 1:
+        message = f"groups of {a} routers with {h} links each to other groups make {h + 1} to {a * h + 1} groups"
+        raise NetworkError(f"{message}, not {g}", "groups")
+    return p, a, h, g
+
+
+def _joined(
+    kind: str,
+    parameters: tuple[tuple[str, Expr], ...],
+    group: Group,
+    across: tuple[Expr, Expr],
+    bounds: tuple[tuple[str, Bound], ...],
+) -> Topology:
+    """Groups that are all joined with each other; `across` are the longest distance between routers of two groups, and
+    the sum of the distances from all of one to all of the other."""
+    sizes = dict(parameters)
+    p, h, g = sizes["nodes_per_router"], sizes["global_links"], sizes["groups"]
+    nodes = p * group.routers * g
+    joining = floor(group.routers * h / (g - 1))
+    far, between = across
+    return Topology(
+        kind=kind,
+        parameters=parameters,
+        nodes=nodes,
+        routers=group.routers * g,
+        links=g * group.links + g * (g - 1) / 2 * joining,
+        terminal_links=nodes,
+        terminal_hops=graph.number(2),
+        radix=p + group.ports + h,
+        diameter=graph.apply("max", far, group.diameter),
+        average_distance=average(p**2 * (g * group.routers * group.distances + g * (g - 1) * between), nodes),
+        bisection=graph.apply("min", _cut(group, joining, g, p), floor(nodes / 2)),
+        bounds=bounds,
+    )
+
+
+def _cut(group: Group, joining: Expr, groups: Expr, nodes_per_router: Expr) -> Expr:
+    """Links cut between two halves of the groups. The middle one of an odd number is halved itself: of its links to
+    other groups no more than half are cut one way or the other round, of its own no more than in an average halving,
+    and a router in the middle is cut off from half of its nodes."""
+    a = group.routers
+    pairs = graph.apply("max", a * (a - 1) / 2, 1)
+    middle = floor(group.links * floor(a**2 / 4) / pairs) + is_odd(a) * floor(nodes_per_router / 2)
+    return joining * floor(groups**2 / 4) + is_odd(groups) * middle

@@ -1,0 +1,70 @@
+"""How far a rank is from the one that is a fixed number of ranks further, as a formula of that number.
+
+Ranks fill the nodes in their order, so many on each, and behind the last comes the first. The number of a rank then has
+digits, the last of which is its place on the node and the others its coordinates; a shift changes each digit by its own
+digit, or by one more where the digits below carry. They carry as often as what they move by is part of what they hold,
+so that the average over all ranks is exact, whatever the sizes. `neighbours` has the average over a grid of ranks
+with its edges; here every size may be a symbol.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from aspenpy.cost.network.topology import Size, Topology, floor
+from aspenpy.expr import graph
+from aspenpy.expr.graph import Expr
+
+EXACT = ("torus", "mesh", "hypercube", "fat_tree", "star")
+"""Topologies of which the distance is exact. On others, nodes that are not the same are an average distance apart."""
+
+
+def off_node(shift: Size, ranks_per_node: Size, nodes: Size) -> Expr:
+    """The part of the ranks (0 to 1) whose partner, `shift` ranks further, is on another node."""
+    ranks = graph.mul(ranks_per_node, nodes)
+    return graph.apply("min", 1, _shorter_way(graph.coerced(shift), ranks) / ranks_per_node)
+
+
+def distance(topology: Topology, shift: Size, ranks_per_node: Size = 1) -> Expr:
+    """The average hops between the nodes of a rank and of the one `shift` ranks further."""
+    s, r = graph.coerced(shift), graph.coerced(ranks_per_node)
+    sizes = dict(topology.parameters)
+    if topology.kind in ("torus", "mesh"):
+        return _along(sizes["dimensions"], s, r, wrapped=topology.kind == "torus")
+    if topology.kind == "hypercube":
+        bit = graph.counter("bit")
+        return graph.summation(bit, sizes["dimension"], _digit(graph.number(2), s, r * 2**bit, wrapped=True))
+    if topology.kind == "fat_tree":
+        level = graph.counter("level")
+        ranks = r * topology.nodes
+        below = r * sizes["taper"] * sizes["arity"] ** (level + 1)
+        return graph.summation(level, sizes["levels"] - 1, 2 * graph.apply("min", 1, _shorter_way(s, ranks) / below))
+    return off_node(s, r, topology.nodes) * topology.average_distance
+
+
+def _shorter_way(shift: Expr, ranks: Expr) -> Expr:
+    """Forwards, or backwards round the end."""
+    forwards = graph.apply("mod", shift, ranks)
+    return graph.apply("min", forwards, ranks - forwards)
+
+
+def _along(lengths: Sequence[Expr], shift: Expr, ranks_per_node: Expr, *, wrapped: bool) -> Expr:
+    stride, hops = ranks_per_node, []
+    for length in reversed(lengths):
+        hops.append(_digit(length, shift, stride, wrapped=wrapped))
+        stride = stride * length
+    return graph.add(*hops)
+
+
+def _digit(length: Expr, shift: Expr, stride: Expr, *, wrapped: bool) -> Expr:
+    """The average hops along one dimension, `stride` ranks being one step along it."""
+    moved = graph.apply("mod", floor(shift / stride), length)
+    carried = graph.apply("mod", shift, stride) / stride
+    further = graph.apply("mod", moved + 1, length)
+    return (1 - carried) * _hops(moved, length, wrapped) + carried * _hops(further, length, wrapped)
+
+
+def _hops(moved: Expr, length: Expr, wrapped: bool) -> Expr:
+    """Round a ring the shorter way; on a line that many of them jump from the end to the beginning."""
+    back = length - moved
+    return graph.apply("min", moved, back) if wrapped else 2 * moved * back / length

@@ -1,0 +1,193 @@
+"""Residence: which memory serves the data structures that say where they lie (`data x [8*n] in hbm`)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import combinations, product
+
+from aspenpy.cost.compute import Target
+from aspenpy.cost.cost import MEMORY_RESOURCES, Offer
+from aspenpy.language import nodes
+from aspenpy.language.diagnostics import Related, fail, nearest
+from aspenpy.models.application import flow
+from aspenpy.models.application.arrays import array_arguments
+from aspenpy.models.application.model import Application
+from aspenpy.models.application.total import blocks_in, callees_first
+from aspenpy.models.machine.model import Machine, Place, Resource
+
+
+class Residence:
+    """Where the data lie that an entry kernel and those it calls touch. Raises AspenError, at the declaration, where
+    the machine has no such memory, and where a kernel's array argument lies in several."""
+
+    def __init__(self, application: Application, entry: flow.Kernel, where: Target) -> None:
+        self.machine = where.machine
+        self.where = where
+        self._data = {name: node for name, node in placed_data(application).items() if node.memory is not None}
+        self._places: dict[str, Place] = {}
+        self._kernels: dict[str, dict[str, dict[str, Offer]]] = {}
+        if self._data:
+            arrays = array_arguments(entry)
+            for kernel in callees_first(entry):
+                self._kernels[kernel.name] = dict(self._served(kernel, arrays[kernel.name]))
+        self.conflicts = where.conflicts | frozenset(self._own_conflicts())
+
+    @property
+    def offers(self) -> dict[str, Offer]:
+        """Memories that others come before, by `memory.resource`, which their times count for."""
+        served = (offers for arrays in self._kernels.values() for offers in arrays.values())
+        return {offer.alias: offer for offers in served for offer in offers.values() if offer.alias is not None}
+
+    @property
+    def memories(self) -> Mapping[str, Place]:
+        """The memory of each data structure that says where it lies and is touched, by its full name."""
+        return self._places
+
+    def within(self, kernel: flow.Kernel) -> Target:
+        """The machine as a kernel's requirements see it."""
+        if not self._data:
+            return self.where
+        found: Target = self.where.replace(placed=self._kernels[kernel.name], conflicts=self.conflicts)
+        return found
+
+    def _served(
+        self, kernel: flow.Kernel, arguments: Mapping[str, dict[str, None]]
+    ) -> Iterator[tuple[str, dict[str, Offer]]]:
+        """The arrays that a kernel's requirements name and that are placed, with who serves them."""
+        for block in blocks_in(kernel.body):
+            for need in block.requirements:
+                if need.target is None or need.resource not in MEMORY_RESOURCES:
+                    continue
+                place = self._place(kernel, need, list(arguments.get(need.target, (need.target,))))
+                if place is not None:
+                    yield need.target, self._offers_of(place, need)
+
+    def _place(self, kernel: flow.Kernel, need: flow.Requirement, names: list[str]) -> Place | None:
+        """Where the array of a requirement lies; None for the memory that comes first."""
+        for name in names:
+            if name in self._data and name not in self._places:
+                self._places[name] = memory_named(self.machine, self.where.socket, self._data[name])
+        first = self.where.offers.get(need.resource)
+        places = {name: self._places.get(name) or (first.place if first else None) for name in names}
+        if len({None if place is None else place.path for place in places.values()}) > 1:
+            lying = [f"`{name}` in `{place.component.name}`" for name, place in places.items() if place is not None]
+            message = f"calls give kernel `{kernel.name}` data of several memories as `{need.target}`"
+            hint = f"{', '.join(lying)}: write a kernel for each memory, or keep the data in one"
+            fail("several-memories", message, need.target_span or need.span, hint=hint)
+        return self._places.get(names[0])
+
+    def _offers_of(self, place: Place, need: flow.Requirement) -> dict[str, Offer]:
+        found = {}
+        for name in MEMORY_RESOURCES:
+            resource = serving(place, name)
+            if resource is not None:
+                first = self.where.offers.get(name)
+                comes_first = first is not None and (first.place.path, first.resource.name) == (
+                    place.path,
+                    resource.name,
+                )
+                alias = None if comes_first else f"{place.component.name}.{name}"
+                found[name] = Offer(resource, place, alias)
+        if need.resource not in found:
+            message = f"memory `{place.component.name}`, where `{need.target}` lies, offers no `{need.resource}`"
+            hint = "it offers " + ", ".join(f"`{name}`" for name in place.component.resources)
+            related = (Related(place.component.name_span, "the memory"),) if place.component.name_span else ()
+            fail("no-such-resource", message, need.resource_span or need.span, related=related, hint=hint)
+        return found
+
+    def _names(self, alias: str, offer: Offer) -> list[str]:
+        """What times on a resource of such a memory count for: the alias, and the resource's own name where whoever
+        asks for it by that gets this memory."""
+        direct = self.where.offers.get(offer.resource.name)
+        return [alias, offer.resource.name] if direct is not None and direct.place.path == offer.place.path else [alias]
+
+    def _own_conflicts(self) -> Iterator[tuple[str, str]]:
+        """Conflicts among what memories that others come before serve: those that they declare themselves, and those
+        that a component declares of a resource that is not its own. Whoever asks for such a resource by the name the
+        memory has for it waits as well; on a `serial` machine the times of all levels add."""
+        if not self._kernels:
+            return
+        offers = self.offers
+        components = [place.component for place in self.where.machine.first_places(self.where.socket)]
+        for memory in {offer.place.component.name: offer.place.component for offer in offers.values()}.values():
+            names = {
+                offer.resource.name: self._names(alias, offer)
+                for alias, offer in offers.items()
+                if offer.place.component is memory
+            }
+            yield from (both for alike in names.values() for both in combinations(alike, 2))
+            for component in components:
+                own = component.resources if component is not memory else {}
+                known = {name: alike for name, alike in names.items() if name not in own}
+                for first, second in component.conflicts:
+                    if first in known or second in known:
+                        yield from product(known.get(first, [first]), known.get(second, [second]))
+        if any("serial" in component.properties for component in components):
+            caches = [component.name for component in components if component.type == "cache"]
+            yield from combinations([*MEMORY_RESOURCES, *offers, *caches], 2)
+
+
+def placed_data(application: Application) -> dict[str, nodes.Data]:
+    """The declarations of all data by their full names, those of kernels and imported models included."""
+    found = {
+        application.prefix + node.name: node for node in application.node.declarations if isinstance(node, nodes.Data)
+    }
+    for kernel in application.kernels.values():
+        owner = application.prefix + kernel.name
+        found |= {f"{owner}.{node.name}": node for node in kernel.declarations if isinstance(node, nodes.Data)}
+    for model in application.models():
+        found |= placed_data(model)
+    return found
+
+
+def memory_named(machine: Machine, socket: str | None, node: nodes.Data) -> Place:
+    """The memory in which data say they lie: the first of that name, else the first of that type, else the first that
+    has a property of that name without a value (`property hbm`). Raises AspenError where there is none."""
+    memories = [
+        place for place in machine.first_places(socket) if any(serving(place, name) for name in MEMORY_RESOURCES)
+    ]
+    wanted = node.memory or ""
+    for answers in (_by_name, _by_type, _by_flag):
+        found = next((place for place in memories if answers(place, wanted)), None)
+        if found is not None:
+            return found
+    on = f" with socket `{socket}`" if socket else ""
+    names = [place.component.name for place in memories]
+    flags = [name for place in memories for name in _flags(place)]
+    types = [place.component.type for place in memories]
+    has = "its memories are " + ", ".join(map(_told, memories)) if memories else "nothing there offers `loads`"
+    hint = nearest(wanted, [*names, *flags, *types]) or has
+    message = f"machine `{machine.name}`{on} has no memory `{wanted}`"
+    fail("unknown-memory", message, node.memory_span or node.span, hint=hint)
+
+
+def _by_name(place: Place, wanted: str) -> bool:
+    return place.component.name == wanted
+
+
+def _by_type(place: Place, wanted: str) -> bool:
+    return place.component.type == wanted
+
+
+def _by_flag(place: Place, wanted: str) -> bool:
+    return wanted in _flags(place)
+
+
+def _flags(place: Place) -> list[str]:
+    return [name for name, item in place.component.properties.items() if item.value is None]
+
+
+def _told(place: Place) -> str:
+    """`ddr4_2133` (ddr)"""
+    flags = ", ".join(_flags(place))
+    return f"`{place.component.name}` ({flags})" if flags else f"`{place.component.name}`"
+
+
+def serving(place: Place, resource: str) -> Resource | None:
+    """What a memory loads or stores with: its resource of that name, or the only one whose name ends in it, such as
+    the `nvram_loads` of a memory whose data must be asked for by that name otherwise."""
+    own = place.component.resources
+    if resource in own:
+        return own[resource]
+    similar = [item for name, item in own.items() if name.endswith(f"_{resource}")]
+    return similar[0] if len(similar) == 1 else None

@@ -1,0 +1,19 @@
+"""Traits that say nothing on a machine."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from aspenpy.language.diagnostics import Diagnostic, nearest
+from aspenpy.models.application import flow
+from aspenpy.models.machine.model import Machine, Resource
+
+
+def unknown_trait(
+    machine: Machine, requirement: flow.Requirement, trait: flow.Trait, resources: Sequence[Resource]
+) -> Diagnostic:
+    """A warning of a trait that none of the resources knows: it changes nothing."""
+    known = list(dict.fromkeys(name for resource in resources for name in resource.traits))
+    message = f"machine `{machine.name}` knows no trait `{trait.name}` of `{requirement.resource}`"
+    hint = nearest(trait.name, known) or ("it knows " + ", ".join(known) if known else None)
+    return Diagnostic("unknown-trait", message, trait.span, hint=hint, severity="warning")

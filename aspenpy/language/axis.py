@@ -1,0 +1,189 @@
+"""Axis: the values that a parameter takes, written as `n=1k..1M:log:200`, `n=8,16,32`, `n={8, 16, 32}` or `n`.
+
+Sweeps, sessions, sensitivity, optimisation and the commands read them here; what the numbers are worth is theirs.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from aspenpy.language.diagnostics import fail
+from aspenpy.language.dimensions import PREFIXES
+from aspenpy.language.source import Source, Span, halves, listed, trimmed
+from aspenpy.record import Record
+
+CATEGORIES = ("app", "machine", "socket", "kernel")
+"""Axes that are no numbers."""
+
+SPACINGS = ("lin", "log", "pow2")
+
+WIDE = 1000
+"""A range whose ends are so many times apart is gone over in equal ratios, unless told otherwise."""
+
+FORMS = "NAME=LOW..HIGH:log:200, NAME=1,2,4 or NAME alone for the range that the model declares"
+
+_SIDES = ("app:", "machine:")
+
+
+def is_wide(low: Any, high: Any) -> bool:
+    """Whether a range is gone over in equal ratios, unless told otherwise."""
+    return bool(high >= WIDE * low > 0)
+
+
+class Extent(Record):
+    """The numbers from `low` to `high`, in equal ratios if `log`. Places go from 0, the lower end, to 1."""
+
+    low: Any
+    high: Any
+    log: bool
+
+    def value(self, place: Any) -> Any:
+        """The value at a place, or at each of an array of them."""
+        if self.log:
+            return self.low * (self.high / self.low) ** place
+        return self.low + (self.high - self.low) * place
+
+    def place(self, value: float) -> float:
+        """The place of a value."""
+        if self.log:
+            return math.log(value / self.low) / math.log(self.high / self.low)
+        return float((value - self.low) / (self.high - self.low))
+
+
+class Axis(Record):
+    """One axis as it is written: a list of `items`, or from `low` to `high`; without either the declared range.
+    `spacing`, `count` and `whole` are None where nothing was said; `whole` is False behind `:real`."""
+
+    name: str
+    items: tuple[Span, ...] = ()
+    low: Span | None = None
+    high: Span | None = None
+    spacing: str | None = None
+    count: int | None = None
+    whole: bool | None = None
+    span: Span | None = None
+    name_span: Span | None = None
+
+    @property
+    def declared(self) -> bool:
+        """Whether it is the range that the model declares."""
+        return self.low is None and not self.items
+
+    def log(self, low: Any, high: Any) -> bool:
+        """Whether it goes in equal ratios between its ends; unless told otherwise, a wide range does."""
+        return is_wide(low, high) if self.spacing is None else self.spacing == "log"
+
+    def __str__(self) -> str:
+        return self.name
+
+
+def parsed(text: str, where: str = "<axis>") -> Axis:
+    """The axis that a text asks for; `where` is what its place is called. Raises AspenError."""
+    return axis_at(Span(Source(text, where), 0, len(text)))
+
+
+def axis_at(span: Span) -> Axis:
+    """The axis that stands there. Raises AspenError."""
+    found = halves(span, "=")
+    if found is None:
+        side = next((side for side in _SIDES if span.text().startswith(side)), "")
+        plain, *options = _parts(Span(span.source, span.start + len(side), span.end))
+        name_span = Span(span.source, span.start, plain.end)
+        axis = Axis(side + plain.text(), span=span, name_span=name_span)
+        return _with_options(axis, options)
+    name_span, rest = found
+    axis = Axis(name_span.text(), span=span, name_span=name_span)
+    if not axis.name or not rest.text():
+        fail("bad-axis", f"`{span.text()}` is no axis", span, hint=f"write {FORMS}")
+    head, *options = _parts(rest)
+    ends = None if axis.name in CATEGORIES else halves(head, "..")
+    if ends is None:
+        return _listed(axis, rest)
+    if not ends[0].text() or not ends[1].text():
+        fail("bad-axis", f"an end of the range is missing in `{span.text()}`", rest, hint=f"write {FORMS}")
+    ranged: Axis = axis.replace(low=ends[0], high=ends[1])
+    return _with_options(ranged, options)
+
+
+def interval(text: str, option: str, example: str) -> tuple[str, Span, Span]:
+    """NAME, LOW and HIGH of an option that takes NAME=LOW..HIGH and nothing else. Raises AspenError."""
+    found = parsed(text, f"<{option}>")
+    if found.low is None or found.high is None or (found.spacing, found.count, found.whole) != (None, None, None):
+        fail("bad-axis", f"{option}: expected NAME=LOW..HIGH, such as {example}, not `{text}`", found.span)
+    return found.name, found.low, found.high
+
+
+def ends(text: str, option: str) -> tuple[Span, Span | None]:
+    """LOW and HIGH of a range without a name, either of which may be empty; HIGH is None where there is one value."""
+    span = Span(Source(text, f"<{option}>"), 0, len(text))
+    return halves(span, "..") or (trimmed(span), None)
+
+
+def _parts(span: Span) -> list[Span]:
+    """What stands between colons."""
+    found, rest = [], span
+    while parted := halves(rest, ":"):
+        found.append(parted[0])
+        rest = parted[1]
+    return [*found, rest]
+
+
+def _listed(axis: Axis, rest: Span) -> Axis:
+    """A list by commas, in braces or not."""
+    braced = rest.text().startswith("{")
+    inner = Span(rest.source, rest.start + 1, rest.end - 1) if braced else rest
+    items = tuple(listed(inner))
+    if (braced and not rest.text().endswith("}")) or not items or not all(item.text() for item in items):
+        fail("bad-axis", f"a value is missing in `{rest.text()}`", rest, hint=f"write {FORMS}")
+    found: Axis = axis.replace(items=items)
+    return found
+
+
+def _with_options(axis: Axis, options: Sequence[Span]) -> Axis:
+    found: dict[str, Any] = {}
+    for option in options:
+        text = option.text()
+        said: dict[str, Any] = {}
+        if text in SPACINGS:
+            said["spacing"] = text
+        elif text in ("whole", "real"):
+            said["whole"] = text == "whole"
+        elif re.fullmatch(r"\d{1,15}(e\d{1,2})?", text) and float(text) >= 1:
+            said["count"] = int(float(text))
+        else:
+            message = "expected lin, log, pow2, whole, real or a number of points"
+            fail("bad-axis", f"{message}, not `{text}`", option, hint=f"write {FORMS}")
+        if said.keys() & found.keys():
+            fail("bad-axis", f"`{text}` says once more what was said before it", option, hint="leave one out")
+        found |= said
+    if found.get("spacing") == "pow2" and "count" in found:
+        message = "the powers of two between two numbers are as many as there are"
+        fail("bad-axis", message, axis.span, hint="leave the number of points out")
+    changed: Axis = axis.replace(**found)
+    return changed
+
+
+_NUMBER = re.compile(r"([-+]?[\d.]+(?:[eE][-+]?\d+)?)([A-Za-z]*)")
+
+
+def number(span: Span, worth: Callable[[Span], float]) -> float:
+    """A number, with a prefix or without, or else what an expression in the language is worth."""
+    found = literal(span)
+    return worth(span) if found is None else found
+
+
+def literal(span: Span) -> float | None:
+    """A number, with a prefix such as `k`, `M` or `Ki` if it has one; None for any other expression."""
+    found = _NUMBER.fullmatch(span.text())
+    if not found or found[2] not in PREFIXES:
+        return None
+    try:
+        value = float(float(found[1]) * PREFIXES[found[2]])
+    except ValueError:
+        return None  # such as 1.2.3, which the language has words for
+    if not math.isfinite(value):
+        fail("bad-value", f"`{span.text()}` is no number that fits into double precision", span)
+    return value

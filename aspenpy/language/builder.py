@@ -1,0 +1,311 @@
+"""Builder: makes the nodes of the tree as the parser recognises the rules of the grammar.
+
+Each public method bears the name of a rule, as in `expression_builder`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from aspenpy.language import nodes
+from aspenpy.language.diagnostics import Diagnostic, fail
+from aspenpy.language.expression_builder import Children, ExpressionBuilder, Piece, value_of, values_of
+from aspenpy.language.literals import read_string
+from aspenpy.language.source import Source
+
+
+class Builder(ExpressionBuilder):
+    """Builds the tree of one source; `warnings` receives what is accepted but should be written otherwise."""
+
+    def __init__(self, source: Source, warnings: list[Diagnostic]) -> None:
+        super().__init__(source)
+        self.warnings = warnings
+
+    # -- files -----------------------------------------------------------------------------------
+
+    def file(self, children: Children) -> Any:
+        return children[0]
+
+    def value(self, children: Children) -> Any:
+        return children[0]
+
+    def application(self, children: Children) -> nodes.Application:
+        _, name, _, *members, _ = children
+        first_kernel = next(place for place, member in enumerate(members) if type(member) is nodes.Kernel)
+        declarations, kernels = tuple(members[:first_kernel]), tuple(members[first_kernel:])
+        return nodes.Application(name.value, declarations, kernels, self._whole(children), self._token_span(name))
+
+    def machine(self, children: Children) -> nodes.Machine:
+        components = tuple(child for child in children if type(child) is nodes.Component)
+        declarations = tuple(child for child in children if type(child) is not nodes.Component)
+        return nodes.Machine(declarations, components, self._whole(children))
+
+    # -- declarations ----------------------------------------------------------------------------
+
+    def parameter(self, children: Children) -> nodes.Parameter:
+        _, name, _, value = children
+        return nodes.Parameter(
+            name.value, value, None, None, None, 0, self._span(children[0], value), self._token_span(name)
+        )
+
+    def parameter_in_range(self, children: Children) -> nodes.Parameter:
+        _, name, _, value, _, low, _, high = children
+        return nodes.Parameter(
+            name.value, value, low, high, None, 0, self._span(children[0], high), self._token_span(name)
+        )
+
+    def parameter_in_enum(self, children: Children) -> nodes.Parameter:
+        _, name, _, value, _, enum = children
+        return nodes.Parameter(
+            name.value, value, None, None, enum.value, 0, self._span(children[0], enum), self._token_span(name)
+        )
+
+    def parameter_array(self, children: Children) -> nodes.Parameter:
+        return self._ranked(children, 1)
+
+    def parameter_table(self, children: Children) -> nodes.Parameter:
+        return self._ranked(children, 2)
+
+    def parameter_unmarked(self, children: Children) -> nodes.Parameter:
+        rank = _rank(children[-1])
+        brackets = "[]" * rank
+        name = children[1]
+        self.warnings.append(
+            Diagnostic(
+                "older-spelling",
+                f"`param {name.value} = {{...}}` is an older spelling of an array",
+                self._token_span(name),
+                hint=f"write `param {name.value}{brackets} = {{...}}`",
+                severity="warning",
+            )
+        )
+        return self._ranked(children, rank)
+
+    def _ranked(self, children: Children, rank: int) -> nodes.Parameter:
+        name, value = children[1], children[-1]
+        if _rank(value) != rank:
+            fail(*_RANKS[rank][:1], _RANKS[rank][1].format(name.value), value.span, hint=_RANKS[rank][2])
+        return nodes.Parameter(
+            name.value, value, None, None, None, rank, self._span(children[0], value), self._token_span(name)
+        )
+
+    def array(self, children: Children) -> nodes.Array:
+        return nodes.Array(tuple(children[1:-1:2]) if children[1] else (), self._whole(children))
+
+    def table(self, children: Children) -> nodes.Array:
+        return nodes.Array(tuple(children[1:-1:2]), self._whole(children))
+
+    row = table
+
+    def enum(self, children: Children) -> nodes.Enum:
+        _, name, _, *members, _ = children
+        return nodes.Enum(
+            name.value, tuple(member.value for member in members[::2]), self._whole(children), self._token_span(name)
+        )
+
+    def data_sized(self, children: Children) -> nodes.Data:
+        _, name, _, size, _, _, memory = children
+        return self._data(children, name, size, None, (), memory)
+
+    def data_shaped(self, children: Children) -> nodes.Data:
+        _, name, _, shape, _, factors, _, _, memory = children
+        return self._data(children, name, None, shape.value, values_of(factors), memory)
+
+    def _data(self, children: Children, name: Any, size: Any, shape: Any, factors: Any, memory: Any) -> nodes.Data:
+        return nodes.Data(
+            name.value,
+            size,
+            shape,
+            factors,
+            value_of(memory),
+            self._whole(children),
+            self._token_span(name),
+            None if memory is None else self._token_span(memory),
+        )
+
+    def imported(self, children: Children) -> nodes.Import:
+        _, name, _, path, overrides = children
+        return nodes.Import(
+            name.value,
+            read_string(path.value),
+            values_of(overrides),
+            self._whole(children),
+            self._token_span(name),
+            self._token_span(path),
+        )
+
+    def overrides(self, children: Children) -> Piece:
+        return self._piece(tuple(children[1::2]), children)
+
+    def override(self, children: Children) -> nodes.Override:
+        name, _, value = children
+        return nodes.Override(name.value, value, self._span(name, value), self._token_span(name))
+
+    # -- kernels and statements ------------------------------------------------------------------
+
+    def kernel(self, children: Children) -> nodes.Kernel:
+        _, name, formals, _, *members, _ = children
+        count = sum(type(member) in _DECLARATIONS for member in members)
+        return nodes.Kernel(
+            name.value,
+            values_of(formals),
+            tuple(members[:count]),
+            tuple(members[count:]),
+            self._whole(children),
+            self._token_span(name),
+        )
+
+    def formals(self, children: Children) -> Piece:
+        return self._piece(tuple(children[1:-1:2]) if children[1] else (), children)
+
+    def formal(self, children: Children) -> nodes.Formal:
+        kind, name = children
+        return nodes.Formal(kind.value, name.value, self._span(kind, name))
+
+    def block(self, children: Children) -> Piece:
+        return self._piece(tuple(children[1:-1]), children)
+
+    def label(self, children: Children) -> Piece:
+        (token,) = children
+        if token.type == "STRING":
+            return Piece(read_string(token.value), token.start, token.end)
+        self.warnings.append(
+            Diagnostic(
+                "older-spelling",
+                f"the label `{token.value}` without quotes is an older spelling",
+                self._token_span(token),
+                hint=f'write `"{token.value}"`',
+                severity="warning",
+            )
+        )
+        return Piece(token.value, token.start, token.end)
+
+    def execute(self, children: Children) -> nodes.Execute:
+        _, _, parallelism, _, label, _, *requirements, _ = children
+        return nodes.Execute(parallelism, value_of(label), tuple(requirements), self._whole(children))
+
+    def requirement(self, children: Children) -> nodes.Requirement:
+        resource, _, quantity, _, _, _, _, size, _, direction, target, traits = children
+        return nodes.Requirement(
+            resource.value,
+            quantity,
+            size,
+            value_of(direction),
+            value_of(target),
+            values_of(traits),
+            self._whole(children),
+            self._token_span(resource),
+            None if target is None else self._token_span(target),
+        )
+
+    def traits(self, children: Children) -> Piece:
+        return self._piece(tuple(children[1::2]), children)
+
+    def trait(self, children: Children) -> nodes.Trait:
+        name, _, *arguments, _ = children
+        return nodes.Trait(name.value, tuple(arguments[::2]) if arguments[0] else (), self._whole(children))
+
+    def text(self, children: Children) -> nodes.Text:
+        (token,) = children
+        return nodes.Text(read_string(token.value), self._token_span(token))
+
+    def call(self, children: Children) -> nodes.Call:
+        _, kernel, _, arguments, _ = children
+        return nodes.Call(kernel.name, values_of(arguments), self._whole(children), kernel.span)
+
+    def sample(self, children: Children) -> nodes.Sample:
+        _, name, _, distribution, _, arguments, _ = children
+        return nodes.Sample(
+            name.value,
+            distribution.value,
+            values_of(arguments),
+            self._whole(children),
+            self._token_span(distribution),
+        )
+
+    def group(self, children: Children) -> nodes.Group:
+        mode, label, body = children
+        return nodes.Group(mode.value, value_of(label), body.value, self._span(mode, body))
+
+    def loop(self, children: Children) -> nodes.Loop:
+        mode, counter, _, count, _, label, body = children
+        return nodes.Loop(mode.value, value_of(counter), count, value_of(label), body.value, self._span(mode, body))
+
+    def choice(self, children: Children) -> nodes.If:
+        _, _, condition, _, body, *others, otherwise = children
+        branches = ((condition, body.value), *(other.value for other in others))
+        return nodes.If(branches, value_of(otherwise), self._whole(children))
+
+    def else_if(self, children: Children) -> Piece:
+        _, _, _, condition, _, body = children
+        return self._piece((condition, body.value), children)
+
+    def otherwise(self, children: Children) -> Piece:
+        return self._piece(children[1].value, children)
+
+    def switch(self, children: Children) -> nodes.Switch:
+        _, _, subject, _, _, *cases, otherwise, _ = children
+        return nodes.Switch(subject, tuple(cases), value_of(otherwise), self._whole(children))
+
+    def probability(self, children: Children) -> nodes.Probability:
+        _, _, *cases, otherwise, _ = children
+        return nodes.Probability(tuple(cases), value_of(otherwise), self._whole(children))
+
+    def case(self, children: Children) -> nodes.Case:
+        _, value, _, body = children
+        return nodes.Case(value, body.value, self._whole(children))
+
+    # -- machines --------------------------------------------------------------------------------
+
+    def component(self, children: Children) -> nodes.Component:
+        type_name, name, _, *items, _ = children
+        return nodes.Component(
+            type_name.value,
+            name.value,
+            tuple(items),
+            self._whole(children),
+            self._token_span(type_name),
+            self._token_span(name),
+        )
+
+    def part(self, children: Children) -> nodes.Part:
+        type_name, _, quantity, _, name = children
+        return nodes.Part(type_name.value, quantity, name.value, self._span(type_name, name), self._token_span(name))
+
+    def property(self, children: Children) -> nodes.Property:
+        _, name, _, value, _ = children
+        return nodes.Property(name.value, value, self._whole(children), self._token_span(name))
+
+    def resource(self, children: Children) -> nodes.Resource:
+        _, name, _, argument, _, _, time, _, traits = children
+        return nodes.Resource(
+            name.value, argument.value, time, values_of(traits), self._whole(children), self._token_span(name)
+        )
+
+    def resource_traits(self, children: Children) -> Piece:
+        return self._piece(tuple(children[1::2]), children)
+
+    def resource_trait(self, children: Children) -> nodes.ResourceTrait:
+        name, _, argument, _, _, time, _ = children
+        return nodes.ResourceTrait(name.value, value_of(argument), time, self._whole(children))
+
+    def conflict(self, children: Children) -> nodes.Conflict:
+        _, first, _, second = children
+        return nodes.Conflict(first.value, second.value, self._whole(children))
+
+    def power(self, children: Children) -> nodes.PowerDraw:
+        kind, _, _, watts, _ = children
+        return nodes.PowerDraw(kind.value, watts, self._whole(children))
+
+
+_DECLARATIONS = frozenset({nodes.Parameter, nodes.Enum, nodes.Data, nodes.Import})
+
+_RANKS = {
+    1: ("array-rank", "`{}[]` is an array, this is a table", "write `[][]` for a table, or one row only"),
+    2: ("array-rank", "`{}[][]` is a table, this is an array", "a table is an array of rows: `{{1, 2}, {3, 4}}`"),
+}
+
+
+def _rank(array: nodes.Array) -> int:
+    """2 for a table, which has arrays for its elements."""
+    return 2 if array.elements and type(array.elements[0]) is nodes.Array else 1

@@ -1,0 +1,90 @@
+"""Complaint: the diagnostic for a token that cannot stand where it stands."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from aspenpy.language.diagnostics import Related, fail, nearest
+from aspenpy.language.dimensions import UNITS
+from aspenpy.language.mistakes import MISTAKES, Mistake
+from aspenpy.language.situation import Situation
+from aspenpy.language.tables import tables
+from aspenpy.language.tokens import TokenStream
+from aspenpy.language.words import CLOSING, CONTINUATIONS, word_for, word_for_all
+
+if TYPE_CHECKING:
+    from aspenpy.language.tokens import Token
+
+
+def refuse(stream: TokenStream, token: Token, states: list[int], values: list[Any]) -> NoReturn:
+    """Raises the error for a parser that is stuck at a token, with what it has read so far."""
+    situation = Situation(stream, token, states, values)
+    for mistake in MISTAKES:
+        if (not mistake.found or token.type in mistake.found) and mistake.when(situation):
+            _tell(mistake, situation)
+    fail("syntax", _expectation(situation), situation.span, related=_opened(situation), hint=_hint(situation))
+
+
+def _tell(mistake: Mistake, situation: Situation) -> NoReturn:
+    facts = {
+        "found": situation.found_words,
+        "spelling": situation.spelling,
+        "whole": situation.up_to_space,
+        "previous": situation.previous_spelling,
+        "block": situation.opening.encloses if situation.opening else "",
+        "expected": word_for_all(situation.expected),
+        "unit_hint": _unit_hint(situation),
+    }
+    hint = mistake.hint and mistake.hint.format(**facts)
+    fail("syntax", mistake.message.format(**facts), situation.span, hint=hint)
+
+
+def _expectation(situation: Situation) -> str:
+    """What was expected, and where, and what was found instead."""
+    wanted = word_for_all(situation.expected)
+    if _closable(situation) and situation.opening is not None:
+        closing = CLOSING[situation.opening.token.type]
+        others = situation.expected - {closing} - CONTINUATIONS
+        close = f"{word_for(closing)} to close {situation.opening.encloses or word_for(situation.opening.token.type)}"
+        wanted = f"{word_for_all(others)}, or {close}" if others else close
+    elif situation.previous is not None and not situation.behind("STRING", *CLOSING, *CLOSING.values()):
+        wanted += f" behind `{situation.previous_spelling}`"
+    return f"expected {wanted}, found {situation.found_words}"
+
+
+def _closable(situation: Situation) -> bool:
+    """Whether the innermost bracket could be closed here."""
+    return situation.opening is not None and CLOSING[situation.opening.token.type] in situation.expected
+
+
+def _opened(situation: Situation) -> tuple[Related, ...]:
+    """Where the bracket stands that could have been closed."""
+    if not _closable(situation) or situation.opening is None:
+        return ()
+    return (Related(situation.place(situation.opening.token), "opened here"),)
+
+
+def _hint(situation: Situation) -> str | None:
+    """Perhaps a misspelt keyword, or a text whose closing quote was forgotten."""
+    for token in (situation.found, situation.previous):
+        if token is not None and token.type == "STRING" and "\n" in token.value:
+            line = situation.place(token).position().line
+            return f"the text that begins in line {line} goes on over several lines: is its closing quote missing?"
+    if situation.found.type != "NAME":
+        return None
+    return nearest(situation.spelling, [word for word, name in tables().keywords.items() if name in situation.expected])
+
+
+def _unit_hint(situation: Situation) -> str:
+    """A number and a name: a product, or a unit that does not exist?"""
+    number = situation.previous_spelling
+    name = situation.spelling
+    if number == "0" and name[:1] in "xX" and name[1:]:
+        return "numbers are decimal"
+    if name in UNITS:
+        return "a unit stands right behind its number, or one space behind it"
+    product = f"write `{number}*{name}` for a product"
+    similar = [unit for unit in UNITS if unit.lower() == name.lower().removesuffix("s")]
+    if not similar or name in tables().keywords:
+        return product
+    return f"`{name}` is no unit, {' and '.join(f'`{unit}`' for unit in similar)} is; {product}"

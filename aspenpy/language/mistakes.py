@@ -1,0 +1,408 @@
+"""Mistakes: the ones people make, each with what tells it apart and what to say about it.
+
+The first that fits is told; where none fits, `complaint` says what was expected.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from aspenpy.language.tables import END
+from aspenpy.language.vocabulary import CONSTANTS, DECLARATION, STATEMENT, beginning, enclosing
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from aspenpy.language.situation import Situation
+
+
+class Mistake(NamedTuple):
+    """`found` are the terminals it may be stuck at (empty: any); `when` says more. The texts may name the token,
+    `{found}` or as it is spelled `{spelling}`, the `{previous}` one, and the `{block}` the innermost bracket opens."""
+
+    found: frozenset[str]
+    when: Callable[[Situation], bool]
+    message: str
+    hint: str | None = None
+
+
+ANY: frozenset[str] = frozenset()
+STATEMENTS = beginning(STATEMENT)
+DECLARATIONS = beginning(DECLARATION)
+LOOPS = enclosing("LSQB") - {"EXECUTE"}
+CHOICES = enclosing("LPAR") - {"SAMPLE"}
+CLOSERS = frozenset({"RPAR", "RSQB", "RBRACE"})
+NUMBERS = frozenset({"NUMBER", "QUANTITY"})
+
+
+def _at(*terminals: str) -> frozenset[str]:
+    return frozenset(terminals)
+
+
+_FOREIGN_SIGNS = (
+    Mistake(
+        _at("SLASH", "STAR"),
+        lambda s: s.at_text("/*"),
+        "there are no block comments",
+        "comments start with `//` and end with the line",
+    ),
+    Mistake(_at("STAR"), lambda s: s.adjacent and s.behind("STAR"), "`**` is not an operator; powers are written `^`"),
+)
+
+_FILES = (
+    Mistake(
+        _at("INCLUDE"),
+        lambda s: True,
+        "`include` needs the name of a file",
+        "write `include FILE`; no parameter can be called `include`",
+    ),
+    Mistake(
+        _at(END),
+        lambda s: s.previous is None and s.wants("MODEL"),
+        "the file is empty",
+        "an application starts with `model NAME {{`, a machine with its parameters and components",
+    ),
+    Mistake(_at(END), lambda s: s.previous is None, "there is nothing here: expected {expected}"),
+    Mistake(
+        _at("MODEL"),
+        lambda s: s.wants_only(END),
+        "one model a file: this is the second",
+        'put it into a file of its own; `import NAME from "FILE"` brings it in',
+    ),
+    Mistake(
+        _at("MODEL"),
+        lambda s: s.wants(END),
+        "a file holds either a machine or an application, and this one has begun with a machine",
+        "put the application into a file of its own",
+    ),
+    Mistake(
+        _at("KERNEL", "IMPORT", "DATA", *STATEMENTS),
+        lambda s: s.opening is None and s.wants("NAME", "ENUM"),
+        "{found} stands in a model, and this file has none",
+        "an application starts with `model NAME {{`; a machine is of parameters, enums and components only",
+    ),
+    Mistake(
+        ANY,
+        lambda s: s.wants("MODEL"),
+        "a file cannot start with {found}",
+        "an application starts with `model NAME {{`, a machine with its parameters and components",
+    ),
+    Mistake(
+        _at("RBRACE"), lambda s: s.opening is None and s.wants(END), "one `}}` too many", "its `{{` was closed before"
+    ),
+    Mistake(
+        ANY,
+        lambda s: s.wants_only(END) and s.behind("RBRACE"),
+        "{found} stands behind the `}}` that closes the model",
+        "one `}}` may be too many above",
+    ),
+    Mistake(
+        _at("LBRACE"),
+        lambda s: s.opening is None and s.after("NAME") and s.wants_only("NAME"),
+        "the name of this `{previous}` is missing",
+        "write `{previous} NAME {{`",
+    ),
+)
+
+_OTHER_LANGUAGES = (
+    Mistake(
+        _at("EQUAL"),
+        lambda s: s.wants("COMPARISON") or s.after("COMPARISON", "*"),
+        "`=` gives a value to a name; a comparison is written `==`",
+    ),
+    Mistake(
+        _at("COMPARISON"), lambda s: s.after("COMPARISON", "*"), "comparisons do not chain", "write `a < b and b < c`"
+    ),
+    Mistake(
+        _at("COMPARISON", "AND", "OR", "EQUAL"),
+        lambda s: s.value_complete and not s.wants("COMPARISON") and not s.in_braces,
+        "{found} belongs in a condition",
+        "conditions stand in `if (...)`",
+    ),
+    Mistake(
+        _at("AND", "OR", "RPAR"),
+        lambda s: s.wants("COMPARISON") and not s.wants("RPAR"),
+        "the condition compares nothing: expected a comparison such as `==` before {found}",
+        "write `n != 0` for `n`",
+    ),
+    Mistake(
+        _at("NAME"),
+        lambda s: s.spelling in ("elif", "elseif", "elsif"),
+        "{found} is not a word of the language",
+        "write `else if`",
+    ),
+    Mistake(
+        _at("ELSE"),
+        lambda s: s.statement_wanted,
+        "`else` without an `if`",
+        "it stands right behind the block of the `if`",
+    ),
+    Mistake(
+        _at("NAME"),
+        lambda s: s.statement_wanted and s.followed_by("["),
+        "{found} looks like a requirement, and requirements stand in an `execute` block",
+        "write `execute {{ {spelling} [...] }}`",
+    ),
+)
+
+_EMPTY_BLOCKS = (
+    Mistake(
+        _at("RBRACE"),
+        lambda s: s.behind("LBRACE") and s.statement_wanted,
+        "{block} is empty",
+        "it needs a statement, such as `execute {{ flops [n] }}`",
+    ),
+    Mistake(
+        _at("RBRACE"),
+        lambda s: s.behind("LBRACE") and s.inside("EXECUTE", "LBRACE"),
+        "{block} is empty",
+        "it needs a requirement, such as `flops [n]`",
+    ),
+    Mistake(
+        _at("RBRACE"),
+        lambda s: s.behind("LBRACE") and s.wants_only("LSQB"),
+        "{block} are missing",
+        "write `[value] {{ ... }}` for each",
+    ),
+    Mistake(_at("RBRACE"), lambda s: s.behind("LBRACE") and s.value_wanted, "a row of a table may not be empty"),
+    Mistake(
+        _at("RBRACE"),
+        lambda s: s.behind("LBRACE") and s.wants("PROPERTY"),
+        "{block} is empty",
+        "it needs a part, a property or a resource",
+    ),
+    Mistake(_at("RBRACE"), lambda s: s.wants("KERNEL"), "{block} has no kernel", "write `kernel main {{ ... }}`"),
+    Mistake(_at("RBRACE"), lambda s: s.behind("LBRACE"), "{block} is empty"),
+    Mistake(
+        _at("RBRACE"),
+        lambda s: s.statement_wanted and s.wants("PARAM"),
+        "{block} has no statement",
+        "it needs one behind its declarations, such as `execute {{ flops [n] }}`",
+    ),
+)
+
+_ORDER = (
+    Mistake(
+        STATEMENTS,
+        lambda s: s.wants("KERNEL"),
+        "{found} stands in a kernel",
+        "write `kernel main {{ ... }}` around the statements",
+    ),
+    Mistake(DECLARATIONS, lambda s: s.wants("KERNEL"), "`{spelling}` must come before the kernels of the model"),
+    Mistake(
+        DECLARATIONS,
+        lambda s: s.statement_wanted,
+        "`{spelling}` must come before the statements of its kernel",
+        "declarations stand at the beginning of a kernel or of the model",
+    ),
+    Mistake(
+        _at("KERNEL", *STATEMENTS, *DECLARATIONS),
+        lambda s: s.inside_requirements and s.wants("RBRACE"),
+        "{found} cannot stand in {block}",
+        "close {block} with `}}` first",
+    ),
+    Mistake(
+        _at("KERNEL"),
+        lambda s: s.opening is not None and (s.statement_wanted or s.wants("RBRACE")),
+        "a kernel cannot stand in {block}",
+        "close {block} with `}}` first",
+    ),
+    Mistake(
+        _at("LSQB"),
+        lambda s: s.after("STRING") or s.after("EXECUTE", "NAME"),
+        "the label comes after the quantity",
+        'write `execute [n] "label" {{`',
+    ),
+    Mistake(
+        _at("STRING"),
+        lambda s: s.after_one_of(LOOPS),
+        "the label comes after the count",
+        "write `{previous} [n] {spelling} {{`",
+    ),
+    Mistake(
+        _at("TO", "FROM"),
+        lambda s: s.after("FROM", "NAME") or s.after("TO", "NAME"),
+        "a requirement goes either `to` or `from` its data",
+        "make two requirements of it",
+    ),
+    Mistake(
+        _at("OF", "TO", "FROM"),
+        lambda s: s.inside("EXECUTE", "LBRACE") or s.inside_requirements,
+        "{found} comes too late",
+        "the order is `RESOURCE [quantity] of size [size] from DATA as TRAIT, TRAIT`",
+    ),
+    Mistake(
+        _at("IN"),
+        lambda s: s.after("PARAM", "NAME"),
+        "the value of `{previous}` comes before its range",
+        "write `param {previous} = 5 in 1 .. 10`",
+    ),
+    Mistake(
+        _at("IN"),
+        lambda s: s.after("DATA", "NAME"),
+        "the size of `{previous}` comes before its memory",
+        "write `data {previous} [8*n] in hbm`",
+    ),
+    Mistake(
+        _at("AS"),
+        lambda s: s.after("DATA", "NAME", "LSQB", "*", "RSQB"),
+        "data has either a size `[...]` or a shape `as ...`, not both",
+    ),
+    Mistake(
+        _at("ELSE"),
+        lambda s: s.wants("LSQB") and s.behind("LBRACE"),
+        "`else` needs a case before it",
+        "write `[value] {{ ... }} else {{ ... }}`",
+    ),
+)
+
+_BRACKETS = (
+    Mistake(STATEMENTS, lambda s: s.wants("LBRACE"), "expected `{{` before {found}: blocks stand in braces"),
+    Mistake(
+        _at("LSQB"),
+        lambda s: s.after("RESOURCE", "NAME"),
+        "resource `{previous}` needs an argument, the amount",
+        "write `resource {previous}(amount) [...]`",
+    ),
+    Mistake(
+        _at("RPAR"),
+        lambda s: s.after("RESOURCE", "NAME", "LPAR"),
+        "a resource needs an argument, the amount",
+        "write `(amount) [...]`",
+    ),
+    Mistake(
+        _at("COMMA"), lambda s: s.after("RESOURCE", "NAME", "LPAR", "NAME"), "a resource has one argument, the amount"
+    ),
+    Mistake(
+        _at("COMMA"),
+        lambda s: s.after("CONFLICT", "NAME", "COMMA", "NAME"),
+        "a conflict is between two resources",
+        "write another `conflict` for each further pair",
+    ),
+    Mistake(
+        _at("LPAR"),
+        lambda s: s.wants("LSQB") and not s.value_wanted,
+        "expected `[`, found `(`",
+        "quantities, counts and sizes stand in `[ ]`",
+    ),
+    Mistake(
+        ANY,
+        lambda s: s.after("NAME") and s.wants_only("LSQB") and s.inside_requirements,
+        "the quantity of `{previous}` is missing: expected `[`, found {found}",
+        "write `{previous} [...]`",
+    ),
+    Mistake(
+        ANY,
+        lambda s: s.behind(*LOOPS) and s.wants("LSQB"),
+        "the count of `{previous}` is missing: expected `[`, found {found}",
+        "write `{previous} [n] {{ ... }}`",
+    ),
+    Mistake(
+        ANY,
+        lambda s: s.after_one_of(LOOPS, "NAME"),
+        "the count of the loop is missing: expected `[`, found {found}",
+        "write `[{previous}]` if `{previous}` is the count, or `{previous} [n]` if it is the counter",
+    ),
+    Mistake(
+        ANY,
+        lambda s: s.wants("LSQB") and s.opening is not None and s.opening.encloses.startswith("the cases"),
+        "expected a case, found {found}",
+        "a case is written `[value] {{ ... }}`",
+    ),
+    Mistake(
+        ANY,
+        lambda s: s.after("SAMPLE", "NAME"),
+        "expected `from`, found {found}",
+        "write `sample {previous} from uniform(0, 1)`",
+    ),
+    Mistake(
+        CLOSERS,
+        lambda s: s.value_wanted and s.behind("LSQB") and s.opening is not None and s.opening.encloses != "",
+        "{block} is missing: expected a value before {found}",
+    ),
+    Mistake(_at("COMMA"), lambda s: s.wants_only("RANGE"), "expected `..`, found `,`", "a range is written `1 .. 10`"),
+    Mistake(
+        ANY,
+        lambda s: s.behind(*CHOICES) and s.wants_only("LPAR"),
+        "expected `(` behind `{previous}`, found {found}",
+        "write `{previous} (...) {{`",
+    ),
+    Mistake(
+        NUMBERS,
+        lambda s: s.after("PROPERTY", "NAME"),
+        "the value of a property stands in brackets",
+        "write `property {previous} [{spelling}]`",
+    ),
+    Mistake(
+        NUMBERS,
+        lambda s: s.after("NAME") and s.wants("LSQB", "NAME"),
+        "the number of parts stands in brackets",
+        "write `{previous} [{spelling}]` and the name of the part",
+    ),
+    Mistake(
+        ANY,
+        lambda s: s.after("PARAM", "NAME", "LSQB"),
+        "the length of an array is not written here: it has as many elements as values",
+        "write `[] = {{1, 2, 3}}`",
+    ),
+    Mistake(
+        _at("LSQB", "LBRACE", "LPAR"),
+        lambda s: s.behind("IN") and s.opening is not None,
+        "a range has no brackets",
+        "write `in 1 .. 10`",
+    ),
+    Mistake(
+        _at("NAME", "RPAR"),
+        lambda s: s.wants("PARAM", "DATA") and s.inside("KERNEL", "NAME", "LPAR") and not s.behind("COMMA"),
+        "an argument of a kernel is declared with `param` or `data`",
+        "write `param {spelling}`, or `data {spelling}`",
+    ),
+    Mistake(CLOSERS, lambda s: s.behind("COMMA"), "nothing stands between `,` and {found}", "leave the comma out"),
+    Mistake(
+        _at("DOT"),
+        lambda s: s.behind("NAME"),
+        "a name with a dot cannot stand here",
+        "it would belong to an imported model; such names stand in expressions and behind `call`",
+    ),
+    Mistake(
+        _at("NAME"),
+        lambda s: s.after("IMPORT", "NAME", "FROM"),
+        "the file stands in double quotes",
+        'write `from "{whole}"`',
+    ),
+)
+
+_VALUES = (
+    Mistake(
+        _at("NAME", *CONSTANTS),
+        lambda s: s.behind("NUMBER", "QUANTITY") and not s.on_new_line,
+        "a number may not be followed by a name",
+        "{unit_hint}",
+    ),
+    Mistake(
+        NUMBERS,
+        lambda s: s.behind("NUMBER", "QUANTITY") and not s.on_new_line,
+        "a number may not be followed by another number",
+        "something is missing between `{previous}` and `{spelling}`; digits are not grouped",
+    ),
+    Mistake(
+        _at("LPAR"),
+        lambda s: s.behind("NUMBER", "QUANTITY"),
+        "a number may not be followed by `(`",
+        "write `{previous}*(...)` for a product",
+    ),
+    Mistake(
+        ANY,
+        lambda s: s.is_keyword and s.value_wanted and not s.on_new_line,
+        "`{spelling}` is a keyword: expected a value",
+        "give the parameter another name",
+    ),
+    Mistake(ANY, lambda s: s.is_keyword and s.wants_only("NAME"), "`{spelling}` is a keyword and cannot be a name"),
+    Mistake(
+        CONSTANTS,
+        lambda s: s.wants("NAME") and not s.value_wanted,
+        "`{spelling}` is a constant of the language and cannot be another name",
+    ),
+)
+
+MISTAKES = (*_FOREIGN_SIGNS, *_FILES, *_OTHER_LANGUAGES, *_EMPTY_BLOCKS, *_ORDER, *_BRACKETS, *_VALUES)

@@ -1,0 +1,131 @@
+"""Parser: the text of a model, an expression or a value becomes its syntax tree.
+
+An LALR(1) parser runs on the tables of the grammar and hands what it recognises to the builder at once.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from aspenpy.language.builder import Builder
+from aspenpy.language.garbage import collection_paused
+from aspenpy.language.source import Source, Span
+from aspenpy.language.tables import COLLECT, PASS_ON, Rule, tables
+from aspenpy.language.tokens import TokenStream
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from aspenpy.language.diagnostics import Diagnostic
+    from aspenpy.language.files import Reader
+    from aspenpy.language.nodes import Application, Condition, Expression, Machine
+
+
+def parse_file(
+    source: Source, reader: Reader | None = None, warnings: list[Diagnostic] | None = None
+) -> Application | Machine:
+    """The application or machine model a source holds; `reader` finds the files it includes.
+
+    Raises AspenError with the first mistake found. Older spellings are accepted and told to `warnings`.
+    """
+    tree: Application | Machine = _parse(source, "file", reader, warnings)
+    return tree
+
+
+def parse_expression(text: str, name: str = "<expression>") -> Expression:
+    """A bare expression, such as `2*n + 1`."""
+    tree: Expression = _parse(Source(text, name), "expression", None, None)
+    return tree
+
+
+def parse_value(text: str, name: str = "<value>") -> Expression:
+    """What a parameter may be set to: an expression, an array `{1, 2}` or a table `{{1, 2}, {3, 4}}`."""
+    tree: Expression = _parse(Source(text, name), "value", None, None)
+    return tree
+
+
+def parse_condition(text: str, name: str = "<condition>") -> Condition:
+    """A bare condition, such as `n > 1 and potential == eam`."""
+    tree: Condition = _parse(Source(text, name), "condition", None, None)
+    return tree
+
+
+def parse_part(part: Span) -> Expression:
+    """What a parameter may be set to, where it is a part of a longer text, such as of a typed line."""
+    tree: Expression = _parse(part.source, "value", None, None, (part.start, part.end))
+    return tree
+
+
+def _parse(
+    source: Source,
+    start: str,
+    reader: Reader | None,
+    warnings: list[Diagnostic] | None,
+    part: tuple[int, int] | None = None,
+) -> Any:
+    stream = TokenStream(source, reader, part)
+    builder = Builder(source, [] if warnings is None else warnings)
+    with collection_paused():
+        return _recognise(stream, builder, start)
+
+
+def _recognise(stream: TokenStream, builder: Builder, start: str) -> Any:
+    """What the builder makes of the whole stream."""
+    language = tables()
+    actions = language.actions
+    steps = [(rule.symbol, rule.length, _maker(rule, builder)) for rule in language.rules]
+    states = [language.first_state[start]]
+    values: list[Any] = []
+    for token in stream:
+        kind = token.type
+        while (action := actions[states[-1]].get(kind, _STUCK)) < 0:
+            if action == _STUCK:
+                from aspenpy.language.complaint import refuse
+
+                refuse(stream, token, states, values)
+            symbol, length, make = steps[~action]
+            if make is None:
+                states[-1] = actions[states[-2]][symbol]
+                continue
+            values[-length:] = (make(values[-length:]),)
+            del states[-length:]
+            states.append(actions[states[-1]][symbol])
+        states.append(action)
+        values.append(token)
+    return values[0]
+
+
+_STUCK = -(10**9)
+"""No action: the token cannot stand there."""
+
+
+def _maker(rule: Rule, builder: Builder) -> Callable[[list[Any]], Any] | None:
+    """What makes the value of a rule from the values of its symbols; None if it is the value of the only one."""
+    if rule.handler == PASS_ON:
+        return None
+    make: Callable[[list[Any]], Any] = _same if rule.handler == COLLECT else getattr(builder, rule.handler)
+    return make if rule.arrangement is None else _arranged(make, rule.arrangement)
+
+
+def _arranged(make: Callable[[list[Any]], Any], arrangement: tuple[int | None, ...]) -> Callable[[list[Any]], Any]:
+    """`make` of the values in the order of the arrangement (see `Rule`). A list that comes first grows in place: a
+    sum of a million terms is a million times one more."""
+
+    def make_arranged(values: list[Any]) -> Any:
+        arranged: list[Any] = []
+        for place in arrangement:
+            if place is None:
+                arranged.append(None)
+            elif place >= 0:
+                arranged.append(values[place])
+            elif arranged:
+                arranged += values[~place]
+            else:
+                arranged = values[~place]
+        return make(arranged)
+
+    return make_arranged
+
+
+def _same(values: list[Any]) -> list[Any]:
+    return values

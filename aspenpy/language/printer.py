@@ -1,0 +1,226 @@
+"""Printer: the text of a syntax tree, for models that were made in Python."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from aspenpy.expr.precedence import (
+    ATOM,
+    BINARY,
+    NEGATE,
+    NEGATION,
+    POWER,
+    SUM,
+    Operator,
+    Precedence,
+    needs_parentheses,
+)
+from aspenpy.language import nodes
+from aspenpy.language.format import format_text
+from aspenpy.language.literals import write_string
+from aspenpy.language.source import Source
+from aspenpy.record import Record
+
+
+def to_aspen(node: Record) -> str:
+    """The text of a node, which parses to an equal node: an expression or a condition on one line, anything else laid
+    out by the formatter, over as many lines as it needs."""
+    text = _text(node)
+    return text if isinstance(node, nodes.Expression | nodes.Condition) else format_text(Source(text, "<printed>"))
+
+
+def _text(node: Any) -> str:
+    return _RULES[type(node)](node)
+
+
+# -- expressions -----------------------------------------------------------------------------------
+
+
+def _level(node: nodes.Expression) -> Precedence:
+    if isinstance(node, nodes.Chain):
+        return BINARY[node.rest[0][0]].level
+    return {nodes.Negation: NEGATION, nodes.Power: POWER}.get(type(node), ATOM)
+
+
+def _operand(node: nodes.Expression, operator: Operator) -> str:
+    """An operand to the right of an operator. The first of a chain is treated alike: `(a - b) - c` is not one chain."""
+    return f"({_text(node)})" if needs_parentheses(_level(node), operator, "right") else _text(node)
+
+
+def _chain(node: nodes.Chain) -> str:
+    spaced = " {} " if _level(node) is SUM else "{}"
+    operators = [operator for operator, _ in node.rest]
+    operands = [node.first, *(operand for _, operand in node.rest)]
+    texts = [_operand(operand, BINARY[operators[0]]) for operand in operands]
+    for place, operator in enumerate(operators):
+        if operator == "/" and _ends_with_quantity(operands[place]):
+            texts[place] = f"({texts[place]})"  # `3 B/s` is a unit, `(3 B)/s` divides by `s`
+    return texts[0] + "".join(
+        spaced.format(operator) + text for operator, text in zip(operators, texts[1:], strict=True)
+    )
+
+
+def _ends_with_quantity(node: nodes.Expression) -> bool:
+    while isinstance(node, nodes.Negation | nodes.Power):
+        node = node.operand if isinstance(node, nodes.Negation) else node.exponent
+    return isinstance(node, nodes.Number) and node.unit is not None
+
+
+def _power(node: nodes.Power) -> str:
+    base, operator = _text(node.base), BINARY["^"]
+    if needs_parentheses(_level(node.base), operator, "left"):
+        base = f"({base})"
+    return f"{base}^{_operand(node.exponent, operator)}"
+
+
+def _junction(node: nodes.Junction) -> str:
+    conditions = [node.first, *(condition for _, condition in node.rest)]
+    texts = [f"({_text(c)})" if isinstance(c, nodes.Junction) else _text(c) for c in conditions]
+    return texts[0] + "".join(f" {operator} {text}" for (operator, _), text in zip(node.rest, texts[1:], strict=True))
+
+
+def _list(items: Iterable[Any]) -> str:
+    return ", ".join(_text(item) for item in items)
+
+
+# -- what stands in blocks -------------------------------------------------------------------------
+
+
+def _parameter(node: nodes.Parameter) -> str:
+    text = f"param {node.name}{'[]' * node.rank} = {_text(node.value)}"
+    if node.member_of is not None:
+        return f"{text} in {node.member_of}"
+    if node.low is not None and node.high is not None:
+        return f"{text} in {_text(node.low)} .. {_text(node.high)}"
+    return text
+
+
+def _data(node: nodes.Data) -> str:
+    size = f"[{_text(node.size)}]" if node.size is not None else f"as {node.shape}({_list(node.factors)})"
+    return f"data {node.name} {size}{_optional(' in {}', node.memory)}"
+
+
+def _import(node: nodes.Import) -> str:
+    return f"import {node.name} from {write_string(node.path)}" + _optional(" with {}", _list(node.overrides))
+
+
+def _requirement(node: nodes.Requirement) -> str:
+    return "".join(
+        (
+            f"{node.resource} [{_text(node.quantity)}]",
+            _optional(" of size [{}]", node.size),
+            _optional(f" {node.direction} {{}}", node.target),
+            _optional(" as {}", _list(node.traits)),
+        )
+    )
+
+
+def _execute(node: nodes.Execute) -> str:
+    return f"execute{_optional(' [{}]', node.parallelism)}{_label(node.label)} {_block(node.requirements)}"
+
+
+def _loop(node: nodes.Loop) -> str:
+    return f"{node.mode}{_optional(' {}', node.counter)} [{_text(node.count)}]{_label(node.label)} {_block(node.body)}"
+
+
+def _if(node: nodes.If) -> str:
+    branches = " else ".join(f"if ({_text(condition)}) {_block(body)}" for condition, body in node.branches)
+    return branches + _else(node.otherwise)
+
+
+def _kernel(node: nodes.Kernel) -> str:
+    arguments = f"({_list(node.formals)})" if node.formals else ""
+    return f"kernel {node.name}{arguments} {_lines((*node.declarations, *node.body))}"
+
+
+def _application(node: nodes.Application) -> str:
+    kernels = "\n\n".join(_text(kernel) for kernel in node.kernels)
+    declarations = "".join(f"{_text(declaration)}\n" for declaration in node.declarations)
+    return f"model {node.name} {{\n{declarations}\n{kernels}\n}}"
+
+
+def _machine(node: nodes.Machine) -> str:
+    declarations = "".join(f"{_text(declaration)}\n" for declaration in node.declarations)
+    return declarations + "\n" + "\n\n".join(_text(component) for component in node.components)
+
+
+def _resource(node: nodes.Resource) -> str:
+    text = f"resource {node.name}({node.argument}) [{_text(node.time)}]"
+    return text + _optional(" with {}", _list(node.traits))
+
+
+def _trait(node: nodes.Trait) -> str:
+    return node.name + _optional("({})", _list(node.arguments))
+
+
+def _block(items: Iterable[Any]) -> str:
+    """On one line; the formatter opens it if it is long."""
+    return f"{{ {' '.join(_text(item) for item in items)} }}"
+
+
+def _lines(items: Iterable[Any]) -> str:
+    return "{\n" + "".join(f"{_text(item)}\n" for item in items) + "}"
+
+
+def _cases(node: nodes.Switch | nodes.Probability) -> str:
+    return f"{{ {' '.join(_text(case) for case in node.cases)}{_else(node.otherwise)} }}"
+
+
+def _else(body: tuple[nodes.Statement, ...] | None) -> str:
+    return "" if body is None else f" else {_block(body)}"
+
+
+def _label(label: str | None) -> str:
+    return "" if label is None else f" {write_string(label)}"
+
+
+def _optional(pattern: str, part: Record | str | None) -> str:
+    """Nothing for what is absent."""
+    if not part:
+        return ""
+    return pattern.format(part if isinstance(part, str) else _text(part))
+
+
+_RULES: dict[type, Callable[[Any], str]] = {
+    nodes.Number: lambda node: node.spelling,
+    nodes.Name: lambda node: node.name,
+    nodes.Negation: lambda node: f"-{_operand(node.operand, NEGATE)}",
+    nodes.Chain: _chain,
+    nodes.Power: _power,
+    nodes.Apply: lambda node: f"{node.function}({_list(node.arguments)})",
+    nodes.Index: lambda node: node.array.name + "".join(f"[{_text(index)}]" for index in node.indices),
+    nodes.Array: lambda node: f"{{{_list(node.elements)}}}",
+    nodes.Comparison: lambda node: f"{_text(node.left)} {node.operator} {_text(node.right)}",
+    nodes.Junction: _junction,
+    nodes.Parameter: _parameter,
+    nodes.Enum: lambda node: f"enum {node.name} {{{', '.join(node.members)}}}",
+    nodes.Data: _data,
+    nodes.Override: lambda node: f"{node.name} = {_text(node.value)}",
+    nodes.Import: _import,
+    nodes.Formal: lambda node: f"{node.kind} {node.name}",
+    nodes.Trait: _trait,
+    nodes.Text: lambda node: write_string(node.value),
+    nodes.Requirement: _requirement,
+    nodes.Execute: _execute,
+    nodes.Call: lambda node: (
+        f"call {node.kernel}({_list(node.arguments)})" if node.arguments else f"call {node.kernel}"
+    ),
+    nodes.Sample: lambda node: f"sample {node.name} from {node.distribution}({_list(node.arguments)})",
+    nodes.Group: lambda node: f"{node.mode}{_label(node.label)} {_block(node.body)}",
+    nodes.Loop: _loop,
+    nodes.If: _if,
+    nodes.Case: lambda node: f"[{_text(node.value)}] {_block(node.body)}",
+    nodes.Switch: lambda node: f"switch ({_text(node.subject)}) {_cases(node)}",
+    nodes.Probability: lambda node: f"probability {_cases(node)}",
+    nodes.Kernel: _kernel,
+    nodes.Application: _application,
+    nodes.Part: lambda node: f"{node.type}{_optional(' [{}]', node.quantity)} {node.name}",
+    nodes.Property: lambda node: f"property {node.name}{_optional(' [{}]', node.value)}",
+    nodes.ResourceTrait: lambda node: f"{node.name}{_optional('({})', node.argument)} [{_text(node.time)}]",
+    nodes.Resource: _resource,
+    nodes.Conflict: lambda node: f"conflict {node.first}, {node.second}",
+    nodes.PowerDraw: lambda node: f"{node.kind} power [{_text(node.watts)}]",
+    nodes.Component: lambda node: f"{node.type} {node.name} {_lines(node.items)}",
+    nodes.Machine: _machine,
+}

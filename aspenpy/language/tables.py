@@ -1,0 +1,201 @@
+"""Tables: the grammar in the form the parser runs on, kept ready-made in the user's cache folder.
+
+lark reads `grammar/aspen.lark` and computes the LALR(1) tables and the patterns of the tokens; what is kept is
+plain data. A program that finds them in the cache never imports lark, which would be half of its start-up time.
+"""
+
+from __future__ import annotations
+
+import marshal
+import os
+import re
+import stat
+import sys
+from contextlib import suppress
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+from zlib import crc32
+
+from aspenpy.language.files import grammar_path, replacing
+
+if TYPE_CHECKING:
+    from lark import Lark
+    from lark.grammar import Rule as LarkRule
+
+START_SYMBOLS = ("file", "expression", "value", "condition")
+
+END = "$END"
+"""The terminal behind the last token."""
+
+PASS_ON = ""
+"""The handler of a rule that stands for its only symbol."""
+
+COLLECT = "*"
+"""The handler of the repetitions lark makes of `*` and `+`: a list."""
+
+
+class Rule(NamedTuple):
+    """What to do when a rule is recognised.
+
+    `arrangement` says where the builder's arguments come from: None for an absent optional symbol, i for the i-th
+    symbol, ~i for the elements of the list the i-th symbol is. None instead of it all: every symbol as it is.
+    """
+
+    symbol: str
+    length: int
+    handler: str
+    arrangement: tuple[int | None, ...] | None
+
+
+class Tables(NamedTuple):
+    """`actions[state]` says what to do at a terminal, or which state follows a symbol that was recognised: a number
+    from 0 is the next state, a negative one ~i reduces by the i-th rule."""
+
+    actions: list[dict[str, int]]
+    rules: list[Rule]
+    first_state: dict[str, int]
+    pattern: str
+    keywords: dict[str, str]
+
+
+@lru_cache(maxsize=1)
+def tables() -> Tables:
+    """The tables of the language, from the cache if they are there."""
+    grammar = grammar_path().read_text(encoding="utf-8")
+    return cached_tables(grammar, cache_folder())
+
+
+# -- made by lark --------------------------------------------------------------------------------
+
+
+def made_tables(grammar: str) -> Tables:
+    """The tables of a grammar, computed."""
+    from lark import Lark
+
+    parser = Lark(
+        grammar,
+        parser="lalr",
+        lexer="basic",
+        start=list(START_SYMBOLS),
+        keep_all_tokens=True,
+        maybe_placeholders=True,
+    )
+    table = parser.parser.parser._parse_table  # where lark keeps it
+    number = {rule: place for place, rule in enumerate(parser.rules)}
+    actions = [
+        {symbol: argument if kind.name == "Shift" else ~number[argument] for symbol, (kind, argument) in row.items()}
+        for _, row in sorted(table.states.items())
+    ]
+    for last_state in table.end_states.values():
+        actions[last_state][END] = last_state
+    pattern, keywords = _words(parser)
+    rules = [_rule(rule) for rule in parser.rules]
+    return Tables(actions, rules, dict(table.start_states), pattern, keywords)
+
+
+def _rule(rule: LarkRule) -> Rule:
+    symbol, length = str(rule.origin.name), len(rule.expansion)
+    if symbol.startswith("_"):
+        handler = COLLECT
+    elif rule.options.expand1 and not rule.alias and length == 1:
+        handler = PASS_ON
+    else:
+        handler = rule.alias or symbol
+    absent_before = "".join("-" if absent else "+" for absent in rule.options.empty_indices or (False,) * length)
+    arrangement: list[int | None] = []
+    place = 0
+    for mark in absent_before:
+        if mark == "-":
+            arrangement.append(None)
+        else:
+            repetition = rule.expansion[place].name.startswith("__") and not rule.expansion[place].is_term
+            arrangement.append(~place if repetition else place)
+            place += 1
+    plain = arrangement == list(range(length)) and handler != COLLECT
+    return Rule(symbol, length, handler, None if plain else tuple(arrangement))
+
+
+def _words(parser: Lark) -> tuple[str, dict[str, str]]:
+    """One pattern for every token and the white space before it, and the terminals of the keywords."""
+    name = re.compile(next(t.pattern.to_regexp() for t in parser.terminals if t.name == "NAME"))
+    literals = {t.pattern.value: t.name for t in parser.terminals if t.pattern.type == "str"}
+    keywords = {word: terminal for word, terminal in literals.items() if name.fullmatch(word)}
+    others = [t for t in parser.terminals if t.pattern.value not in keywords and t.name != "SPACE"]
+    others.sort(key=lambda t: (t.pattern.type == "str", -t.priority, -len(t.pattern.value)))
+    space = next(t.pattern.to_regexp() for t in parser.terminals if t.name == "SPACE")
+    groups = [f"(?P<{t.name}>{t.pattern.to_regexp()})" for t in others]
+    pattern = f"(?:{space})?+(?:{'|'.join([*groups, '(?P<STRAY>.)'])})"
+    return pattern, {**keywords, "include": "INCLUDE"}  # the word alone: a file's name is missing behind it
+
+
+# -- the cache -----------------------------------------------------------------------------------
+
+
+def cache_folder() -> Path | None:
+    """The user's folder for the tables, made if need be; None if anyone else could write to it."""
+    try:
+        folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "aspenpy"
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        status = folder.stat()
+    except (OSError, RuntimeError):
+        return None
+    foreign = hasattr(os, "getuid") and status.st_uid != os.getuid()
+    return None if foreign or status.st_mode & (stat.S_IWGRP | stat.S_IWOTH) else folder
+
+
+def cached_tables(grammar: str, folder: Path | None) -> Tables:
+    """The tables of a grammar from the folder, or new ones, which are left there."""
+    if folder is None:
+        return made_tables(grammar)
+    made_from = Path(__file__).read_bytes() + grammar.encode()
+    file = folder / f"grammar-{crc32(made_from):08x}.{sys.implementation.cache_tag}"
+    kept = _load(file, made_from)
+    if kept is None:
+        kept = made_tables(grammar)
+        _save(file, made_from, kept)
+    return kept
+
+
+def _load(file: Path, made_from: bytes) -> Tables | None:
+    """The tables in a file; None if it is absent, damaged, or made from something else."""
+    try:
+        content = file.read_bytes()
+    except OSError:
+        return None
+    if len(content) < 4 or crc32(content[4:]) != int.from_bytes(content[:4], "big"):
+        return None
+    try:
+        kept: dict[str, Any] = marshal.loads(content[4:])
+        if kept.pop("made_from") != made_from:
+            return None
+        found = Tables(**{**kept, "rules": [Rule(*rule) for rule in kept["rules"]]})
+        return found if _plausible(found) else None
+    except (AttributeError, EOFError, KeyError, TypeError, ValueError):
+        return None
+
+
+def _plausible(tables: Tables) -> bool:
+    """Whether tables are of the shape that the parser runs on: what stands in a file can be anything."""
+    actions = {action for row in tables.actions for action in row.values()} | set(tables.first_state.values())
+    words = [*tables.first_state, *tables.keywords, *tables.keywords.values()]
+    words += [word for rule in tables.rules for word in (rule.symbol, rule.handler)]
+    try:
+        re.compile(tables.pattern)
+    except re.error:
+        return False
+    return (
+        set(tables.first_state) == set(START_SYMBOLS)
+        and {*map(type, actions), *(type(rule.length) for rule in tables.rules)} == {int}
+        and -len(tables.rules) <= min(actions) <= max(actions) < len(tables.actions)
+        and set(map(type, words)) == {str}
+        and all(rule.arrangement is None or isinstance(rule.arrangement, tuple) for rule in tables.rules)
+    )
+
+
+def _save(file: Path, made_from: bytes, tables: Tables) -> None:
+    """Leaves the tables for the next time; gives up if it cannot."""
+    plain = {**tables._asdict(), "rules": [tuple(rule) for rule in tables.rules], "made_from": made_from}
+    content = marshal.dumps(plain)
+    with suppress(OSError), replacing(file) as unfinished:
+        unfinished.write_bytes(crc32(content).to_bytes(4, "big") + content)

@@ -1,0 +1,176 @@
+"""The dimensions of an application: two known ones that contradict each other are an error."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from aspenpy.language import nodes
+from aspenpy.language.diagnostics import AspenError, Diagnostic
+from aspenpy.language.dimensions import BYTES, DIMENSIONLESS, FLOPS, Dimension, words
+from aspenpy.language.infer import Lookup, dimension_of
+from aspenpy.language.statements import expressions, statements_in
+
+RESOURCE_DIMENSIONS = {"flops": FLOPS, "loads": BYTES, "stores": BYTES, "intracomm": BYTES}
+"""What an amount of the conventional resources is. A message may be counted or weighed, so `messages` is open."""
+
+_UNIT = re.compile(r"[0-9.] ?[A-Za-z]")
+"""What a unit literal looks like at least."""
+
+
+def contradictions(node: nodes.Application) -> list[Diagnostic]:
+    """Every expression of the model whose known dimensions contradict each other or what is wanted there."""
+    if not may_carry_units(node):
+        return []
+    found = Contradictions()
+    names = Inference(parameters_of(node.declarations), {}, found)
+    for declaration in node.declarations:
+        _declaration(declaration, names)
+    for kernel in node.kernels:
+        hidden: dict[str, nodes.Expression | None] = {formal.name: None for formal in kernel.formals}
+        for statement in statements_in(kernel.body):
+            if isinstance(statement, nodes.Loop) and statement.counter:
+                hidden[statement.counter] = None
+            elif isinstance(statement, nodes.Sample):
+                hidden[statement.name] = None
+        inner = Inference({**names.definitions, **hidden, **parameters_of(kernel.declarations)}, {}, found)
+        for declaration in kernel.declarations:
+            _declaration(declaration, inner)
+        for statement in statements_in(kernel.body):
+            _statement(statement, inner)
+    return found.diagnostics
+
+
+class Contradictions:
+    """The contradictions found so far, each once."""
+
+    def __init__(self) -> None:
+        self.diagnostics: list[Diagnostic] = []
+
+    def check(
+        self,
+        node: nodes.Expression | nodes.Condition | None,
+        lookup: Lookup,
+        wanted: Dimension | None = None,
+        role: str = "",
+    ) -> None:
+        """Infers an expression and compares it with what is wanted of it, if anything is."""
+        if node is None:
+            return
+        dimension = self.infer(node, lookup)
+        if wanted is not None and dimension is not None and dimension != wanted:
+            message = f"{role} must be {words(wanted)}, but this is {words(dimension)}"
+            self.add(Diagnostic("dimensions", message, node.span))
+
+    def infer(self, node: Any, lookup: Lookup) -> Dimension | None:
+        """The dimension of an expression; a contradiction inside is noted, and the dimension then unknown."""
+        try:
+            return dimension_of(node, lookup)
+        except AspenError as error:
+            self.add(*error.diagnostics)
+            return None
+
+    def add(self, *diagnostics: Diagnostic) -> None:
+        for diagnostic in diagnostics:
+            if not any(diagnostic.span == known.span for known in self.diagnostics):
+                self.diagnostics.append(diagnostic)
+
+
+class Inference:
+    """Looks up the dimension of a name through what defines it; `known` are names whose dimension is given."""
+
+    def __init__(
+        self,
+        definitions: Mapping[str, nodes.Expression | None],
+        known: Mapping[str, Dimension | None],
+        found: Contradictions,
+    ) -> None:
+        self.definitions = definitions
+        self.known = dict(known)
+        self.found = found
+        self.depth = 0
+
+    def __call__(self, name: str) -> Dimension | None:
+        if name in self.known:
+            return self.known[name]
+        definition = self.definitions.get(name)
+        if definition is None or self.depth >= DEEPEST_INFERENCE:
+            return None
+        self.known[name] = None
+        self.depth += 1
+        self.known[name] = self.found.infer(definition, self)
+        self.depth -= 1
+        return self.known[name]
+
+    def check(
+        self, node: nodes.Expression | nodes.Condition | None, wanted: Dimension | None = None, role: str = ""
+    ) -> None:
+        self.found.check(node, self, wanted, role)
+
+
+DEEPEST_INFERENCE = 50
+"""Parameters defined through parameters are followed this far; beyond, a dimension is unknown."""
+
+
+def may_carry_units(node: nodes.Application | nodes.Machine) -> bool:
+    """Whether the text can hold a unit literal. Plain Aspen has none, and must not be refused for its dimensions."""
+    if node.span is None:
+        return True
+    source = node.span.source
+    texts = [source.text, *(included.text for _, included in source.included)]
+    return any(map(carries_units, texts))
+
+
+def carries_units(text: str) -> bool:
+    """Whether there can be a unit literal in the text."""
+    return _UNIT.search(text) is not None
+
+
+def parameters_of(declarations: tuple[nodes.Declaration, ...]) -> dict[str, nodes.Expression | None]:
+    return {item.name: item.value for item in declarations if isinstance(item, nodes.Parameter)}
+
+
+def _declaration(node: nodes.Declaration, names: Inference) -> None:
+    if isinstance(node, nodes.Parameter):
+        own = names(node.name)
+        names.check(node.value)
+        names.check(node.low, own, f"`{node.name}`")
+        names.check(node.high, own, f"`{node.name}`")
+    elif isinstance(node, nodes.Data):
+        names.check(node.size, BYTES, "the size of a data structure")
+        for factor in node.factors:
+            names.check(factor)
+    elif isinstance(node, nodes.Import):
+        for override in node.overrides:
+            names.check(override.value)
+
+
+_COUNTS: dict[type, str] = {
+    nodes.Execute: "a parallelism",
+    nodes.Loop: "a loop's count",
+    nodes.Probability: "a probability",
+}
+"""The statements whose expressions are numbers without a unit."""
+
+
+def _statement(node: nodes.Statement, names: Inference) -> None:
+    if isinstance(node, nodes.Execute):
+        for requirement in node.requirements:
+            _requirement(requirement, names)
+    role = _COUNTS.get(type(node))
+    for expression in expressions(node):
+        names.check(expression, None if role is None else DIMENSIONLESS, role or "")
+
+
+def _requirement(node: nodes.Requirement, names: Inference) -> None:
+    wanted = RESOURCE_DIMENSIONS.get(node.resource)
+    role = f"the amount of `{node.resource}`"
+    if node.size is None:
+        names.check(node.quantity, wanted, role)
+        return
+    quantity, size = names.found.infer(node.quantity, names), names.found.infer(node.size, names)
+    if quantity == DIMENSIONLESS or quantity is None:
+        names.check(node.size, wanted, role)
+    elif size is not None and wanted is not None and quantity * size != wanted:
+        names.check(node.quantity, wanted / size, role)

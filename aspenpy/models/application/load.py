@@ -1,0 +1,166 @@
+"""From files to an Application: the model itself and, recursively, what it imports."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from aspenpy.language import nodes
+from aspenpy.language.diagnostics import AspenError, Diagnostic, Related, fail, nearest
+from aspenpy.language.files import Reader
+from aspenpy.language.parser import parse_file
+from aspenpy.language.source import Source, Span
+from aspenpy.models.application.dimensions import contradictions
+from aspenpy.models.application.model import Application
+
+MOST_IMPORTS = 1_000
+"""Models one application may import in all: far above any real one, and a bound for hostile ones."""
+
+DEEPEST_IMPORT = 100
+"""How many models may import each other in turn: loading them recurs."""
+
+
+def load(source: Source, reader: Reader | None = None) -> Application:
+    """The application model in a source; raises AspenError."""
+    return _Loader(reader or Reader(), source).load(source, "", ())
+
+
+def link(
+    node: nodes.Application, source: Source, warnings: list[Diagnostic], reader: Reader | None = None
+) -> Application:
+    """The application of a syntax tree, with what it imports loaded; raises AspenError."""
+    return _Loader(reader or Reader(), source).link(node, source, "", (), warnings)
+
+
+def assemble(
+    node: nodes.Application, source: Source, warnings: list[Diagnostic], reader: Reader | None = None
+) -> Application:
+    """The same, whether its own dimensions agree or not."""
+    return _Loader(reader or Reader(), source).assemble(node, source, "", (), warnings)
+
+
+class _Loader:
+    """Loads one top-level model: keeps the reader, the top-level source and how much was imported."""
+
+    def __init__(self, reader: Reader, top: Source) -> None:
+        self.reader = reader
+        self.top = top
+        self.imported = 0
+
+    def load(self, source: Source, prefix: str, path: tuple[tuple[Source, nodes.Import], ...]) -> Application:
+        warnings: list[Diagnostic] = []
+        node = parse_file(source, self.reader, warnings)
+        if not isinstance(node, nodes.Application):
+            hint = "an application model begins with `model NAME {`"
+            fail(
+                "not-an-application",
+                f"`{source.name}` is a machine model, not an application model",
+                node.span,
+                hint=hint,
+            )
+        if path and node.name != path[-1][1].name:
+            wanted = path[-1][1]
+            fail(
+                "wrong-model",
+                f"`{wanted.path}` holds the model `{node.name}`, not `{wanted.name}`",
+                wanted.name_span,
+                related=(Related(node.name_span, "the model's name"),),
+            )
+        return self.link(node, source, prefix, path, warnings)
+
+    def link(
+        self, node: nodes.Application, source: Source, prefix: str, path: tuple[Any, ...], warnings: list[Diagnostic]
+    ) -> Application:
+        """The application with its imports loaded, once its dimensions agree."""
+        errors = contradictions(node)
+        if errors:
+            raise AspenError(*errors)
+        return self.assemble(node, source, prefix, path, warnings)
+
+    def assemble(
+        self, node: nodes.Application, source: Source, prefix: str, path: tuple[Any, ...], warnings: list[Diagnostic]
+    ) -> Application:
+        """The application with its imports loaded."""
+        warnings += _redefinitions(node)
+        imports = self._import_all(node.declarations, source, prefix, path, warnings)
+        kernel_imports = {
+            kernel.name: found
+            for kernel in node.kernels
+            if (found := self._import_all(kernel.declarations, source, f"{prefix}{kernel.name}.", path, warnings))
+        }
+        return Application(node, imports, kernel_imports, prefix, tuple(warnings), self.reader.allow_outside)
+
+    def _import_all(
+        self,
+        declarations: tuple[Any, ...],
+        source: Source,
+        prefix: str,
+        path: tuple[Any, ...],
+        warnings: list[Diagnostic],
+    ) -> dict[str, Application]:
+        """Imports by name; of two with one name the later holds, and only that one is loaded."""
+        last = {node.name: node for node in declarations if isinstance(node, nodes.Import)}
+        found = {}
+        for node in last.values():
+            model = self._import(node, source, prefix, path)
+            found[node.name] = model
+            warnings += model.warnings
+            warnings += [
+                Diagnostic(
+                    "unknown-override",
+                    f"`{node.name}` has no parameter `{override.name}`: the override does nothing",
+                    override.name_span,
+                    hint=nearest(override.name, model.declared),
+                    severity="warning",
+                )
+                for override in node.overrides
+                if override.name not in model.declared
+            ]
+        return found
+
+    def _import(self, node: nodes.Import, source: Source, prefix: str, path: tuple[Any, ...]) -> Application:
+        self.imported += 1
+        if self.imported > MOST_IMPORTS:
+            fail("too-many-imports", f"more than {MOST_IMPORTS:,} models are imported", node.span)
+        if len(path) == DEEPEST_IMPORT:
+            fail("too-many-imports", f"models import each other more than {DEEPEST_IMPORT} deep", node.span)
+        imported = self.reader.import_(node.path, source, self.top, node.path_span)
+        chain = [self.top, *(step[0] for step in path)]
+        if any(imported.path == earlier.path for earlier in chain):
+            names = " -> ".join([*(earlier.name for earlier in chain), imported.name])
+            fail("import-cycle", f"the model imports itself: {names}", node.span)
+        return self.load(imported, f"{prefix}{node.name}.", (*path, (imported, node)))
+
+
+def _redefinitions(model: nodes.Application) -> list[Diagnostic]:
+    """Second definitions of a name: the later one holds, and the user is told both places."""
+    scopes: list[tuple[Any, ...]] = [
+        model.declarations,
+        model.kernels,
+        *(kernel.declarations for kernel in model.kernels),
+    ]
+    return [warning for scope in scopes for warning in redefinitions(scope)]
+
+
+def redefinitions(declarations: tuple[Any, ...]) -> list[Diagnostic]:
+    """A warning for each name that is defined twice among declarations of one scope; not if both are the same lines,
+    included twice."""
+    seen: dict[tuple[str, str], Any] = {}
+    found = []
+    for node in declarations:
+        key = (type(node).__name__, node.name)
+        if key in seen and not _same_place(seen[key].span, node.span):
+            found.append(
+                Diagnostic(
+                    "redefined",
+                    f"`{node.name}` is defined twice; this later definition holds",
+                    node.name_span or node.span,
+                    related=(Related(seen[key].name_span or seen[key].span, "first defined here"),),
+                    severity="warning",
+                )
+            )
+        seen[key] = node
+    return found
+
+
+def _same_place(first: Span | None, second: Span | None) -> bool:
+    return first is not None and second is not None and first.resolve() == second.resolve()

@@ -1,0 +1,54 @@
+"""The ranges that parameters declare: `param n = 8 in 1 .. 64`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from aspenpy.expr.arithmetic import shown
+from aspenpy.expr.graph import Expr
+from aspenpy.language import nodes
+from aspenpy.language.diagnostics import Diagnostic
+from aspenpy.language.dimensions import readable, symbol, unit_of
+from aspenpy.models.application.model import Parameter
+
+
+def ranged(parameters: Iterable[Parameter]) -> Iterator[tuple[Parameter, tuple[Expr, Expr, Expr]]]:
+    """Each parameter with a range, and what stands for its value and for the ends of the range."""
+    for parameter in parameters:
+        if parameter.low is not None and parameter.high is not None:
+            yield parameter, (parameter.symbol, parameter.low, parameter.high)
+
+
+def range_warning(parameter: Parameter, value: Any, low: Any, high: Any) -> Diagnostic | None:
+    """What is odd about a value and its range, if anything. The ends are told as they are written."""
+    name, node = parameter.name, parameter.node
+    if any(isinstance(number, tuple) for number in (value, low, high)):
+        message = f"`{name}` and the ends of its range are numbers, and here is an array"
+        return Diagnostic("not-a-number", message, node.name_span, severity="warning")
+    if low <= value <= high:
+        return None
+    unit = _unit(node.low) or _unit(node.high)
+    lowest, highest = _written(node.low, low, unit), _written(node.high, high, unit)
+    if low > high:
+        message = f"the range of `{name}` is empty: {lowest} is above {highest}"
+        return Diagnostic("empty-range", message, node.name_span, severity="warning")
+    told = _amount(value, unit)
+    if told in (lowest, highest):  # it is outside by less than the digits of an amount show
+        told = f"{shown(value)} {unit}".rstrip()
+    message = f"`{name}` is {told}, outside its range {lowest} .. {highest}"
+    return Diagnostic("outside-range", message, node.name_span, severity="warning")
+
+
+def _unit(end: nodes.Expression | None) -> str:
+    """The base unit of an end that is written with a unit; empty for every other."""
+    return symbol(unit_of(end.unit).dimension) if isinstance(end, nodes.Number) and end.unit else ""
+
+
+def _written(end: nodes.Expression | None, value: Any, unit: str) -> str:
+    """A literal as it is spelled; of an expression its value."""
+    return end.spelling if isinstance(end, nodes.Number) else _amount(value, unit)
+
+
+def _amount(value: Any, unit: str) -> str:
+    return readable(value, unit, digits=6) if unit else shown(value)

@@ -1,0 +1,45 @@
+"""Recovery: the kernels of a model with mistakes in it, without the statements and requirements that are wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+from graphlib import CycleError, TopologicalSorter
+
+from aspenpy.language.diagnostics import AspenError, Diagnostic
+from aspenpy.language.statements import calls
+from aspenpy.models.application import flow
+from aspenpy.models.application.flow_builder import KernelBuilder
+from aspenpy.models.application.model import Application
+
+
+def recovered_kernels(application: Application, most: int) -> tuple[list[flow.Kernel], list[Diagnostic]]:
+    """The application's own kernels, and what is wrong in them; none is built further behind `most` mistakes.
+
+    A call that closes a circle is left out: that is a mistake of its own (`flow_builder.callees_first`).
+    """
+    own = application.kernels
+    callees = {name: [call.kernel for call in calls(node.body) if call.kernel in own] for name, node in own.items()}
+    flows: dict[str, flow.Kernel] = {}
+    mistakes: list[Diagnostic] = []
+    for name in _callees_first(callees):
+        if len(mistakes) >= most:
+            break
+        try:
+            flows[application.prefix + name] = KernelBuilder(application, own[name], flows, mistakes).build(application)
+        except AspenError as error:  # in what the kernel declares
+            mistakes += error.diagnostics
+    built = (flows.get(application.prefix + name) for name in own)
+    return [kernel for kernel in built if kernel is not None], mistakes
+
+
+def _callees_first(callees: Mapping[str, list[str]]) -> list[str]:
+    """All names, each behind those that it calls as far as there are no circles."""
+    sorter = TopologicalSorter(callees)
+    found: dict[str, None] = {}
+    with suppress(CycleError):  # what is free of circles is still handed out
+        sorter.prepare()
+    while ready := sorter.get_ready():
+        found |= dict.fromkeys(ready)
+        sorter.done(*ready)
+    return list(found | dict.fromkeys(callees))

@@ -1,0 +1,336 @@
+"""Totals over the control flow: one recursion for times, counts, calls, energy and traffic.
+
+A quantity is worth something on each block; steps add, loops multiply or sum, choices become
+conditional expressions, probabilities expectations, calls put the arguments in. What a block is
+worth is the caller's business (`leaf`).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from operator import itemgetter
+from typing import Any, TypeVar, dataclass_transform
+
+from aspenpy.expr import graph
+from aspenpy.expr.graph import Expr
+from aspenpy.language.diagnostics import fail
+from aspenpy.models.application import flow
+
+
+@dataclass_transform(frozen_default=True)
+class TotalType(type):
+    """Turns the annotations of a class into named places of a tuple."""
+
+    _fields: tuple[str, ...]
+
+    def __new__(mcs, name: str, bases: tuple[type, ...], namespace: dict[str, Any]) -> TotalType:
+        inherited = tuple(field for base in bases if isinstance(base, TotalType) for field in base._fields)
+        fields = (*inherited, *namespace.get("__annotations__", ()))
+        places = {field: property(itemgetter(place)) for place, field in enumerate(fields, 1)}
+        cls = super().__new__(mcs, name, bases, {"__slots__": (), **namespace, **places})
+        cls._fields = fields
+        return cls
+
+
+class Total(tuple[Any, ...], metaclass=TotalType):
+    """Says which total a number is, such as `Busy("flops")`. A tuple with its class in front: totals of two kinds
+    differ, and looking one up costs no more than with a plain tuple."""
+
+    def __new__(cls, *fields: Any) -> Any:
+        return tuple.__new__(cls, (cls, *fields))
+
+    def __getnewargs__(self) -> tuple[Any, ...]:
+        return self[1:]
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(map(repr, self[1:]))})"
+
+
+class Runtime(Total):
+    """Seconds."""
+
+
+class Amount(Total):
+    """How much of a resource is asked for, in its unit."""
+
+    resource: str
+
+
+class Busy(Total):
+    """Seconds in which a resource, or a cache, is in use."""
+
+    resource: str
+
+
+class Calls(Total):
+    """How often a kernel is called."""
+
+    kernel: str
+
+
+class Exclusive(Total):
+    """Seconds in a kernel's own blocks."""
+
+    kernel: str
+
+
+RUNTIME = Runtime()
+
+Totals = dict[Any, Expr]
+"""Several quantities at once, each under a `Total` (or what else its leaf tells them apart by); one that is missing
+is 0."""
+
+AnyTotal = TypeVar("AnyTotal", bound=Total)
+Worth = TypeVar("Worth")
+
+
+def of_kind(kind: type[AnyTotal], totals: Mapping[Any, Worth]) -> dict[AnyTotal, Worth]:
+    """The totals of one kind."""
+    return {key: worth for key, worth in totals.items() if type(key) is kind}
+
+
+class Leaf:
+    """What is worth what; branches of a `par` add, unless a leaf knows better."""
+
+    def block(self, block: flow.Block, kernel: flow.Kernel) -> Totals:
+        """The worth of one execution of a block."""
+        raise NotImplementedError
+
+    def parallel(self, node: flow.Parallel, kernel: flow.Kernel, branches: list[Totals]) -> Totals:
+        """The worth of `par` branches, given the worth of each."""
+        return added(branches)
+
+    def call(self, call: flow.Call, callee: Totals) -> Totals:
+        """The worth of a call, given that of the callee with the arguments put in."""
+        return callee
+
+
+MOST_REBUILT = 500_000
+"""Nodes of the graph that putting arguments into callees may make: a quarter of a gigabyte."""
+
+
+def run_totals(
+    leaf: Leaf, entry: flow.Kernel, carry: Callable[[Expr, Expr], None] | None = None, *kinds: type[Total]
+) -> Totals:
+    """The totals of one run of an entry kernel, all or those of some kinds."""
+    found = Totaller(leaf, carry).kernel(entry)
+    kept = {key: worth for key, worth in found.items() if type(key) in kinds} if kinds else found
+    values = graph.substitute(list(kept.values()), {entry.context: graph.ZERO}, carry)
+    return dict(zip(kept, values, strict=True))
+
+
+class Totaller:
+    """Totals for kernels under one leaf, each kernel once."""
+
+    def __init__(self, leaf: Leaf, carry: Callable[[Expr, Expr], None] | None = None) -> None:
+        self.leaf = leaf
+        self.carry = carry
+        self.done: dict[flow.Kernel, Totals] = {}
+        self.symbols: dict[flow.Kernel, frozenset[Expr]] = {}
+        self.rebuilt = 0
+
+    def kernel(self, entry: flow.Kernel) -> Totals:
+        """The totals of one execution of a kernel, in its formal symbols."""
+        for kernel in callees_first(entry):
+            if kernel not in self.done:
+                totals = self._flow(kernel.body, kernel)
+                values = graph.substitute(list(totals.values()), dict(kernel.computed), self.carry)
+                self.done[kernel] = dict(zip(totals, values, strict=True))
+        return self.done[entry]
+
+    def _flow(self, node: flow.Flow, kernel: flow.Kernel) -> Totals:
+        rule: Callable[[Totaller, Any, flow.Kernel], Totals] = _RULES[type(node)]
+        return rule(self, node, kernel)
+
+    def _block(self, node: flow.Block, kernel: flow.Kernel) -> Totals:
+        return self.leaf.block(node, kernel)
+
+    def _sequence(self, node: flow.Sequence, kernel: flow.Kernel) -> Totals:
+        return added(self._flow(step, kernel) for step in node.steps)
+
+    def _parallel(self, node: flow.Parallel, kernel: flow.Kernel) -> Totals:
+        return self.leaf.parallel(node, kernel, [self._flow(branch, kernel) for branch in node.branches])
+
+    def _repeat(self, node: flow.Repeat, kernel: flow.Kernel) -> Totals:
+        return repeated(node, self._flow(node.body, kernel), self.carry)
+
+    def _choice(self, node: flow.Choice, kernel: flow.Kernel) -> Totals:
+        result = self._flow(node.otherwise, kernel)
+        for condition, branch in reversed(node.branches):
+            result = chosen(condition, self._flow(branch, kernel), result)
+        return result
+
+    def _expectation(self, node: flow.Expectation, kernel: flow.Kernel) -> Totals:
+        return added(scaled(probability, self._flow(case, kernel)) for probability, case in node.cases)
+
+    def _call(self, node: flow.Call, kernel: flow.Kernel) -> Totals:
+        callee = self.done[node.kernel]
+        if node.kernel not in self.symbols:
+            used = graph.free_symbols(graph.array(list(callee.values())))
+            self.symbols[node.kernel] = used & {*node.kernel.formals, node.kernel.context}
+        used = self.symbols[node.kernel]
+        bindings = {formal: value for formal, value in node.arguments if formal in used}
+        if bindings:
+            values = graph.substitute(list(callee.values()), bindings, lambda old, new: self._carry(old, new, node))
+            callee = dict(zip(callee, values, strict=True))
+        return self.leaf.call(node, callee)
+
+    def _carry(self, old: Expr, new: Expr, call: flow.Call) -> None:
+        self.rebuilt += 1
+        if self.rebuilt > MOST_REBUILT:
+            message = "calls with ever different arguments make the formula too large"
+            hint = "kernels that call others several times, each with another argument, multiply from level to level"
+            fail("too-many-calls", message, call.span, hint=hint)
+        if self.carry is not None:
+            self.carry(old, new)
+
+
+_RULES: dict[type, Callable[[Totaller, Any, flow.Kernel], Totals]] = {
+    flow.Block: Totaller._block,
+    flow.Sequence: Totaller._sequence,
+    flow.Parallel: Totaller._parallel,
+    flow.Repeat: Totaller._repeat,
+    flow.Choice: Totaller._choice,
+    flow.Expectation: Totaller._expectation,
+    flow.Call: Totaller._call,
+}
+
+
+def repeated(node: flow.Repeat, body: Totals, carry: Callable[[Expr, Expr], None] | None = None) -> Totals:
+    """The totals of a loop, given those of a pass.
+
+    A named counter takes whole values, so the passes are ceil(count); an unnamed loop multiplies. What differs from
+    pass to pass of an unnamed loop (its samples) is averaged over the whole passes."""
+    if node.named:
+        sums = {key: graph.summation(node.counter, node.count, worth) for key, worth in body.items()}
+        if carry is not None:
+            _carry_laws(node.counter, body, sums, carry)
+        return sums
+    return {
+        key: _averaged(node, worth) if node.counter in graph.free_symbols(worth) else graph.mul(node.count, worth)
+        for key, worth in body.items()
+    }
+
+
+def _carry_laws(counter: Expr, body: Totals, sums: Totals, carry: Callable[[Expr, Expr], None]) -> None:
+    """What a body may not be on any pass (a negative count within) is asked of its sum in other nodes: they
+    stand where the one of the body stands, or, if there were several, where the loop does."""
+    laws: dict[str, set[Expr]] = {}
+    for node in graph.topological(*body.values(), since=counter.serial):
+        if node.kind == "checked":
+            laws.setdefault(node.payload, set()).add(node)
+    for node in graph.topological(*sums.values(), since=counter.serial) if laws else ():
+        if node.kind == "checked":
+            broken = laws.get(node.payload, set())
+            carry(next(iter(broken)) if len(broken) == 1 else counter, node)
+
+
+def chosen(condition: Expr, taken: Totals, otherwise: Totals) -> Totals:
+    """Key by key one of two."""
+    return {
+        key: graph.if_else(condition, taken.get(key, graph.ZERO), otherwise.get(key, graph.ZERO))
+        for key in dict.fromkeys((*taken, *otherwise))
+    }
+
+
+def _averaged(node: flow.Repeat, worth: Expr) -> Expr:
+    """count times the mean over the ceil(count) whole passes; nothing if there is none."""
+    passes = graph.apply("ceil", node.count)
+    share = graph.div(node.count, passes)
+    none = graph.compare("==", node.count, graph.ZERO)
+    return graph.if_else(none, graph.ZERO, graph.mul(share, graph.summation(node.counter, node.count, worth)))
+
+
+def added(parts: Iterable[Totals]) -> Totals:
+    """Key by key the sum."""
+    terms: dict[Any, list[Expr]] = {}
+    for part in parts:
+        for key, worth in part.items():
+            terms.setdefault(key, []).append(worth)
+    return {key: summed(worths) for key, worths in terms.items()}
+
+
+def summed(terms: Iterable[Expr]) -> Expr:
+    """The sum; equal terms are counted and multiplied, so ten thousand equal calls are one term."""
+    return graph.add(*(graph.mul(times, term) for term, times in Counter(terms).items()))
+
+
+def scaled(factor: Expr, part: Totals) -> Totals:
+    """Each quantity times a factor."""
+    return {key: graph.mul(factor, worth) for key, worth in part.items()}
+
+
+def callees_first(entry: flow.Kernel) -> list[flow.Kernel]:
+    """The kernel and all it calls, each behind everything that it calls itself."""
+    order: dict[flow.Kernel, None] = {}
+    pending = [(entry, False)]
+    while pending:
+        kernel, expanded = pending.pop()
+        if kernel in order:
+            continue
+        if expanded:
+            order[kernel] = None
+            continue
+        pending.append((kernel, True))
+        pending += [(call.kernel, False) for call in calls_in(kernel.body)]
+    return list(order)
+
+
+def calls_in(node: flow.Flow) -> list[flow.Call]:
+    """The calls in a flow, in the order written."""
+    return [found for found in walk(node) if isinstance(found, flow.Call)]
+
+
+def blocks_in(node: flow.Flow) -> list[flow.Block]:
+    """The blocks in a flow, callees' excluded, in the order written."""
+    return [found for found in walk(node) if isinstance(found, flow.Block)]
+
+
+def walk(node: flow.Flow) -> list[flow.Flow]:
+    """The node and all inside it, in the order written; a call is not entered."""
+    found: list[flow.Flow] = []
+    pending = [node]
+    while pending:
+        current = pending.pop()
+        found.append(current)
+        pending += reversed(inside(current))
+    return found
+
+
+def inside(node: flow.Flow) -> list[flow.Flow]:
+    """The flows directly inside a node."""
+    if isinstance(node, flow.Sequence):
+        return list(node.steps)
+    if isinstance(node, flow.Repeat):
+        return [node.body]
+    if isinstance(node, flow.Parallel):
+        return list(node.branches)
+    if isinstance(node, flow.Choice):
+        return [*(branch for _, branch in node.branches), node.otherwise]
+    if isinstance(node, flow.Expectation):
+        return [case for _, case in node.cases]
+    return []
+
+
+class Amounts(Leaf):
+    """The leaf that counts: the total amount of each resource, P times what one instance asks for.
+
+    `traits` filters: all of them must be present; `sp` also holds where `dp` is absent.
+    """
+
+    def __init__(self, traits: tuple[str, ...] = ()) -> None:
+        self.traits = traits
+
+    def block(self, block: flow.Block, kernel: flow.Kernel) -> Totals:
+        return added(
+            {Amount(requirement.resource): graph.mul(block.parallelism, requirement.amount)}
+            for requirement in block.requirements
+            if matches(requirement, self.traits)
+        )
+
+
+def matches(requirement: flow.Requirement, traits: tuple[str, ...]) -> bool:
+    """Whether a requirement has all the traits; `sp` means not `dp`."""
+    present = {trait.name for trait in requirement.traits}
+    return all(trait in present or (trait == "sp" and "dp" not in present) for trait in traits)

@@ -1,0 +1,71 @@
+"""The library: applications and machines that come with aspenpy, found by name; and files found by path."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+from aspenpy.language import nodes
+from aspenpy.language.diagnostics import Diagnostic, fail, nearest
+from aspenpy.language.files import Reader, is_file, models_folder
+from aspenpy.language.parser import parse_file
+from aspenpy.language.source import Source
+from aspenpy.models.application.load import link as link_application
+from aspenpy.models.application.load import load as load_application_source
+from aspenpy.models.application.model import Application
+from aspenpy.models.machine.load import link as link_machine
+from aspenpy.models.machine.load import load as load_machine_source
+from aspenpy.models.machine.model import Machine
+
+Kind = Literal["apps", "machines"]
+
+
+def names(kind: Kind) -> list[str]:
+    """The names of the library's applications or machines, sorted."""
+    return sorted(path.stem for path in (models_folder() / kind).glob("*.aspen"))
+
+
+def find(kind: Kind, path_or_name: str | Path, reader: Reader | None = None) -> Source:
+    """The source of a model: a file if there is one of that path or if it looks like a path, else the library's
+    model of that name."""
+    reader = reader or Reader()
+    text = str(path_or_name)
+    looks_like_path = isinstance(path_or_name, Path) or "/" in text or "\\" in text or text.endswith(".aspen")
+    if looks_like_path or is_file(Path(text)):
+        return reader.read(Path(path_or_name))
+    if text in names(kind):
+        return reader.read(models_folder() / kind / f"{text}.aspen")
+    noun, other = {"apps": ("application", "a machine"), "machines": ("machine", "an application")}[kind]
+    if text in names("machines" if kind == "apps" else "apps"):
+        fail(
+            f"unknown-{noun}",
+            f"`{text}` is a model of the library, but {other} and no {noun}",
+            hint=f"`aspenpy list {kind}` shows the {noun}s",
+        )
+    hint = nearest(text, names(kind)) or f"`aspenpy list {kind}` shows the library's; a file is named by its path"
+    fail(f"unknown-{noun}", f"there is no file and no {noun} in the library called `{text}`", hint=hint)
+
+
+def load_application(path_or_name: str | Path, *, allow_outside: bool = False) -> Application:
+    """An application from a file or from the library.
+
+    `allow_outside` lets imports and includes leave the folder tree of the model. Raises AspenError.
+    """
+    reader = Reader(allow_outside=allow_outside)
+    return load_application_source(find("apps", path_or_name, reader), reader)
+
+
+def load_machine(path_or_name: str | Path, *, allow_outside: bool = False) -> Machine:
+    """A machine from a file or from the library; the arguments are those of `load_application`."""
+    reader = Reader(allow_outside=allow_outside)
+    return load_machine_source(find("machines", path_or_name, reader), reader)
+
+
+def parse(text: str, name: str = "<text>") -> Application | Machine:
+    """The application or machine written in a string. Imports and includes look in the current folder."""
+    source = Source(text, name)
+    warnings: list[Diagnostic] = []
+    node = parse_file(source, Reader(), warnings)
+    if isinstance(node, nodes.Application):
+        return link_application(node, source, warnings)
+    return link_machine(node, warnings)

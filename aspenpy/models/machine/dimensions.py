@@ -1,0 +1,86 @@
+"""The dimensions of a machine: resources turn amounts into seconds, and well-known properties have theirs."""
+
+from __future__ import annotations
+
+from aspenpy.language import nodes
+from aspenpy.language.diagnostics import Diagnostic
+from aspenpy.language.dimensions import BYTES, DIMENSIONLESS, FLOPS, HERTZ, JOULES, MESSAGES, SECONDS, WATTS
+from aspenpy.models.application.dimensions import RESOURCE_DIMENSIONS, Contradictions, Inference, may_carry_units
+
+PROPERTY_DIMENSIONS = {
+    "capacity": BYTES,
+    "cacheline": BYTES,
+    "bandwidth": BYTES / SECONDS,
+    "latency": SECONDS,
+    "link_bandwidth": BYTES / SECONDS,
+    "hop_latency": SECONDS,
+    "message_rate": MESSAGES / SECONDS,
+    "reduction_bandwidth": BYTES / SECONDS,
+    "clock": HERTZ,
+    "idle": WATTS,
+    "tdp": WATTS,
+    "power_cap": WATTS,
+    "active_core_power": WATTS,
+    "uncore_power": WATTS,
+    "uncore_clock": HERTZ,
+    "uncore_reference": HERTZ,
+    "efficiency": DIMENSIONLESS,
+    "constant_power": WATTS,
+    "energy_per_flop": JOULES / FLOPS,
+    "energy_per_flop_dp": JOULES / FLOPS,
+    "energy_per_byte": JOULES / BYTES,
+}
+"""What the conventional properties are in; a bare number means that unit, too."""
+
+
+OPEN_AMOUNTS = {"messages": (BYTES, MESSAGES, DIMENSIONLESS)}
+"""Amounts that are what the machine takes them for: a message may be weighed or counted."""
+
+
+def contradictions(node: nodes.Machine) -> list[Diagnostic]:
+    """Every expression of the machine whose known dimensions contradict each other or what is wanted there."""
+    if not may_carry_units(node):
+        return []
+    found = Contradictions()
+    parameters: dict[str, nodes.Expression | None] = {
+        item.name: item.value for item in node.declarations if isinstance(item, nodes.Parameter)
+    }
+    names = Inference(parameters, {}, found)
+    for value in parameters.values():
+        names.check(value)
+    for component in node.components:
+        _component(component, parameters, found)
+    return found.diagnostics
+
+
+def _in_time(item: nodes.Resource, names: Inference) -> list[Diagnostic]:
+    """What contradicts that the time of a resource is in seconds; of an amount that may be one thing or another,
+    only where each of them does."""
+    told: list[list[Diagnostic]] = []
+    for amount in OPEN_AMOUNTS.get(item.name) or (RESOURCE_DIMENSIONS.get(item.name),):
+        found = Contradictions()
+        inner = Inference(names.definitions, {**names.known, item.argument: amount}, found)
+        if amount is None or found.infer(item.time, inner) != amount:  # `flops(n) [n]` is a second for each flop
+            inner.check(item.time, SECONDS, f"the time of `{item.name}`")
+        told.append(found.diagnostics)
+    return told[0] if all(told) else []
+
+
+def _component(node: nodes.Component, parameters: dict[str, nodes.Expression | None], found: Contradictions) -> None:
+    properties = [item for item in node.items if isinstance(item, nodes.Property)]
+    values = {item.name: item.value for item in properties}
+    known = {item.name: PROPERTY_DIMENSIONS[item.name] for item in properties if item.name in PROPERTY_DIMENSIONS}
+    names = Inference({**parameters, **values}, known, found)
+    for item in node.items:
+        if isinstance(item, nodes.Part):
+            names.check(item.quantity, DIMENSIONLESS, "a quantity")
+        elif isinstance(item, nodes.Property):
+            names.check(item.value, PROPERTY_DIMENSIONS.get(item.name), f"the property `{item.name}`")
+        elif isinstance(item, nodes.PowerDraw):
+            names.check(item.watts, WATTS, "a power")
+        elif isinstance(item, nodes.Resource):
+            found.add(*_in_time(item, names))
+            for trait in item.traits:
+                argument = {} if trait.argument is None else {trait.argument: None}
+                traits = Inference(names.definitions, {**names.known, "base": None, **argument}, found)
+                traits.check(trait.time, SECONDS, f"the time of `{item.name}` with `{trait.name}`")

@@ -1,0 +1,97 @@
+"""From a file to a Machine, its tree checked."""
+
+from __future__ import annotations
+
+from graphlib import CycleError, TopologicalSorter
+
+from aspenpy.language import nodes
+from aspenpy.language.diagnostics import AspenError, Diagnostic, Related, chain, fail, nearest
+from aspenpy.language.files import Reader
+from aspenpy.language.parser import parse_file
+from aspenpy.language.source import Source, Span
+from aspenpy.models.application.load import redefinitions
+from aspenpy.models.machine.dimensions import contradictions
+from aspenpy.models.machine.model import Machine
+
+
+def load(source: Source, reader: Reader | None = None) -> Machine:
+    """The machine model in a source; raises AspenError with everything that is wrong with its tree."""
+    warnings: list[Diagnostic] = []
+    node = parse_file(source, reader or Reader(), warnings)
+    if not isinstance(node, nodes.Machine):
+        hint = "a machine model has a component `machine NAME { ... }`"
+        fail(
+            "not-a-machine", f"`{source.name}` is an application model, not a machine model", node.name_span, hint=hint
+        )
+    return link(node, warnings)
+
+
+def link(node: nodes.Machine, warnings: list[Diagnostic]) -> Machine:
+    """The machine of a syntax tree, once its components are known, of the type said, and a tree, and its
+    dimensions agree."""
+    errors = contradictions(node)
+    if errors:
+        raise AspenError(*errors)
+    return assemble(node, warnings)
+
+
+def assemble(node: nodes.Machine, warnings: list[Diagnostic]) -> Machine:
+    """The same, whether its dimensions agree or not."""
+    components = {component.name: component for component in node.components}
+    errors = _root_errors(node, components) + _part_errors(components) or _cycle_errors(components)
+    if errors:
+        raise AspenError(*errors)
+    scopes = [node.declarations, node.components, *(_named_items(component) for component in node.components)]
+    found = [warning for scope in scopes for warning in redefinitions(scope)]
+    return Machine(node, (*warnings, *found))
+
+
+def _named_items(component: nodes.Component) -> tuple[nodes.Resource | nodes.Property, ...]:
+    """What a component may have once under a name; parts may be listed twice."""
+    return tuple(item for item in component.items if isinstance(item, nodes.Resource | nodes.Property))
+
+
+def _root_errors(node: nodes.Machine, components: dict[str, nodes.Component]) -> list[Diagnostic]:
+    roots = [component for component in components.values() if component.type == "machine"]
+    if len(roots) == 1:
+        return []
+    if roots:
+        related = tuple(Related(root.name_span, "another one") for root in roots[1:])
+        message = "a file holds one component of type `machine`, and here are " + str(len(roots))
+        return [Diagnostic("many-machines", message, roots[0].name_span, related)]
+    first = node.components[0] if node.components else None
+    place: Span | None = first.type_span if first else node.span
+    hint = "the tree begins with `machine NAME { node [1] ... }`"
+    return [Diagnostic("no-machine", "there is no component of type `machine`", place, hint=hint)]
+
+
+def _part_errors(components: dict[str, nodes.Component]) -> list[Diagnostic]:
+    found = []
+    for component in components.values():
+        for part in component.items:
+            if not isinstance(part, nodes.Part):
+                continue
+            if part.name not in components:
+                hint = nearest(part.name, components)
+                message = f"unknown component `{part.name}`"
+                found.append(Diagnostic("unknown-component", message, part.name_span or part.span, hint=hint))
+            elif components[part.name].type != part.type:
+                actual = components[part.name]
+                message = f"`{part.name}` is a {actual.type}, not a {part.type}"
+                related = (Related(actual.name_span, f"declared as a {actual.type} here"),)
+                found.append(Diagnostic("wrong-type", message, part.span, related))
+    return found
+
+
+def _cycle_errors(components: dict[str, nodes.Component]) -> list[Diagnostic]:
+    parts = {
+        name: [item for item in component.items if isinstance(item, nodes.Part)]
+        for name, component in components.items()
+    }
+    try:
+        TopologicalSorter({name: [part.name for part in inner] for name, inner in parts.items()}).prepare()
+    except CycleError as error:
+        cycle: list[str] = error.args[1][::-1]
+        part = next(part for part in parts[cycle[0]] if part.name == cycle[1])
+        return [Diagnostic("component-cycle", "a component is part of itself: " + chain(cycle), part.span)]
+    return []

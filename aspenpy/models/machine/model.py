@@ -1,0 +1,335 @@
+"""Machine: a loaded machine model, its components a tree under the one of type `machine`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Any
+
+from aspenpy.expr import graph
+from aspenpy.expr.graph import Expr
+from aspenpy.language import nodes
+from aspenpy.language.diagnostics import Diagnostic, fail
+from aspenpy.language.draw_sites import Draw, draw_sites, site_in_text
+from aspenpy.language.lower import Lowering, Origins, constant, guarded
+from aspenpy.language.source import Span
+from aspenpy.models.application.model import Parameter
+from aspenpy.record import Record
+from aspenpy.tables.result import Result
+
+OWNER = "machine"
+"""The owner of a machine's symbols: it tells them from an application's of the same name."""
+
+BASE = graph.symbol("base", "trait")
+"""What a trait calls the time so far."""
+
+
+class ResourceTrait(Record):
+    """How a trait changes a resource's time: an expression of `BASE` and, if it takes one, its argument."""
+
+    name: str
+    argument: Expr | None
+    time: Expr
+    span: Span | None
+
+
+class Resource(Record):
+    """Seconds that an amount (`argument`) takes on one component of the kind."""
+
+    name: str
+    component: str
+    argument: Expr
+    time: Expr
+    traits: dict[str, ResourceTrait]
+    span: Span | None
+    name_span: Span | None
+
+
+class Part(Record):
+    """So many components of one kind inside another."""
+
+    component: str
+    quantity: Expr
+    span: Span | None
+
+
+class Property(Record):
+    """A property of a component; its symbol is `component.property`. A flag has no value."""
+
+    name: str
+    symbol: Expr
+    value: Expr | None
+    span: Span | None
+
+
+class Component(Record):
+    """One kind of component with what is written in its braces. Of two resources or properties with one
+    name the later holds; of two traits with one name the first."""
+
+    name: str
+    type: str
+    parts: tuple[Part, ...]
+    properties: dict[str, Property]
+    resources: dict[str, Resource]
+    conflicts: tuple[tuple[str, str], ...]
+    power: dict[str, Expr]
+    span: Span | None
+    name_span: Span | None
+
+
+class Place(Record):
+    """A component where it stands in the tree: the names from the machine down to it, and how many of it
+    the whole machine has (the product of the quantities on the way)."""
+
+    component: Component
+    path: tuple[str, ...]
+    count: Expr
+    parents: tuple[Component, ...]
+
+
+MOST_DEEP = 4000
+"""Components of which each has the next as a part."""
+
+MOST_PLACES = 100_000
+"""Of one tree: two parts that are the same component, forty levels deep, are a million million places."""
+
+
+class Machine(Result):
+    """A machine model. Immutable; equal when the texts say the same."""
+
+    reported_by = "machine"
+
+    def __init__(self, node: nodes.Machine, warnings: tuple[Diagnostic, ...] = ()) -> None:
+        self.node = node
+        self.warnings = warnings
+        self.origins: Origins = {}
+
+    @property
+    def name(self) -> str:
+        return self.root.name
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Machine) and self.node == other.node
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash(self.node)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Machine, (self.node, self.warnings)
+
+    def __repr__(self) -> str:
+        return f"<Machine {self.name}: sockets {', '.join(self.sockets) or 'none'}>"
+
+    def to_aspen(self) -> str:
+        """The model as Aspen text."""
+        return self._text
+
+    @cached_property
+    def _text(self) -> str:
+        from aspenpy.language.printer import to_aspen
+
+        return to_aspen(self.node)
+
+    # -- what it declares ------------------------------------------------------------------------
+
+    @cached_property
+    def declared(self) -> dict[str, nodes.Parameter]:
+        """Its parameters by name; of two with one name the later holds."""
+        return {node.name: node for node in self.node.declarations if isinstance(node, nodes.Parameter)}
+
+    @cached_property
+    def parameters(self) -> tuple[Parameter, ...]:
+        """The same with what stands for their values and for the ends of their ranges."""
+        lower = Lowering(self._resolve_parameter, self.origins, (), self.site_of_draw)
+        return tuple(
+            Parameter(
+                name,
+                graph.symbol(name, OWNER),
+                guarded(lower, node.value),
+                None if node.low is None else guarded(lower, node.low),
+                None if node.high is None else guarded(lower, node.high),
+                node,
+                node.span,
+            )
+            for name, node in self.declared.items()
+        )
+
+    @cached_property
+    def constants(self) -> dict[str, int]:
+        """The members of its enums with their values."""
+        enums = [node for node in self.node.declarations if isinstance(node, nodes.Enum)]
+        return {member: value for enum in enums for value, member in enumerate(enum.members)}
+
+    @cached_property
+    def properties(self) -> frozenset[str]:
+        """Its properties under their full names, `component.property`."""
+        kept = {node.name: node for node in self.node.components}.values()
+        return frozenset(
+            f"{node.name}.{item.name}" for node in kept for item in node.items if isinstance(item, nodes.Property)
+        )
+
+    def declaration(self, name: str) -> nodes.Parameter | nodes.Property | None:
+        """Where a parameter, or a property under its full name, is declared."""
+        if name in self.declared:
+            return self.declared[name]
+        component, _, plain = name.partition(".")
+        items = (item for node in self.node.components if node.name == component for item in node.items)
+        found = [item for item in items if isinstance(item, nodes.Property) and item.name == plain]
+        return found[-1] if found else None
+
+    @cached_property
+    def definitions(self) -> dict[Expr, Expr]:
+        """What each of its symbols stands for: parameters, and properties as `component.property`."""
+        found = {parameter.symbol: parameter.value for parameter in self.parameters}
+        for component in self.components.values():
+            for item in component.properties.values():
+                if item.value is not None:
+                    found[item.symbol] = item.value
+        return found
+
+    @cached_property
+    def components(self) -> dict[str, Component]:
+        """Its components by name; of two with one name the later holds."""
+        return {node.name: self._component(node) for node in self.node.components}
+
+    @cached_property
+    def root(self) -> Component:
+        """The component of type `machine`."""
+        return next(component for component in self.components.values() if component.type == "machine")
+
+    @cached_property
+    def sockets(self) -> tuple[str, ...]:
+        """The names of the components of type `socket` in the tree."""
+        return tuple(
+            dict.fromkeys(place.component.name for place in self.first_places() if place.component.type == "socket")
+        )
+
+    # -- the tree --------------------------------------------------------------------------------
+
+    def places(self, socket: str | None = None) -> Iterator[Place]:
+        """The tree depth first, each component before its parts. With a socket named, every other kind of
+        socket is left out with all below it."""
+        for number, place in enumerate(self._walk(socket)):
+            if number == MOST_PLACES:
+                message = f"the tree of machine `{self.name}` has more than {MOST_PLACES:,} places"
+                fail("too-many-places", message, self.root.name_span, hint="say how many by a quantity: `core [8] c`")
+            yield place
+
+    def first_places(self, socket: str | None = None) -> Iterator[Place]:
+        """Each kind of component once, where the tree comes to it first: who offers what is decided there."""
+        return self._walk(socket, set())
+
+    def _walk(self, socket: str | None, seen: set[str] | None = None) -> Iterator[Place]:
+        pending = [Place(self.root, (self.root.name,), graph.ONE, ())]
+        while pending:
+            place = pending.pop()
+            if seen is not None:
+                if place.component.name in seen:
+                    continue
+                seen.add(place.component.name)
+            yield place
+            inner = []
+            for part in place.component.parts:
+                component = self.components[part.component]
+                if len(place.path) >= MOST_DEEP:
+                    message = f"the tree of machine `{self.name}` is more than {MOST_DEEP:,} components deep"
+                    fail("too-deep", message, part.span, hint="leave out components that have one part and no more")
+                if component.type == "socket" and socket not in (None, component.name):
+                    continue
+                quantity = graph.checked("quantity", part.quantity)
+                if part.span is not None:
+                    self.origins.setdefault(quantity, part.span)
+                count = graph.mul(place.count, quantity)
+                inner.append(Place(component, (*place.path, component.name), count, (*place.parents, place.component)))
+            pending += reversed(inner)
+
+    def tree(self) -> Any:
+        """The tree of components as a `networkx.DiGraph`; an edge carries its `quantity`."""
+        import networkx
+
+        result = networkx.DiGraph()
+        for component in self.components.values():
+            result.add_node(component.name, type=component.type)
+            for part in component.parts:
+                result.add_edge(component.name, part.component, quantity=part.quantity)
+        return result
+
+    # -- names -----------------------------------------------------------------------------------
+
+    def lookup(self, name: str) -> Expr | None:
+        """A parameter's or property's symbol, an enum member or a constant."""
+        if name in self.declared:
+            return graph.symbol(name, OWNER)
+        if name in self.constants:
+            return graph.number(self.constants[name])
+        if name in self.properties:
+            return graph.symbol(name, OWNER)
+        return constant(name)
+
+    def _resolve_parameter(self, node: nodes.Name) -> Expr:
+        """A machine's own parameters never see an application's names."""
+        return self.lookup(node.name) or graph.symbol(node.name, OWNER)
+
+    def _component(self, node: nodes.Component) -> Component:
+        names = {
+            item.name: graph.symbol(f"{node.name}.{item.name}", OWNER)
+            for item in node.items
+            if isinstance(item, nodes.Property)
+        }
+        lower = self._lowering(names)
+        properties = {
+            item.name: Property(
+                item.name, names[item.name], None if item.value is None else guarded(lower, item.value), item.span
+            )
+            for item in node.items
+            if isinstance(item, nodes.Property)
+        }
+        parts = tuple(
+            Part(item.name, graph.ONE if item.quantity is None else guarded(lower, item.quantity), item.span)
+            for item in node.items
+            if isinstance(item, nodes.Part)
+        )
+        resources = {
+            item.name: self._resource(node, item, names) for item in node.items if isinstance(item, nodes.Resource)
+        }
+        conflicts = tuple((item.first, item.second) for item in node.items if isinstance(item, nodes.Conflict))
+        power: dict[str, Expr] = {
+            item.kind: guarded(lower, item.watts) for item in node.items if isinstance(item, nodes.PowerDraw)
+        }
+        return Component(
+            node.name, node.type, parts, properties, resources, conflicts, power, node.span, node.name_span
+        )
+
+    def _resource(self, component: nodes.Component, node: nodes.Resource, names: dict[str, Expr]) -> Resource:
+        owner = f"{component.name}.{node.name}"
+        argument = graph.symbol(node.argument, owner)
+        traits: dict[str, ResourceTrait] = {}
+        for trait in node.traits:
+            own = None if trait.argument is None else graph.symbol(trait.argument, f"{owner} {trait.name}")
+            inner = {**names, "base": BASE} | ({} if own is None or trait.argument is None else {trait.argument: own})
+            time = guarded(self._lowering(inner), trait.time)
+            traits.setdefault(trait.name, ResourceTrait(trait.name, own, time, trait.span))
+        time = guarded(self._lowering({**names, node.argument: argument}), node.time)
+        return Resource(node.name, component.name, argument, time, traits, node.span, node.name_span)
+
+    def _lowering(self, names: dict[str, Expr]) -> Lowering:
+        """Inside a component: its arguments and properties, then the machine's parameters, then whatever the
+        application calls so."""
+
+        def resolve(node: nodes.Name) -> Expr:
+            return names.get(node.name) or self.lookup(node.name) or graph.symbol(node.name)
+
+        return Lowering(resolve, self.origins, (), self.site_of_draw)
+
+    def site_of_draw(self, node: Draw) -> str:
+        """What tells a draw from all others of the model."""
+        return self._draw_sites.get(id(node)) or site_in_text(node)
+
+    @cached_property
+    def _draw_sites(self) -> dict[int, str]:
+        components = {f"machine {component.name}": component for component in self.node.components}
+        return draw_sites({"machine": self.node.declarations, **components})

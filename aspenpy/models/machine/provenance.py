@@ -1,0 +1,77 @@
+"""Provenance: where the numbers of a machine are from, as the comments beside them say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from aspenpy.language import nodes
+from aspenpy.language.source import Source, Span
+from aspenpy.models.machine.model import Machine
+from aspenpy.record import Record
+
+
+class Origin(Record):
+    """A number as it was written, at its place, and what the comment beside it says.
+
+    That is the comment behind it on its line, else the one right above it, else the one above its component.
+    """
+
+    name: str
+    written: str
+    comment: str
+    span: Span
+
+
+def provenance(machine: Machine) -> list[Origin]:
+    """The numbers that have a comment: parameters, then by component quantities, properties and powers."""
+    found = []
+    for name, expression, span, component in _numbers(machine):
+        if expression.span is None or span is None:
+            continue
+        comment = _behind(span) or _above(span) or (_above(component) if component else "")
+        if comment:
+            found.append(Origin(name, " ".join(expression.span.text().split()), comment, span))
+    return found
+
+
+def _numbers(machine: Machine) -> Iterator[tuple[str, nodes.Expression, Span | None, Span | None]]:
+    """Name, expression, place, and the place of the component around it."""
+    for parameter in machine.declared.values():
+        yield parameter.name, parameter.value, parameter.span, None
+    for component in {node.name: node for node in machine.node.components}.values():
+        for item in component.items:
+            if isinstance(item, nodes.Part) and item.quantity is not None:
+                yield f"{component.name}.{item.name}", item.quantity, item.span, component.span
+            elif isinstance(item, nodes.Property) and item.value is not None:
+                yield f"{component.name}.{item.name}", item.value, item.span, component.span
+            elif isinstance(item, nodes.PowerDraw):
+                yield f"{component.name}.{item.kind} power", item.watts, item.span, component.span
+
+
+def _behind(span: Span) -> str:
+    source, _, end = span.resolve()
+    stop = source.text.find("\n", end)
+    rest = source.text[end : len(source.text) if stop < 0 else stop]
+    return rest.partition("//")[2].strip()
+
+
+def _above(span: Span) -> str:
+    """The comment lines right above the line that a thing begins on. Those that a file begins with are about it."""
+    source, start, _ = span.resolve()
+    lines: list[str] = []
+    for line in _upwards(source, start):
+        if not line.startswith("//"):
+            break
+        lines.append(line.removeprefix("//").strip())
+    else:
+        return ""
+    return " ".join(reversed(lines)).strip()
+
+
+def _upwards(source: Source, start: int) -> Iterator[str]:
+    """The lines above, from the nearest on."""
+    end = source.text.rfind("\n", 0, start)
+    while end > 0:
+        begin = source.text.rfind("\n", 0, end) + 1
+        yield source.text[begin:end].strip()
+        end = begin - 1

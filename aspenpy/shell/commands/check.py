@@ -1,0 +1,77 @@
+"""`aspenpy check`: check models for errors and likely mistakes."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from collections import Counter
+from collections.abc import Iterable
+
+from aspenpy.language.diagnostics import AspenError, Diagnostic
+from aspenpy.shell.models import files_in, path_of
+from aspenpy.shell.output import drawn, emit, emit_json
+from aspenpy.shell.parser import Examples, add_machine, add_outside
+
+EXAMPLES: Examples = (
+    ("models of the library; files and folders are named the same way", "aspenpy check comd haswell"),
+    ("an application on a machine: does that know its resources and traits?", "aspenpy check comd --machine haswell"),
+    ("for an editor", "aspenpy check comd --format json"),
+)
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "files",
+        metavar="FILE",
+        nargs="+",
+        help="a model, or a folder: all its files *.aspen, those in folders below too",
+    )
+    add_machine(parser, required=False, why=", which the applications are to run on")
+    parser.add_argument("--socket", metavar="S", help="the kind of socket they are to run on (default: any of them)")
+    parser.add_argument("--strict", action="store_true", help="exits with status 1 if there is a warning")
+    parser.add_argument("--format", choices=("table", "json"), default="table", help="default: table")
+    add_outside(parser)
+
+
+def run(arguments: Namespace) -> int:
+    """0, with `--strict` 1 where there are warnings, 2 where there are errors."""
+    return conclude(list(_once(_diagnostics(arguments))), arguments.format == "json", arguments.strict)
+
+
+def conclude(found: list[Diagnostic], as_json: bool, strict: bool) -> int:
+    """Writes what was found and how much that is, and returns the exit status."""
+    counted = Counter(diagnostic.severity for diagnostic in found)
+    if as_json:
+        emit_json([diagnostic.to_json() for diagnostic in found])
+    else:
+        import sys
+
+        parts = [drawn(found, sys.stdout)] if found else []
+        emit("\n\n".join([*parts, f"{_number(counted['error'], 'error')}, {_number(counted['warning'], 'warning')}"]))
+    return 2 if counted["error"] else 1 if counted["warning"] and strict else 0
+
+
+def _diagnostics(arguments: Namespace) -> Iterable[Diagnostic]:
+    from aspenpy.answers.checks.files import check_file
+    from aspenpy.language.files import Reader
+    from aspenpy.models.library import load_machine
+
+    outside = arguments.allow_outside
+    machine = load_machine(arguments.machine, allow_outside=outside) if arguments.machine else None
+    for name in arguments.files:
+        try:
+            files = list(files_in([str(path_of(name))]))
+        except AspenError as error:
+            yield from error.diagnostics
+            continue
+        for path, walked in files:
+            reader = Reader(allow_outside=outside)
+            yield from check_file(path, machine, reader, socket=arguments.socket, part_allowed=walked)
+
+
+def _once(diagnostics: Iterable[Diagnostic]) -> Iterable[Diagnostic]:
+    """What is wrong in a file that several others include is said once."""
+    return {str(diagnostic): diagnostic for diagnostic in diagnostics}.values()
+
+
+def _number(count: int, noun: str) -> str:
+    return f"{count or 'no'} {noun}{'' if count == 1 else 's'}"

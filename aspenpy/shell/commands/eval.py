@@ -1,0 +1,97 @@
+"""`aspenpy eval`: predict the runtime of an application on a machine, by kernel and resource."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from typing import Any
+
+from aspenpy.answers.case import Case
+from aspenpy.answers.prediction import Prediction, predict
+from aspenpy.language.diagnostics import Diagnostic
+from aspenpy.shell.entry import case_of_arguments, entries
+from aspenpy.shell.output import emit, emit_json, report, show
+from aspenpy.shell.parser import Examples, add_machine, add_model, add_seed, add_settings
+from aspenpy.tables.data import as_csv, as_json
+from aspenpy.tables.table import Report
+
+EXAMPLES: Examples = (
+    ("the runtime, the kernels, the resources", "aspenpy eval comd --machine haswell"),
+    ("other values: numbers, or expressions", "aspenpy eval comd --machine haswell --set nx=40 --set 'ny=2*nx'"),
+    ("one of several kinds of sockets", "aspenpy eval comd --machine keeneland --socket intel_xeon_x5660"),
+    ("one kernel of the application", "aspenpy eval stream --machine haswell --kernel triad"),
+    ("only some numbers", "aspenpy eval comd --machine haswell --metric runtime,flops,bytes"),
+    ("everything, for a program", "aspenpy eval comd --machine haswell --format json"),
+)
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    add_model(parser)
+    add_machine(parser, required=True)
+    add_settings(parser)
+    parser.add_argument(
+        "--metric",
+        metavar="NAME,...",
+        type=lambda text: text.split(","),
+        default=[],
+        help="shows only these: runtime, energy, power, edp, ed2p, or the amount of a resource (flops, ..., bytes)",
+    )
+    parser.add_argument("--format", choices=("table", "json", "csv"), default="table", help="default: table")
+    add_seed(parser)
+    parser.add_argument(
+        "--samples", metavar="K", type=_positive, help="also draws K times: mean, deviation and quantiles"
+    )
+
+
+def _positive(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise ArgumentTypeError(f"expected a whole number from 1 on, not `{text}`")
+    return int(text)
+
+
+def run(arguments: Namespace) -> int:
+    case = case_of_arguments(arguments, "main")
+    predictions = [predict(case.changed(kernel=kernel)) for kernel in entries(case.application, arguments.kernel)]
+    if arguments.format == "json":
+        emit_json(_object(case, predictions, arguments))
+        return 0
+    report(_warnings(predictions))
+    if arguments.format == "csv":
+        _emit_csv(predictions, arguments.metric)
+    else:
+        _show(predictions, arguments)
+    return 0
+
+
+def _warnings(predictions: list[Prediction]) -> list[Diagnostic]:
+    """Each once, however many kernels it concerns."""
+    return list({str(found): found for prediction in predictions for found in prediction.diagnostics}.values())
+
+
+def _show(predictions: list[Prediction], arguments: Namespace) -> None:
+    for position, prediction in enumerate(predictions):
+        if position:
+            emit("")
+        show(_report(prediction, arguments).page)
+
+
+def _report(prediction: Prediction, arguments: Namespace) -> Report:
+    samples = prediction.samples(arguments.samples) if arguments.samples else None
+    return prediction.report(metrics=arguments.metric, samples=samples)
+
+
+def _emit_csv(predictions: list[Prediction], metrics: list[str]) -> None:
+    """The rows of all in one table."""
+    first, *rest = (prediction.report(metrics=metrics).tables("csv")[0] for prediction in predictions)
+    emit(as_csv(first.replace(rows=sum((table.rows for table in rest), first.rows))), end="")
+
+
+def _object(case: Case, predictions: list[Prediction], arguments: Namespace) -> dict[str, Any]:
+    """Of one kernel its own object; of several, for lack of `main`, one that holds theirs."""
+    found = [as_json(_report(item, arguments)) for item in predictions]
+    if arguments.kernel or "main" in case.application.kernels:
+        return found[0]
+    first = predictions[0]
+    names = {"application": first.application.name, "machine": first.machine.name}
+    head = {**names, "socket": first.socket, "kernel": None}
+    diagnostics = [diagnostic.to_json() for diagnostic in _warnings(predictions)]
+    return {**head, "predictions": found, "diagnostics": diagnostics}

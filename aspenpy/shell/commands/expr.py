@@ -1,0 +1,113 @@
+"""`aspenpy expr`: the runtime as a formula in the parameters that are left free."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from collections.abc import Callable
+
+from aspenpy.answers.case import Case
+from aspenpy.answers.prediction import Prediction, amount_of, counts, metric_of
+from aspenpy.answers.scope import Scope
+from aspenpy.expr.graph import Expr
+from aspenpy.language.diagnostics import AspenError, Diagnostic
+from aspenpy.shell.entry import case_of_arguments
+from aspenpy.shell.failure import CommandError
+from aspenpy.shell.output import emit, report
+from aspenpy.shell.parser import Examples, add_machine, add_model, add_settings
+
+EXAMPLES: Examples = (
+    ("the runtime in seconds, one parameter left free", "aspenpy expr matmul --machine simple --free n"),
+    ("a parameter of each model", "aspenpy expr stream --machine simple --free n,simple_bandwidth"),
+    ("simplified, for a paper", "aspenpy expr matmul --machine simple --free n --simplify --latex"),
+    ("a function in C", "aspenpy expr matmul --machine simple --free n,ranks --c"),
+    ("how much of a resource is asked for: no machine is needed", "aspenpy expr matmul --resource flops --free n"),
+)
+
+Written = Callable[[Expr, list[Expr], str], str]
+"""The text of a formula, given its free symbols and what it is called."""
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    add_model(parser)
+    add_machine(parser, required=False, why="; without one only --resource can be asked for")
+    add_settings(parser)
+    parser.add_argument(
+        "--free",
+        metavar="NAME,...",
+        default="",
+        help="the parameters that stay in the formula; for all others their values are put in",
+    )
+    parser.add_argument("--metric", metavar="NAME", help="runtime (the default), energy, edp, ..., or an amount")
+    parser.add_argument("--resource", metavar="NAME", dest="metric", help="the same, said of a resource")
+    parser.add_argument("--simplify", action="store_true", help="lets SymPy simplify it; slow for a large formula")
+    forms = parser.add_mutually_exclusive_group()
+    forms.add_argument("--latex", dest="form", action="store_const", const="latex", help="as LaTeX")
+    forms.add_argument("--sympy", dest="form", action="store_const", const="sympy", help="as SymPy writes it")
+    forms.add_argument("--c", dest="form", action="store_const", const="c", help="as a function in C99")
+
+
+def run(arguments: Namespace) -> int:
+    metric = arguments.metric or "runtime"
+    scope, expr = _asked_for(case_of_arguments(arguments), metric)
+    free = [name.strip() for name in arguments.free.split(",") if name.strip()]
+    formula = scope.formulas([expr], free)[0]
+    _refuse_failures(formula, scope)
+    try:
+        if arguments.simplify:
+            from aspenpy.expr.sympy_view import simplify
+
+            formula = simplify(formula)
+        emit(WRITTEN[arguments.form](formula, [scope.symbol(name) for name in free], metric))
+    except ValueError as error:  # too large a formula, or one that has no such form; the message says which
+        raise CommandError(str(error)) from None
+    return 0
+
+
+def _asked_for(case: Case, metric: str) -> tuple[Scope, Expr]:
+    """The metric in the symbols of the models, and what they stand for."""
+    if case.machine is None:
+        if metric == "runtime":
+            raise CommandError("a runtime needs a machine (--machine M); without one, say --resource NAME")
+        scope, amounts = counts(case)
+        return scope, amount_of(amounts, metric)
+    report(case.tree.warnings)
+    return Prediction(case).scope, metric_of(case.tree, metric)
+
+
+def _refuse_failures(formula: Expr, scope: Scope) -> None:
+    """A formula that fails whatever its parameters are is none; what stands in one branch of a choice may."""
+    waiting, seen = [formula], {formula}
+    while waiting:
+        node = waiting.pop()
+        if node.kind == "failure" and isinstance(node.payload, Diagnostic):
+            raise AspenError(node.payload)
+        certain = node.args[:1] if node.kind in ("if_else", "junction") else node.args
+        waiting += (arg for arg in certain if arg not in seen)
+        seen.update(certain)
+
+
+def _text(formula: Expr, free: list[Expr], metric: str) -> str:
+    from aspenpy.expr.printer import to_text
+
+    return to_text(formula)
+
+
+def _latex(formula: Expr, free: list[Expr], metric: str) -> str:
+    from aspenpy.expr.printer import to_latex
+
+    return to_latex(formula)
+
+
+def _sympy(formula: Expr, free: list[Expr], metric: str) -> str:
+    from aspenpy.expr.sympy_view import sympy_text
+
+    return sympy_text(formula)
+
+
+def _c(formula: Expr, free: list[Expr], metric: str) -> str:
+    from aspenpy.engine.c_text import to_c
+
+    return to_c(formula, free, metric).rstrip("\n")
+
+
+WRITTEN: dict[str | None, Written] = {None: _text, "latex": _latex, "sympy": _sympy, "c": _c}

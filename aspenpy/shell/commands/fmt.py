@@ -1,0 +1,109 @@
+"""`aspenpy fmt`: format model files."""
+
+from __future__ import annotations
+
+import sys
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator
+from pathlib import Path
+
+from aspenpy.language.diagnostics import AspenError
+from aspenpy.language.files import Reader, is_there, put_whole
+from aspenpy.language.format import format_text
+from aspenpy.language.source import Source
+from aspenpy.shell.failure import CommandError
+from aspenpy.shell.models import files_in
+from aspenpy.shell.output import emit, report
+from aspenpy.shell.parser import Examples, add_outside
+
+EXAMPLES: Examples = (
+    ("from standard input to standard output", "echo 'param  n=4*kilo' | aspenpy fmt -"),
+    ("whether there is something to do", "echo 'param n = 4*kilo' | aspenpy fmt --check -"),
+)
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "files",
+        metavar="FILE",
+        nargs="+",
+        help="a model, or a folder: all its files *.aspen; each is replaced by its new text at once or not at all. "
+        "- reads standard input and writes standard output",
+    )
+    modes = parser.add_mutually_exclusive_group()
+    modes.add_argument("--check", action="store_true", help="changes nothing; exits with status 1 if it would")
+    modes.add_argument("--diff", action="store_true", help="the same, and shows the changes")
+    add_outside(parser)
+
+
+def run(arguments: Namespace) -> int:
+    """0, with `--check` and `--diff` 1 if something would change, 2 if a file could not be laid out."""
+    status = 0
+    for name in _names(arguments.files):
+        try:
+            changed = _laid_out(name, arguments)
+        except AspenError as error:
+            report(error.diagnostics)
+            status = 2
+        else:
+            status = max(status, int(changed and (arguments.check or arguments.diff)))
+    return status
+
+
+def _names(given: list[str]) -> Iterator[str]:
+    """Standard input, the files, and those of the folders."""
+    for name in given:
+        yield from [name] if name == "-" else (str(file.path) for file in files_in([name]))
+
+
+def _laid_out(name: str, arguments: Namespace) -> bool:
+    """Lays one file out, or says how; returns whether its text is another one."""
+    reader = Reader(allow_outside=arguments.allow_outside)
+    source = standard_input() if name == "-" else reader.read(name)
+    text = format_text(source, reader)
+    changed = text != source.text
+    if arguments.diff:
+        if changed:
+            emit(_difference(source, text))
+    elif arguments.check:
+        if changed:
+            emit(f"{source.name} would be changed")
+    elif name == "-":
+        emit(text.removesuffix("\n"), end="\n" * bool(text))
+    elif changed:
+        replace(Path(name), text)
+        emit(f"{name} changed")
+    return changed
+
+
+def standard_input() -> Source:
+    """The text on standard input."""
+    if sys.stdin is None:
+        raise CommandError("cannot read standard input: it is closed")
+    try:
+        return Source(sys.stdin.buffer.read().decode("utf-8-sig"), "<standard input>")
+    except UnicodeDecodeError:
+        raise CommandError("standard input is not UTF-8") from None
+
+
+def _difference(source: Source, text: str) -> str:
+    from difflib import unified_diff
+
+    before, after = source.text.splitlines(), text.splitlines()
+    return "\n".join(unified_diff(before, after, source.name, f"{source.name} (laid out)", lineterm=""))
+
+
+def replace(path: Path, text: str) -> None:
+    """Puts a new text in the place of a file, or makes it: all of it or, if that fails, nothing. Links and the mode
+    stay."""
+    import os
+
+    target = path.resolve()
+    if is_there(target) and not os.access(target, os.W_OK):
+        raise CommandError(f"cannot write {path}: permission denied")
+    if is_there(target) and not target.is_file():
+        raise CommandError(f"cannot write {path}: it is not an ordinary file")
+    try:
+        put_whole(target, text)
+    except OSError as error:
+        raise CommandError(f"cannot write {path}: {error.strerror}") from None

@@ -1,0 +1,149 @@
+"""`aspenpy list`: list the applications and machines of the library."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from aspenpy.language.axis import ends
+from aspenpy.shell.failure import CommandError
+from aspenpy.shell.output import emit_json, show
+from aspenpy.shell.parser import Examples
+
+if TYPE_CHECKING:
+    from aspenpy.models.machine.header import Header
+    from aspenpy.report.library import Wanted
+
+EXAMPLES: Examples = (
+    ("applications", "aspenpy list apps"),
+    ("machines", "aspenpy list machines"),
+    ("some of them", "aspenpy list machines --kind gpu --vendor NVIDIA --year 2012..2017"),
+    ("by what is in them", "aspenpy list machines --kind cpu --cores 32.. --memory '..256 GiB'"),
+    ("for a program", "aspenpy list machines --format json"),
+)
+
+KINDS = ("cpu", "gpu", "system", "abstract", "teaching")
+FILTERS = ("machine_kind", "vendor", "year", "cores", "memory")
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("kind", metavar="KIND", choices=("apps", "machines"), help="apps or machines")
+    parser.add_argument("--kind", choices=KINDS, dest="machine_kind", help="only machines of this kind")
+    parser.add_argument("--vendor", metavar="NAME", help="only machines by this vendor")
+    parser.add_argument("--year", metavar="MIN..MAX", help="only machines first delivered in these years")
+    parser.add_argument("--cores", metavar="MIN..MAX", help="only machines with so many cores in all")
+    parser.add_argument("--memory", metavar="MIN..MAX", help="only machines with so much memory in all, such as 1TB..")
+    parser.add_argument("--format", choices=("table", "json"), default="table", help="default: table")
+
+
+def run(arguments: Namespace) -> int:
+    from aspenpy.report.library import report, sources
+    from aspenpy.tables.data import objects
+
+    asked = any(getattr(arguments, name) is not None for name in FILTERS)
+    if asked and arguments.kind != "machines":
+        raise CommandError(
+            "--kind, --vendor, --year, --cores and --memory choose among machines: aspenpy list machines"
+        )
+    found = report(arguments.kind, sources(arguments.kind, _wanted(arguments) if asked else None))
+    if arguments.format == "json":
+        emit_json(objects(found.tables("json")[0]))
+    else:
+        show(found.page)
+    return 0
+
+
+class Interval(NamedTuple):
+    """From `low` to `high`, both included; None is an open end."""
+
+    low: Any
+    high: Any
+
+    def __contains__(self, value: object) -> bool:
+        number: Any = value
+        return number is not None and not (
+            (self.low is not None and number < self.low) or (self.high is not None and number > self.high)
+        )
+
+
+def _wanted(arguments: Namespace) -> Wanted:
+    """What the options let through. Machines are loaded only if it is asked what is in them."""
+    year, cores, memory = (_interval(name, getattr(arguments, name)) for name in ("year", "cores", "memory"))
+    vendor = _vendor(arguments.vendor) if arguments.vendor is not None else None
+
+    def wanted(name: str, header: Header) -> bool:
+        return (
+            arguments.machine_kind in (None, header.kind)
+            and (vendor is None or (header.vendor or "").lower() == vendor)
+            and (year is None or header.year in year)
+            and (cores is None or _in_all(name, "core") in cores)
+            and (memory is None or _in_all(name, "memory", "capacity") in memory)
+        )
+
+    return wanted
+
+
+def _vendor(text: str) -> str:
+    """In lower case; one that nobody is by is probably misspelt."""
+    from aspenpy.language.diagnostics import nearest
+    from aspenpy.models.library import find, names
+    from aspenpy.models.machine.header import header
+
+    found = {header(find("machines", name).text).vendor for name in names("machines")}
+    known = sorted(vendor for vendor in found if vendor)
+    if text.lower() not in map(str.lower, known):
+        hint = nearest(text, known) or f"there are {', '.join(known)}"
+        raise CommandError(f"--vendor: no machine of the library is by `{text}`; {hint}")
+    return text.lower()
+
+
+def _in_all(name: str, kind: str, measure: str | None = None) -> Any:
+    """How many components of a type a machine has, or how much of a property they have together; None where the
+    machine alone does not tell it."""
+    from aspenpy.expr import graph
+    from aspenpy.expr.evaluate import EvaluationError, evaluate_many
+    from aspenpy.models.library import load_machine
+
+    machine = load_machine(name)
+    terms = []
+    for place in machine.places():
+        if place.component.type == kind:
+            each = place.component.properties.get(measure) if measure else None
+            size = graph.ONE if each is None or each.value is None else each.value
+            terms.append(graph.mul(place.count, size if measure is None or each is not None else graph.ZERO))
+    try:
+        return evaluate_many([graph.add(*terms)], None, 0, machine.definitions)[0] if terms else 0
+    except EvaluationError:
+        return None
+
+
+def _interval(name: str, text: str | None) -> Interval | None:
+    """`MIN..MAX`, `MIN..`, `..MAX`, or one value."""
+    if text is None:
+        return None
+    low, high = (None if end is None else end.text() for end in ends(text, f"--{name}"))
+    if not (low or high):
+        raise CommandError(f"--{name}: expected MIN..MAX, MIN.. or ..MAX, not `{text}`")
+    numbers = [_number(name, end) if end else None for end in (low, low if high is None else high)]
+    found = Interval(*numbers)
+    if found.low is not None and found.high is not None and found.low > found.high:
+        raise CommandError(f"--{name}: there is nothing between {low} and {high}")
+    return found
+
+
+def _number(name: str, text: str) -> Any:
+    from aspenpy.expr.evaluate import EvaluationError, evaluate
+    from aspenpy.language.lower import Lowering, constant
+    from aspenpy.language.parser import parse_expression
+
+    def resolve(node: Any) -> Any:
+        return constant(node.name) or _refuse(name, text)
+
+    try:
+        return evaluate(Lowering(resolve, {})(parse_expression(text.strip(), f"<--{name}>")), {})
+    except EvaluationError:
+        _refuse(name, text)
+
+
+def _refuse(name: str, text: str) -> Any:
+    raise CommandError(f"--{name}: `{text.strip()}` is no number")

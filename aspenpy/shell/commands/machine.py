@@ -1,0 +1,120 @@
+"""`aspenpy machine`: start a machine model from a template; find implausible numbers in one."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator
+from pathlib import Path
+
+from aspenpy.language.diagnostics import AspenError, Diagnostic, distinct
+from aspenpy.language.files import put_whole
+from aspenpy.models.machine.skeleton import KINDS, Kind, skeleton
+from aspenpy.shell.commands.check import conclude
+from aspenpy.shell.failure import CommandError
+from aspenpy.shell.models import files_in, path_of
+from aspenpy.shell.output import emit
+from aspenpy.shell.parser import Examples, add_outside
+
+EXAMPLES: Examples = (
+    ("writes mine.aspen: a cluster to put the numbers of your own into", "aspenpy machine new mine --kind cluster"),
+    ("a peak above what the clock allows? less power at full load than idle?", "aspenpy machine check haswell"),
+)
+
+DEFAULT_KIND: Kind = "cpu"
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("action", metavar="ACTION", choices=("new", "check"), help="new or check")
+    parser.add_argument(
+        "names", metavar="NAME", nargs="+", help="new: what the machine is called; check: files, folders or names"
+    )
+    parser.add_argument("--kind", choices=KINDS, help=f"new: what the skeleton is of (default: {DEFAULT_KIND})")
+    parser.add_argument("--output", metavar="FILE", help="new: where it is written to (default: NAME.aspen)")
+    parser.add_argument("--strict", action="store_true", help="check: exits with status 1 if there is a warning")
+    parser.add_argument("--format", choices=("table", "json"), help="check: how the report is written (default: table)")
+    add_outside(parser)
+
+
+def run(arguments: Namespace) -> int:
+    """Of `check` as of `aspenpy check`."""
+    if arguments.action == "new":
+        return _new(arguments)
+    if arguments.kind or arguments.output:
+        raise CommandError("--kind and --output belong to `aspenpy machine new`")
+    return conclude(distinct(_diagnostics(arguments)), arguments.format == "json", arguments.strict)
+
+
+# -- new -------------------------------------------------------------------------------------------
+
+
+def _new(arguments: Namespace) -> int:
+    if len(arguments.names) > 1:
+        raise CommandError("`aspenpy machine new` takes one name")
+    if arguments.strict or arguments.format:
+        raise CommandError("--strict and --format belong to `aspenpy machine check`")
+    (name,) = arguments.names
+    kind: Kind = arguments.kind or DEFAULT_KIND
+    text = skeleton(name, kind)
+    _refuse_name(name, text)
+    path = Path(arguments.output or f"{name}.aspen")
+    try:
+        if path.exists() or path.is_symlink():
+            raise CommandError(f"`{path}` is there already; --output names another file")
+        put_whole(path, text)
+    except OSError as error:
+        raise CommandError(f"cannot write `{path}`: {error.strerror}") from None
+    emit(f"{path} is written; `aspenpy show {path}` shows what is in it")
+    return 0
+
+
+def _refuse_name(name: str, text: str) -> None:
+    """What the language does not take for a name."""
+    from aspenpy.models.library import parse
+
+    if not (name.isidentifier() and name.isascii()):
+        raise CommandError(f"`{name}` is no name for a machine: letters, digits and _, none of them a digit in front")
+    try:
+        parse(text)
+    except AspenError:
+        raise CommandError(f"`{name}` is no name for a machine: it is a word of the language") from None
+
+
+# -- check -----------------------------------------------------------------------------------------
+
+
+def _diagnostics(arguments: Namespace) -> Iterator[Diagnostic]:
+    """What `aspenpy check` says of each machine, and its implausible numbers. In a folder, applications and parts of
+    machines are passed by."""
+    for name in arguments.names:
+        try:
+            files = list(files_in([str(path_of(name))]))
+        except AspenError as error:
+            yield from error.diagnostics
+            continue
+        for path, walked in files:
+            try:
+                yield from _of_file(path, walked, arguments.allow_outside)
+            except AspenError as error:
+                yield from error.diagnostics
+
+
+def _of_file(path: Path, walked: bool, allow_outside: bool) -> Iterator[Diagnostic]:
+    from aspenpy.answers.checks.machines import check_machine
+    from aspenpy.answers.checks.plausibility import implausible
+    from aspenpy.language import nodes
+    from aspenpy.language.files import Reader
+    from aspenpy.language.parser import parse_file
+    from aspenpy.models.machine.load import link
+    from aspenpy.models.machine.load import load as load_source
+
+    source = Reader(allow_outside=allow_outside).read(path)
+    if walked:
+        warnings: list[Diagnostic] = []
+        node = parse_file(source, Reader(allow_outside=allow_outside), warnings)
+        if not isinstance(node, nodes.Machine) or all(item.type != "machine" for item in node.components):
+            return
+        machine = link(node, warnings)
+    else:
+        machine = load_source(source, Reader(allow_outside=allow_outside))
+    yield from check_machine(machine)
+    yield from implausible(machine)

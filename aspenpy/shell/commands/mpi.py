@@ -1,0 +1,57 @@
+"""`aspenpy mpi`: generate an MPI program in C that sends the application's messages."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+
+from aspenpy.shell.commands.fmt import replace
+from aspenpy.shell.entry import case_of_arguments
+from aspenpy.shell.failure import CommandError
+from aspenpy.shell.output import emit, report
+from aspenpy.shell.parser import Examples, add_machine, add_model, add_outside, add_values
+
+EXAMPLES: Examples = (
+    ("the messages of CoMD, in C", "aspenpy mpi comd"),
+    ("into a file: mpicc -std=c99 jacobi.c -o jacobi -lm", "aspenpy mpi jacobi --output jacobi.c"),
+    (
+        "that waits where it would compute, as long as on a machine",
+        "aspenpy mpi comd --machine haswell --compute spin --output comd.c",
+    ),
+)
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    add_model(parser)
+    add_machine(parser, required=False, why=", for the names that the application leaves to it, and for --compute spin")
+    parser.add_argument("--socket", metavar="S", help="the kind of socket to run on, where the machine has several")
+    add_values(parser)
+    parser.add_argument(
+        "--compute",
+        choices=("comment", "spin"),
+        default="comment",
+        help="what becomes of all that sends nothing: comments, or also waiting as long as it takes on the machine "
+        "(default: comment)",
+    )
+    parser.add_argument("-o", "--output", metavar="FILE", help="where the program is written to (default: shown)")
+    add_outside(parser)
+
+
+def run(arguments: Namespace) -> int:
+    from aspenpy.generate.mpi import Skeleton
+    from aspenpy.tables.numbers import count
+
+    spin = arguments.compute == "spin"
+    if spin and not arguments.machine:
+        raise CommandError("--compute spin needs a machine (--machine M): it says how long to wait")
+    skeleton = Skeleton(case_of_arguments(arguments), spin=spin)
+    code = skeleton.code
+    report(skeleton.diagnostics)
+    if arguments.output is None:
+        emit(code, end="")
+        return 0
+    replace(Path(arguments.output), code)
+    messages, volume = skeleton.totals
+    sent = f"{count(messages)} message{'' if messages == 1 else 's'}"
+    emit(f"{arguments.output} is written; in the model it sends {sent}, {count(volume)} bytes")
+    return 0

@@ -1,0 +1,136 @@
+"""`aspenpy rdd`: compute reuse-distance histograms from an address trace."""
+
+from __future__ import annotations
+
+import re
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from aspenpy.language.diagnostics import Diagnostic
+from aspenpy.language.files import require_writable
+from aspenpy.shell.failure import CommandError
+from aspenpy.shell.output import emit, emit_json, report, show
+from aspenpy.shell.parser import Examples
+from aspenpy.shell.pictures import save
+from aspenpy.shell.progress import Progress
+
+if TYPE_CHECKING:
+    from aspenpy.traces.distances import ReuseDistances
+
+EXAMPLES: Examples = (
+    ("three references to two lines, in the format of Lackey", r"printf ' L 10,8\n S 80,8\n L 18,8\n' | aspenpy rdd -"),
+    ("in the format of Dinero, into a file for a model", r"printf '0 10\n1 80\n0 18\n' | aspenpy rdd - -o rdd.csv"),
+    ("of one data structure", r"printf ' L 10,8\n S 80,8\n L 18,8\n' | aspenpy rdd - --range A=0x0-0x40"),
+)
+
+ADDRESS = r"0[xX][0-9a-fA-F]+|\d{1,20}"
+RANGE = re.compile(rf"([A-Za-z_]\w*)=({ADDRESS})-({ADDRESS})", re.ASCII)
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("trace", metavar="TRACE", help="an address trace, also compressed by gzip; - is standard input")
+    parser.add_argument("-o", "--output", metavar="FILE", help='writes a CSV file for a model\'s `rdd("FILE")`')
+    parser.add_argument("--line", metavar="BYTES", type=int, default=64, help="the size of a cache line (default: 64)")
+    parser.add_argument(
+        "--trace-format", choices=("lackey", "binary", "dinero"), help="of the trace (default: what it looks like)"
+    )
+    parser.add_argument("--kinds", metavar="KINDS", help="which references take part (default: loads,stores)")
+    parser.add_argument("--count", metavar="KINDS", help="which of these are counted (default: all)")
+    parser.add_argument(
+        "--range",
+        metavar="NAME=LOW-HIGH",
+        action="append",
+        default=[],
+        dest="ranges",
+        help="also counts those to the bytes from LOW up to HIGH, such as A=0x1000-0x2000; may be repeated",
+    )
+    parser.add_argument("--sample", metavar="RATE", type=float, help="looks at a part of the lines only, such as 0.01")
+    parser.add_argument(
+        "--bins", choices=("exact", "log"), default="exact", help="rows of the CSV file (default: exact)"
+    )
+    parser.add_argument("--format", choices=("table", "json"), default="table", help="default: table")
+    parser.add_argument("--picture", metavar="FILE", help="also draws them: an .svg, .png or .pdf file")
+
+
+def run(arguments: Namespace) -> int:
+    from aspenpy.traces.measure import reuse_distances
+
+    ranges = _ranges(arguments.ranges)
+    files = _files(arguments.output, ranges)
+    for path in files.values():
+        require_writable(path)
+    with Progress() as progress:
+        found = reuse_distances(
+            arguments.trace,
+            line=arguments.line,
+            trace_format=arguments.trace_format,
+            kinds=_words(arguments.kinds),
+            count=_words(arguments.count),
+            ranges=ranges,
+            sample=arguments.sample,
+            progress=progress.tell,
+        )
+    written = [_write(part, files[name], arguments.bins) for name, part in _parts(found).items() if name in files]
+    _show(found, arguments.format)
+    if arguments.format == "table" and any(written):
+        emit("\n" + "\n".join(f"{path} is written" for path in written if path))
+    if arguments.picture:
+        from aspenpy.report.reuse_picture import draw
+
+        save(arguments.picture, lambda: draw(found))
+    return 0
+
+
+def _show(found: ReuseDistances, layout: str) -> None:
+    if layout == "json":
+        emit_json(found.to_json())
+    else:
+        from aspenpy.report.reuse import report as reported
+
+        show(reported(found).page)
+
+
+def _parts(found: ReuseDistances) -> dict[str | None, ReuseDistances]:
+    """The whole trace, under None, and its ranges by name."""
+    return {part.name: part for part in (found, *found.ranges.values())}
+
+
+def _write(part: ReuseDistances, path: Path, bins: str) -> Path | None:
+    """Where it is written; nowhere if it holds nothing, which is said."""
+    if not part.references:
+        where = f"the range `{part.name}`" if part.name else f"`{part.source}`"
+        warning = f"no reference to {where} is counted: `{path}` is not written"
+        report([Diagnostic("no-references", warning, severity="warning")])
+        return None
+    part.write(path, "log" if bins == "log" else "exact")
+    return path
+
+
+def _files(output: str | None, ranges: dict[str, tuple[int, int]]) -> dict[str | None, Path]:
+    """Of the whole trace and, with its name in front of the suffix, of each range."""
+    if output is None:
+        return {}
+    path = Path(output)
+    return {None: path, **{name: path.with_name(f"{path.stem}.{name}{path.suffix}") for name in ranges}}
+
+
+def _ranges(texts: list[str]) -> dict[str, tuple[int, int]]:
+    found: dict[str, tuple[int, int]] = {}
+    for text in texts:
+        matched = RANGE.fullmatch(text)
+        if matched is None:
+            raise CommandError(f"--range: expected NAME=LOW-HIGH, such as A=0x1000-0x2000, not `{text}`")
+        name, low, high = matched.groups()
+        if name in found:
+            raise CommandError(f"--range: there are two ranges `{name}`")
+        found[name] = _address(low), _address(high)
+    return found
+
+
+def _address(text: str) -> int:
+    return int(text, 16 if text[:2].lower() == "0x" else 10)
+
+
+def _words(text: str | None) -> list[str] | None:
+    return None if text is None else [word.strip() for word in text.split(",")]

@@ -1,0 +1,103 @@
+"""`aspenpy scale`: predict strong and weak scaling: efficiency, communication, the optimal number of ranks."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+
+from aspenpy.language.axis import ends, literal
+from aspenpy.language.source import Span, listed
+from aspenpy.shell.entry import case_of_arguments
+from aspenpy.shell.failure import CommandError
+from aspenpy.shell.output import answer
+from aspenpy.shell.parser import Examples, add_machine, add_model, add_outside, add_seed, add_values
+
+EXAMPLES: Examples = (
+    (
+        "the same problem on more and more ranks",
+        "aspenpy scale comd_scaling --machine exascale_homogeneous --ranks 1..8M",
+    ),
+    (
+        "a problem that grows with them",
+        "aspenpy scale comd_scaling --machine exascale_homogeneous --ranks 8..8M --weak --set nx=20",
+    ),
+    (
+        "how large must it be for 80 %?",
+        "aspenpy scale comd_scaling --machine exascale_homogeneous --ranks 8,64,512 --isoefficiency 0.8",
+    ),
+)
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    add_model(parser)
+    add_machine(parser, required=True)
+    parser.add_argument(
+        "--ranks",
+        metavar="FIRST..LAST",
+        required=True,
+        help="the numbers of ranks: 1..8M (twice as many each time) or 1,8,64",
+    )
+    parser.add_argument("--strong", action="store_true", help="the problem stays as it is (default)")
+    parser.add_argument("--weak", action="store_true", help="the problem grows with the ranks")
+    parser.add_argument("--parameter", metavar="NAME", help="the model's number of ranks (default: ranks, or P)")
+    parser.add_argument(
+        "--problem",
+        metavar="NAME,...",
+        help="the parameters whose product is the size of the problem (default: nx,ny,nz)",
+    )
+    parser.add_argument(
+        "--isoefficiency", metavar="E", type=float, help="also by how much the problem must grow for this efficiency"
+    )
+    parser.add_argument("--energy", action="store_true", help="also what it draws: all sockets that have work")
+    parser.add_argument("--socket", metavar="S", help="the kind of socket to run on, where the machine has several")
+    add_values(parser)
+    parser.add_argument("--format", choices=("table", "json", "csv"), default="table", help="default: table")
+    parser.add_argument("--picture", metavar="FILE", help="also draws it: an .svg, .png or .pdf file")
+    add_seed(parser)
+    add_outside(parser)
+
+
+def run(arguments: Namespace) -> int:
+    from aspenpy.answers.energy.options import EnergyOptions
+    from aspenpy.studies.explore.scaling import Scaling
+
+    if arguments.strong and arguments.weak:
+        raise CommandError("--strong and --weak exclude each other")
+    wanted = arguments.isoefficiency
+    if wanted is not None and not 0 < wanted <= 1:
+        raise CommandError(f"--isoefficiency: an efficiency is above 0 and 1 at most, not {wanted:g}")
+    found = Scaling(
+        case_of_arguments(arguments),
+        ranks_in(arguments.ranks),
+        "weak" if arguments.weak else "strong",
+        parameter=arguments.parameter,
+        problem=[name.strip() for name in (arguments.problem or "").split(",") if name.strip()],
+        isoefficiency=wanted,
+        energy=EnergyOptions(charged="cores_used") if arguments.energy else None,
+    )
+    answer(found.report(), arguments.format)
+    if arguments.picture:
+        from aspenpy.report.scaling_picture import draw
+        from aspenpy.shell.pictures import save
+
+        save(arguments.picture, lambda: draw(found))
+    return 0
+
+
+def ranks_in(text: str) -> list[int]:
+    """`1..8M` as 1, 2, 4 and so on to 8 million; `1,8,64` as it is."""
+    from aspenpy.studies.explore.scaling import doublings
+
+    first, last = ends(text, "--ranks")
+    if last is None:
+        return [_number(part, text) for part in listed(first)] or [_number(first, text)]
+    low, high = _number(first, text), _number(last, text)
+    if low > high:
+        raise CommandError(f"--ranks: {text} has nothing in it")
+    return doublings(low, high)
+
+
+def _number(written: Span, text: str) -> int:
+    found = literal(written)
+    if found is None or not found.is_integer() or found < 1:
+        raise CommandError(f"--ranks: expected whole numbers from 1 on, such as 1..8M or 1,8,64, not `{text}`")
+    return int(found)

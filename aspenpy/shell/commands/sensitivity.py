@@ -1,0 +1,118 @@
+"""`aspenpy sensitivity`: rank parameters by their effect on runtime or another metric."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from typing import TYPE_CHECKING
+
+from aspenpy.answers.case import Case
+from aspenpy.cost.mapper import warnings_of
+from aspenpy.shell.entry import case_of_arguments, machine_named
+from aspenpy.shell.failure import CommandError
+from aspenpy.shell.output import answer
+from aspenpy.shell.parser import Examples, add_machine, add_model, add_outside, add_seed, add_values
+from aspenpy.shell.pictures import save
+
+if TYPE_CHECKING:
+    from aspenpy.studies.explore.methods import Result
+
+EXAMPLES: Examples = (
+    ("which power of each parameter the runtime goes with", "aspenpy sensitivity matmul --machine simple"),
+    (
+        "components alone and in pairs, from one end of their range to the other",
+        "aspenpy sensitivity matmul --machine simple --set ranks=64 --method normalised "
+        "--vary simple_cores,simple_clock",
+    ),
+    (
+        "shares of the variance, interactions included; machines may vary, too",
+        "aspenpy sensitivity matmul --machine simple --method sobol --vary n=100..1000 --vary machine=simple,haswell",
+    ),
+    (
+        "a quick screening of many parameters",
+        "aspenpy sensitivity comd --machine haswell --method morris --vary nx=20..60,haswell_clock,potential",
+    ),
+)
+
+METHODS = ("elasticity", "derivative", "normalised", "sobol", "morris")
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    add_model(parser)
+    add_machine(parser, required=True)
+    parser.add_argument("--socket", metavar="S", help="the kind of socket to run on, where the machine has several")
+    add_values(parser)
+    parser.add_argument(
+        "--metric", metavar="NAME", default="runtime", help="runtime, a resource, or a property of the machine's parts"
+    )
+    parser.add_argument("--method", choices=METHODS, default="elasticity", help="default: elasticity")
+    add_vary(parser, "default: what the models declare a range for")
+    parser.add_argument("--samples", metavar="N", type=int, help="of sobol (default: 1024) or morris (default: 100)")
+    parser.add_argument("--pairs", action="store_true", help="with sobol: also what two do only together")
+    parser.add_argument("--format", choices=("table", "json", "csv"), default="table", help="default: table")
+    parser.add_argument("--picture", metavar="FILE", help="also draws it: an .svg, .png or .pdf file")
+    add_seed(parser)
+    add_outside(parser)
+
+
+def add_vary(parser: ArgumentParser, default: str) -> None:
+    parser.add_argument(
+        "--vary",
+        metavar="WHAT,...",
+        action="append",
+        default=[],
+        help="parameters: NAME for its declared range, NAME=LOW..HIGH, with :whole, :real or :log behind it, "
+        f"NAME=1,2,4; machine=A,B; socket=A,B; may be repeated ({default})",
+    )
+
+
+def varied(texts: list[str]) -> list[str]:
+    """What `--vary` names: at the commas between names, while those between values of a list stay."""
+    from aspenpy.studies.explore.constraint import separated
+
+    found: list[str] = []
+    for text in texts:
+        for position, part in enumerate(separated(text)):
+            goes_on = position > 0 and "=" in found[-1] and ".." not in found[-1] and "=" not in part
+            if not part:
+                raise CommandError(f"--vary: a name is missing in `{text}`")
+            if goes_on:
+                found[-1] += f",{part}"
+            else:
+                found.append(part)
+    return found
+
+
+def run(arguments: Namespace) -> int:
+    from aspenpy.answers.metrics import metric
+    from aspenpy.report.sensitivity import report as reported
+
+    if arguments.pairs and arguments.method != "sobol":
+        raise CommandError("--pairs belongs to --method sobol; normalised has pairs of its own")
+    if arguments.samples is not None and arguments.method not in ("sobol", "morris"):
+        raise CommandError("--samples belongs to --method sobol and --method morris")
+    case = case_of_arguments(arguments)
+    result = _result(case, arguments)
+    unit = metric(arguments.metric).unit
+    subject = f"{arguments.metric} of {case.application.name} on {case.required_machine.name}"
+    warnings = warnings_of(case.application, case.machine, case.socket, case.kernel)
+    answer(reported(result, subject, unit).replace(diagnostics=tuple(warnings)), arguments.format)
+    if arguments.picture:
+        from aspenpy.report.sensitivity_picture import draw
+
+        save(arguments.picture, lambda: draw(result, subject, unit))
+    return 0
+
+
+def _result(case: Case, arguments: Namespace) -> Result:
+    from aspenpy.studies.explore.methods import sensitivity
+    from aspenpy.studies.explore.space import spanned
+
+    names = varied(arguments.vary)
+    return sensitivity(
+        case,
+        metric=arguments.metric,
+        method=arguments.method,
+        vary=spanned(case, names, lambda name: machine_named(name, arguments)) if names else None,
+        samples=arguments.samples,
+        pairs=arguments.pairs,
+    )

@@ -1,0 +1,53 @@
+"""What is run: the case that a command line asks for."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+
+from aspenpy.answers.case import Case
+from aspenpy.answers.scope import DEFAULT_SEED
+from aspenpy.language.diagnostics import fail
+from aspenpy.models.application.model import Application
+from aspenpy.models.library import load_application, load_machine
+from aspenpy.models.machine.model import Machine
+from aspenpy.shell.parser import settings_of
+
+
+def case_of_arguments(arguments: Namespace, kernel: str | None = None) -> Case:
+    """The case of a command line; `kernel` instead of the only one that it can be."""
+    application = load_application(arguments.model, allow_outside=arguments.allow_outside)
+    machine = machine_named(arguments.machine, arguments) if getattr(arguments, "machine", None) else None
+    return Case(
+        application,
+        machine,
+        getattr(arguments, "socket", None),
+        kernel or only_entry(application, arguments.kernel),
+        settings_of(arguments),
+        getattr(arguments, "seed", DEFAULT_SEED),
+        getattr(arguments, "par", "add") == "overlap",
+    )
+
+
+def machine_named(name: str, arguments: Namespace) -> Machine:
+    """A machine that a command line names."""
+    return load_machine(name, allow_outside=arguments.allow_outside)
+
+
+def entries(application: Application, kernel: str | None) -> list[str]:
+    """The kernels to evaluate: the one asked for, else `main`, else each that has no arguments."""
+    found = [kernel] if kernel else application.entry_kernels()
+    if not found:
+        message = f"application `{application.name}` has no kernel `main`, and every kernel has arguments"
+        hint = "choose one with --kernel, its arguments with --set: " + ", ".join(application.kernels)
+        fail("no-entry", message, application.node.name_span, hint=hint)
+    return found
+
+
+def only_entry(application: Application, kernel: str | None) -> str:
+    """The kernel to evaluate where there can be only one."""
+    found = entries(application, kernel)
+    if len(found) > 1:
+        message = f"application `{application.name}` has no kernel `main`"
+        hint = "choose one with --kernel: " + ", ".join(found)
+        fail("which-kernel", message, application.node.name_span, hint=hint)
+    return found[0]

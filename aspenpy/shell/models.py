@@ -1,0 +1,58 @@
+"""Models of either kind as a command line names them: files, folders, and names of the library."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from aspenpy.language import nodes
+from aspenpy.language.diagnostics import Diagnostic, fail, nearest
+from aspenpy.language.files import Reader, is_there, models_folder
+from aspenpy.language.parser import parse_file
+from aspenpy.language.source import Source
+from aspenpy.models.application.load import link as link_application
+from aspenpy.models.application.model import Application
+from aspenpy.models.machine.load import link as link_machine
+from aspenpy.models.machine.model import Machine
+from aspenpy.shell.failure import CommandError
+
+
+class ModelFile(NamedTuple):
+    """A file of a model; `walked` says that a folder was named and not the file itself."""
+
+    path: Path
+    walked: bool = False
+
+
+def files_in(paths: Iterable[str]) -> Iterator[ModelFile]:
+    """The files named, and the `.aspen` files of the folders named, whether they can be read or not."""
+    for path in map(Path, paths):
+        if not (is_there(path) and path.is_dir()):
+            yield ModelFile(path)
+            continue
+        inside = sorted(path.rglob("*.aspen"))
+        if not inside:
+            raise CommandError(f"there is no file *.aspen in {path}")
+        yield from (ModelFile(file, walked=True) for file in inside)
+
+
+def path_of(path_or_name: str) -> Path:
+    """A file, or the file of the library's model with that name."""
+    path = Path(path_or_name)
+    if is_there(path) or len(path.parts) > 1 or path.suffix:
+        return path
+    library = {found.stem: found for kind in ("apps", "machines") for found in (models_folder() / kind).glob("*.aspen")}
+    if path_or_name in library:
+        return library[path_or_name]
+    hint = nearest(path_or_name, library) or "`aspenpy list apps` and `aspenpy list machines` show what there is"
+    fail("unknown-model", f"there is no file and no model in the library called `{path_or_name}`", hint=hint)
+
+
+def loaded(source: Source, reader: Reader) -> Application | Machine:
+    """The application or machine in a source, whichever it is."""
+    warnings: list[Diagnostic] = []
+    node = parse_file(source, reader, warnings)
+    if isinstance(node, nodes.Application):
+        return link_application(node, source, warnings, reader)
+    return link_machine(node, warnings)

@@ -1,0 +1,128 @@
+"""Writing: to standard output and standard error, to terminals and to pipes, and what may go wrong with it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from collections.abc import Iterable
+from typing import Any, TextIO
+
+from aspenpy.language.diagnostics import Diagnostic, render
+from aspenpy.shell.failure import ClosedPipe, CommandError
+from aspenpy.tables.data import as_csv, as_json
+from aspenpy.tables.table import Page, Report
+from aspenpy.tables.text import WITHOUT_UNICODE, as_text
+
+
+def emit(text: str, end: str = "\n") -> None:
+    """Writes lines to standard output."""
+    _write(sys.stdout, text + end)
+
+
+def emit_json(found: Any) -> None:
+    """Writes a value to standard output."""
+    import json
+
+    emit(json.dumps(found, indent=2, allow_nan=False))
+
+
+def show(page: Page) -> None:
+    """Writes a page to standard output: in colour on a terminal, plainly anywhere else."""
+    if is_terminal(sys.stdout):
+        from aspenpy.tables.terminal import as_terminal_text
+
+        emit(as_terminal_text(page, _terminal_width()))
+    else:
+        emit(as_text(page))
+
+
+def answer(found: Report, form: str) -> None:
+    """Writes a report as a table, `json` or `csv`; JSON has the diagnostics in it, else they go to standard error."""
+    if form == "json":
+        emit_json(as_json(found))
+        return
+    report(found.diagnostics or ())
+    if form == "csv":
+        emit(as_csv(found), end="")
+    else:
+        show(found.page)
+
+
+def show_source(text: str) -> None:
+    """Writes the text of a model to standard output, as it is; on a terminal in colour."""
+    if is_terminal(sys.stdout):
+        from aspenpy.report.highlight import highlighted
+
+        emit(highlighted(text, _terminal_width()))
+    else:
+        emit(text, end="" if text.endswith("\n") else "\n")
+
+
+def report(diagnostics: Iterable[Diagnostic]) -> None:
+    """Writes diagnostics to standard error."""
+    found = list(diagnostics)
+    if found:
+        complain_in_lines(drawn(found, sys.stderr))
+
+
+def drawn(diagnostics: list[Diagnostic], stream: TextIO | None) -> str:
+    """The report for a stream."""
+    if not is_terminal(stream):
+        return render(diagnostics)
+    from aspenpy.tables.terminal import colored
+
+    return colored(diagnostics, _terminal_width())
+
+
+def complain(line: str) -> None:
+    """Says in one line of standard error what is no model's fault."""
+    complain_in_lines("aspenpy: " + " ".join(line.split()))
+
+
+def complain_in_lines(text: str) -> None:
+    """Where standard error cannot be written either, the exit status has to say it all."""
+    with contextlib.suppress(CommandError, ClosedPipe):
+        _write(sys.stderr, text + "\n")
+
+
+def is_terminal(stream: TextIO | None) -> bool:
+    """Whether somebody watches who can be shown colours."""
+    return stream is not None and stream.isatty() and os.environ.get("TERM") != "dumb"
+
+
+def _terminal_width() -> int:
+    from shutil import get_terminal_size
+
+    return get_terminal_size((100, 24)).columns
+
+
+def _write(stream: TextIO | None, text: str) -> None:
+    if stream is None:
+        raise CommandError("cannot write the output: it is closed")
+    try:
+        stream.write(_encodable(text, stream.encoding))
+        stream.flush()
+    except BrokenPipeError:
+        _abandon(stream)
+        raise ClosedPipe from None
+    except OSError as error:
+        _abandon(stream)
+        raise CommandError(f"cannot write the output: {error.strerror}") from None
+
+
+def _encodable(text: str, encoding: str | None) -> str:
+    """The text, with what an encoding lacks written in ASCII."""
+    if encoding is None or text.isascii():
+        return text
+    try:
+        text.encode(encoding)
+    except UnicodeEncodeError:
+        return text.translate(WITHOUT_UNICODE).encode(encoding, "backslashreplace").decode(encoding)
+    return text
+
+
+def _abandon(stream: TextIO) -> None:
+    """Sends what is still waiting nowhere, so that Python does not try to write it once more when it ends."""
+    with contextlib.suppress(OSError):  # a stream that is no file has nothing waiting
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

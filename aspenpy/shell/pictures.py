@@ -1,0 +1,39 @@
+"""Pictures: files that matplotlib draws, and what may go wrong with them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from aspenpy.language.files import replacing, require_writable
+from aspenpy.shell.failure import CommandError
+
+SUFFIXES = (".svg", ".png", ".pdf")
+
+
+def require_drawable(path: str) -> None:
+    """Refuses a picture that could not be drawn, before what it shows is worked out."""
+    if Path(path).suffix.lower() not in SUFFIXES:
+        raise CommandError(f"cannot draw `{path}`: the name of a picture ends with {', '.join(SUFFIXES)}")
+    if find_spec("matplotlib") is None:
+        raise CommandError("a picture needs matplotlib: pip install 'aspenpy[plot]'")
+    require_writable(path)
+
+
+def save(path: str, draw: Callable[[], Any]) -> None:
+    """Writes the figure that `draw` makes into a file, in the format that its name ends with."""
+    suffix = Path(path).suffix.lower()
+    require_drawable(path)
+    import matplotlib
+
+    # Text stays text, and the same picture is the same file: no date, no random names of its parts.
+    with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "aspenpy", "font.family": "sans-serif"}):
+        try:
+            figure = draw()
+            with replacing(path) as unfinished:
+                metadata = {"Date": None} if suffix == ".svg" else None
+                figure.savefig(unfinished, dpi=150, format=suffix[1:], metadata=metadata)
+        except OSError as error:
+            raise CommandError(f"cannot write `{path}`: {error.strerror}") from None

@@ -1,0 +1,51 @@
+"""Progress: a line on a terminal that says how far a long command is, and goes when it is done."""
+
+from __future__ import annotations
+
+import sys
+from time import monotonic
+from types import TracebackType
+
+from aspenpy.shell.output import is_terminal
+
+PATIENCE = 1.0
+"""Seconds after which the first line is shown."""
+
+EVERY = 0.2
+"""Seconds between two lines."""
+
+CLEAR = "\r\x1b[K"
+
+
+class Progress:
+    """Shows what it is told on standard error, if that is a terminal, and clears it at the end."""
+
+    def __init__(self) -> None:
+        self._shown = is_terminal(sys.stderr)
+        self._written = False
+        self._began = monotonic()
+        self._next = self._began + PATIENCE
+
+    def say(self, text: str) -> None:
+        """A line in the place of the last, if it is time for one."""
+        if self._shown and monotonic() >= self._next:
+            self._next = monotonic() + EVERY
+            self._written = True
+            sys.stderr.write(f"{CLEAR}{text}")
+            sys.stderr.flush()
+
+    def tell(self, done: int, total: int | None, references: int) -> None:
+        """Bytes read, bytes in all where they are known, and references so far."""
+        part = f"{100 * done / total:.0f} %, " if total else ""
+        rate = references / max(monotonic() - self._began, 1e-9) / 1e6
+        self.say(f"{part}{references / 1e6:.1f} M references, {rate:.1f} M a second")
+
+    def __enter__(self) -> Progress:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._written:
+            sys.stderr.write(CLEAR)
+            sys.stderr.flush()

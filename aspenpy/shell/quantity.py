@@ -1,0 +1,37 @@
+"""Quantities on the command line: `1000J`, `20 MW`, `1.2e9`."""
+
+from __future__ import annotations
+
+from aspenpy.expr import graph
+from aspenpy.expr.evaluate import EvaluationError, evaluate
+from aspenpy.expr.graph import Expr
+from aspenpy.language import nodes
+from aspenpy.language.diagnostics import AspenError
+from aspenpy.language.dimensions import Dimension, words
+from aspenpy.language.infer import dimension_of
+from aspenpy.language.lower import Lowering, constant
+from aspenpy.language.parser import parse_value
+from aspenpy.shell.failure import CommandError
+
+
+def quantity_of(text: str, dimension: Dimension | None, option: str) -> float:
+    """The value in base units; positive. A bare number is taken to be in the base unit. Raises CommandError for what
+    is no number, or is in units of something else."""
+    try:
+        node = parse_value(text.strip(), f"<{option}>")
+        found = None if isinstance(node, nodes.Array) else dimension_of(node, lambda name: None)
+        value = float(evaluate(Lowering(_constant, {})(node)))
+    except (AspenError, EvaluationError, TypeError, OverflowError):
+        raise CommandError(f"{option}: expected a quantity, such as {_EXAMPLE}, not `{text}`") from None
+    if dimension is not None and found is not None and found != dimension:
+        raise CommandError(f"{option}: expected {words(dimension)}, not {words(found)}: `{text}`")
+    if value <= 0:
+        raise CommandError(f"{option}: expected more than nothing, not `{text}`")
+    return value
+
+
+_EXAMPLE = "1000J or 20MW"
+
+
+def _constant(node: nodes.Name) -> Expr:
+    return constant(node.name) or graph.failure(node.name)

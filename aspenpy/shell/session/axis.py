@@ -1,0 +1,130 @@
+"""Axis: the values that a parameter takes in turn, typed as `n=1..1e6:log:20`, `ranks={8, 64}` or `n`."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from aspenpy.answers.scope import Value
+from aspenpy.language.axis import Axis, Extent, axis_at, literal
+from aspenpy.language.diagnostics import fail
+from aspenpy.language.source import Span
+from aspenpy.record import Record
+from aspenpy.shell.session.line import expected
+from aspenpy.shell.session.question import asked, symbol_at
+from aspenpy.shell.session.state import State
+
+MOST_VALUES = 10_000
+"""Of one axis."""
+
+USAGE = "NAME=LOW..HIGH, perhaps with :log, :lin, :whole or a number of values behind it, or NAME={8, 64}"
+
+
+class Range(Extent):
+    """From `low` to `high`, as it was typed or declared; `count` is None where it was not said."""
+
+    name: str
+    declared: bool
+    span: Span
+    whole: bool = False
+    count: int | None = None
+
+
+class Values(Record):
+    """A parameter and its values in order, in equal ratios if `log`."""
+
+    name: str
+    values: tuple[Value, ...]
+    log: bool
+
+
+def values_at(span: Span, state: State, count: int) -> Values:
+    """The values that are asked for there; so many, where it does not say how many. Raises AspenError."""
+    found = axis_at(span)
+    if len(found.items) == 1 and not span.text().endswith("}"):
+        expected("a range LOW..HIGH", found.items[0], USAGE)
+    if found.items:
+        name = _parameter_of(found, state)
+        return Values(name, tuple(number(item, state) for item in found.items), log=False)
+    wanted = _ranged(found, span, state)
+    return Values(wanted.name, _spaced(wanted, wanted.count or count), wanted.log)
+
+
+def interval(span: Span, state: State) -> Range:
+    """The range that stands there, with its options, or the one that a parameter declares. Raises AspenError."""
+    found = axis_at(span)
+    if found.items:
+        expected("a range LOW..HIGH", found.items[0], USAGE)
+    return _ranged(found, span, state)
+
+
+def _ranged(found: Axis, span: Span, state: State) -> Range:
+    name = _parameter_of(found, state)
+    if found.spacing == "pow2" or found.whole is False or not 2 <= (found.count or 2) <= MOST_VALUES:
+        expected(f"log, lin, whole, or how many values from 2 to {MOST_VALUES:,}", span, USAGE)
+    if found.low is None or found.high is None:
+        low, high = _declared(name, span, state)
+    else:
+        low, high = number(found.low, state), number(found.high, state)
+    if low >= high:
+        fail("empty-range", f"the range is empty: {float(low):.6g} is not below {float(high):.6g}", span)
+    log = found.log(low, high)
+    if log and low <= 0:
+        fail("bad-range", f"equal ratios cannot begin at {float(low):.6g}", span, hint="begin above 0, or say :lin")
+    return Range(low, high, log, name, found.declared, span, bool(found.whole), found.count)
+
+
+def _parameter_of(found: Axis, state: State) -> str:
+    assert found.name_span is not None
+    return parameter(found.name_span, state)
+
+
+def parameter(span: Span, state: State) -> str:
+    """The name of a parameter of the models."""
+    if not span.text():
+        expected("a parameter", span, USAGE)
+    symbol_at(span, state)
+    return span.text()
+
+
+def number(span: Span, state: State) -> Value:
+    """The value of an expression in the names of models and session."""
+    if not span.text():
+        expected("a number or an expression", span, USAGE)
+    found = literal(span) if span.text()[-1].isalpha() else None
+    value: Value = asked(span, state).along()() if found is None else int(found) if found.is_integer() else found
+    try:
+        float(value)
+    except OverflowError:
+        fail("bad-range", f"`{span.text()}` does not fit into double precision", span)
+    return value
+
+
+def _declared(name: str, span: Span, state: State) -> tuple[Value, Value]:
+    """The range that the parameter declares, as values."""
+    scope = state.prediction.scope
+    symbol = scope.symbol(name)
+    for item in (*state.application.parameters.values(), *state.required_machine.parameters):
+        if item.symbol is symbol and item.low is not None and item.high is not None:
+            low, high = scope.values([item.low, item.high], state.seed)
+            return low, high
+    fail("no-range", f"`{name}` declares no range to go over", span, hint=f"say one: {name}=LOW..HIGH")
+
+
+def _spaced(wanted: Range, count: int) -> tuple[Value, ...]:
+    """From one end, exactly, to the other, exactly."""
+    low, high = wanted.low, wanted.high
+    shares = [Fraction(place, count - 1) for place in range(1, count - 1)]
+    exact = not wanted.log and not isinstance(low + high, float)
+    along = wanted if exact else Extent(float(low), float(high), wanted.log)
+    between: list[Value] = [along.value(share if exact else float(share)) for share in shares]
+    if not wanted.whole:
+        return (low, *(_plain(value) for value in between), high)
+    first, last = int(-(-low // 1)), int(high // 1)
+    if first > last:
+        fail("empty-range", f"there is no whole number from {float(low):.6g} to {float(high):.6g}", wanted.span)
+    return tuple(sorted({min(last, max(first, round(value))) for value in (low, *between, high)}))
+
+
+def _plain(value: Value) -> Value:
+    """A fraction that is whole, as a whole number."""
+    return value.numerator if isinstance(value, Fraction) and value.denominator == 1 else value

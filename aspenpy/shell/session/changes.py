@@ -1,0 +1,195 @@
+"""Changes: the commands that lead to another state, and back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+from aspenpy.expr.numerals import aspen_numeral
+from aspenpy.language.diagnostics import AspenError, fail
+from aspenpy.language.nodes import Expression
+from aspenpy.language.parser import parse_value
+from aspenpy.language.source import Span, halves, listed
+from aspenpy.models.library import load_machine
+from aspenpy.shell.session.line import expected, first_word, identifier, placed
+from aspenpy.shell.session.question import asked, is_declared, metrics, names_in, symbol_at, tree_of, written_out
+from aspenpy.shell.session.session import Answer, Session
+from aspenpy.shell.session.whatif import page
+from aspenpy.tables.numbers import seconds
+from aspenpy.tables.table import Column, Paragraph, Table, Title
+
+if TYPE_CHECKING:
+    from aspenpy.shell.session.state import History, State
+
+SET = "set NAME=EXPR, ..."
+UNSET = "unset NAME, ..."
+LET = "let NAME = EXPR"
+MACHINE = "machine M [SOCKET]"
+
+
+def set_(session: Session, rest: Span) -> Answer:
+    """Gives parameters other values."""
+    state = session.state
+    settings = dict(state.set)
+    for part in listed(rest) or [rest]:
+        found = halves(part, "=")
+        if found is None or not found[0].text() or not found[1].text():
+            expected("NAME=EXPR", part, SET)
+        name, value = found
+        _require_parameter(name, state)
+        tree = tree_of(value, state)
+        own = _present(name, state) if name.text() in names_in(tree) else {}
+        settings[name.text()] = written_out(tree, own, value)
+    return session.change(rest, state.changed(set=settings))
+
+
+def _present(name: Span, state: State) -> dict[str, Expression]:
+    """The name with what it stands for now, so that `set n = 2*n` doubles it."""
+    text = name.text()
+    if text in state.set:
+        return {text: cast(Expression, state.set[text])}
+    scope = state.prediction.scope
+    try:
+        (value,) = scope.values([scope.symbol(text)], state.seed)
+    except AspenError:
+        return {}  # what has no value yet cannot stand in its own
+    return {} if isinstance(value, tuple) else {text: parse_value(aspen_numeral(value)[0], f"<{text}>")}
+
+
+def _require_parameter(name: Span, state: State) -> None:
+    if name.text() in state.names:
+        fail(
+            "own-name", f"`{name.text()}` is a name of this session", name, hint=f"let {name.text()} = ... redefines it"
+        )
+    symbol_at(name, state)
+
+
+def unset(session: Session, rest: Span) -> Answer:
+    """Gives parameters the values of the models again."""
+    settings = dict(session.state.set)
+    for part in listed(rest) or [rest]:
+        if not part.text():
+            expected("the name of a parameter", part, UNSET)
+        if part.text() not in settings:
+            what = "set: " + ", ".join(settings) if settings else "set"
+            fail(
+                "not-set",
+                f"`{part.text()}` is not set",
+                part,
+                hint=f"write `{UNSET}`; {'these are' if settings else 'nothing is'} {what}",
+            )
+        del settings[part.text()]
+    return session.change(rest, session.state.changed(set=settings))
+
+
+def let(session: Session, rest: Span) -> Answer:
+    """Defines a name for the lines behind."""
+    state = session.state
+    found = halves(rest, "=")
+    if found is None or not found[1].text():
+        expected("NAME = EXPR", rest, LET)
+    name = identifier(found[0], "a name", LET)
+    if is_declared(state, name) or name in metrics(state.prediction):
+        taken = "is a name of the models" if is_declared(state, name) else "is a metric"
+        fail("name-taken", f"`{name}` {taken}", found[0], hint="choose another name; `set` changes parameters")
+    asked(found[1], state)
+    names = {**state.names, name: tree_of(found[1], state)}
+    _go(session, rest, state.changed(names=names))
+    return Answer((Title(f"{name} is {' '.join(found[1].text().split())} from here on"),))
+
+
+def free(session: Session, rest: Span) -> Answer:
+    """Chooses the parameters that formulas keep."""
+    state = session.state
+    parts = listed(rest)
+    for part in parts:
+        _require_parameter(part, state)
+    names = tuple(dict.fromkeys(part.text() for part in parts))
+    _go(session, rest, state.changed(free=names))
+    return Answer((Title(f"free: {', '.join(names)}" if names else "nothing is free"),))
+
+
+def machine(session: Session, rest: Span) -> Answer:
+    """Goes to another machine."""
+    name, socket = first_word(rest)
+    if not name.text():
+        expected("a machine", rest, MACHINE)
+    try:
+        found = load_machine(name.text())
+    except AspenError as error:
+        raise placed(error, name) from None
+    if not socket.text() and len(found.sockets) > 1:
+        message = f"machine `{found.name}` has several kinds of sockets"
+        fail("which-socket", message, name, hint=f"say which behind it: {', '.join(found.sockets)}")
+    state = session.state.changed(machine=found, socket=socket.text() or None)
+    bare = state.changed(set={}).prediction
+    for setting in state.set:
+        try:
+            bare.scope.symbol(setting)
+        except AspenError:
+            message = f"`{setting}` is set, and `{found.name}` has no such parameter"
+            fail("unknown-parameter", message, name, hint=f"`unset {setting}` first")
+    return session.change(rest, state.changed(socket=bare.socket))
+
+
+def socket(session: Session, rest: Span) -> Answer:
+    """Goes to another kind of socket of the machine."""
+    machine = session.state.required_machine
+    sockets = machine.sockets
+    if rest.text() not in sockets:
+        what = f"the sockets of `{machine.name}` are {', '.join(sockets)}" if sockets else "it has no sockets"
+        fail(
+            "unknown-socket",
+            f"machine `{session.state.required_machine.name}` has no socket `{rest.text()}`",
+            rest,
+            hint=what,
+        )
+    return session.change(rest, session.state.changed(socket=rest.text()))
+
+
+def kernel(session: Session, rest: Span) -> Answer:
+    """Predicts another kernel."""
+    kernels = session.state.application.kernels
+    if not rest.text():
+        expected("a kernel", rest, f"kernel NAME`; the kernels are `{', '.join(kernels)}")
+    return session.change(rest, session.state.changed(kernel=rest.text()))
+
+
+def baseline(session: Session, rest: Span) -> Answer:
+    """Makes what is predicted now what is compared with from here on."""
+    state = session.state
+    _go(session, rest, state.changed(baseline=state.changed(baseline=None)))
+    return Answer((Title(f"baseline: runtime {seconds(state.prediction.runtime)}"),))
+
+
+def undo(session: Session, rest: Span) -> Answer:
+    """Takes the last change back."""
+    undone = session.history.past[-1].line
+    return _travel(session, session.history.undo(), f"undone `{undone}`", rest, "there is nothing to undo")
+
+
+def redo(session: Session, rest: Span) -> Answer:
+    """Makes the change again that was taken back last."""
+    done = session.history.undone[-1].line if session.history.undone else ""
+    return _travel(session, session.history.redo(), f"done again `{done}`", rest, "there is nothing to redo")
+
+
+def history(session: Session, rest: Span) -> Answer:
+    """Lists the changes that `undo` takes back, the last one first."""
+    lines = [step.line for step in reversed(session.history.past) if step.line]
+    if not lines:
+        return Answer((Paragraph("nothing was changed"),))
+    return Answer((Table((Column("", wrapped=True),), tuple((line,) for line in lines)),))
+
+
+def _travel(session: Session, there: History | None, said: str, rest: Span, refusal: str) -> Answer:
+    if there is None:
+        fail("no-history", refusal, rest)
+    session.history = there
+    (now,) = page(session.state)
+    return Answer((Title(f"{said}: {now.text}"),))
+
+
+def _go(session: Session, rest: Span, state: State) -> None:
+    from aspenpy.shell.session.session import whole_line
+
+    session.history = session.history.step(whole_line(rest), state)

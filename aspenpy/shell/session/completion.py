@@ -1,0 +1,62 @@
+"""Completion: the words that could stand where one is being typed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from aspenpy.models.library import names as library_names
+from aspenpy.shell.session.question import metrics
+from aspenpy.shell.session.state import State
+
+
+def completions(state: State, before: str) -> list[str]:
+    """The words that begin as the text ends, sorted: commands in the first place, behind one what belongs there."""
+    from aspenpy.shell.session.commands import COMMANDS
+
+    started = re.search(r"[\w.:]*$", before)
+    beginning = started[0] if started else ""
+    first, *rest = before.lstrip().split(maxsplit=1)[:2] or [""]
+    if not rest and not before[-1:].isspace():
+        known = list(COMMANDS)
+    else:
+        known = WORDS[COMMANDS[first].completed_by](state) if first in COMMANDS else []
+    return sorted({word for word in known if word.startswith(beginning)})
+
+
+def _names(state: State) -> list[str]:
+    return [*_parameters(state), *state.names, *metrics(state.prediction), *_members(state)]
+
+
+def _parameters(state: State) -> list[str]:
+    scope = state.prediction.scope
+    return [scope.display_name(scope.symbol(name)) for name in _unambiguous(state)]
+
+
+def _unambiguous(state: State) -> list[str]:
+    names = state.prediction.scope.names()
+    return [name if names.count(name) == 1 else f"app:{name}" for name in names]
+
+
+def _members(state: State) -> list[str]:
+    return [member for enum in state.application.enums.values() for member in enum.members]
+
+
+def _commands(state: State) -> list[str]:
+    from aspenpy.shell.session.commands import COMMANDS
+
+    return list(COMMANDS)
+
+
+WORDS: dict[str, Callable[[State], list[str]]] = {
+    "names": _names,
+    "parameters": _parameters,
+    "settings": lambda state: list(state.set),
+    "machines": lambda state: library_names("machines"),
+    "sockets": lambda state: list(state.required_machine.sockets),
+    "kernels": lambda state: list(state.application.kernels),
+    "resources": lambda state: list(state.prediction.resources),
+    "commands": _commands,
+    "nothing": lambda state: [],
+}
+"""What may stand behind a command."""

@@ -1,0 +1,101 @@
+"""Formulas: an expression in the free parameters, and its derivative."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from aspenpy.answers.inverse import JUMPING_FUNCTIONS
+from aspenpy.expr import graph
+from aspenpy.expr.derivative import derivative
+from aspenpy.expr.graph import Expr
+from aspenpy.expr.printer import MOST_NODES, TooLarge, text_if_short, to_text
+from aspenpy.language.diagnostics import AspenError, fail
+from aspenpy.language.source import Span
+from aspenpy.models.units import unit_of_parameter
+from aspenpy.shell.session.question import Question
+from aspenpy.shell.session.state import State
+from aspenpy.shell.session.whatif import told
+from aspenpy.studies.explore.variable import is_countable
+from aspenpy.tables.numbers import Amount, setting, worth
+from aspenpy.tables.table import Column, Page, Paragraph, Table, Title
+
+NEAR = 1e-4
+"""How far apart neighbours are, in parts of the value, where they are not whole numbers."""
+
+LONGEST_FORMULA = 1_000
+"""Characters of a derivative, which is often much longer than what it is of."""
+
+
+def formula_page(question: Question, state: State) -> Page:
+    """The expression as a formula."""
+    return (Paragraph(f"{question.text} = {_text(question.formula(*state.free), question.span)}"),)
+
+
+def slope_page(question: Question, name: str, place: Span, state: State) -> Page:
+    """The derivative by a parameter as a formula in it and in the free ones, its value here, and the elasticity: by
+    how many percent the expression changes where the parameter changes by one."""
+    symbol = question.prediction.scope.symbol(name)
+    formula = question.formula(name, *state.free)
+    if symbol not in graph.free_symbols(formula):
+        fail("no-effect", f"`{question.text}` does not depend on `{name}`", place)
+    scope = question.prediction.scope
+    (here,) = scope.values([symbol], state.seed)
+    title = Title(f"d {_bracketed(question.text)} / d {name}")
+    try:
+        slope = derivative(formula, symbol)
+        (there,) = scope.values([slope], state.seed)
+    except ValueError as error:
+        return title, *_by_differences(question, name, here, str(error))
+    except AspenError as error:
+        return title, *_by_differences(question, name, here, error.diagnostics[0].message)
+    below = unit_of_parameter(name, state.application, state.required_machine)
+    per = f" per {below}" if below else ""
+    facts = [(f"at {name} = {worth(Amount(here, below))}", told(Amount(there, question.unit)) + per)]
+    facts += _elasticity(question, name, here, there)
+    facts.append(("formula", _shown(text_if_short(slope))))
+    jumps = sorted(_jumps(formula))
+    note = f"Between the jumps of {' and '.join(jumps)}; at them there is no slope."
+    return (title, Table((Column(""), Column("", wrapped=True)), tuple(facts)), *([Paragraph(note)] if jumps else []))
+
+
+def _by_differences(question: Question, name: str, here: Any, why: str) -> Page:
+    """The slope between two neighbours, where the formula has no derivative that has a value."""
+    whole = is_countable(name, question.prediction)
+    step = 1 if whole else (abs(here) or 1) * NEAR
+    value = question.along(name)
+    low, high = here - step, here + step
+    slope = (value(high) - value(low)) / (high - low)
+    facts = [(f"from {name} = {setting(low)} to {setting(high)}", told(Amount(slope, question.unit)))]
+    facts += _elasticity(question, name, here, slope)
+    note = f"By differences: there is no derivative ({why})."
+    return Table((Column(""), Column("", wrapped=True)), tuple(facts)), Paragraph(note)
+
+
+def _elasticity(question: Question, name: str, here: Any, slope: Any) -> list[tuple[str, str]]:
+    if not (question.value and here):
+        return []
+    relative = float(slope) * float(here) / float(question.value)
+    return [("elasticity", f"{relative:.4g} % for each percent of {name}")]
+
+
+def _shown(text: str | None) -> str:
+    if text is None:
+        return f"too long to be shown: more than {MOST_NODES:,} terms"
+    return text if len(text) <= LONGEST_FORMULA else f"too long to be shown: {len(text):,} characters"
+
+
+def _jumps(formula: Expr) -> set[str]:
+    """The functions in a formula that jump."""
+    nodes = graph.topological(formula)
+    return {node.payload for node in nodes if node.kind == "apply" and node.payload in JUMPING_FUNCTIONS}
+
+
+def _bracketed(text: str) -> str:
+    return text if text.isidentifier() else f"({text})"
+
+
+def _text(formula: Expr, place: Span) -> str:
+    try:
+        return to_text(formula)
+    except TooLarge as error:
+        fail("too-large", str(error), place, hint="`aspenpy expr --c` writes formulas of any size")

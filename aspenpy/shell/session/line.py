@@ -1,0 +1,69 @@
+"""Line: a line that somebody typed, and its parts, each of which knows where it stands."""
+
+from __future__ import annotations
+
+import re
+from typing import NoReturn
+
+from aspenpy.language.diagnostics import AspenError, fail
+from aspenpy.language.source import Source, Span, trimmed
+
+COMMENT = "//"
+"""Begins a comment, as in a model."""
+
+
+def typed(text: str, name: str = "<input>", number: int = 1) -> Span:
+    """A line with neither the comment at its end nor white space around it; `number` is its line in what was typed."""
+    source = Source(text, name, first_line=number)
+    return trimmed(Span(source, 0, len(text.partition(COMMENT)[0])))
+
+
+def first_word(span: Span) -> tuple[Span, Span]:
+    """The first word, and what is behind it."""
+    found = re.match(r"\S*", span.text())
+    end = span.start + (found.end() if found else 0)
+    return Span(span.source, span.start, end), trimmed(Span(span.source, end, span.end))
+
+
+def around(span: Span, word: str) -> tuple[Span, Span] | None:
+    """What stands before and behind the last such word; None where there is none."""
+    found = list(re.finditer(rf"(?<!\S){word}(?!\S)", span.text()))
+    if not found:
+        return None
+    start, end = span.start + found[-1].start(), span.start + found[-1].end()
+    return trimmed(Span(span.source, span.start, start)), trimmed(Span(span.source, end, span.end))
+
+
+def expected(what: str, place: Span, usage: str) -> NoReturn:
+    """Refuses a line in which something else should stand there."""
+    fail("bad-line", f"expected {what}", place, hint=f"write `{usage}`")
+
+
+def identifier(span: Span, what: str, usage: str) -> str:
+    """The name that stands there."""
+    text = span.text()
+    if not re.fullmatch(r"[^\W\d]\w*", text):
+        expected(what, span, usage)
+    return text
+
+
+HINTS = {
+    "--set": "set",
+    "--socket": "socket",
+    "--kernel": "kernel",
+    "--integer": ":whole behind the range",
+}
+"""What an option of the command line is called here."""
+
+_OPTION = re.compile("|".join(HINTS))
+
+
+def placed(error: AspenError, place: Span) -> AspenError:
+    """An error with a place in the line for what has none, its hint in the words of a session."""
+    return AspenError(
+        *(item.replace(span=item.span or place, hint=_in_a_session(item.hint)) for item in error.diagnostics)
+    )
+
+
+def _in_a_session(hint: str | None) -> str | None:
+    return hint and _OPTION.sub(lambda option: HINTS[option[0]], hint)

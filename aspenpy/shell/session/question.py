@@ -1,0 +1,160 @@
+"""Question: an expression that somebody typed, in the names of the models, of the metrics, and of the session."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from aspenpy.answers.metrics import metric, metric_names, summable
+from aspenpy.answers.prediction import Prediction
+from aspenpy.answers.scope import Value, as_float
+from aspenpy.expr.evaluate import EvaluationError, evaluate
+from aspenpy.expr.graph import Expr
+from aspenpy.language import nodes
+from aspenpy.language.diagnostics import AspenError, fail
+from aspenpy.language.dimensions import JOULES, SECONDS, Dimension, symbol, unit_of
+from aspenpy.language.infer import dimension_of
+from aspenpy.language.parser import parse_part
+from aspenpy.language.source import Source, Span
+from aspenpy.record import Record
+from aspenpy.shell.session.line import placed
+from aspenpy.shell.session.state import State
+from aspenpy.tables.numbers import setting
+
+LARGEST = 10_000
+"""Names and operators of an expression in which the session's own names are written out."""
+
+
+class Question(Record):
+    """An expression and the state it is asked of, whose prediction has a value for it. The unit is a base unit,
+    empty where none is known."""
+
+    text: str
+    prediction: Prediction
+    expr: Expr
+    unit: str
+    span: Span
+
+    @property
+    def value(self) -> Value:
+        """Exact where the models are."""
+        found: Value = self.prediction.scope.values([self.expr], self.prediction.seed)[0]
+        return found
+
+    def formula(self, *free: str) -> Expr:
+        """The expression in these parameters; for all others their values are put in."""
+        return self.prediction.scope.formulas([self.expr], free)[0]
+
+    def along(self, *names: str) -> Callable[..., Value]:
+        """The expression as a function of the values of parameters, by exact arithmetic; raises AspenError."""
+        formula = self.formula(*names)
+        symbols = [self.prediction.scope.symbol(name) for name in names]
+
+        def value(*values: Value) -> Value:
+            try:
+                found: Value = evaluate(formula, dict(zip(symbols, values, strict=True)), self.prediction.seed)
+            except EvaluationError as error:
+                located = self.prediction.scope.located(error).diagnostics
+                shown = ", ".join(f"`{name}` = {setting(x)}" for name, x in zip(names, values, strict=True))
+                raise AspenError(*(item.within(f"with {shown}") if names else item for item in located)) from None
+            if isinstance(found, tuple):
+                as_float(found, f"`{self.text}`", self.span)
+            return found
+
+        return value
+
+
+def asked(span: Span, state: State) -> Question:
+    """The question that stands there: an expression, of whose names some are metrics; the runtime, if nothing does."""
+    if not span.text():
+        span = Span(Source("runtime"), 0, len("runtime"))
+    tree = tree_of(span, state)
+    prediction = state.prediction
+    known = metrics(prediction)
+    used = [name for name in names_in(tree) if name in known and not is_declared(state, name)]
+    expr = prediction.scope.lower(tree, {name: metric(name).expr(prediction) for name in used})
+    dimension = dimension_of(tree, lambda name: known[name] if name in used else None)
+    return Question(" ".join(span.text().split()), prediction, expr, symbol(dimension) if dimension else "", span)
+
+
+def is_declared(state: State, name: str) -> bool:
+    """Whether one of the models has something of that name."""
+    return any(model.lookup(name) is not None for model in (state.application, state.required_machine))
+
+
+def names_in(tree: Any) -> set[str]:
+    """The names that an expression is written in."""
+    if isinstance(tree, nodes.Name):
+        return {tree.name}
+    branches = tree if isinstance(tree, tuple) else _values(tree) if isinstance(tree, Record) else ()
+    return {name for branch in branches for name in names_in(branch)}
+
+
+def symbol_at(span: Span, state: State) -> Expr:
+    """The parameter whose name stands there."""
+    try:
+        return state.prediction.scope.symbol(span.text())
+    except AspenError as error:
+        raise placed(error, span) from None
+
+
+PRODUCTS = {"edp": JOULES * SECONDS, "ed2p": JOULES * SECONDS**2}
+"""Dimensions of metrics whose units are written with more than one base unit."""
+
+
+def metrics(prediction: Prediction) -> dict[str, Dimension | None]:
+    """What a prediction says, by name, with its dimension where it has one. Left out are `power`, which is a keyword of
+    the language (`energy/runtime` is the same), and sums over the machine's tree: `clock` would be one of all cores."""
+    left_out = {"power", *summable(prediction.machine)}
+    return {name: _dimension(name) for name in metric_names(prediction) if name not in left_out}
+
+
+def _dimension(name: str) -> Dimension | None:
+    unit = metric(name).unit
+    return PRODUCTS.get(name) or (unit_of(unit).dimension if unit else None)
+
+
+def tree_of(span: Span, state: State) -> nodes.Expression:
+    """The syntax tree of what stands there, in the models' names: those of the session are written out."""
+    return written_out(parse_part(span), state.names, span)
+
+
+def written_out(tree: nodes.Expression, names: Mapping[str, nodes.Expression], span: Span) -> nodes.Expression:
+    """A tree with what the names stand for in their places, in which no session's names are left to be written out;
+    raises AspenError where that would be too large."""
+    left = LARGEST
+
+    def rewritten(node: Any) -> Any:
+        nonlocal left
+        if not isinstance(node, nodes.Name) or node.name not in names:
+            return _mapped(node, rewritten)
+        left -= _size(names[node.name])
+        if left < 0:
+            fail("too-large", f"written out, this has more than {LARGEST:,} names and operators", span)
+        return names[node.name]
+
+    found: nodes.Expression = rewritten(tree)
+    return found
+
+
+def _mapped(node: Any, change: Callable[[Any], Any]) -> Any:
+    """A branch of a tree with its own branches changed."""
+    if isinstance(node, tuple):
+        return tuple(map(change, node))
+    if not isinstance(node, Record):
+        return node
+    return node.replace(**{field: change(getattr(node, field)) for field in _branches(node)})
+
+
+def _size(node: Any) -> int:
+    if isinstance(node, tuple):
+        return sum(map(_size, node))
+    return 1 + sum(map(_size, _values(node))) if isinstance(node, Record) else 0
+
+
+def _values(node: Record) -> list[Any]:
+    return [getattr(node, field) for field in _branches(node)]
+
+
+def _branches(node: Record) -> list[str]:
+    return [field for field in node._fields if not field.endswith("span")]

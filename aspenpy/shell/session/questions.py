@@ -1,0 +1,197 @@
+"""Questions: the commands that ask about the state and leave it as it is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from aspenpy.language.diagnostics import AspenError, fail
+from aspenpy.language.source import Span, listed
+from aspenpy.shell.session import whatif
+from aspenpy.shell.session.axis import Values, interval, parameter, values_at
+from aspenpy.shell.session.line import around, expected, first_word, placed
+from aspenpy.shell.session.question import Question, asked, is_declared, metrics
+from aspenpy.shell.session.session import Answer, Session
+from aspenpy.shell.session.state import State
+from aspenpy.tables.table import Page, Plot
+
+if TYPE_CHECKING:
+    from aspenpy.models.machine.model import Machine
+
+COMPARE = "compare MACHINE, ... [over NAME=LOW..HIGH]"
+
+POINTS_PLOTTED = 240
+POINTS_LISTED = 10
+"""Of an axis that does not say how many."""
+
+MOST_ROWS = 1_000
+"""Of a table of a sweep; of more points it is told what is least and largest."""
+
+
+def show(session: Session, rest: Span) -> Answer:
+    """The prediction, or the values of expressions."""
+    if not rest.text():
+        return Answer((*session.prediction.report().page, *whatif.page(session.state)))
+    return Answer(whatif.values([(item, _before(item, session)) for item in _all(rest, session)]))
+
+
+def _all(span: Span, session: Session) -> list[Question]:
+    return [asked(part, session.state) for part in listed(span) or [span]]
+
+
+def _before(question: Question, session: Session) -> Question | None:
+    """The same asked of the baseline; None where it is the same state, or has no answer."""
+    if session.state.baseline is None or question.span.text() == "":
+        return None
+    before = session.state.baseline.changed(names=session.state.names)
+    try:
+        found = asked(question.span, before)
+        _ = found.value
+    except AspenError:
+        return None  # such as a parameter of another machine
+    return found
+
+
+def expr(session: Session, rest: Span) -> Answer:
+    """A formula in the free parameters."""
+    from aspenpy.shell.session.formulas import formula_page
+
+    return Answer(formula_page(asked(rest, session.state), session.state))
+
+
+def diff(session: Session, rest: Span) -> Answer:
+    """The derivative by a parameter."""
+    from aspenpy.shell.session.formulas import slope_page
+
+    found = around(rest, "by")
+    what, name = found or (Span(rest.source, rest.start, rest.start), rest)
+    return Answer(slope_page(asked(what, session.state), parameter(name, session.state), name, session.state))
+
+
+def solve(session: Session, rest: Span) -> Answer:
+    """All values of a parameter at which an equation holds."""
+    from aspenpy.shell.session.solving import solved
+
+    return Answer(solved(rest, session.state))
+
+
+def plot(session: Session, rest: Span) -> Answer:
+    """A curve over a parameter."""
+    found = around(rest, "over")
+    what, where = found or (Span(rest.source, rest.start, rest.start), rest)
+    along = values_at(where, session.state, POINTS_PLOTTED)
+    question = asked(what, session.state)
+    value = question.along(along.name)
+    heights, failures = [], []
+    for x in along.values:
+        try:
+            heights.append(float(value(x)))
+        except AspenError as error:
+            heights.append(float("nan"))
+            failures.append(error)
+    if len(failures) == len(heights):
+        raise failures[0]
+    xs = tuple(map(float, along.values))
+    return Answer((Plot(question.text, question.unit, along.name, xs, tuple(heights), along.log),))
+
+
+def sweep(session: Session, rest: Span) -> Answer:
+    """A table of values over parameters; of more rows than anybody reads, what is least and largest."""
+    from itertools import product
+    from math import prod
+
+    found = around(rest, "over")
+    what, where = found or (Span(rest.source, rest.start, rest.start), rest)
+    questions = _all(what, session)
+    axes = [values_at(part, session.state, POINTS_LISTED) for part in listed(where) or [where]]
+    names = [item.name for item in axes]
+    size = prod(len(item.values) for item in axes)
+    if size > MOST_ROWS:
+        for question in questions:
+            if question.text not in metrics(question.prediction) or is_declared(session.state, question.text):
+                hint = "say how many values: NAME=LOW..HIGH:10; metrics such as runtime are summed up beyond"
+                fail("too-large", f"a table of {size:,} rows is more than {MOST_ROWS:,}", where, hint=hint)
+        return Answer(_summed_up([item.text for item in questions], axes, where, session.state))
+    points = list(product(*(item.values for item in axes)))
+    columns = [[_value_or_none(item, point) for point in points] for item in (q.along(*names) for q in questions)]
+    return Answer(whatif.sweep_table(names, questions, points, columns))
+
+
+def _summed_up(names: list[str], axes: list[Values], where: Span, state: State) -> Page:
+    """What metrics are at least and at most, and where."""
+    import numpy
+
+    from aspenpy.report.sweep import summed_up
+    from aspenpy.studies.sweeps.run import Run
+    from aspenpy.studies.sweeps.study import Dimension, Study
+    from aspenpy.studies.sweeps.sweep import computed
+
+    dimensions = [Dimension(item.name, {item.name: numpy.array(item.values, dtype=float)}) for item in axes]
+    study = Study([state], [], dimensions, metrics=names)
+    try:
+        return summed_up(study, computed(Run(study, processes=False)).summary).page
+    except AspenError as error:
+        raise placed(error, where) from None
+
+
+def _value_or_none(value: Any, point: tuple[Any, ...]) -> Any:
+    try:
+        return value(*point)
+    except AspenError:
+        return None
+
+
+def compare(session: Session, rest: Span) -> Answer:
+    """This machine beside others, and with a range the places where the fastest changes."""
+    from aspenpy.studies.explore.comparison import Comparison
+
+    state = session.state
+    found = around(rest, "over")
+    who, where = found or (rest, None)
+    if len(dict.fromkeys(part.text() for part in listed(who))) < len(listed(who)):
+        expected("each machine once", who, COMPARE)
+    others = [_machine(part) for part in listed(who)]
+    if not others:
+        expected("machines to compare with", rest, COMPARE)
+    comparison = Comparison([state, *(state.changed(machine=machine, socket=socket) for machine, socket in others)])
+    if where is None:
+        return Answer(comparison.report().page)
+    wanted = interval(where, state)
+    sweep = comparison.over(wanted.name, wanted.low, wanted.high, whole=wanted.whole)
+    return Answer(comparison.report(sweep=sweep).page)
+
+
+def _machine(span: Span) -> tuple[Machine, str | None]:
+    from aspenpy.models.library import load_machine
+
+    name, socket = first_word(span)
+    try:
+        return load_machine(name.text()), socket.text() or None
+    except AspenError as error:
+        raise placed(error, name) from None
+
+
+def explain(session: Session, rest: Span) -> Answer:
+    """The chain behind the runtime, requirement by requirement."""
+    return Answer(session.prediction.explain(rest.text() or None).report().page)
+
+
+def profile(session: Session, rest: Span) -> Answer:
+    """Where the time goes, kernel by kernel; with `calls` who calls whom, too."""
+    from aspenpy.answers.profile import Profile
+
+    if rest.text() not in ("", "calls"):
+        expected("`calls` or nothing", rest, "profile [calls]")
+    return Answer(Profile(session.prediction).report(calls=bool(rest.text())).page)
+
+
+def count(session: Session, rest: Span) -> Answer:
+    """How much the kernel asks for, in all and by kernel."""
+    from aspenpy.answers.counting import Counts
+    from aspenpy.answers.prediction import amount_of
+
+    state = session.state
+    counts = Counts(state)
+    resource = rest.text() or None
+    if resource is not None:
+        amount_of(dict.fromkeys(counts.amounts, counts.expression("bytes")), resource)
+    return Answer(counts.report(resource=resource).page)

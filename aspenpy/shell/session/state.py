@@ -1,0 +1,63 @@
+"""State: what a session predicts at one time, and the states before and behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from aspenpy.answers.case import Case
+from aspenpy.answers.prediction import Prediction, predict
+from aspenpy.language.nodes import Expression
+from aspenpy.record import Record
+
+MOST_STEPS = 1_000
+"""Changes that can be undone."""
+
+
+class State(Case):
+    """A case, in which expressions are set. `names` are those that the session defines, `free` those that
+    formulas keep; the `baseline` is what it is compared with, itself if None."""
+
+    names: Mapping[str, Expression] = MappingProxyType({})
+    free: tuple[str, ...] = ()
+    baseline: State | None = None
+
+    @property
+    def prediction(self) -> Prediction:
+        """What the state predicts; raises AspenError."""
+        return predict(self)
+
+    @property
+    def reference(self) -> State:
+        """What the state is compared with."""
+        return self.baseline or self
+
+
+class Step(Record):
+    """A state, and the line that led to it; of the first state it is empty."""
+
+    line: str
+    state: State
+
+
+class History(Record):
+    """The steps up to now, and those that were undone, the next one last."""
+
+    past: tuple[Step, ...]
+    undone: tuple[Step, ...] = ()
+
+    @property
+    def now(self) -> State:
+        return self.past[-1].state
+
+    def step(self, line: str, state: State) -> History:
+        """One more step; what was undone is forgotten."""
+        return History((*self.past, Step(line, state))[-MOST_STEPS - 1 :])
+
+    def undo(self) -> History | None:
+        """The step before; None at the first."""
+        return History(self.past[:-1], (*self.undone, self.past[-1])) if len(self.past) > 1 else None
+
+    def redo(self) -> History | None:
+        """The step that was undone last; None where there is none."""
+        return History((*self.past, self.undone[-1]), self.undone[:-1]) if self.undone else None

@@ -1,0 +1,120 @@
+"""Certainty: how well measurements determine the parameters of a fit, and which of them not at all.
+
+The intervals are those of the model made straight at the solution: p +- t(m - n) sqrt(diag((J'J)^-1) S/(m - n)), with J
+the slopes of the m errors by the n parameters, S the sum of the errors' squares, and t the quantile of Student's
+distribution (Seber and Wild, "Nonlinear regression", 1989, section 5.1). Where J has not the full rank, directions of
+its null space are those in which parameters move without effect.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from aspenpy.record import Record
+from aspenpy.studies.empirical.axis import Axis
+from aspenpy.studies.empirical.responses import Errors
+from aspenpy.studies.empirical.search import LEAST_SLOPE
+
+WEAK = 1e-7
+"""A direction in which the errors change so little, relative to the strongest one, is not determined. Columns of J are
+first brought to the length 1."""
+
+NEAR_END = 1e-9
+"""A value this close to an end of its range, relative to the range, is held back by it."""
+
+PART = 1e-3
+"""Of an undetermined direction (a vector of length 1) that counts."""
+
+WHOLE = "a whole number, taken as given"
+HELD = "at the {} end of its range, taken as given"
+NO_EFFECT = "not determined: nothing that was measured changes with it"
+TOGETHER = "not determined: moves together with {} without effect"
+TOO_WIDE = "not determined: its {} interval, ±{:.3g}, is wider than its range"
+NOTHING_TO_SPARE = "no measurement to spare for an interval"
+
+
+class Certainty(Record):
+    """By the number of the parameter, why it has no interval, or its standard deviation with half of its interval;
+    and how many measurements there are beyond what determines the parameters."""
+
+    remarks: dict[int, str]
+    spreads: dict[int, tuple[float, float]]
+    freedom: int
+
+    @property
+    def undetermined(self) -> dict[int, str]:
+        """The remarks on what the measurements do not determine, nor an end of a range."""
+        return {place: remark for place, remark in self.remarks.items() if remark.startswith("not determined")}
+
+
+def certainty(errors: Errors, values: Sequence[float], confidence: float) -> Certainty:
+    """The certainty of a solution, from the slopes of the errors there. What is held at an end of its range, or whole,
+    counts as given."""
+    import numpy
+
+    left = errors(values)
+    remarks = {place: held for place, axis in enumerate(errors.axes) if (held := _held(axis, values[place]))}
+    inner = [place for place in range(len(errors.axes)) if place not in remarks]
+    slopes = numpy.array(errors.slopes(values))[:, inner]
+    lengths = numpy.linalg.norm(slopes, axis=0)
+    idle = [place for place, length in zip(inner, lengths, strict=True) if length < LEAST_SLOPE]
+    remarks |= dict.fromkeys(idle, NO_EFFECT)
+    moving = lengths >= LEAST_SLOPE
+    inner = [place for place in inner if place not in remarks]
+    if not inner:
+        return Certainty(remarks, {}, len(left))
+    lengths = lengths[moving]
+    _, strengths, directions = numpy.linalg.svd(slopes[:, moving] / lengths, full_matrices=True)
+    strengths = numpy.concatenate([strengths, numpy.zeros(len(inner) - len(strengths))])
+    weak = strengths <= WEAK * strengths[0]
+    remarks |= _together(inner, errors.axes, directions[weak])
+    freedom = len(left) - int((~weak).sum())
+    determined = [number for number, place in enumerate(inner) if place not in remarks]
+    if freedom < 1:
+        return Certainty(remarks | {inner[number]: NOTHING_TO_SPARE for number in determined}, {}, freedom)
+    strong = directions[~weak] / strengths[~weak, None]
+    variance = math.fsum(error * error for error in left) / freedom * (strong**2).sum(axis=0)
+    deviations = numpy.sqrt(variance) / lengths
+    quantile = _student(freedom, confidence)
+    spreads = {inner[place]: (float(deviations[place]), float(quantile * deviations[place])) for place in determined}
+    wide = {
+        place: TOO_WIDE.format(f"{100 * confidence:g} %", half)
+        for place, (_, half) in spreads.items()
+        if not half <= errors.axes[place].high - errors.axes[place].low
+    }
+    narrow = {place: spread for place, spread in spreads.items() if place not in wide}
+    return Certainty(remarks | wide, narrow, freedom)
+
+
+def _student(freedom: int, confidence: float) -> float:
+    """The t within which Student's distribution has a share of `confidence`, around 0."""
+    from scipy.special import stdtrit
+
+    return float(stdtrit(freedom, (1 + confidence) / 2))
+
+
+def _held(axis: Axis, value: float) -> str | None:
+    if axis.whole:
+        return WHOLE
+    near = NEAR_END * (axis.high - axis.low)
+    if value - axis.low <= near:
+        return HELD.format("lower")
+    return HELD.format("upper") if axis.high - value <= near else None
+
+
+def _together(inner: Sequence[int], axes: Sequence[Axis], weak: Any) -> dict[int, str]:
+    """Parameters that can move together without any error moving."""
+    remarks = {}
+    for number, place in enumerate(inner):
+        partners = [
+            axes[other].name
+            for direction in weak
+            if abs(direction[number]) > PART
+            for other, weight in zip(inner, direction, strict=True)
+            if abs(weight) > PART and other != place
+        ]
+        if partners:
+            remarks[place] = TOGETHER.format(", ".join(dict.fromkeys(partners)))
+    return remarks

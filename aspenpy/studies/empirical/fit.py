@@ -1,0 +1,344 @@
+"""Fit: the values of parameters with which a model comes closest to measurements.
+
+Least squares of relative errors, (predicted - measured)/measured, so that a run of microseconds counts as much as one
+of hours; bounded by the ranges that the model declares.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NoReturn, Unpack
+
+from aspenpy.answers.case import Case, CaseOptions, asked
+from aspenpy.cost.mapper import warnings_of
+from aspenpy.language.diagnostics import Diagnostic, distinct, fail, nearest
+from aspenpy.language.files import Reader
+from aspenpy.language.source import Source
+from aspenpy.models.application.model import Application
+from aspenpy.models.application.ranges import range_warning, ranged
+from aspenpy.models.library import load_machine
+from aspenpy.models.machine.model import Machine
+from aspenpy.record import Record
+from aspenpy.studies.empirical.axis import Axis, axis_of
+from aspenpy.studies.empirical.certainty import Certainty, certainty
+from aspenpy.studies.empirical.measurements import Measurement, measurements
+from aspenpy.studies.empirical.proposal import determined
+from aspenpy.studies.empirical.responses import Errors, Responses, require_enough, rms
+from aspenpy.studies.empirical.search import solved
+from aspenpy.studies.empirical.sheet import Sheet, sheet_of_rows, sheet_of_text
+from aspenpy.tables.result import Result
+
+DIGITS = 9
+"""Significant digits of a fitted value, at most: the search ends where steps are smaller."""
+
+
+class FittedParameter(Record):
+    """A parameter: where the model had it (or the nearest end of its range), what fits best, its range, and the
+    interval it is in with the confidence of the fit. `remark` says why there is no interval."""
+
+    name: str
+    before: float
+    value: float
+    low: float
+    high: float
+    deviation: float | None
+    interval: tuple[float, float] | None
+    remark: str | None
+
+    @property
+    def certain(self) -> int | float:
+        """The value to a hundredth of its standard deviation, and to what the search can tell: nine digits at most.
+        The digits below are those of the processor."""
+        if self.value.is_integer():
+            return int(self.value)
+        digits = DIGITS
+        if self.deviation:
+            digits = math.floor(math.log10(abs(self.value))) - math.floor(math.log10(self.deviation)) + 3
+        rounded = float(f"{self.value:.{min(max(digits, 1), DIGITS)}g}")
+        return min(max(rounded, self.low), self.high)
+
+
+class Refusal(Record):
+    """A parameter that was left at the model's value, and why the measurements cannot determine it."""
+
+    name: str
+    value: float
+    reason: str
+
+
+class Residual(Record):
+    """A measurement, what the fitted model gives for it, and the relative error, (predicted - measured)/measured."""
+
+    measurement: Measurement
+    predicted: float
+    error: float
+
+
+class Fit(Record, Result):
+    """A fit. `rms` is the root of the mean square of the relative errors, `rms_before` that of the model as it was;
+    `freedom` the measurements beyond those that determine the parameters; `has_steps` whether the model jumps (at a
+    `ceil`) as a fitted parameter moves, where intervals are those of the ramp below the steps."""
+
+    reported_by = "fit"
+
+    application: Application
+    kernel: str
+    parameters: tuple[FittedParameter, ...]
+    refused: tuple[Refusal, ...]
+    residuals: tuple[Residual, ...]
+    rms: float
+    rms_before: float
+    freedom: int
+    confidence: float
+    has_steps: bool
+    diagnostics: tuple[Diagnostic, ...]
+
+    @property
+    def values(self) -> dict[str, int | float]:
+        """The fitted values by name, as `predict` takes them in `set`."""
+        return {item.name: int(item.value) if item.value.is_integer() else item.value for item in self.parameters}
+
+    @property
+    def mean_error(self) -> float:
+        """The mean of the relative errors' sizes."""
+        return math.fsum(abs(item.error) for item in self.residuals) / len(self.residuals)
+
+    @property
+    def worst(self) -> Residual:
+        """The measurement with the largest relative error."""
+        return max(self.residuals, key=lambda item: abs(item.error))
+
+    def to_aspen(self, path: str | Path | None = None, *, allow_outside: bool = False) -> str:
+        """The text of the model with the fitted values in place, to their certain digits, everything else as it was
+        written; `path` says where it will lie, if elsewhere. Raises AspenError where a value is in another file."""
+        from aspenpy.studies.empirical.rewriting import rewritten
+
+        values = {item.name: item.certain for item in self.parameters}
+        return rewritten(self.application, values, path, allow_outside=allow_outside)
+
+
+Data = str | Path | Source | Iterable[Mapping[str, Any]]
+"""Measurements: the path of a CSV file, or a row after the other as mappings from columns to values."""
+
+
+class FitOptions(CaseOptions, total=False):
+    """What `fit` takes besides the application and the measurements."""
+
+    vary: Sequence[str]
+    integer: Sequence[str]
+    columns: Mapping[str, str] | None
+    confidence: float
+    allow_outside: bool
+    watch: Callable[[float], None] | None
+
+
+class Request(Record):
+    """What is to be fitted, and how."""
+
+    vary: Sequence[str] = ()
+    integer: Sequence[str] = ()
+    columns: Mapping[str, str] | None = None
+    confidence: float = 0.95
+    allow_outside: bool = False
+    watch: Callable[[float], None] | None = None
+
+
+def fit(app: Application | Case, data: Data, machine: Machine | None = None, **options: Unpack[FitOptions]) -> Fit:
+    """Fits parameters of the application and of machines to measurements (see `docs/commands.md` for the columns).
+
+    Those in `vary`; if left out, the parameters of the application that have a range, were neither set nor measured at
+    given values, and that the measurements can determine together; those of the machines if the application has none.
+    The others are in `refused`. Those in `integer` take whole values only. `machine` and `socket` hold where no column
+    says where a row was measured. `columns` renames columns of a file and leaves out all others. `confidence` is that
+    of intervals, 0.95 if nothing is said. `watch` is called with the root mean square of the relative errors each time
+    they have been computed. The other options are those of `Case`. Raises AspenError.
+    """
+    case, own = asked(app, machine, options)
+    request = Request(**own)
+    vary, integer, confidence = request.vary, request.integer, request.confidence
+    if not 0 < confidence < 1:
+        fail("bad-confidence", f"a confidence lies between 0 and 1, not at {confidence:g}", hint="0.95 is usual")
+
+    def load(name: str) -> Machine:
+        return load_machine(name, allow_outside=request.allow_outside)
+
+    responses = Responses(case, measurements(_sheet(data, request.columns), case, load))
+    names = _chosen(responses, vary)
+    _require_fitted(integer, names, ())
+    axes = [_axis(responses, name, names, name in integer) for name in names]
+    if vary:
+        require_enough(responses.errors(axes))
+        errors, values, known = _solved(responses, axes, request)
+        return _described(responses, errors, values, known, confidence, ())
+    axes, refused = _determined(responses, axes)
+    while True:
+        errors, values, known = _solved(responses, axes, request)
+        if not known.undetermined:
+            break
+        place = max(known.undetermined)
+        refused.append(_refusal(axes[place], known.undetermined[place]))
+        axes = [axis for axis in axes if axis is not axes[place]]
+        if not axes:
+            _nothing_determined(refused)
+    _require_fitted(integer, [axis.name for axis in axes], refused)
+    return _described(responses, errors, values, known, confidence, refused)
+
+
+def _sheet(data: Data, columns: Mapping[str, str] | None) -> Sheet:
+    if isinstance(data, str | Path):
+        data = Reader().read(data)
+    if isinstance(data, Source):
+        return sheet_of_text(data, columns)
+    if columns:
+        fail("no-file", "columns are renamed in a file; rows from Python name theirs as they want")
+    to_dict = getattr(data, "to_dict", None)
+    return sheet_of_rows(to_dict("records") if callable(to_dict) else data)
+
+
+# -- what is fitted --------------------------------------------------------------------------------
+
+
+def _chosen(responses: Responses, vary: Sequence[str]) -> list[str]:
+    application = responses.application
+    if vary:
+        return list(dict.fromkeys(_checked(name, responses) for name in vary))
+    taken = {*responses.inputs, *responses.case.set}
+    found = [
+        parameter.name
+        for parameter, _ in ranged(responses.parameters.values())
+        if taken.isdisjoint((parameter.name, parameter.name.removeprefix("machine:")))
+        and responses.depend_on(parameter.name)
+        and not responses.conflicting(parameter.name)
+    ]
+    if not found:
+        message = f"application `{application.name}` has no parameter to fit"
+        hint = "what is fitted has a range (`param a = 1 in 0 .. 10`), is no column of the measurements, and matters"
+        fail("nothing-to-fit", message, application.node.name_span, hint=hint)
+    return [name for name in found if name in application.parameters] or found
+
+
+def _axis(responses: Responses, name: str, names: Sequence[str], whole: bool) -> Axis:
+    scope = responses.scope_of(name)
+    known = responses.parameters
+    here = [responses.qualified(other) for other in names if known[other].symbol in scope.definitions]
+    return axis_of(known[name], scope, [*here, *responses.inputs], whole)
+
+
+def _determined(responses: Responses, axes: list[Axis]) -> tuple[list[Axis], list[Refusal]]:
+    """The axes that the measurements can determine together, and the others with the reason."""
+    errors = responses.errors(axes)
+    why = determined(errors)
+    left = [axis for place, axis in enumerate(axes) if place not in why]
+    refused = [_refusal(axes[place], reason) for place, reason in why.items()]
+    if not left:
+        _nothing_determined(refused)
+    require_enough(errors, [axis.name for axis in left])
+    return left, refused
+
+
+def _refusal(axis: Axis, reason: str) -> Refusal:
+    return Refusal(axis.name, axis.start, reason)
+
+
+def _nothing_determined(refused: Sequence[Refusal]) -> NoReturn:
+    reasons = "; ".join(f"`{item.name}`: {item.reason}" for item in refused)
+    fail("nothing-to-fit", f"the measurements determine no parameter: {reasons}")
+
+
+def _require_fitted(integer: Sequence[str], names: Sequence[str], refused: Sequence[Refusal]) -> None:
+    for name in integer:
+        if name not in names:
+            why = next((item.reason for item in refused if item.name == name), None)
+            hint = why or nearest(name, names) or "fitted are " + ", ".join(names)
+            fail("not-fitted", f"`--integer {name}`: `{name}` is not one of the fitted parameters", hint=hint)
+
+
+def _solved(responses: Responses, axes: Sequence[Axis], request: Request) -> tuple[Errors, Sequence[float], Certainty]:
+    errors = responses.errors(axes)
+    errors.watch = request.watch
+    values = solved(errors).values
+    return errors, values, certainty(errors, values, request.confidence)
+
+
+def _checked(given: str, responses: Responses) -> str:
+    """A parameter to fit, under the name that it has in `responses`."""
+    known, name = responses.parameters, given.removeprefix("app:")
+    if given in known and f"machine:{given}" in known:
+        hint = f"write `app:{given}` or `machine:{given}`"
+        fail("ambiguous-parameter", f"both models have a parameter `{given}`", hint=hint)
+    if name not in known:
+        ranges = ", ".join(parameter.name for parameter, _ in ranged(known.values()))
+        hint = nearest(name, known) or f"with a range are {ranges}"
+        fail("unknown-parameter", f"unknown parameter `{name}`", hint=hint)
+    machines = responses.conflicting(name)
+    if machines:
+        named = " and ".join(f"`{machine.name}`" for machine in machines)
+        hint = "fit the measurements of each machine apart"
+        fail("ambiguous-parameter", f"machines {named} give `{name}` different values or ranges", hint=hint)
+    place = known[name].node.name_span
+    if known[name].low is None:
+        hint = f"write `param {name} = ... in low .. high`"
+        fail("no-range", f"`{name}` has no range to look for its value in", place, hint=hint)
+    if name in responses.inputs or name in responses.case.set:
+        fail("not-free", f"`{name}` is given, by the measurements or by a setting, and cannot be fitted", place)
+    if not responses.depend_on(name):
+        fail("no-influence", f"nothing that was measured depends on `{name}`", place)
+    return name
+
+
+# -- what was found --------------------------------------------------------------------------------
+
+
+def _described(
+    responses: Responses,
+    errors: Errors,
+    values: Sequence[float],
+    known: Certainty,
+    confidence: float,
+    refused: Sequence[Refusal],
+) -> Fit:
+    left = errors(values)
+    residuals = tuple(
+        Residual(item, item.value * (1 + error), error)
+        for item, error in zip(responses.measurements, left, strict=True)
+    )
+    parameters = []
+    for place, (axis, value) in enumerate(zip(errors.axes, values, strict=True)):
+        deviation, half = known.spreads.get(place, (None, None))
+        interval = None if half is None else (value - half, value + half)
+        remark = known.remarks.get(place)
+        parameters.append(
+            FittedParameter(axis.name, axis.start, float(value), axis.low, axis.high, deviation, interval, remark)
+        )
+    before = rms(errors([axis.start for axis in errors.axes]))
+    return Fit(
+        responses.application,
+        responses.case.kernel,
+        tuple(parameters),
+        tuple(refused),
+        residuals,
+        rms(left),
+        before,
+        known.freedom,
+        confidence,
+        errors.has_steps,
+        _warnings(responses),
+    )
+
+
+def _warnings(responses: Responses) -> tuple[Diagnostic, ...]:
+    """What loading found in the models, and parameters measured outside their ranges, each told once."""
+    found = list(responses.application.warnings)
+    for machine in dict.fromkeys(item.machine for item in responses.measurements):
+        found += warnings_of(responses.application, machine, kernel=responses.case.kernel)
+    scope = responses.scopes[0]
+    for parameter, (_, low, high) in ranged(responses.application.parameters.values()):
+        values = [value for item in responses.measurements for name, value in item.settings if name == parameter.name]
+        used = {*scope.used([low, high])}
+        if values and not any(scope.symbol(name) in used for name in responses.inputs):
+            ends = scope.values([low, high], responses.case.seed)
+            outside = [warning for value in values if (warning := range_warning(parameter, value, *ends))]
+            found += outside[:1]
+    return tuple(distinct(found))

@@ -1,0 +1,164 @@
+"""Sheet: columns and rows of measurements, from a file of comma-separated values or from Python."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from aspenpy.language.diagnostics import Related, fail, nearest
+from aspenpy.language.source import Source, Span
+
+EXPECTED = "the first line names the columns, such as `n,machine,runtime [ms]`"
+
+OTHER_SIGNS = ";\t"
+"""What stands between columns in other dialects."""
+
+
+class Cell(NamedTuple):
+    """What stands in a row and a column: a text with its place in the file, or a value given in Python; `row` is the
+    line of the file, or the number of the row from 1."""
+
+    value: Any
+    row: int
+    span: Span | None = None
+
+    @property
+    def parents(self) -> tuple[str, ...]:
+        """Where it is, for what has no place in a file."""
+        return () if self.span is not None else (f"in row {self.row} of the measurements",)
+
+
+class Heading(NamedTuple):
+    """The name of a column, and the unit in brackets behind it, if any: `runtime [ms]`."""
+
+    name: str
+    unit: str | None
+    span: Span | None = None
+
+
+class Sheet(NamedTuple):
+    """Columns, and rows with a cell for each of their names."""
+
+    headings: tuple[Heading, ...]
+    rows: tuple[dict[str, Cell], ...]
+    span: Span | None = None
+
+
+def sheet_of_text(source: Source, columns: Mapping[str, str] | None = None) -> Sheet:
+    """The sheet in a file. `columns` renames those it names (`{"runtime [ms]": "time/ms"}`) and leaves out all others.
+    Raises AspenError."""
+    lines = _lines(source)
+    first_line = Span(source, 0, len(source.text.partition("\n")[0]))
+    head = next(lines, [])
+    if not head:
+        fail("no-measurements", "there are no measurements in the file", first_line, hint=EXPECTED)
+    line = Span(source, _place(head[0]).start, _place(head[-1]).end)
+    if len(head) == 1 and any(sign in head[0].value for sign in OTHER_SIGNS):
+        fail("not-commas", "the columns are not separated by commas", line, hint=EXPECTED)
+    taken = (
+        _taken(head, line, columns) if columns else [(place, heading(cell.value)) for place, cell in enumerate(head)]
+    )
+    headings = {place: found._replace(span=_place(head[place])) for place, found in taken}
+    _check_headings(list(headings.values()))
+    rows = []
+    for cells in lines:
+        if len(cells) != len(head):
+            place = Span(source, _place(cells[0]).start, _place(cells[-1]).end)
+            values, names = counted(len(cells), "value"), counted(len(head), "column")
+            wrong = f"line {cells[0].row} has {values} for {names}"
+            fail("wrong-columns", wrong, place, hint="values with a comma in them stand in double quotes")
+        rows.append({found.name: cells[place] for place, found in headings.items()})
+    if not rows:
+        fail("no-measurements", "there are no measurements below the names of the columns", line)
+    return Sheet(tuple(headings.values()), tuple(rows), line)
+
+
+def sheet_of_rows(rows: Iterable[Mapping[str, Any]]) -> Sheet:
+    """The sheet of mappings from the names of columns to values, all with the same columns. Raises AspenError."""
+    found = list(rows)
+    if not found:
+        fail("no-measurements", "there are no measurements", hint="each is a mapping such as {'n': 8, 'runtime': 0.1}")
+    names = list(found[0])
+    for number, row in enumerate(found, 1):
+        if set(row) != set(names):
+            fail("wrong-columns", f"row {number} has the columns {', '.join(row)}; row 1 has {', '.join(names)}")
+    headings = {name: heading(name) for name in names}
+    _check_headings(list(headings.values()))
+    cells = ({headings[name].name: Cell(row[name], number) for name in names} for number, row in enumerate(found, 1))
+    return Sheet(tuple(headings.values()), tuple(cells))
+
+
+def counted(number: int, noun: str) -> str:
+    """`1 value`, `3 values`."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def heading(text: str) -> Heading:
+    """`runtime [ms]` is the column `runtime` in milliseconds."""
+    name, bracket, unit = text.strip().partition("[")
+    if bracket and unit.endswith("]"):
+        return Heading(name.strip(), unit[:-1].strip())
+    return Heading(text.strip(), None)
+
+
+def _check_headings(headings: list[Heading]) -> None:
+    seen: dict[str, Heading] = {}
+    for found in headings:
+        if not found.name:
+            fail("unnamed-column", "a column has no name", found.span, hint=EXPECTED)
+        if found.name in seen:
+            first = seen[found.name].span
+            related = () if first is None else (Related(first, "first named here"),)
+            fail("column-twice", f"there are two columns `{found.name}`", found.span, related=related)
+        seen[found.name] = found
+
+
+def _taken(head: list[Cell], line: Span, columns: Mapping[str, str]) -> list[tuple[int, Heading]]:
+    """The places of the columns that were asked for, with the names they are given."""
+    texts = [cell.value for cell in head]
+    plain = [heading(text).name for text in texts]
+    found = []
+    for asked, text in columns.items():
+        places = [place for place, known in enumerate(texts) if known == text.strip()]
+        places = places or [place for place, known in enumerate(plain) if known == text.strip()]
+        if not places:
+            fail("unknown-column", f"there is no column `{text.strip()}`", line, hint=nearest(text, texts))
+        new = heading(asked)
+        found.append((places[0], Heading(new.name, new.unit or heading(texts[places[0]]).unit)))
+    if len({place for place, _ in found}) < len(found):
+        fail("column-twice", "one column was given two names", line)
+    return found
+
+
+# -- lines and cells -------------------------------------------------------------------------------
+
+
+def _lines(source: Source) -> Iterator[list[Cell]]:
+    """The cells of the lines that are not empty."""
+    start = 0
+    for number, line in enumerate(source.text.split("\n"), 1):
+        text = line.rstrip("\r")
+        if text.strip():
+            yield list(_cells(text, number, Span(source, start, start + len(text))))
+        start += len(line) + 1
+
+
+def _cells(line: str, row: int, span: Span) -> Iterator[Cell]:
+    """The cells of a line, without the white space around them; where some are quoted, each has the place of the whole
+    line."""
+    try:
+        texts = next(csv.reader([line], strict=True))
+    except csv.Error:
+        hint = "a quotation mark that opens a value closes it, and lines end with a line feed"
+        fail("bad-line", f"line {row} cannot be taken apart into values", span, hint=hint)
+    start = span.start
+    for text in texts:
+        inner = start + len(text) - len(text.lstrip())
+        yield Cell(text.strip(), row, span if '"' in line else Span(span.source, inner, inner + len(text.strip())))
+        start += len(text) + 1
+
+
+def _place(cell: Cell) -> Span:
+    assert cell.span is not None, cell
+    return cell.span

@@ -1,0 +1,60 @@
+"""Asked: an optimisation as a user writes it, in texts, behind one function."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Unpack
+
+from aspenpy.answers.case import Case, CaseOptions, case_of
+from aspenpy.answers.scope import DEFAULT_SEED
+from aspenpy.language.diagnostics import fail
+from aspenpy.models.application.model import Application
+from aspenpy.models.machine.model import Machine
+from aspenpy.studies.explore.constraint import constraints, objective, separated
+from aspenpy.studies.explore.optimise import Goal, Optimum
+from aspenpy.studies.explore.optimise import optimise as optimised
+from aspenpy.studies.explore.pareto import Front, pareto
+from aspenpy.studies.explore.space import Space, Varied, spanned
+
+Texts = str | Sequence[str]
+"""One text, in which commas separate, or several."""
+
+
+def goals_of(minimise: Texts, maximise: Texts) -> list[Goal]:
+    """What is to be least, then what is to be greatest."""
+    found = [
+        Goal(objective(part), greatest)
+        for texts, greatest in ((minimise, False), (maximise, True))
+        for text in ([texts] if isinstance(texts, str) else texts)
+        for part in (separated(text) if text.strip() else [])
+    ]
+    if not found:
+        fail("no-objective", "nothing is to be least or greatest", hint="name a quantity, such as runtime")
+    return found
+
+
+def answered(space: Space, goals: Sequence[Goal], subject_to: Texts, seed: int = DEFAULT_SEED) -> Optimum | Front:
+    """The optimum of one goal, the Pareto front of several."""
+    found = constraints([subject_to] if isinstance(subject_to, str) else subject_to)
+    return optimised(space, goals[0], found) if len(goals) == 1 else pareto(space, goals, found, seed=seed)
+
+
+def optimise(
+    app: Application | Case,
+    machine: Machine | None = None,
+    *,
+    minimise: Texts = (),
+    maximise: Texts = (),
+    subject_to: Texts = (),
+    vary: Varied,
+    **options: Unpack[CaseOptions],
+) -> Optimum | Front:
+    """Where a quantity is least or greatest while constraints hold: `optimise(app, machine, minimise="runtime",
+    subject_to="cost <= 1000", vary=["clock", "cores=1..16"])`. Several quantities have a Pareto front.
+
+    A quantity is an expression of metrics (`runtime`, resources, properties summed over the machine) and parameters.
+    `vary` is that of `sensitivity`; the options are those of `Case`. Raises AspenError; where no point keeps to the
+    constraints, it names them.
+    """
+    case = case_of(app, machine, options)
+    return answered(spanned(case, vary), goals_of(minimise, maximise), subject_to, case.seed)

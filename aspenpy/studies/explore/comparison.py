@@ -1,0 +1,424 @@
+"""Comparison: one kernel on several machines or sockets, and where which of them is the fastest."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from functools import cached_property
+from itertools import combinations, pairwise
+from time import process_time
+
+from aspenpy.answers.bounds import FLAT, Range, Real, bounds, size
+from aspenpy.answers.case import Case
+from aspenpy.answers.footprint import Footprint
+from aspenpy.answers.inverse import Piece, Search
+from aspenpy.answers.prediction import Prediction, predict
+from aspenpy.cost.compute import target
+from aspenpy.cost.transfer import LINK, over_link
+from aspenpy.engine.python import Prepared
+from aspenpy.expr import graph
+from aspenpy.expr.evaluate import EvaluationError, evaluate
+from aspenpy.expr.graph import Expr
+from aspenpy.language.diagnostics import fail
+from aspenpy.record import Record
+from aspenpy.studies.explore.difference import difference, written_out
+from aspenpy.tables.result import Result
+
+
+class Contender(Record):
+    """One machine with the socket it computes on. `transfer` is the seconds that moving the kernel's data there takes,
+    as an expression; 0 where they are."""
+
+    label: str
+    prediction: Prediction
+    transfer: Expr
+
+    @property
+    def time(self) -> Expr:
+        """Seconds in all, in the symbols of the models."""
+        return graph.add(self.prediction.tree.runtime, self.transfer)
+
+
+class Crossover(Record):
+    """Where two contenders change places: from `before`, where `first` is the faster, to `behind`, where `second`
+    is. Both are one value where the times meet; a step in one of them (`ceil`) lies between two neighbours. From
+    `before` to `behind` they may also tie."""
+
+    first: str
+    second: str
+    before: Real
+    behind: Real
+
+
+class Unproven(Record):
+    """A part of the interval in which it could not be proven that all crossovers of two contenders are found: those
+    that are lie between neighbours of the `looks` values that were tried."""
+
+    first: str
+    second: str
+    low: Real
+    high: Real
+    looks: int
+
+
+class Stretch(Record):
+    """The fastest contender over an interval of the parameter, and those that are as fast in all of it."""
+
+    low: Real
+    high: Real
+    fastest: str
+    tied: tuple[str, ...] = ()
+
+
+class Comparison(Result):
+    """Several cases, such as a kernel on several machines, at one point or `over` a parameter from `low` to `high`."""
+
+    reported_by = "comparison"
+
+    def __init__(self, cases: Sequence[Case], *, transfer: bool = False) -> None:
+        if len(cases) < 2:
+            fail(
+                "one-machine",
+                "a comparison needs two machines or sockets, and here is one",
+                hint="separate with commas",
+            )
+        self.case = cases[0]
+        self.seed = self.case.seed
+        predictions = list(map(predict, cases))
+        moved = [graph.ZERO, *(self._transfer(item) if transfer else graph.ZERO for item in predictions[1:])]
+        labels = _labels(predictions)
+        self.contenders = tuple(map(Contender, labels, predictions, moved))
+
+    @cached_property
+    def times(self) -> dict[str, float]:
+        """Seconds of each contender, the transfer included."""
+        return {item.label: float(item.prediction.scope.values([item.time], self.seed)[0]) for item in self.contenders}
+
+    @cached_property
+    def transfers(self) -> dict[str, float]:
+        """Seconds that each contender spends on moving the data."""
+        return {
+            item.label: float(item.prediction.scope.values([item.transfer], self.seed)[0]) for item in self.contenders
+        }
+
+    @property
+    def fastest(self) -> str:
+        return min(self.times, key=self.times.__getitem__)
+
+    def over(
+        self, parameter: str, low: Real, high: Real, *, whole: bool = False, progress: Seen | None = None
+    ) -> Sweep:
+        """All crossovers of any two contenders in the interval, and who is the fastest where. `progress` is told which
+        part of the proof is done, 0 to 1."""
+        if whole:
+            low, high = math.ceil(low), math.floor(high)
+        if low >= high:
+            fail("empty-range", f"`{parameter}` has no values from {float(low):.6g} to {float(high):.6g}")
+        return Sweep(self, parameter, low, high, whole, progress)
+
+    def _transfer(self, prediction: Prediction) -> Expr:
+        """The kernel's data over the link."""
+        offer = target(prediction.machine, prediction.socket).offers.get(LINK)
+        if offer is None:
+            message = f"machine `{prediction.machine.name}` declares no link: nothing there offers `{LINK}`"
+            fail("no-link", message, prediction.machine.root.name_span, hint="compare without --transfer")
+        application = prediction.application
+        sizes = []
+        for name in Footprint(prediction.case).data:
+            if name not in application.data:
+                fail("unknown-size", f"the size of `{name}` is not declared, so it cannot be moved")
+            sizes.append(application.data[name].size)
+        if not sizes:
+            message = f"kernel `{prediction.kernel}` names no data structures, so nothing can be moved"
+            fail("no-data", message, prediction.tree.entry.name_span, hint="write `loads [...] from NAME`")
+        return over_link(offer, graph.add(*sizes))
+
+
+class Sweep:
+    """A comparison over one parameter."""
+
+    def __init__(
+        self,
+        comparison: Comparison,
+        parameter: str,
+        low: Real,
+        high: Real,
+        whole: bool = False,
+        progress: Seen | None = None,
+    ) -> None:
+        self.progress: Seen = progress or (lambda part: None)
+        self.comparison = comparison
+        self.parameter = parameter
+        self.low = low
+        self.high = high
+        self.whole = whole
+        self.symbols = {item.label: item.prediction.scope.symbol(parameter) for item in comparison.contenders}
+        self.formulas = {
+            item.label: item.prediction.scope.formulas([item.time], [parameter])[0] for item in comparison.contenders
+        }
+        if not any(self.symbols[label] in graph.free_symbols(formula) for label, formula in self.formulas.items()):
+            fail("no-effect", f"no runtime depends on `{parameter}`")
+
+    def time(self, label: str, x: Real) -> Real:
+        """Seconds of a contender at a value of the parameter."""
+        try:
+            found: Real = evaluate(self.formulas[label], {self.symbols[label]: x}, self.comparison.seed)
+            return found
+        except EvaluationError as error:
+            located = next(item for item in self.comparison.contenders if item.label == label).prediction.scope.located(
+                error
+            )
+            raise located from None
+
+    @cached_property
+    def crossovers(self) -> tuple[Crossover, ...]:
+        """Where two contenders change places, from the lowest value on. Complete but for `unproven`: the search proves
+        for each piece of the interval that the ratio of the times stays on one side of 1, or only rises or falls
+        through it."""
+        found = [crossover for first, second in self._meetings for crossover in self._between(first, second)]
+        return tuple(sorted(found, key=lambda crossover: crossover.before))
+
+    @property
+    def unproven(self) -> tuple[Unproven, ...]:
+        """What the crossovers may not be complete in."""
+        _ = self._meetings
+        return tuple(self._unproven)
+
+    def meets(self, crossover: Crossover) -> bool:
+        """Whether both take the same time where they change places; else one of them jumps."""
+        pairs = [
+            (self.time(crossover.first, x), self.time(crossover.second, x))
+            for x in (crossover.before, crossover.behind)
+        ]
+        return all(size(mine - theirs) <= MET * max(size(mine), size(theirs)) for mine, theirs in pairs)
+
+    def _between(self, first: str, second: str) -> list[Crossover]:
+        """Of the places where the times meet, those behind which the other one is the faster."""
+        places = self._meetings[first, second]
+        ends = [self.low, *(end for place in places for end in place), self.high]
+        found = []
+        for number, (before, behind) in enumerate(places):
+            sooner = self._side(first, second, ends[2 * number], before)
+            later = self._side(first, second, behind, ends[2 * number + 3])
+            if sooner * later < 0:
+                found.append(Crossover(*((first, second) if sooner < 0 else (second, first)), before, behind))
+        return found
+
+    @cached_property
+    def _meetings(self) -> dict[tuple[str, str], list[Piece]]:
+        """Where the times of two contenders are equal, or leap over each other between two neighbouring values."""
+        pairs = [*combinations((item.label for item in self.comparison.contenders), 2)]
+        until = process_time() + PROOF_SECONDS
+        self._unproven: list[Unproven] = []
+        found = {}
+        for place, (first, second) in enumerate(pairs):
+            now = process_time()
+            mine = now + (until - now) / (len(pairs) - place)
+            found[first, second] = self._meeting(first, second, mine, self._part_of(place, len(pairs)))
+        return found
+
+    def _part_of(self, before: int, count: int) -> Seen:
+        """Progress of one pair, told as that of all of them."""
+        return lambda part: self.progress((before + part) / count)
+
+    def _meeting(self, first: str, second: str, until: float, progress: Seen) -> list[Piece]:
+        symbol = self.symbols[first]
+        mine = self.formulas[first]
+        theirs = graph.substitute([self.formulas[second]], {self.symbols[second]: symbol})[0]
+        if theirs is mine:
+            return []
+        race = _Race(mine, theirs, symbol, self._ratio(first, second), self.whole, self.comparison.seed)
+        race.until = until
+        race.progress = progress
+        roots = race.run(self.low, self.high)
+        places = [(root.low, root.high) for root in roots.solutions]
+        places += [(leap.before, leap.behind) for leap in roots.leaps]
+        for low, high in race.left:
+            looks = self._looks(low, high)
+            self._unproven.append(Unproven(first, second, low, high, len(looks)))
+            places += self._bracketed(race, looks)
+        return sorted(places)
+
+    def _looks(self, low: Real, high: Real) -> list[Real]:
+        """Values from one end to the other, at equal ratios where there are ratios."""
+        if self.whole and high - low < MOST_LOOKS:
+            return list(range(int(low), int(high) + 1))
+        steps = [place / (MOST_LOOKS - 1) for place in range(1, MOST_LOOKS - 1)]
+        start, ratio = float(low), float(high) / float(low) if low > 0 else 0.0
+        inner = [start * ratio**step if low > 0 else start + float(high - low) * step for step in steps]
+        inside = [round(x) if self.whole else Fraction(x) for x in inner]
+        return [low, *sorted({x for x in inside if low < x < high}), high]
+
+    def _bracketed(self, race: _Race, looks: list[Real]) -> list[Piece]:
+        """Neighbouring values between which the other contender becomes the faster, found by halving."""
+        found: list[Piece] = []
+        last: tuple[Real, int] | None = None
+        for x in looks:
+            side = race.side(x)
+            if last is not None and side * last[1] < 0:
+                found.append(race.turn(last[0], x))
+            last = (x, side) if side else last
+        return found
+
+    def _ratio(self, first: str, second: str) -> Callable[[Real], Real]:
+        def ratio(x: Real) -> Real:
+            below = self.time(second, x)
+            if below == 0:
+                fail(
+                    "no-time", f"{second} takes no time at `{self.parameter}` = {float(x):.6g}, so times have no ratio"
+                )
+            return self.time(first, x) / below
+
+        return ratio
+
+    def _side(self, first: str, second: str, low: Real, high: Real) -> int:
+        """Who is the faster between two neighbouring places where the times meet: -1 the first, 1 the second."""
+        for x in (self._middle(low, high), low, high):
+            mine, theirs = self.time(first, x), self.time(second, x)
+            if size(mine - theirs) > TIE * max(size(mine), size(theirs)):
+                return -1 if mine < theirs else 1
+        return 0
+
+    @cached_property
+    def stretches(self) -> tuple[Stretch, ...]:
+        """Who is the fastest where, in the order of the parameter; neighbours differ."""
+        cuts = [
+            (self.low, self.low),
+            *((place.before, place.behind) for place in self.crossovers),
+            (self.high, self.high),
+        ]
+        found: list[Stretch] = []
+        for (_, low), (high, _) in pairwise(sorted(cuts)):
+            if high < low:
+                continue
+            fastest, *tied = self._fastest(low, high)
+            if found and (found[-1].fastest, found[-1].tied) == (fastest, tuple(tied)):
+                found[-1] = found[-1].replace(high=high)
+            elif low < high or self.whole:
+                found.append(Stretch(low, high, fastest, tuple(tied)))
+        return tuple(found)
+
+    def _fastest(self, low: Real, high: Real) -> list[str]:
+        """The contenders that none beats from `low` to `high`, where no two change places: they may tie in parts of
+        it, so that it takes a look between any two places where times meet."""
+        edges = {end for places in self._meetings.values() for place in places for end in place if low < end < high}
+        looks = [self._middle(before, behind) for before, behind in pairwise(sorted({low, *edges, high}))] or [low]
+        beaten = dict.fromkeys(self.formulas, 0)
+        for x in looks:
+            times = {label: self.time(label, x) for label in self.formulas}
+            least = min(times.values())
+            for label, time in times.items():
+                beaten[label] += time - least > TIE * least
+        return [label for label, times in beaten.items() if times == min(beaten.values())]
+
+    def _middle(self, low: Real, high: Real) -> Real:
+        return (low + high) // 2 if self.whole else (low + high) / 2
+
+
+class _Race(Search):
+    """The search for where the ratio of two times is 1, with bounds that know how far apart the times are. What it
+    cannot prove, or not until the processor time `until`, is `left`."""
+
+    most_pieces = 4_000
+    until = math.inf
+
+    def __init__(
+        self, first: Expr, second: Expr, symbol: Expr, ratio: Callable[[Real], Real], whole: bool, seed: int
+    ) -> None:
+        self.first, self.second = written_out(first), written_out(second)
+        super().__init__(graph.div(self.first, self.second), symbol, ratio, 1, whole)
+        self.progress: Seen = lambda part: None
+        self._left: list[Piece] = []
+        self._whole_width = 0.0
+        self._quick = Prepared([first, second], [symbol], seed)
+
+    @property
+    def left(self) -> list[Piece]:
+        """Pieces in which nothing was proven, neighbours joined, from the lowest on."""
+        found: list[Piece] = []
+        for low, high in sorted(self._left):
+            if found and low - found[-1][1] <= int(self.whole):
+                low, high = found.pop()[0], high
+            found.append((low, high))
+        return found
+
+    def side(self, x: Real) -> int:
+        """Who is the faster: -1 the first, 1 the second. In floating point, where that is enough to tell."""
+        try:
+            mine, theirs = self._quick(x)
+        except EvaluationError:
+            return self._side(x)  # which says in the models' terms what has no value
+        if not abs(mine - theirs) > MET * max(abs(mine), abs(theirs)):
+            return self._side(x)
+        return -1 if mine < theirs else 1
+
+    def _side(self, x: Real) -> int:
+        apart = self.value(x) - 1
+        return 0 if size(apart) <= TIE else -1 if apart < 0 else 1
+
+    def turn(self, low: Real, high: Real) -> Piece:
+        """Neighbours between two values at which different ones are the faster, between which they change places."""
+        there = self.side(high)
+        return self._turn(low, high, lambda x: self.side(x) == there)
+
+    def _next(self, pieces: list[Piece]) -> Piece:
+        """The widest first, so that what is left when time is up is as little as can be."""
+        self.looked_at += 1
+        widths = [_width(*piece) for piece in pieces]
+        self._whole_width = self._whole_width or widths[0]
+        self.progress(max(0.0, 1 - sum(widths) / self._whole_width) if self._whole_width else 1.0)
+        return pieces.pop(widths.index(max(widths)))
+
+    def _spent(self) -> bool:
+        return super()._spent() or process_time() > self.until
+
+    def _leave(self, pieces: list[Piece]) -> None:
+        self._left += pieces
+
+    def _range(self, low: Real, high: Real) -> Range:
+        """The ratio is 1 + (first - second)/second."""
+        found = super()._range(low, high)
+        if low == high or found.direction is not None or not found.low < 1 < found.high:
+            return found
+        base = bounds(self.second, {self.symbol: (low, high)}, self.symbol)
+        apart = difference(self.first, self.second, self.symbol, low, high)
+        if apart.single and apart.low == 0:
+            return Range(1, 1, FLAT)
+        if base.low <= 0 or math.inf in (base.high, apart.high, -apart.low):
+            return found
+        over = [Fraction(end) / Fraction(part) for end in apart[:2] for part in base[:2]]
+        return Range(max(found.low, 1 + min(over)), min(found.high, 1 + max(over)))
+
+
+Seen = Callable[[float], None]
+
+PROOF_SECONDS = 4.0
+"""Of processor time that are spent on proving that all crossovers are found."""
+
+MOST_LOOKS = 257
+"""Values that are tried where nothing is proven."""
+
+MET = 1e-9
+"""Times this close to each other where they change places meet there: the place itself is rounded."""
+
+TIE = 1e-12
+"""Times this close to each other, relative to them, are equal as far as floating point can tell."""
+
+
+def _width(low: Real, high: Real) -> float:
+    """Of a piece: the ratio of its ends, where there is one."""
+    return math.log(float(high) / float(low)) if low > 0 else float(high - low)
+
+
+def _labels(predictions: Sequence[Prediction]) -> list[str]:
+    """Machines by name; with the socket where a machine comes more than once."""
+    names = [item.machine.name for item in predictions]
+    labels = [
+        f"{item.machine.name}/{item.socket}" if names.count(item.machine.name) > 1 else item.machine.name
+        for item in predictions
+    ]
+    for label in labels:
+        if labels.count(label) > 1:
+            fail("same-machine", f"`{label}` is compared with itself", hint="name different machines, or --socket A,B")
+    return labels

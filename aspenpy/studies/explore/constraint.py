@@ -1,0 +1,159 @@
+"""Constraint: what a solution has to keep to, in the language's own words: `energy <= 1000 J`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple, NoReturn
+
+from aspenpy.answers.metrics import has_metric, metric, metric_names
+from aspenpy.answers.prediction import Prediction
+from aspenpy.expr import graph
+from aspenpy.expr.graph import Expr
+from aspenpy.language import nodes
+from aspenpy.language.diagnostics import AspenError, fail, nearest
+from aspenpy.language.dimensions import Dimension, unit_of
+from aspenpy.language.infer import dimension_of
+from aspenpy.language.lower import Lowering, constant
+from aspenpy.language.parser import parse_condition, parse_value
+from aspenpy.language.source import Source, Span, listed
+from aspenpy.record import Record
+from aspenpy.studies.explore.variable import parameter_dimension
+
+OPERATORS = ("<=", ">=", "==")
+
+
+class Constraint(Record):
+    """A comparison of two quantities. `slack` widens it: by so much the side that is to be the smaller may exceed."""
+
+    text: str
+    node: nodes.Comparison
+    slack: float = 0.0
+
+    @property
+    def equal(self) -> bool:
+        return self.node.operator == "=="
+
+    def sides(self, prediction: Prediction) -> tuple[Expr, Expr]:
+        """What is written on the left and on the right, in the symbols of the models."""
+        return quantity(self.node.left, prediction), quantity(self.node.right, prediction)
+
+    def excess(self, prediction: Prediction) -> Expr:
+        """What is at most 0 where the constraint holds (exactly 0 for `==`)."""
+        left, right = self.sides(prediction)
+        small, large = (right, left) if self.node.operator == ">=" else (left, right)
+        return graph.sub(graph.sub(small, large), graph.number(self.slack)) if self.slack else graph.sub(small, large)
+
+    def scale(self, prediction: Prediction) -> Expr:
+        """How large its sides are, to tell by what part it is violated."""
+        left, right = self.sides(prediction)
+        return graph.apply("max", graph.apply("abs", left), graph.apply("abs", right))
+
+
+class Parsed(NamedTuple):
+    """A text with the syntax tree of the quantity that it is."""
+
+    text: str
+    node: nodes.Expression
+
+
+def constraints(texts: Sequence[str]) -> list[Constraint]:
+    """The constraints of several texts, in each of which commas and `and` join them. Raises AspenError."""
+    return [found for text in texts for part in separated(text) for found in _constraints(part)]
+
+
+def separated(text: str) -> list[str]:
+    """At the commas that stand in no brackets."""
+    return [part.text() for part in listed(Span(Source(text), 0, len(text)))] or [""]
+
+
+def _constraints(text: str) -> list[Constraint]:
+    node = parse_condition(text, "<subject-to>")
+    comparisons = [node]
+    if isinstance(node, nodes.Junction):
+        comparisons = [node.first, *(item for _, item in node.rest)]
+        if any(word == "or" for word, _ in node.rest):
+            fail("bad-constraint", "constraints hold all at once, and here is an `or`", node.span)
+    for item in comparisons:
+        if isinstance(item, nodes.Junction):
+            fail("bad-constraint", "a constraint is one comparison; join several by commas", item.span)
+        if item.operator not in OPERATORS:
+            hint = f"write `{item.operator}=`" if item.operator in "<>" else "write `==`, `<=` or `>=`"
+            fail("bad-constraint", f"a constraint cannot say `{item.operator}`", item.span, hint=hint)
+    single = len(comparisons) == 1
+    return [
+        Constraint(text if single else _text(item), item) for item in comparisons if isinstance(item, nodes.Comparison)
+    ]
+
+
+def _text(node: nodes.Comparison) -> str:
+    span = node.span
+    return str(node) if span is None else span.source.text[span.start : span.end].strip()
+
+
+def objective(text: str) -> Parsed:
+    """The quantity that is to be least or greatest: a metric, a parameter, or an expression of such."""
+    node = parse_value(text, "<objective>")
+    if isinstance(node, nodes.Array):
+        fail("bad-objective", "an array cannot be least: name a quantity", node.span)
+    return Parsed(text.strip(), node)
+
+
+# -- names -----------------------------------------------------------------------------------------
+
+
+def quantity(node: nodes.Expression, prediction: Prediction) -> Expr:
+    """An expression of metrics, parameters and constants, lowered. Raises AspenError at an unknown name, and where
+    units contradict each other."""
+    dimension_of(node, lambda name: _dimension(name, prediction))
+    return Lowering(lambda item: _named(item, prediction), {})(node)
+
+
+def refuse_contradiction(constraint: Constraint, prediction: Prediction) -> None:
+    """Raises AspenError where the sides are in different units."""
+    dimension_of(constraint.node, lambda name: _dimension(name, prediction))
+
+
+def _named(node: nodes.Name, prediction: Prediction) -> Expr:
+    parameter = _parameter(node.name, prediction)
+    if has_metric(prediction, node.name):
+        if parameter is not None:
+            message = f"`{node.name}` is a metric and a parameter"
+            fail("ambiguous-name", message, node.span, hint="give the parameter another name in its model")
+        return metric(node.name).expr(prediction)
+    found = parameter or constant(node.name)
+    if found is None:
+        _unknown(node, prediction)
+    return found
+
+
+def _parameter(name: str, prediction: Prediction) -> Expr | None:
+    try:
+        return prediction.scope.symbol(name)
+    except AspenError as error:
+        if error.diagnostics[0].code == "unknown-parameter":
+            return None
+        raise
+
+
+def _unknown(node: nodes.Name, prediction: Prediction) -> NoReturn:
+    metrics = metric_names(prediction)
+    hint = nearest(node.name, [*metrics, *prediction.scope.names()]) or "the metrics are " + ", ".join(metrics)
+    fail("unknown-name", f"neither a metric nor a parameter is called `{node.name}`", node.span, hint=hint)
+
+
+def unit_of_quantity(node: nodes.Expression, prediction: Prediction) -> str:
+    """The base unit, where it is known; empty for a plain number."""
+    from aspenpy.language.dimensions import symbol
+
+    found = dimension_of(node, lambda name: _dimension(name, prediction))
+    return "" if found is None else symbol(found)
+
+
+def _dimension(name: str, prediction: Prediction) -> Dimension | None:
+    if not has_metric(prediction, name):
+        return None if _parameter(name, prediction) is None else parameter_dimension(name, prediction)
+    unit = metric(name).unit
+    try:
+        return unit_of(unit).dimension if unit else None
+    except KeyError:  # such as J*s, which no literal is in
+        return None

@@ -1,0 +1,266 @@
+"""Elasticity: by which power of a parameter a metric goes, over an interval that somebody could go through."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy
+
+from aspenpy.answers.inverse import jumps
+from aspenpy.answers.metrics import metric
+from aspenpy.answers.prediction import Prediction
+from aspenpy.expr import graph
+from aspenpy.expr.derivative import derivative
+from aspenpy.expr.evaluate import EvaluationError
+from aspenpy.expr.graph import Expr
+from aspenpy.language.diagnostics import AspenError, fail
+from aspenpy.language.dimensions import readable, symbol
+from aspenpy.record import Record
+from aspenpy.studies.explore.points import Floats, Formulas
+from aspenpy.studies.explore.variable import Variable, declared, is_countable, parameter_dimension
+
+STEPS = 101
+"""Values of a range at which an elasticity is looked at."""
+
+FACTOR = 2.0
+"""The interval of a secant: the parameter is doubled, or halved where it cannot be doubled."""
+
+_Rule = Callable[[Floats, Floats], Floats]
+"""From places of a parameter, and the metric there, to elasticities."""
+
+NOTHING = 1e-12
+"""An elasticity below this is what rounding leaves of slopes that cancel."""
+
+
+class Elasticity(Record):
+    """d log(metric) / d log(parameter), by which power of the parameter the metric goes.
+
+    `here` is its value where the prediction is: of a smooth formula the derivative; where the formula has steps, or no
+    derivative that has a value, `why` says so and it is the secant log(metric) over log(parameter) from `start` to
+    `end`. It is None where the metric has no value or no logarithm. `formula` is the derivative as an expression, None
+    of a secant. Over the parameter's range, all else as it is, `least` and `most` are the extremes at equal ratios of
+    the parameter (of a secant: over doublings), `mean` the mean of its magnitude there; None where no range is known.
+    `overall` is log(metric) from one end of the range to the other over log(parameter). `undefined` is the part of the
+    values of the range (0 to 1) at which the metric has none, which all these leave out; `reason` is why.
+    """
+
+    parameter: str
+    unit: str
+    here: float | None
+    start: float | None
+    end: float | None
+    why: str | None
+    least: float | None
+    most: float | None
+    mean: float | None
+    overall: float | None
+    undefined: float
+    reason: str | None
+    formula: Expr | None
+
+    @property
+    def rank(self) -> float:
+        """What they are ordered by: what it is here, or else over the range."""
+        return abs(self.here) if self.here is not None else max(self.mean or 0.0, abs(self.overall or 0.0))
+
+
+def elasticities(
+    prediction: Prediction,
+    variables: Sequence[Variable] | None = None,
+    *,
+    metric_name: str = "runtime",
+    point: bool = False,
+) -> tuple[Elasticity, ...]:
+    """Of the given variables over their ranges, the largest first; of none given, of every parameter whose value is
+    written as a number. With `point` derivatives, steps or not; raises AspenError where there is none."""
+    if variables is None:
+        items = {name: declared(name, prediction) for name in _plain(prediction, metric_name)}
+    else:
+        items = {item.name: item for item in variables}
+        for item in variables:
+            if item.labels and item.kind == "choice":
+                hint = "its effect is found by the other methods: normalised, sobol, morris"
+                fail("no-elasticity", f"`{item.name}` is a choice, and a choice has no elasticity", hint=hint)
+    found = [
+        _Asked(prediction, name, None if item is None else item.sampled, metric_name).found(point)
+        for name, item in items.items()
+    ]
+    return tuple(sorted(found, key=lambda item: -item.rank))
+
+
+def _plain(prediction: Prediction, metric_name: str) -> list[str]:
+    """The parameters that the metric depends on whose value is a number other than 0 and no member of an enum."""
+    scope = prediction.scope
+    used = scope.used([metric(metric_name).expr(prediction)])
+    names = {symbol: scope.display_name(symbol) for symbol in used if scope.definitions[symbol].kind == "number"}
+    items = {name: declared(name, prediction) for name in names.values() if "." not in name}
+    chosen = [name for name, item in items.items() if item is None or item.kind != "choice"]
+    worth = scope.values([scope.symbol(name) for name in chosen], prediction.seed)
+    return [name for name, value in zip(chosen, worth, strict=True) if value != 0]
+
+
+class _Over(NamedTuple):
+    """What there is to say of a range."""
+
+    least: float | None = None
+    most: float | None = None
+    mean: float | None = None
+    overall: float | None = None
+    undefined: float = 0.0
+    reason: str | None = None
+
+
+class _Asked:
+    """The elasticity of a metric by one parameter."""
+
+    def __init__(self, prediction: Prediction, name: str, item: Variable | None, metric_name: str) -> None:
+        self.prediction, self.name, self.item, self.metric = prediction, name, item, metric_name
+        self.symbol = prediction.scope.symbol(name)
+        self.formula = prediction.scope.formulas([metric(metric_name).expr(prediction)], [name])[0]
+        self.base = float(prediction.scope.values([self.symbol], prediction.seed)[0])
+        self.whole = is_countable(name, prediction) if item is None else item.kind == "whole"
+
+        dimension = parameter_dimension(name, prediction)
+        self.unit = "" if dimension is None else symbol(dimension)
+
+    def found(self, point: bool) -> Elasticity:
+        if point:
+            return self._slope(self._ratio())
+        if jumps(self.formula, self.symbol):
+            return self._secant("steps")
+        try:
+            return self._slope(self._ratio())
+        except AspenError as error:
+            return self._secant(f"no derivative: {error.diagnostics[0].message}")
+
+    def _ratio(self) -> Expr:
+        try:
+            slope = derivative(self.formula, self.symbol)
+        except ValueError as error:
+            hint = "the method `elasticity` takes differences instead"
+            fail("no-derivative", f"the {self.metric} has no derivative by `{self.name}`: {error}", hint=hint)
+        return graph.div(graph.mul(self.symbol, slope), self.formula)
+
+    # -- derivatives -----------------------------------------------------------------------------
+
+    def _slope(self, ratio: Expr) -> Elasticity:
+        try:
+            here = float(_still(self._values(ratio, numpy.array([self.base])))[0])
+        except AspenError as error:
+            message = f"the derivative of the {self.metric} by `{self.name}` has no value at {self.name} = "
+            message += f"{self._shown(self.base)}: {error.diagnostics[0].message}"
+            fail("no-derivative", message, hint="the method `elasticity` takes differences instead")
+        over = self._range(lambda places, values: _still(self._values(ratio, places, missing=True)))
+        return Elasticity(self.name, self.unit, here, None, None, None, *over, ratio)
+
+    # -- secants ---------------------------------------------------------------------------------
+
+    def _secant(self, why: str) -> Elasticity:
+        here, start, end = None, None, None
+        for start, end in self._intervals():
+            values = self._values(self.formula, numpy.array([start, end]), missing=True)
+            here = _between(start, end, values[0], values[1])
+            if here is not None:
+                break
+        over = self._range(_doublings)
+        return Elasticity(self.name, self.unit, here, start, end, why, *over, None)
+
+    def _intervals(self) -> list[tuple[float, float]]:
+        """From the value here to its double, or to its half: the wider first, within the range."""
+        low, high = (-numpy.inf, numpy.inf) if self.item is None else (self.item.low, self.item.high)
+        ends = [self.base * FACTOR, self.base / FACTOR]
+        ends = [min(max(numpy.trunc(end) if self.whole else end, low), high) for end in ends]
+        found = [(self.base, float(end)) for end in ends if end * self.base > 0 and end != self.base]
+        found.sort(key=lambda ends: -abs(numpy.log(ends[1] / ends[0])))
+        return [(min(pair), max(pair)) for pair in found]
+
+    # -- over the range --------------------------------------------------------------------------
+
+    def _range(self, elasticity: _Rule) -> _Over:
+        if self.item is None:
+            return _Over()
+        places = self._places(self.item)
+        values = self._values(self.formula, places, missing=True)
+        missing = numpy.isnan(values)
+        undefined = float(missing.mean())
+        reason = self._reason(float(places[missing][0])) if missing.any() else None
+        over = elasticity(places, values)
+        known = over[~numpy.isnan(over)]
+        overall = _overall(places, values)
+        if not len(known):
+            return _Over(overall=overall, undefined=undefined, reason=reason)
+        return _Over(float(known.min()), float(known.max()), float(abs(known).mean()), overall, undefined, reason)
+
+    def _places(self, item: Variable) -> Floats:
+        """Equal ratios from one end to the other; of whole numbers also what doubling and halving the value here comes
+        to, so that what divides it divides some of them."""
+        low, high = item.low, item.high
+        if self.whole and high - low < STEPS:
+            places = numpy.arange(low, high + 1)
+        else:
+            places = numpy.geomspace(low, high, STEPS) if low > 0 else numpy.linspace(low, high, STEPS)
+        if self.whole:
+            doubled = self.base * FACTOR ** numpy.arange(-60.0, 61.0)
+            inside = doubled[(doubled >= low) & (doubled <= high) & (numpy.rint(doubled) == doubled)]
+            places = numpy.unique(numpy.concatenate([numpy.rint(places), inside]))
+        found: Floats = numpy.clip(places, low, high)[places != 0]
+        return found
+
+    def _reason(self, place: float) -> str:
+        """Why there is no value, as a prediction with the parameter set there says it."""
+        value = int(place) if place.is_integer() else place
+        try:
+            there = Prediction(self.prediction.case.with_set({self.name: value}))
+            there.scope.values([metric(self.metric).expr(there)], there.seed)
+            self._values(self.formula, numpy.array([place]))
+        except AspenError as error:
+            return f"at {self.name} = {self._shown(place)}: {error.diagnostics[0].message}"
+        raise AssertionError("a place without a value has one")
+
+    def _shown(self, value: float) -> str:
+        return readable(value, self.unit, 4)
+
+    def _values(self, expr: Expr, places: Floats, *, missing: bool = False) -> Floats:
+        try:
+            formulas = Formulas([expr], [self.symbol], self.prediction.seed)
+            found: Floats = formulas(places[:, None], missing=missing)[0]
+            return found
+        except EvaluationError as error:
+            raise self.prediction.scope.located(error) from None
+
+
+def _between(start: float, end: float, first: float, last: float) -> float | None:
+    """The secant between two places; None where the metric has no value there, or changes its sign."""
+    if not (numpy.isfinite(first) and numpy.isfinite(last)) or first * last <= 0:
+        return 0.0 if first == last == 0 else None
+    return float(_still(numpy.array(numpy.log(last / first) / numpy.log(end / start))))
+
+
+def _doublings(places: Floats, values: Floats) -> Floats:
+    """The secants from each place to the first that is twice as far, or to the last if none is."""
+    usable = (places > 0) & ~numpy.isnan(values)
+    places, values = places[usable], values[usable]
+    found = []
+    for start in range(len(places) - 1):
+        end = int(numpy.searchsorted(places, places[start] * FACTOR * (1 - NOTHING)))
+        if end == len(places) and start > 0:
+            break
+        end = min(end, len(places) - 1)
+        slope = _between(places[start], places[end], values[start], values[end])
+        found.append(numpy.nan if slope is None else slope)
+    return numpy.array(found)
+
+
+def _overall(places: Floats, values: Floats) -> float | None:
+    """Between the first and the last place with a value that has a logarithm."""
+    usable = numpy.flatnonzero((places > 0) & (values > 0))
+    if len(usable) < 2:
+        return None
+    first, last = usable[0], usable[-1]
+    return float(numpy.log(values[last] / values[first]) / numpy.log(places[last] / places[first]))
+
+
+def _still(values: Floats) -> Floats:
+    found: Floats = numpy.where(abs(values) < NOTHING, 0.0, values)
+    return found

@@ -1,0 +1,298 @@
+"""Lifted: a smooth problem in the place of one with kinks.
+
+A least time is often where two times meet, in the kink of a `max`, which no gradient knows of. So each `max` becomes an
+unknown of its own that may not be below any of its arguments: what is minimised presses it down onto the largest of
+them, and at the solution all are smooth again (the epigraph form; Boyd and Vandenberghe 2004, section 4.1.3).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy
+
+from aspenpy.engine.python import Prepared
+from aspenpy.expr import graph
+from aspenpy.expr.derivative import derivative
+from aspenpy.expr.evaluate import EvaluationError
+from aspenpy.expr.graph import Expr
+from aspenpy.record import Record
+from aspenpy.studies.explore.points import Floats
+from aspenpy.studies.explore.variable import Variable
+
+MOST_LIFTED = 40
+"""Unknowns that are added; further ones stay kinks."""
+
+
+class Lifting(Record):
+    """Expressions without their `max`; the symbols that took their places, what each stands for, and `floors`, which
+    are at most 0 where a symbol is not below its arguments, with the number of the symbol that each holds up."""
+
+    exprs: tuple[Expr, ...]
+    symbols: tuple[Expr, ...]
+    meanings: tuple[Expr, ...]
+    floors: tuple[Expr, ...]
+    held: tuple[int, ...]
+
+
+def lifted(exprs: Sequence[Expr], symbols: Sequence[Expr]) -> Lifting:
+    """Of each `max` that depends on the symbols and is in no loop."""
+    moving, looped = set(symbols), _looped(exprs)
+    new: dict[Expr, Expr] = {}
+    found: list[tuple[Expr, Expr]] = []
+    floors: list[tuple[Expr, int]] = []
+    for node in graph.topological(*exprs):
+        if moving.isdisjoint(node.args):
+            continue
+        moving.add(node)
+        args = tuple(new.get(arg, arg) for arg in node.args)
+        if node.kind == "apply" and node.payload == "max" and node not in looped and len(found) < MOST_LIFTED:
+            symbol = graph.symbol(f"max{len(found)}", "lifted")
+            found.append((symbol, node))
+            floors += [(graph.sub(arg, symbol), len(found) - 1) for arg in args]
+            new[node] = symbol
+        elif any(arg in new for arg in node.args):
+            new[node] = graph.rebuilt(node, args)
+    return Lifting(
+        tuple(new.get(expr, expr) for expr in exprs),
+        tuple(symbol for symbol, _ in found),
+        tuple(node for _, node in found),
+        tuple(floor for floor, _ in floors),
+        tuple(number for _, number in floors),
+    )
+
+
+NEAR = 1e-6
+"""How far apart neighbours are, in parts of the range."""
+
+STEPS = frozenset({"ceil", "floor", "round"})
+
+
+def ramps(exprs: Sequence[Expr]) -> list[Expr]:
+    """The expressions with the ramp that each staircase climbs in its place: what a search follows where the steps
+    themselves are flat. Steps inside of loops stay."""
+    looped = _looped(exprs)
+    new: dict[Expr, Expr] = {}
+    for node in graph.topological(*exprs):
+        args = tuple(new.get(arg, arg) for arg in node.args)
+        if node.kind == "apply" and node.payload in STEPS and node not in looped:
+            new[node] = args[0]
+        elif args != node.args:
+            new[node] = graph.rebuilt(node, args)
+    return [new.get(expr, expr) for expr in exprs]
+
+
+def _looped(exprs: Sequence[Expr]) -> set[Expr]:
+    """Nodes inside of loops, whose value is another in each pass."""
+    sums = [node for node in graph.topological(*exprs) if node.kind == "sum"]
+    return set(graph.topological(*(node.args[2] for node in sums))) if sums else set()
+
+
+class Kkt(Record):
+    """What holds at a solution: by how much the objective changes with each constraint's bound (None where the
+    gradients do not balance, as at a step), and which constraints are active."""
+
+    multipliers: tuple[float, ...] | None
+    active: tuple[bool, ...]
+
+
+class Smooth:
+    """Minimises an expression with constraints (at most 0, or exactly 0) over real variables between their ends."""
+
+    def __init__(
+        self,
+        objective: Expr,
+        constraints: Sequence[tuple[Expr, bool]],
+        variables: Sequence[Variable],
+        symbols: Sequence[Expr],
+        seed: int,
+    ) -> None:
+        self.variables, self.symbols = tuple(variables), tuple(symbols)
+        self.equal = tuple(equal for _, equal in constraints)
+        self.lifting = lifted([objective, *(expr for expr, _ in constraints)], symbols)
+        rows = [*self.lifting.exprs, *self.lifting.floors]
+        self.unknowns = (*self.symbols, *self.lifting.symbols)
+        self._values = Prepared(rows, self.unknowns, seed)
+        self._slopes = self._derivatives(rows, seed)
+        self._meanings = Prepared(self.lifting.meanings, self.symbols, seed) if self.lifting.meanings else None
+
+    def _derivatives(self, rows: Sequence[Expr], seed: int) -> Prepared | None:
+        """Of each row by each unknown; None where there are none."""
+        try:
+            slopes = [derivative(ramp, unknown) for ramp in ramps(rows) for unknown in self.unknowns]
+        except ValueError:
+            return None
+        return Prepared(slopes, self.unknowns, seed)
+
+    def start(self, values: Floats) -> Floats:
+        """Values of the variables with those of what was lifted."""
+        if self._meanings is None:
+            return values
+        return numpy.concatenate([values, self._meanings(*map(float, values))])
+
+    def solve(self, values: Floats) -> Floats | None:
+        """The variables at a local minimum near a start; None where the solver came to none."""
+        from scipy import optimize
+
+        minimize: Any = optimize.minimize
+        try:
+            with numpy.errstate(all="ignore"):
+                scale = _Scale(self, self.start(values))
+                found = minimize(
+                    lambda z: scale.value(z)[0],
+                    scale.begin,
+                    jac=lambda z: scale.slope(z)[0],
+                    bounds=scale.bounds,
+                    constraints=scale.constraints(),
+                    method="SLSQP",
+                    options={"maxiter": 200, "ftol": 1e-14},
+                )
+        except EvaluationError:  # it went to where there are no values
+            return None
+        count = len(self.variables)
+        if not numpy.isfinite(found.x).all():
+            return None
+        low, high = (numpy.array([getattr(item, end) for item in self.variables]) for end in ("low", "high"))
+        return numpy.clip(scale.unknowns(found.x)[:count], low, high)
+
+    def rows(self, unknowns: Floats) -> Floats:
+        """Objective, constraints, floors."""
+        return numpy.array(self._values(*map(float, unknowns)))
+
+    def slopes(self, unknowns: Floats) -> Floats:
+        """A row each of `rows`, a column for each unknown."""
+        found = None
+        if self._slopes is not None:
+            try:
+                found = numpy.array(self._slopes(*map(float, unknowns))).reshape(-1, len(self.unknowns))
+            except EvaluationError:  # such as at a jump of a law of caches
+                found = None
+        return self._differences(unknowns) if found is None else found
+
+    def _differences(self, unknowns: Floats) -> Floats:
+        """The slopes between neighbours."""
+        columns = []
+        for place, value in enumerate(unknowns):
+            low, high = self._neighbours(place, float(value))
+            ends = [numpy.where(numpy.arange(len(unknowns)) == place, end, unknowns) for end in (low, high)]
+            columns.append((self.rows(ends[1]) - self.rows(ends[0])) / (high - low))
+        return numpy.column_stack(columns)
+
+    def _neighbours(self, place: int, value: float) -> tuple[float, float]:
+        """Of an unknown, on both sides of a value; inside the range of a variable."""
+        if place >= len(self.variables):
+            step = NEAR * (abs(value) or 1.0)
+            return value - step, value + step
+        item = self.variables[place]
+        step = NEAR * (item.high - item.low)
+        return max(item.low, value - step), min(item.high, value + step)
+
+    def kkt(self, values: Floats, near: float = 1e-6) -> Kkt:
+        """The conditions of Karush, Kuhn and Tucker: the objective's gradient is balanced by those of what is active,
+        each with a multiplier that is not negative (of `==`: any)."""
+        with numpy.errstate(all="ignore"):
+            return self._kkt(values, near)
+
+    def _kkt(self, values: Floats, near: float) -> Kkt:
+        try:
+            scale = _Scale(self, self.start(values))
+            rows, slopes = scale.value(scale.begin), scale.slope(scale.begin)
+        except EvaluationError:  # at the edge of where there are values no gradients balance
+            return Kkt(None, ())
+        if not numpy.isfinite(slopes).all():
+            return Kkt(None, ())
+        active = [equal or abs(row) <= near for row, equal in zip(rows[1:], self._all_equal(), strict=True)]
+        columns, signs = [], []
+        for place, (is_active, equal) in enumerate(zip(active, self._all_equal(), strict=True)):
+            if is_active:
+                columns.append(slopes[place + 1])
+                signs.append((place, 1.0))
+                if equal:
+                    columns.append(-slopes[place + 1])
+                    signs.append((place, -1.0))
+        for place, (low, high) in enumerate(scale.bounds):
+            unit = numpy.eye(len(self.unknowns))[place]
+            columns += [-unit] if low is not None and scale.begin[place] - low <= near else []
+            columns += [unit] if high is not None and high - scale.begin[place] <= near else []
+        found = self._balanced(slopes[0], columns, signs, scale)
+        return Kkt(found, tuple(active[: len(self.equal)]))
+
+    def _all_equal(self) -> tuple[bool, ...]:
+        return (*self.equal, *(False for _ in self.lifting.floors))
+
+    def _balanced(
+        self, gradient: Floats, columns: list[Floats], signs: list[tuple[int, float]], scale: _Scale
+    ) -> tuple[float, ...] | None:
+        from scipy.optimize import nnls
+
+        size = float(numpy.linalg.norm(gradient))
+        if not columns:
+            return tuple(0.0 for _ in self.equal) if size <= BALANCED else None
+        weights, left = nnls(numpy.array(columns).T, -gradient)
+        if left > BALANCED * max(size, 1.0):
+            return None
+        result = [0.0] * (len(self.equal) + len(self.lifting.floors))
+        for (place, sign), weight in zip(signs, weights, strict=False):
+            result[place] += sign * weight
+        return tuple(float(result[i] * scale.rows[0] / scale.rows[1 + i]) for i in range(len(self.equal)))
+
+
+BALANCED = 1e-4
+"""How far the gradients may be from balance, in parts of the objective over the whole of each range."""
+
+
+class _Scale:
+    """Unknowns and rows in numbers around 1: variables as places in the unit interval, all else in parts of what it is
+    at the start."""
+
+    def __init__(self, problem: Smooth, start: Floats) -> None:
+        self.problem = problem
+        count = len(problem.variables)
+        self.units = numpy.array([abs(value) or 1.0 for value in start[count:]])
+        places = [item.place(value) for item, value in zip(problem.variables, start, strict=False)]
+        self.begin = numpy.concatenate([numpy.clip(places, 0, 1), start[count:] / self.units])
+        self.bounds = [(0.0, 1.0)] * count + [(None, None)] * len(self.units)
+        rows, slopes = problem.rows(start), problem.slopes(start)
+        constraints = len(problem.equal)
+        reach = abs(slopes[1 : 1 + constraints] * self._stretch(self.begin)).max(axis=1, initial=0.0)
+        sizes = [max(abs(row), size) or 1.0 for row, size in zip(rows[1:], reach, strict=False)]
+        floors = self.units[list(problem.lifting.held)] if len(self.units) else numpy.array([])
+        self.rows = numpy.array([abs(rows[0]) or 1.0, *sizes, *floors])
+
+    def unknowns(self, z: Floats) -> Floats:
+        count = len(self.problem.variables)
+        values = [float(item.at(numpy.array(place))) for item, place in zip(self.problem.variables, z, strict=False)]
+        return numpy.concatenate([values, z[count:] * self.units])
+
+    def _stretch(self, z: Floats) -> Floats:
+        """How fast the unknowns go with z."""
+        values = self.unknowns(z)
+        widths = [
+            value * numpy.log(item.high / item.low) if item.logarithmic else item.high - item.low
+            for item, value in zip(self.problem.variables, values, strict=False)
+        ]
+        return numpy.concatenate([widths, self.units])
+
+    def value(self, z: Floats) -> Floats:
+        found: Floats = self.problem.rows(self.unknowns(z)) / self.rows
+        return found
+
+    def slope(self, z: Floats) -> Floats:
+        found: Floats = self.problem.slopes(self.unknowns(z)) * self._stretch(z)[None, :] / self.rows[:, None]
+        return found
+
+    def constraints(self) -> list[dict[str, object]]:
+        """As SciPy wants them: at least 0."""
+        equal = numpy.array(self.problem._all_equal(), dtype=bool)
+        found: list[dict[str, object]] = []
+        for kind, chosen in (("eq", equal), ("ineq", ~equal)):
+            if chosen.any():
+                found.append(
+                    {
+                        "type": kind,
+                        "fun": lambda z, chosen=chosen: -self.value(z)[1:][chosen],
+                        "jac": lambda z, chosen=chosen: -self.slope(z)[1:][chosen],
+                    }
+                )
+        return found

@@ -1,0 +1,70 @@
+"""Methods: the ways in which a sensitivity is asked for, behind one function."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal, Unpack
+
+from aspenpy.answers.case import Case, CaseOptions, case_of
+from aspenpy.answers.metrics import metric as named_metric
+from aspenpy.answers.prediction import predict
+from aspenpy.language.diagnostics import fail, nearest
+from aspenpy.models.application.model import Application
+from aspenpy.models.machine.model import Machine
+from aspenpy.studies.explore.elasticity import Elasticity, elasticities
+from aspenpy.studies.explore.sensitivity import Effects, effects
+from aspenpy.studies.explore.space import Space, Varied, spanned
+from aspenpy.studies.explore.variable import all_declared
+from aspenpy.studies.explore.variance import Morris, Sobol, morris, sobol
+
+Method = Literal["elasticity", "derivative", "normalised", "sobol", "morris"]
+
+Result = tuple[Elasticity, ...] | Effects | Sobol | Morris
+
+
+def sensitivity(
+    app: Application | Case,
+    machine: Machine | None = None,
+    *,
+    metric: str = "runtime",
+    method: Method = "elasticity",
+    vary: Varied | Space | None = None,
+    samples: int | None = None,
+    pairs: bool = False,
+    **options: Unpack[CaseOptions],
+) -> Result:
+    """What a metric depends on, and how strongly: `elasticities` (with `derivative`: at the point), `effects`, `sobol`
+    or `morris`.
+
+    `vary` names what varies, in texts such as `"n=1..100"`, `"n=1,2,4"`, `"n"` (its declared range) or
+    `"machine=haswell,simple"`; by default all parameters that declare a range or an enum and that the metric depends
+    on. The options are those of `Case`. Raises AspenError.
+    """
+    case = case_of(app, machine, options)
+    seed = case.seed
+    methods: dict[str, Callable[[Space], Result]] = {
+        "elasticity": lambda space: elasticities(space.cases[0], space.variables, metric_name=metric),
+        "derivative": lambda space: elasticities(space.cases[0], space.variables, metric_name=metric, point=True),
+        "normalised": lambda space: effects(space, metric_name=metric),
+        "sobol": lambda space: sobol(
+            space, metric_name=metric, samples=1024 if samples is None else samples, pairs=pairs, seed=seed
+        ),
+        "morris": lambda space: morris(
+            space, metric_name=metric, samples=100 if samples is None else samples, seed=seed
+        ),
+    }
+    if method not in methods:
+        hint = nearest(method, methods) or "the methods are " + ", ".join(methods)
+        fail("unknown-method", f"there is no method `{method}`", hint=hint)
+    prediction = predict(case)
+    if vary is None and method in ("elasticity", "derivative"):
+        return elasticities(prediction, metric_name=metric, point=method == "derivative")
+    if vary is None:
+        variables = all_declared(prediction, [named_metric(metric).expr(prediction)])
+        if not variables:
+            hint = "name what varies, such as --vary n=1..100"
+            fail("nothing-varies", f"nothing that the {metric} depends on declares a range", hint=hint)
+        space = Space(variables, [prediction])
+    else:
+        space = vary if isinstance(vary, Space) else spanned(case, vary)
+    return methods[method](Space([item.sampled for item in space.variables], space.cases))

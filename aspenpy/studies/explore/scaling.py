@@ -1,0 +1,263 @@
+"""Scaling: one application on more and more ranks of a machine: how long it takes, what of that is communication, and
+where more ranks no longer help.
+
+With P ranks, and P0 the fewest asked for, the efficiency of strong scaling is T(P0) P0 / (T(P) P): the problem stays as
+it is. Of weak scaling, where it grows with the ranks, it is T(P0) / T(P). Times are closed forms of P, so that
+8 million ranks take no longer to predict than 8.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from math import log, sqrt
+from typing import Literal, Unpack
+
+from aspenpy.answers.case import Case, CaseOptions, asked
+from aspenpy.answers.energy.options import EnergyOptions
+from aspenpy.answers.energy.totals import EnergyTotals
+from aspenpy.answers.prediction import Prediction, predict
+from aspenpy.engine.python import Prepared
+from aspenpy.expr import graph
+from aspenpy.expr.definitions import reached
+from aspenpy.expr.evaluate import EvaluationError
+from aspenpy.language.diagnostics import fail, nearest
+from aspenpy.models.application.model import Application
+from aspenpy.models.machine.model import Machine
+from aspenpy.record import Record
+from aspenpy.studies.explore.communication import communication_of
+from aspenpy.tables.result import Result
+
+Mode = Literal["strong", "weak"]
+
+RANKS = ("ranks", "P")
+"""Parameters that say how many ranks there are, where none is named."""
+
+PROBLEMS = (("nx", "ny", "nz"),)
+"""Parameters whose product is the size of a problem, where none are named."""
+
+SEARCHED_ONE_BY_ONE = 1024
+"""Up to so many ranks, every number is looked at in the search for the fastest; beyond it 64 in each octave."""
+
+MOST_GROWTH = 1e12
+"""By which a problem is made larger in the search for an efficiency."""
+
+
+class Point(Record):
+    """So many ranks: seconds, of which `communication` would vanish if messages took no time; `calls` are those that
+    talk, the longest first, in seconds. `growth` is by how much the problem has to grow for the efficiency asked for;
+    None where it was not asked for, or is never reached. `energy` is in joules, None where it was not asked for."""
+
+    ranks: int
+    time: float
+    speedup: float
+    efficiency: float
+    communication: float
+    calls: tuple[tuple[str, float], ...]
+    growth: float | None
+    energy: float | None = None
+
+    @property
+    def share(self) -> float:
+        """Of communication, 0 to 1."""
+        return self.communication / self.time if self.time else 0.0
+
+
+class Scaling(Result):
+    """An application over the numbers of `ranks`. Raises AspenError for parameters that it does not have, and where a
+    number of ranks has no runtime, such as one beyond the machine's cores."""
+
+    reported_by = "scaling"
+
+    def __init__(
+        self,
+        case: Case,
+        ranks: Sequence[int],
+        mode: Mode = "strong",
+        *,
+        parameter: str | None = None,
+        problem: Sequence[str] = (),
+        isoefficiency: float | None = None,
+        energy: EnergyOptions | None = None,
+    ) -> None:
+        app = case.application
+        self.mode = mode
+        self.ranks = tuple(sorted(dict.fromkeys(ranks)))
+        if not self.ranks or self.ranks[0] < 1:
+            fail("bad-ranks", "a number of ranks is 1 or more", app.node.name_span)
+        self.parameter = parameter or _known(app, RANKS, "the number of ranks", "--parameter")
+        needed = mode == "weak" or isoefficiency is not None
+        self.problem = tuple(problem) or (_known_together(app) if needed else ())
+        self.isoefficiency = isoefficiency
+        self.energy = energy
+        case = case.with_set({self.parameter: self.ranks[0]})
+        if self.parameter in app.parameters and graph.free_symbols(app.parameters[self.parameter].value):
+            _refuse_derived(Prediction(case), self.parameter)
+        self.prediction: Prediction = predict(case)
+        self._sizes = tuple(float(value) for value in self._values(self.problem))
+
+    def _values(self, names: Sequence[str]) -> list[float]:
+        scope = self.prediction.scope
+        return scope.values([scope.symbol(name) for name in names], self.prediction.seed)
+
+    @cached_property
+    def _compiled(self) -> tuple[Prepared, tuple[str, ...]]:
+        """The runtime, what of it is communication, each call and perhaps the energy, as functions of the ranks and the
+        problem."""
+        found = communication_of(self.prediction.tree)
+        scope, free = self.prediction.scope, (self.parameter, *self.problem)
+        joules = [] if self.energy is None else [EnergyTotals(self.prediction.tree, self.energy).energy]
+        formulas = scope.formulas([found.runtime, found.waited, *found.calls.values(), *joules], free)
+        return Prepared(formulas, [scope.symbol(name) for name in free], self.prediction.seed), tuple(found.calls)
+
+    def _at(self, ranks: int, growth: float = 1.0) -> tuple[float, ...]:
+        """With a problem that is so many times as large."""
+        if self.mode == "weak":
+            growth *= ranks / self.ranks[0]
+        each = growth ** (1 / len(self.problem)) if self.problem else 1.0
+        try:
+            return self._compiled[0](ranks, *(size * each for size in self._sizes))
+        except EvaluationError as error:
+            raise self.prediction.scope.located(error) from None
+
+    def _efficiency(self, ranks: int, growth: float = 1.0) -> float:
+        first, here = self._at(self.ranks[0], growth)[0], self._at(ranks, growth)[0]
+        work = 1 if self.mode == "weak" else self.ranks[0] / ranks
+        return first * work / here if here else 1.0
+
+    @cached_property
+    def points(self) -> tuple[Point, ...]:
+        return tuple(self._point(ranks) for ranks in self.ranks)
+
+    def _point(self, ranks: int) -> Point:
+        time, waited, *rest = self._at(ranks)
+        calls = rest[: len(self._compiled[1])]
+        energy = None if self.energy is None else rest[-1]
+        efficiency = self._efficiency(ranks)
+        named = sorted(zip(self._compiled[1], calls, strict=True), key=lambda call: -call[1])
+        talking = tuple((name, seconds) for name, seconds in named if seconds > 0)
+        speedup = efficiency * ranks / self.ranks[0]
+        growth = None if self.isoefficiency is None else self._growth(ranks, self.isoefficiency)
+        return Point(ranks, time, speedup, efficiency, waited, talking, growth, energy)
+
+    def _growth(self, ranks: int, wanted: float) -> float | None:
+        """How many times as large a problem has the efficiency wanted, from 1 on. A larger problem is taken to be no
+        less efficient."""
+        if self._efficiency(ranks) >= wanted:
+            return 1.0
+        low, high = 1.0, 2.0
+        while self._efficiency(ranks, high) < wanted:
+            low, high = high, high * high
+            if high > MOST_GROWTH:
+                return None
+        while high / low > 1 + 1e-9:
+            middle = sqrt(low * high)
+            low, high = (middle, high) if self._efficiency(ranks, middle) < wanted else (low, middle)
+        return high
+
+    @cached_property
+    def fastest(self) -> Point:
+        """The number of ranks, between the fewest and the most, that takes the least time; of equals the fewest."""
+        found = min(self._candidates(), key=lambda ranks: (self._at(ranks)[0], ranks))
+        if found > SEARCHED_ONE_BY_ONE:  # between the candidates next to it
+            step = found // 64
+            low, high = max(found - step, self.ranks[0]), min(found + step, self.ranks[-1])
+            while high - low > 2:
+                third = (high - low) // 3
+                left, right = low + third, high - third
+                low, high = (low, right) if self._at(left)[0] <= self._at(right)[0] else (left, high)
+            found = min((found, *range(low, high + 1)), key=lambda ranks: (self._at(ranks)[0], ranks))
+        return self._point(found)
+
+    def _candidates(self) -> list[int]:
+        first, last = self.ranks[0], self.ranks[-1]
+        found = set(range(first, min(last, SEARCHED_ONE_BY_ONE) + 1)) | {first, last}
+        octaves = range(SEARCHED_ONE_BY_ONE.bit_length() - 1, int(log(last, 2)) + 1)
+        found |= {(1 << octave) * (64 + part) // 64 for octave in octaves for part in range(64)}
+        return sorted(ranks for ranks in found if first <= ranks <= last)
+
+    @property
+    def turns(self) -> bool:
+        """Whether there is a number of ranks from which on more of them take longer."""
+        return self.fastest.ranks < self.ranks[-1] and self._at(self.ranks[-1])[0] > self.fastest.time
+
+    @cached_property
+    def calls(self) -> tuple[str, ...]:
+        """The calls that talk, the longest on the most ranks first."""
+        return tuple(name for name, _ in self.points[-1].calls)
+
+
+class ScalingOptions(CaseOptions, total=False):
+    """What `scaling` takes besides the ranks."""
+
+    parameter: str | None
+    problem: Sequence[str]
+    isoefficiency: float | None
+    energy: EnergyOptions | None
+
+
+def scaling(
+    app: Application | Case,
+    machine: Machine | None = None,
+    ranks: Sequence[int] = (),
+    mode: Mode = "strong",
+    **options: Unpack[ScalingOptions],
+) -> Scaling:
+    """One application on more and more ranks, or a `Case`: `scaling(app, machine, [1, 2, 4])`, `scaling(case,
+    ranks=[1, 2, 4])`. The other options are those of `Case`.
+
+    `parameter` is the model's number of ranks, `problem` the parameters whose product is the size of the problem, which
+    grows with the ranks in weak scaling. `isoefficiency` (0 to 1) asks by how much it has to grow for that efficiency,
+    `energy` for the joules, counted so.
+    """
+    case, own = asked(app, machine, options)
+    return Scaling(case, ranks, mode, **own)
+
+
+def doublings(first: int, last: int) -> list[int]:
+    """From the first on, twice as many each time, and the last."""
+    found = []
+    while first < last:
+        found.append(first)
+        first *= 2
+    return [*found, last]
+
+
+def _refuse_derived(prediction: Prediction, name: str) -> None:
+    """A number of ranks that the model derives from what it also uses elsewhere, such as the edges of a grid: set by
+    itself, it would not be their product any more."""
+    scope, derived = prediction.scope, prediction.application.parameters[name]
+    behind = reached([derived.value], scope.definitions)
+    used = scope.used([prediction.tree.runtime])
+    broken = [f"`{scope.display_name(symbol)}`" for symbol in used if symbol in behind]
+    if broken:
+        those = f"{', '.join(broken[:-1])} and {broken[-1]}" if len(broken) > 1 else broken[0]
+        message = f"`{name}` cannot be set by itself: the model derives it from {those}, which would stay as they are"
+        hint = f"scale one of those: --parameter NAME, others with --set; or let the model derive them from `{name}`"
+        fail("derived-parameter", message, derived.span, hint=hint)
+
+
+def _known(app: Application, names: Sequence[str], what: str, option: str) -> str:
+    for name in names:
+        if name in app.parameters:
+            return name
+    hint = f"say which one it is with {option}" + (
+        f": it has {', '.join(list(app.parameters)[:8])}" if app.parameters else ""
+    )
+    fail("no-such-parameter", f"application `{app.name}` has no `{names[0]}` for {what}", app.node.name_span, hint=hint)
+
+
+def _known_together(app: Application) -> tuple[str, ...]:
+    for names in PROBLEMS:
+        if all(name in app.parameters for name in names):
+            return names
+    close = nearest("n", app.parameters)
+    hint = "say which parameters it is the product of with --problem, such as --problem n" + (
+        f" ({close})" if close else ""
+    )
+    fail(
+        "no-such-parameter",
+        f"what the size of the problem of `{app.name}` is is not known",
+        app.node.name_span,
+        hint=hint,
+    )

@@ -1,0 +1,118 @@
+"""Effects: how far a metric moves while one parameter, or two, go through their ranges."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy
+
+from aspenpy.answers.metrics import metric
+from aspenpy.language.diagnostics import fail
+from aspenpy.record import Record
+from aspenpy.studies.explore.points import Floats
+from aspenpy.studies.explore.space import Skipped, Space
+from aspenpy.studies.explore.variable import Variable
+
+STEPS = 101
+"""Values of a range that are tried."""
+
+GRID = 33
+"""Values of each parameter of a pair that are tried."""
+
+
+class Effect(Record):
+    """How far a metric moves while some parameters, one or two, go through their ranges and all else stays.
+
+    `least` and `most` are the metric's extremes; `sensitivity` is their distance in parts of the metric where nothing
+    is varied; `normalised` is that in parts of the largest there is (0 to 1); `per_change`, of one parameter that is a
+    number, is the sensitivity over the width of its range in parts of its value. `beyond`, of a pair, is what it does
+    more than the stronger of the two alone.
+    """
+
+    parameters: tuple[str, ...]
+    least: float
+    most: float
+    sensitivity: float
+    normalised: float
+    per_change: float | None
+    beyond: float | None
+
+
+class Effects(Record):
+    """The metric where nothing is varied, the effects, the largest first, and the points that were left out."""
+
+    metric: str
+    base: float
+    singles: tuple[Effect, ...]
+    pairs: tuple[Effect, ...]
+    skipped: Skipped | None = None
+
+
+def effects(space: Space, *, metric_name: str = "runtime", pairs: bool = True) -> Effects:
+    """The normalised sensitivity of Umar's dissertation (2018), section 4.4.2: every parameter from the least to the
+    greatest value of its range, alone and in pairs. It says in words only what is normalised; here "variations in the
+    output parameter corresponding to a change in input parameter" are taken in parts of the output where nothing is
+    varied, and put in parts of the largest one.
+    """
+    quantity = metric(metric_name).expr
+    values = space.evaluator([quantity], missing=True)
+    base = float(space.evaluator([quantity])(space.base[None, :])[0, 0])
+    if base == 0:
+        fail("no-base", f"the {metric_name} is 0 where nothing is varied, so nothing can be told in parts of it")
+    singles, found, tried = list(range(len(space.variables))), {}, []
+    for chosen in [*((place,) for place in singles), *(combinations(singles, 2) if pairs else ())]:
+        points = _box(space, chosen)
+        over = values(points)[0]
+        tried.append((points, over))
+        known = over[~numpy.isnan(over)]
+        found[chosen] = (float(known.min()), float(known.max())) if len(known) else (base, base)
+    points, over = (numpy.concatenate(parts) for parts in zip(*tried, strict=True))
+    return _ranked(space, metric_name, base, found, space.skipped(quantity, points, over))
+
+
+def _box(space: Space, chosen: tuple[int, ...]) -> Floats:
+    """Points in which the chosen variables take all combinations of the values of their grids."""
+    grids = numpy.meshgrid(*(space.variables[place].grid(STEPS if len(chosen) == 1 else GRID) for place in chosen))
+    points = numpy.tile(space.base, (grids[0].size, 1))
+    for place, grid in zip(chosen, grids, strict=True):
+        points[:, place] = grid.ravel()
+    return points
+
+
+def _ranked(
+    space: Space,
+    name: str,
+    base: float,
+    found: dict[tuple[int, ...], tuple[float, float]],
+    skipped: Skipped | None,
+) -> Effects:
+    spread = {chosen: (most - least) / abs(base) for chosen, (least, most) in found.items()}
+    largest = max(spread.values())
+    all_effects = []
+    for chosen, (least, most) in found.items():
+        alone = max(spread[place,] for place in chosen)
+        all_effects.append(
+            Effect(
+                tuple(space.variables[place].name for place in chosen),
+                least,
+                most,
+                spread[chosen],
+                spread[chosen] / largest if largest else 0.0,
+                _per_change(space.variables[chosen[0]], spread[chosen]) if len(chosen) == 1 else None,
+                spread[chosen] - alone if len(chosen) == 2 else None,
+            )
+        )
+    ordered = sorted(all_effects, key=lambda effect: -effect.sensitivity)
+    return Effects(
+        name,
+        base,
+        tuple(effect for effect in ordered if len(effect.parameters) == 1),
+        tuple(effect for effect in ordered if len(effect.parameters) == 2),
+        skipped,
+    )
+
+
+def _per_change(item: Variable, spread: float) -> float | None:
+    if item.kind == "choice" or item.base == 0:
+        return None
+    return spread * abs(item.base) / (item.high - item.low)

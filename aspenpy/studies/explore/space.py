@@ -1,0 +1,205 @@
+"""Space: quantities of predictions over variables, machines and sockets among them, at many points at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from itertools import product
+
+import numpy
+
+from aspenpy.answers.case import Case
+from aspenpy.answers.prediction import Prediction, predict
+from aspenpy.expr import graph
+from aspenpy.expr.evaluate import EvaluationError
+from aspenpy.expr.graph import Expr
+from aspenpy.language.axis import Axis, parsed
+from aspenpy.language.diagnostics import AspenError, fail
+from aspenpy.models.library import load_machine
+from aspenpy.models.machine.model import Machine
+from aspenpy.record import Record
+from aspenpy.studies.explore.points import Floats, Formulas
+from aspenpy.studies.explore.variable import CASES, Variable, case_variable, variable
+
+POINTS_TRIED = 256
+"""At once, to find one without a value."""
+
+Quantity = Callable[[Prediction], Expr]
+"""Of a prediction, in the symbols of its models."""
+
+
+class Skipped(Record):
+    """Points that were left out because they have no value: `count` of `total`, and why the first has none."""
+
+    count: int
+    total: int
+    reason: str
+
+
+class Space:
+    """Variables, and a prediction for each combination of those that are no parameters (`cases`, the last of them the
+    fastest). A point is a row of values, one a variable; of machines and sockets the place among the choices."""
+
+    def __init__(self, variables: Sequence[Variable], cases: Sequence[Prediction]) -> None:
+        self.variables, self.cases = tuple(variables), tuple(cases)
+        if not self.variables:
+            fail("nothing-varies", "nothing is varied", hint="name parameters, such as --vary n=1..100")
+        names = [item.name for item in variables]
+        for name in names:
+            if names.count(name) > 1:
+                fail("bad-variable", f"`{name}` is varied twice")
+
+    @property
+    def parameters(self) -> list[Variable]:
+        return [item for item in self.variables if not self._is_case(item)]
+
+    @property
+    def base(self) -> Floats:
+        """The point where nothing is varied."""
+        return numpy.array([item.base for item in self.variables])
+
+    def case(self, point: Floats) -> Prediction:
+        """The prediction that a point belongs to."""
+        return self.cases[int(self._numbers(point[None, :])[0])]
+
+    def formulas(self, prediction: Prediction, quantities: Sequence[Quantity]) -> tuple[list[Expr], list[Expr]]:
+        """Quantities of a case in the symbols of the parameters, and those symbols. A parameter that only another
+        case has changes nothing here."""
+        names = [item.name for item in self.parameters]
+        known = [name for name in names if _knows(prediction, name)]
+        exprs = prediction.scope.formulas([quantity(prediction) for quantity in quantities], known)
+        here = {name: prediction.scope.symbol(name) for name in known}
+        for expr in exprs:
+            for symbol in graph.free_symbols(expr) - {*here.values()}:
+                raise prediction.scope.located(EvaluationError(symbol, f"no value for `{symbol.payload[0]}`"))
+        return exprs, [here[name] if name in here else graph.symbol(name, "elsewhere") for name in names]
+
+    def evaluator(self, quantities: Sequence[Quantity], *, missing: bool = False) -> Callable[[Floats], Floats]:
+        """A function of points (a row each) that gives a row for each quantity. Raises AspenError where there is no
+        value, or with `missing` has nan there."""
+        compiled = []
+        for prediction in self.cases:
+            exprs, symbols = self.formulas(prediction, quantities)
+            compiled.append((prediction, Formulas(exprs, symbols, prediction.seed)))
+        places = [place for place, item in enumerate(self.variables) if not self._is_case(item)]
+
+        def values(points: Floats) -> Floats:
+            numbers = self._numbers(points)
+            found = numpy.empty((len(quantities), len(points)))
+            for number, (prediction, formulas) in enumerate(compiled):
+                rows = numpy.flatnonzero(numbers == number) if len(compiled) > 1 else slice(None)
+                try:
+                    found[:, rows] = formulas(points[rows][:, places], missing=missing)
+                except EvaluationError:
+                    row, error = _first_failing(formulas, points[rows][:, places])
+                    where = ", ".join(
+                        f"{item.name} = {item.shown(value)}" for item, value in zip(self.parameters, row, strict=True)
+                    )
+                    diagnostics = prediction.scope.located(error).diagnostics
+                    raise AspenError(*(item.within(f"at {where}") if where else item for item in diagnostics)) from None
+            return found
+
+        return values
+
+    def skipped(self, quantity: Quantity, points: Floats, values: Floats) -> Skipped | None:
+        """What there is to say of the points whose value is nan; None where there are none."""
+        missing = numpy.flatnonzero(numpy.isnan(values))
+        if not len(missing):
+            return None
+        try:
+            self.evaluator([quantity])(points[missing[:1]])
+        except AspenError as error:
+            return Skipped(len(missing), len(values), _said(error))
+        raise AssertionError("a point without a value has one")
+
+    def named(self, point: Floats) -> dict[str, float | str]:
+        """A point by name; choices that have labels by those."""
+        return {
+            item.name: item.shown(value) if item.labels else _number(item, value)
+            for item, value in zip(self.variables, point, strict=True)
+        }
+
+    def _is_case(self, item: Variable) -> bool:
+        return item.name in self._case_names
+
+    @cached_property
+    def _case_names(self) -> frozenset[str]:
+        return frozenset(item.name for item in self.variables if item.name in ("machine", "socket") and item.labels)
+
+    def _numbers(self, points: Floats) -> Floats:
+        numbers = numpy.zeros(len(points))
+        for place, item in enumerate(self.variables):
+            if self._is_case(item):
+                numbers = numbers * len(item.choices) + points[:, place]
+        return numbers
+
+
+def _said(error: AspenError) -> str:
+    """An error in one line, the point first."""
+    first = error.diagnostics[0]
+    return ": ".join([*first.parents, first.message])
+
+
+def _first_failing(formulas: Formulas, points: Floats) -> tuple[Floats, EvaluationError]:
+    """The first of points, one of which has no value, and why it has none."""
+    for start in range(0, len(points), POINTS_TRIED):
+        some = points[start : start + POINTS_TRIED]
+        try:
+            formulas(some)
+        except EvaluationError:
+            for row in some:
+                try:
+                    formulas(row[None, :])
+                except EvaluationError as error:
+                    return row, error
+    raise AssertionError("none of the points fails by itself")
+
+
+def _number(item: Variable, value: float) -> float | int:
+    return int(value) if item.kind == "whole" else float(value)
+
+
+def _knows(prediction: Prediction, name: str) -> bool:
+    try:
+        prediction.scope.symbol(name)
+    except AspenError as error:
+        if error.diagnostics[0].code == "ambiguous-parameter":
+            raise
+        return False
+    return True
+
+
+Varied = str | Variable | Sequence[str | Variable]
+"""What varies: one text or variable, or several."""
+
+
+def spanned(case: Case, vary: Varied, load: Callable[[str], Machine] = load_machine) -> Space:
+    """The space of what a user lets vary: texts such as `n=1..100` (see `variable`), or variables.
+
+    The case's machine and socket hold unless they are varied; `load` gives a machine its name stands for.
+    """
+    varied = [vary] if isinstance(vary, str | Variable) else vary
+    asked = [parsed(item, "<--vary>") if isinstance(item, str) else item for item in varied]
+    for item in asked:
+        if item.name in case.set:
+            fail("bad-variable", f"`{item.name}` is set to a value and varied", hint="leave one of the two")
+    listed = {item.name: case_variable(item) for item in asked if isinstance(item, Axis) and item.name in CASES}
+    cases = {name: item.labels for name, item in listed.items()}
+    machines = [load(name) for name in cases["machine"]] if "machine" in cases else [case.required_machine]
+    sockets: Sequence[str | None] = cases.get("socket", (case.socket,))
+    order = list(cases)
+    choices = product(*([*enumerate(machines)] if name == "machine" else [*enumerate(sockets)] for name in order))
+    predictions = [
+        predict(case.changed(**{name: value for name, (_, value) in zip(order, choice, strict=True)}))
+        for choice in choices
+    ]
+    variables = [
+        item if isinstance(item, Variable) else listed.get(item.name) or _parameter(item, predictions) for item in asked
+    ]
+    return Space(variables, predictions)
+
+
+def _parameter(axis: Axis, predictions: Sequence[Prediction]) -> Variable:
+    """Read by the first case that has it."""
+    knowing = [item for item in predictions if _knows(item, axis.name)]
+    return variable(axis, (knowing or list(predictions))[0])

@@ -1,0 +1,300 @@
+"""Variable: what may be varied and how: a real number, a whole number, or one of several choices."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal
+
+import numpy
+
+from aspenpy.answers.prediction import Prediction
+from aspenpy.expr import graph
+from aspenpy.expr.graph import Expr
+from aspenpy.language import nodes
+from aspenpy.language.axis import Axis, Extent, literal, parsed
+from aspenpy.language.diagnostics import AspenError, fail
+from aspenpy.language.dimensions import BYTES, DIMENSIONLESS, Dimension, symbol
+from aspenpy.language.infer import dimension_of
+from aspenpy.language.lower import Lowering, guarded
+from aspenpy.language.source import Span
+from aspenpy.models.machine.model import OWNER, Machine
+from aspenpy.record import Record
+from aspenpy.studies.explore.points import Floats
+
+Kind = Literal["real", "whole", "choice"]
+
+CASES = ("machine", "socket")
+"""Variables that are no parameters: each choice is a prediction of its own."""
+
+MOST_WHOLE = 10**6
+"""A declared range of more whole numbers than this is gone over as real numbers, unless `:whole` is said."""
+
+
+class Variable(Record):
+    """From `low` to `high`; a `choice` is one of `choices`, which are called `labels`. `base` is its value where
+    nothing is varied, in the same terms (of a machine or socket: the place among the choices). One that is `countable`
+    has whole values only, even where it is `real` because there are too many to go through."""
+
+    name: str
+    kind: Kind
+    low: float
+    high: float
+    base: float
+    choices: tuple[float, ...] = ()
+    labels: tuple[str, ...] = ()
+    unit: str = ""
+    logarithmic: bool = False
+    countable: bool = False
+
+    @property
+    def sampled(self) -> Variable:
+        """As it is where values are tried and not searched: a parameter that counts something has whole values, however
+        many there are."""
+        return self.replace(kind="whole") if self.countable else self
+
+    @property
+    def size(self) -> int | None:
+        """How many values it has; None for a real one."""
+        if self.kind == "choice":
+            return len(self.choices)
+        return int(self.high - self.low) + 1 if self.kind == "whole" else None
+
+    @property
+    def values(self) -> Floats:
+        """All values of one that is not real."""
+        return numpy.array(self.choices) if self.kind == "choice" else numpy.arange(self.low, self.high + 1)
+
+    def at(self, places: Floats) -> Floats:
+        """The values at places of the unit interval; equal parts of it for each of finitely many values."""
+        if self.kind == "choice":
+            chosen: Floats = numpy.array(self.choices)[_part(places, len(self.choices))]
+            return chosen
+        if self.logarithmic:
+            found: Floats = self.extent.value(places)
+            return numpy.clip(numpy.rint(found) if self.kind == "whole" else found, self.low, self.high)
+        if self.kind == "whole":
+            whole: Floats = self.low + _part(places, int(self.high - self.low) + 1)
+            return whole
+        ends: Floats = self.extent.value(places)
+        return ends
+
+    @property
+    def extent(self) -> Extent:
+        """From one end to the other."""
+        return Extent(self.low, self.high, self.logarithmic)
+
+    def place(self, value: float) -> float:
+        """Where in the unit interval a value of a real variable is."""
+        return self.extent.place(value)
+
+    def grid(self, most: int) -> Floats:
+        """Values from one end to the other, both included, at most so many."""
+        if self.size is not None and self.size <= most:
+            return self.values
+        return numpy.unique(self.at(numpy.linspace(0, 1, most)))
+
+    def shown(self, value: float) -> str:
+        """The value as a reader wants it."""
+        from aspenpy.language.dimensions import readable
+
+        if self.labels:
+            return self.labels[int(numpy.argmin(abs(numpy.array(self.choices) - value)))]
+        return f"{int(value):,}" if self.kind == "whole" else readable(float(value), self.unit, 4)
+
+
+def _part(places: Floats, count: int) -> Any:
+    return numpy.clip(numpy.floor(places * count), 0, count - 1).astype(numpy.intp)
+
+
+# -- as they are asked for -------------------------------------------------------------------------
+
+
+def case_variable(axis: Axis) -> Variable:
+    """The machines or sockets that an axis lists."""
+    labels = tuple(item.text() for item in axis.items)
+    if not labels:
+        fail("bad-variable", f"`{axis}` has no values", axis.span, hint=f"name them: {axis}=A,B")
+    if len({*labels}) < len(labels):
+        fail("bad-variable", f"a value of `{axis}` comes twice", axis.span)
+    places = tuple(map(float, range(len(labels))))
+    return Variable(axis.name, "choice", 0.0, len(labels) - 1.0, 0.0, places, labels)
+
+
+def variable(axis: Axis | str, prediction: Prediction) -> Variable:
+    """The parameter that `n`, `n=1..100`, `n=1..1e6:log:whole` or `n=1,2,4` lets vary."""
+    axis = parsed(axis) if isinstance(axis, str) else axis
+    if axis.count is not None or axis.spacing == "pow2":
+        fail("bad-axis", f"`{axis}` varies over its range, not over certain points of it", axis.span)
+    if axis.items:
+        return _listed(axis, prediction)
+    found = declared(axis.name, prediction) if axis.low is None else _ranged(axis, prediction)
+    if found is None:
+        hint = f"give it one: {axis}=LOW..HIGH or {axis}=1,2,4"
+        fail("no-range", f"`{axis}` declares no range", axis.span, hint=hint)
+    return _with_options(found, axis)
+
+
+def _with_options(found: Variable, axis: Axis) -> Variable:
+    if axis.spacing == "log":
+        if found.low <= 0:
+            message = f"`{found.name}` cannot go from {found.low:.6g} in equal ratios"
+            fail("bad-range", message, axis.span, hint="begin above 0")
+        found = found.replace(logarithmic=True)
+    if axis.whole is not None:
+        found = found.replace(kind="whole" if axis.whole else "real", countable=axis.whole)
+    return _checked(found)
+
+
+def _checked(found: Variable) -> Variable:
+    if found.kind == "whole":
+        found = found.replace(low=float(numpy.ceil(found.low)), high=float(numpy.floor(found.high)))
+    if not found.low < found.high and found.kind != "choice":
+        what = "is empty" if found.low > found.high else "holds a single value"
+        message = f"the range of `{found.name}` {what}: from {found.low:.6g} to {found.high:.6g}"
+        fail("empty-range", message, hint="the lower end comes first" if found.low > found.high else None)
+    if not numpy.isfinite(found.high - found.low):
+        message = f"the range of `{found.name}` is too wide for double precision: {found.low:.6g} to {found.high:.6g}"
+        fail("bad-range", message, hint="name a smaller range")
+    return found
+
+
+def _listed(axis: Axis, prediction: Prediction) -> Variable:
+    name, items = axis.name, [item.text() for item in axis.items]
+    choices = tuple(_worth(name, item, prediction) for item in axis.items)
+    if len({*choices}) < len(choices):
+        fail("bad-variable", f"a value of `{name}` comes twice", axis.span)
+    base = _base(name, prediction)
+    dimension = parameter_dimension(name, prediction)
+    unit = "" if dimension is None else symbol(dimension)
+    return Variable(name, "choice", min(choices), max(choices), base, choices, tuple(items), unit)
+
+
+def _ranged(axis: Axis, prediction: Prediction) -> Variable:
+    assert axis.low is not None
+    assert axis.high is not None
+    low, high = (_worth(axis.name, end, prediction) for end in (axis.low, axis.high))
+    return _typed(axis.name, low, high, prediction)
+
+
+def _worth(name: str, span: Span, prediction: Prediction) -> float:
+    """The value that the parameter would have if it was set so."""
+    if (found := literal(span)) is not None:
+        return found
+    probe = Prediction(prediction.case.with_set({name: span.text()}))
+    return _float(probe.scope.values([probe.scope.symbol(name)], probe.seed)[0], name)
+
+
+def _float(value: Any, name: str) -> float:
+    """A value of a parameter; raises AspenError for what is no number, or too large a one."""
+    if isinstance(value, tuple):
+        fail("not-a-number", f"`{name}` is an array, and what is varied is a number")
+    try:
+        return float(value)
+    except OverflowError:
+        fail("bad-range", f"a value of `{name}` does not fit into double precision")
+
+
+def _base(name: str, prediction: Prediction) -> float:
+    value = prediction.scope.values([prediction.scope.symbol(name)], prediction.seed)[0]
+    return _float(value, name)
+
+
+# -- as models declare them ------------------------------------------------------------------------
+
+
+class Declaration(Record):
+    """What a model says of a parameter: its range as expressions, or the enum that it is a member of."""
+
+    node: nodes.Parameter
+    low: Expr | None
+    high: Expr | None
+    members: tuple[str, ...]
+    named: Callable[[str], nodes.Expression | None]
+
+
+def declaration(name: str, prediction: Prediction) -> Declaration | None:
+    """Of the parameter of that name; None for an argument or a name that nobody defines."""
+    plain, owner = prediction.scope.symbol(name).payload[:2]
+    if owner == OWNER:
+        return _of_machine(plain, prediction.machine)
+    application = prediction.application
+    if plain not in application.parameters:
+        return None
+    found = application.parameters[plain]
+    enum = application.enums.get(found.node.member_of or "")
+    members = enum.members if enum is not None else ()
+    known = application.parameters
+    return Declaration(
+        found.node, found.low, found.high, members, lambda other: known[other].node.value if other in known else None
+    )
+
+
+def _of_machine(name: str, machine: Machine) -> Declaration | None:
+    node = machine.declared.get(name)
+    if node is None:
+        return None
+    lower = Lowering(lambda item: machine.lookup(item.name) or graph.symbol(item.name, OWNER), {})
+    low, high = (None if end is None else guarded(lower, end) for end in (node.low, node.high))
+    enums = {item.name: item.members for item in machine.node.declarations if isinstance(item, nodes.Enum)}
+    members = enums.get(node.member_of or "", ())
+    declared = machine.declared
+    return Declaration(node, low, high, members, lambda other: declared[other].value if other in declared else None)
+
+
+def declared(name: str, prediction: Prediction) -> Variable | None:
+    """The parameter over the range or the enum that its model declares; None where it declares neither."""
+    found = declaration(name, prediction)
+    if found is None or (not found.members and (found.low is None or found.high is None)):
+        return None
+    if found.members:
+        places = tuple(map(float, range(len(found.members))))
+        base = _base(name, prediction)
+        return Variable(name, "choice", 0.0, places[-1], base, places, found.members)
+    assert found.low is not None
+    assert found.high is not None
+    low, high = (_float(end, name) for end in prediction.scope.values([found.low, found.high], prediction.seed))
+    return _checked(_typed(name, low, high, prediction))
+
+
+def _typed(name: str, low: float, high: float, prediction: Prediction) -> Variable:
+    """Whole where the value and both ends are, without a unit, and the numbers between can be gone through."""
+    base = _base(name, prediction)
+    dimension = parameter_dimension(name, prediction)
+    countable = all(_counts(value, dimension) for value in (base, low, high))
+    unit = "" if dimension is None else symbol(dimension)
+    whole = countable and dimension != BYTES and high - low < MOST_WHOLE
+    return Variable(name, "whole" if whole else "real", low, high, base, unit=unit, countable=countable)
+
+
+def is_countable(name: str, prediction: Prediction) -> bool:
+    """Whether the value of a parameter is a whole number, without a unit or of bytes."""
+    return _counts(_base(name, prediction), parameter_dimension(name, prediction))
+
+
+def _counts(value: float, dimension: Dimension | None) -> bool:
+    return dimension in (None, DIMENSIONLESS, BYTES) and float(value).is_integer() and abs(value) < 2**53
+
+
+def parameter_dimension(name: str, prediction: Prediction) -> Dimension | None:
+    """What a parameter is in, as far as its model tells."""
+    found = declaration(name, prediction)
+    if found is None or isinstance(found.node.value, nodes.Array):
+        return None
+
+    def of_name(other: str, seen: tuple[str, ...] = ()) -> Dimension | None:
+        value = found.named(other) if other not in seen else None
+        return None if value is None else dimension_of(value, lambda inner: of_name(inner, (*seen, other)))
+
+    try:
+        return dimension_of(found.node.value, of_name)
+    except AspenError:  # a contradiction is for `check` to report
+        return None
+
+
+def all_declared(prediction: Prediction, exprs: list[Expr]) -> list[Variable]:
+    """The parameters that the expressions depend on and that declare a range or an enum, save those that were set."""
+    scope = prediction.scope
+    names = [scope.display_name(used) for used in scope.used(exprs) if used not in scope.overridden]
+    names = [name for name in names if "." not in name or name in prediction.application.parameters]
+    found = (declared(name, prediction) for name in names if declaration(name, prediction) is not None)
+    return [item for item in found if item is not None]

@@ -1,0 +1,215 @@
+"""Variance: which share of a metric's variance each variable causes (Sobol), and how far single steps move it (Morris).
+
+Both are SALib's; models are run here, all points at once.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from importlib.util import find_spec
+from typing import Any
+
+import numpy
+
+from aspenpy.answers.metrics import metric
+from aspenpy.answers.scope import DEFAULT_SEED
+from aspenpy.expr.draws import for_generators
+from aspenpy.language.diagnostics import fail
+from aspenpy.record import Record
+from aspenpy.studies.explore.points import Floats
+from aspenpy.studies.explore.space import Skipped, Space
+
+LEVELS = 4
+"""Of Morris's grid."""
+
+MOST_RUNS = 10**8
+
+CONFIDENCE = 0.95
+
+FEWEST = 2
+"""Samples, or trajectories, all of whose runs have a value."""
+
+
+class Index(Record):
+    """Sobol's indices of one variable, shares of the variance: `first` by itself, `total` with all interactions;
+    the halves of their 95 % confidence intervals."""
+
+    parameter: str
+    first: float
+    first_confidence: float
+    total: float
+    total_confidence: float
+
+
+class Interaction(Record):
+    """The share of the variance that two variables cause only together."""
+
+    parameters: tuple[str, str]
+    second: float
+    second_confidence: float
+
+
+class Sobol(Record):
+    """Indices, the largest total first, over `runs` runs of the model; the metric's mean and variance over them.
+    `skipped` are runs without a value; with them the rest of their samples is left out."""
+
+    metric: str
+    runs: int
+    mean: float
+    variance: float
+    indices: tuple[Index, ...]
+    interactions: tuple[Interaction, ...]
+    skipped: Skipped | None = None
+
+    @property
+    def leaders(self) -> tuple[str, ...]:
+        """The first, and those whose intervals of the total overlap with its: they may be first as well."""
+        return _leaders([(item.parameter, item.total, item.total_confidence) for item in self.indices])
+
+
+class Elementary(Record):
+    """Morris's elementary effects of one variable over its whole range, in the metric's unit: their mean, the mean of
+    their magnitudes with half of its 95 % confidence interval, and their deviation."""
+
+    parameter: str
+    mean: float
+    magnitude: float
+    confidence: float
+    deviation: float
+
+
+class Morris(Record):
+    """Effects, the largest magnitude first, over `runs` runs of the model. `skipped` are runs without a value; with
+    them the rest of their trajectories is left out."""
+
+    metric: str
+    runs: int
+    effects: tuple[Elementary, ...]
+    skipped: Skipped | None = None
+
+    @property
+    def leaders(self) -> tuple[str, ...]:
+        """The first, and those whose intervals overlap with its: they may be first as well."""
+        return _leaders([(item.parameter, item.magnitude, item.confidence) for item in self.effects])
+
+
+def _leaders(rows: Sequence[tuple[str, float, float]]) -> tuple[str, ...]:
+    """Names of (name, value, half of its interval), the largest first."""
+    if not rows or not rows[0][1]:
+        return ()
+    _, first, half = rows[0]
+    return tuple(name for name, value, own in rows if value and value + own >= first - half)
+
+
+def sobol(
+    space: Space,
+    *,
+    metric_name: str = "runtime",
+    samples: int = 1024,
+    pairs: bool = False,
+    seed: int = DEFAULT_SEED,
+) -> Sobol:
+    """Variance-based indices with Saltelli's sampling (2002), each variable evenly distributed over its values.
+
+    Runs `samples * (d + 2)` models for d variables, `samples * (2*d + 2)` with `pairs`. Raises AspenError.
+    """
+    _refuse(samples, space, 2 * len(space.variables) + 2)
+    if samples & (samples - 1):
+        fail(
+            "bad-samples",
+            f"{samples:,} is no power of two, and Sobol's sequence is even only then",
+            hint=f"take {1 << samples.bit_length():,}",
+        )
+    from SALib.analyze import sobol as analysis
+    from SALib.sample import sobol as sampling
+
+    problem = _problem(space)
+    places = sampling.sample(problem, samples, calc_second_order=pairs, seed=for_generators(seed))
+    found, _, skipped = _run(space, places, metric_name, len(space.variables) * (2 if pairs else 1) + 2)
+    mean, variance = float(found.mean()), float(found.var())
+    if variance <= (1e-12 * mean) ** 2:
+        return Sobol(metric_name, len(found), mean, 0.0, _flat(space), (), skipped)
+    resamples = 100 if samples <= 1 << 14 else 20
+    with warnings.catch_warnings(), numpy.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        indices = analysis.analyze(
+            problem,
+            found,
+            calc_second_order=pairs,
+            num_resamples=resamples,
+            conf_level=CONFIDENCE,
+            seed=for_generators(seed),
+        )
+    names = problem["names"]
+    rows = zip(names, indices["S1"], indices["S1_conf"], indices["ST"], indices["ST_conf"], strict=True)
+    ordered = sorted((Index(name, *map(float, values)) for name, *values in rows), key=lambda item: -item.total)
+    interactions = _interactions(names, indices) if pairs else ()
+    return Sobol(metric_name, len(found), mean, variance, tuple(ordered), interactions, skipped)
+
+
+def _flat(space: Space) -> tuple[Index, ...]:
+    """A metric that does not vary has no variance to share."""
+    return tuple(Index(item.name, 0.0, 0.0, 0.0, 0.0) for item in space.variables)
+
+
+def _interactions(names: list[str], indices: Any) -> tuple[Interaction, ...]:
+    found = [
+        Interaction((names[i], names[j]), float(indices["S2"][i, j]), float(indices["S2_conf"][i, j]))
+        for i in range(len(names))
+        for j in range(i + 1, len(names))
+    ]
+    return tuple(sorted(found, key=lambda item: -item.second))
+
+
+def morris(space: Space, *, metric_name: str = "runtime", samples: int = 100, seed: int = DEFAULT_SEED) -> Morris:
+    """Elementary effects (Morris 1991; magnitudes after Campolongo et al. 2007) along `samples` trajectories over a
+    grid of 4 levels: `samples * (d + 1)` runs for d variables. Raises AspenError."""
+    _refuse(samples, space, len(space.variables) + 1)
+    from SALib.analyze import morris as analysis
+    from SALib.sample import morris as sampling
+
+    problem = _problem(space)
+    places = sampling.sample(problem, samples, num_levels=LEVELS, seed=for_generators(seed))
+    found, kept, skipped = _run(space, places, metric_name, len(space.variables) + 1)
+    places = places[kept]
+    effects = analysis.analyze(
+        problem, places, found, num_levels=LEVELS, conf_level=CONFIDENCE, seed=for_generators(seed)
+    )
+    rows = zip(
+        effects["names"], effects["mu"], effects["mu_star"], effects["mu_star_conf"], effects["sigma"], strict=True
+    )
+    ordered = sorted((Elementary(str(name), *map(float, values)) for name, *values in rows), key=lambda e: -e.magnitude)
+    return Morris(metric_name, len(found), tuple(ordered), skipped)
+
+
+def _refuse(samples: int, space: Space, times: int) -> None:
+    if find_spec("SALib") is None:
+        fail("missing-salib", "the methods `sobol` and `morris` need SALib: pip install 'aspenpy[sensitivity]'")
+    if samples < 2:
+        fail("bad-samples", f"at least 2 samples are needed, not {samples}")
+    if samples * times > MOST_RUNS:
+        fail(
+            "too-long", f"{samples * times:,} runs of the model are more than {MOST_RUNS:,}", hint="take fewer samples"
+        )
+
+
+def _problem(space: Space) -> dict[str, Any]:
+    """SALib varies the unit cube; `Variable.at` makes values of it, whole ones and choices included."""
+    names = [item.name for item in space.variables]
+    return {"num_vars": len(names), "names": names, "bounds": [[0.0, 1.0]] * len(names)}
+
+
+def _run(space: Space, places: Floats, metric_name: str, together: int) -> tuple[Floats, Any, Skipped | None]:
+    """The metric at the places that are kept, and which these are: each `together` of them are compared with each
+    other, so that all are left out where one has no value."""
+    columns = [item.at(places[:, place]) for place, item in enumerate(space.variables)]
+    points, quantity = numpy.column_stack(columns), metric(metric_name).expr
+    found: Floats = space.evaluator([quantity], missing=True)(points)[0]
+    skipped = space.skipped(quantity, points, found)
+    whole = ~numpy.isnan(found).reshape(-1, together).any(axis=1)
+    if skipped is not None and whole.sum() < FEWEST:
+        message = f"{skipped.count:,} of {skipped.total:,} runs have no value, so that nothing can be compared"
+        fail("no-value", message, hint=f"vary what has a value; the first: {skipped.reason}")
+    kept = numpy.repeat(whole, together)
+    return found[kept], kept, skipped

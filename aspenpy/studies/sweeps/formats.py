@@ -1,0 +1,241 @@
+"""Formats: the files that a sweep can be written into.
+
+Tables (.csv, .parquet, .json) have a row a point; grids (.npz, .nc, .zarr) have an array a metric. All have the axes,
+the reasons, the units, and the hash of the models.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable, Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+from zipfile import ZIP_STORED, ZipFile
+
+import numpy
+
+from aspenpy.engine.reasons import REASONS
+from aspenpy.language.diagnostics import fail, nearest
+from aspenpy.record import Record
+from aspenpy.studies.sweeps.result import attributes
+from aspenpy.studies.sweeps.run import Stretch
+from aspenpy.studies.sweeps.store import Store
+from aspenpy.studies.sweeps.study import Study, label
+
+ROWS_AT_ONCE = 1 << 16
+"""Rows of a table that are made and written together."""
+
+
+class Format(Record):
+    """`write` puts what a store keeps into a file; `needs` are modules of other packages."""
+
+    write: Callable[[Store, Path], None]
+    needs: tuple[str, ...] = ()
+
+
+def format_of(path: str | Path) -> Format:
+    """The format that a file's name ends with; raises AspenError if there is none, or if a package is missing."""
+    suffix = Path(path).suffix.lower()
+    if suffix not in FORMATS:
+        hint = nearest(suffix, FORMATS) or "the name of a result ends with " + ", ".join(FORMATS)
+        fail("unknown-format", f"cannot tell from its name in which format `{path}` is to be written", hint=hint)
+    for module in FORMATS[suffix].needs:
+        if find_spec(module) is None:
+            hint = "`.npz`, `.csv` and `.json` need nothing"
+            fail("missing-package", f"a {suffix} file needs {module}: pip install 'aspenpy[data]'", hint=hint)
+    return FORMATS[suffix]
+
+
+# -- tables ----------------------------------------------------------------------------------------
+
+
+def columns(study: Study, stretch: Stretch) -> dict[str, Any]:
+    """A stretch as columns: categories as labels, parameters, metrics, and the code of the reason."""
+    count = stretch.values.shape[1]
+    case, first = divmod(stretch.start, study.points_of_case)
+    found: dict[str, Any] = {
+        item.name: numpy.full(count, label(study.cases[case], item.name)) for item in study.categories
+    }
+    places = numpy.unravel_index(numpy.arange(first, first + count), study.grid or (1,))
+    for dimension, place in zip(study.dimensions, places, strict=False):
+        found |= {name: values[place] for name, values in dimension.columns.items()}
+    found |= dict(zip(study.metrics, stretch.values, strict=True))
+    found["reason"] = numpy.zeros(count, dtype=numpy.uint8) if stretch.reasons is None else stretch.reasons
+    return found
+
+
+def _tables(store: Store) -> Iterator[dict[str, Any]]:
+    """Columns of so many rows at a time, whatever the size of a stretch."""
+    for stretch in store.kept():
+        for first in range(0, stretch.values.shape[1], ROWS_AT_ONCE):
+            here = slice(first, first + ROWS_AT_ONCE)
+            reasons = None if stretch.reasons is None else stretch.reasons[here]
+            yield columns(store.study, Stretch(stretch.start + first, stretch.values[:, here], reasons))
+
+
+def _rows(store: Store) -> Iterator[tuple[Any, ...]]:
+    """Python's own values, a missing one as None; the reason in words."""
+    for table in _tables(store):
+        for row in zip(*(column.tolist() for column in table.values()), strict=True):
+            yield (
+                *(None if value != value else value for value in row[:-1]),
+                REASONS[row[-1]] if row[-1] else None,
+            )
+
+
+def _header(study: Study) -> list[str]:
+    return [*(item.name for item in study.categories), *study.columns, *study.metrics, "reason"]
+
+
+def write_csv(store: Store, path: Path) -> None:
+    """Numbers in the fewest digits that give them back exactly."""
+    with open(path, "wb") as file:
+        file.write(_csv_line(_header(store.study)).encode())
+        text = _csv_by_arrow if find_spec("pyarrow") else _csv_by_python
+        for table in _tables(store):
+            file.write(text(table))
+
+
+def _csv_line(cells: list[str]) -> str:
+    line = io.StringIO()
+    csv.writer(line, lineterminator="\n").writerow(cells)
+    return line.getvalue()
+
+
+def _csv_by_python(table: dict[str, Any]) -> bytes:
+    """Lines of cells; only labels may have to be quoted, and each column of them holds one."""
+    texts = [_texts(name, column) for name, column in table.items()]
+    return ("\n".join(map(",".join, zip(*texts, strict=True))) + "\n").encode()
+
+
+def _texts(name: str, column: Any) -> list[str]:
+    if name == "reason":
+        return [REASONS[code] if code else "" for code in column.tolist()]
+    if column.dtype.kind == "U":
+        return [_csv_line([str(column[0])])[:-1]] * len(column)
+    found = list(map(repr, column.tolist()))
+    for place in numpy.flatnonzero(numpy.isnan(column)).tolist():
+        found[place] = ""
+    return found
+
+
+def _csv_by_arrow(table: dict[str, Any]) -> bytes:
+    import pyarrow
+    from pyarrow import csv as arrow_csv
+
+    arrays = [_array(pyarrow, column) for column in list(table.values())[:-1]]
+    reasons = [REASONS[code] if code else "" for code in range(max(REASONS) + 1)]
+    arrays.append(_strings(pyarrow, reasons, table["reason"]))
+    options = arrow_csv.WriteOptions(include_header=False, quoting_style="needed")
+    lines = io.BytesIO()
+    arrow_csv.write_csv(pyarrow.table(arrays, names=list(table)), lines, options)
+    return lines.getvalue()
+
+
+def write_json(store: Store, path: Path) -> None:
+    """One object: attributes, units, and rows as arrays of values."""
+    study = store.study
+    head = {
+        **attributes(study),
+        "units": study.units,
+        "dimensions": {item.name: item.size for item in study.directions},
+        "columns": _header(study),
+    }
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(json.dumps(head, indent=2)[:-2] + ',\n  "rows": [')
+        for number, row in enumerate(_rows(store)):
+            file.write((",\n" if number else "\n") + "    " + json.dumps(row, allow_nan=False))
+        file.write("\n  ]\n}\n")
+
+
+def write_parquet(store: Store, path: Path) -> None:
+    import pyarrow
+    from pyarrow import parquet
+
+    study = store.study
+    schema = None
+    writer = None
+    with open(path, "wb") as file:
+        try:
+            for table in _tables(store):
+                arrays = [_array(pyarrow, column, missing=False) for column in table.values()]
+                if schema is None or writer is None:
+                    fields = [_field(pyarrow, study, *item) for item in zip(table, arrays, strict=True)]
+                    schema = pyarrow.schema(fields, metadata=attributes(study))
+                    labels: Any = [
+                        item.name for item in study.categories
+                    ] or False  # of numbers they cost, and gain nothing
+                    writer = parquet.ParquetWriter(file, schema, compression="zstd", use_dictionary=labels)
+                writer.write_table(pyarrow.table(arrays, schema=schema))
+        finally:
+            if writer is not None:
+                writer.close()
+
+
+def _field(pyarrow: Any, study: Study, name: str, array: Any) -> Any:
+    metadata = {"units": study.units[name]} if name in study.units else None
+    return pyarrow.field(name, array.type, metadata=metadata)
+
+
+def _array(pyarrow: Any, column: Any, *, missing: bool = True) -> Any:
+    """A column as Arrow has it, NaN as null where that is asked for. Not by `pyarrow.array`, which imports pandas."""
+    if column.dtype.kind == "U":  # the label of a case, the same in all rows
+        return _strings(pyarrow, [str(column[0])], numpy.zeros(len(column), dtype=numpy.uint8))
+    known = None
+    if missing and column.dtype.kind == "f" and numpy.isnan(column).any():
+        known = pyarrow.py_buffer(numpy.packbits(~numpy.isnan(column), bitorder="little"))
+    kind, values = pyarrow.from_numpy_dtype(column.dtype), pyarrow.py_buffer(numpy.ascontiguousarray(column))
+    return pyarrow.Array.from_buffers(kind, len(column), [known, values])
+
+
+def _strings(pyarrow: Any, words: list[str], codes: Any) -> Any:
+    """The words with those codes; an empty one is null."""
+    coded = [word.encode() for word in words]
+    lengths = numpy.array([len(word) for word in coded])[codes]
+    ends = numpy.concatenate(([0], numpy.cumsum(lengths))).astype(numpy.int32)
+    known = pyarrow.py_buffer(numpy.packbits(lengths > 0, bitorder="little"))
+    data = pyarrow.py_buffer(b"".join(map(coded.__getitem__, codes.tolist())))
+    return pyarrow.StringArray.from_buffers(len(codes), pyarrow.py_buffer(ends), data, known)
+
+
+# -- grids -----------------------------------------------------------------------------------------
+
+
+def write_npz(store: Store, path: Path) -> None:
+    """Arrays by name, the axes among them; attributes, units and dimensions as JSON under `about`."""
+    result = store.whole()
+    about = {
+        **result.attrs,
+        "units": result.study.units,
+        "dimensions": result.dims,
+        "reasons": {str(code): words for code, words in REASONS.items()},
+    }
+    arrays: dict[str, Any] = {name: values for name, (_, values) in result.coords.items()}
+    arrays |= {name: variable.values for name, variable in result.items()}
+    arrays |= {"reason": result.reason.values, "about": numpy.array(json.dumps(about))}
+    with ZipFile(path, "w", ZIP_STORED, allowZip64=True) as archive:
+        for name, array in arrays.items():
+            with archive.open(f"{name}.npy", "w", force_zip64=True) as entry:
+                numpy.lib.format.write_array(entry, numpy.asanyarray(array), allow_pickle=False)
+
+
+def write_netcdf(store: Store, path: Path) -> None:
+    store.whole().to_xarray().to_netcdf(path, engine="h5netcdf")
+
+
+def write_zarr(store: Store, path: Path) -> None:
+    store.whole().to_xarray().to_zarr(path, mode="w", zarr_format=2)
+
+
+FORMATS = {
+    ".npz": Format(write_npz),
+    ".csv": Format(write_csv),
+    ".json": Format(write_json),
+    ".parquet": Format(write_parquet, ("pyarrow",)),
+    ".nc": Format(write_netcdf, ("xarray", "h5netcdf", "h5py")),
+    ".zarr": Format(write_zarr, ("xarray", "zarr")),
+}
+"""By the end of a file's name."""

@@ -1,0 +1,237 @@
+"""Grid: from the axes that were asked for to a study with values along each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import product
+from math import prod
+from typing import Any
+
+import numpy
+
+from aspenpy.answers.case import Case, asked
+from aspenpy.answers.prediction import Prediction
+from aspenpy.answers.scope import Setting
+from aspenpy.engine.arrays import Floats
+from aspenpy.language.axis import CATEGORIES, Axis, number
+from aspenpy.language.diagnostics import AspenError, fail
+from aspenpy.language.dimensions import readable
+from aspenpy.language.source import Span
+from aspenpy.models.application.model import Application
+from aspenpy.models.application.ranges import ranged
+from aspenpy.models.library import load_application, load_machine
+from aspenpy.models.machine.model import Machine
+from aspenpy.record import Record
+from aspenpy.studies.explore.variable import is_countable
+from aspenpy.studies.sweeps.sampling import Spread, sampled
+from aspenpy.studies.sweeps.study import Categories, Dimension, Study
+from aspenpy.studies.sweeps.values import MOST_VALUES, length, values
+
+MOST_UNASKED = 10**10
+"""Points beyond which a sweep is probably a mistake."""
+
+POINTS_A_SECOND = 10**8
+"""What a computer of today manages, for a warning."""
+
+Over = Mapping[str, Axis | Iterable[Any]]
+"""Axes by name, as they were written or as values."""
+
+
+class Layout(Record):
+    """How points lie on the axes: all with all, those of a group of `zip` side by side, or `samples` of them scattered
+    by a `method`; with `yes`, however many they are."""
+
+    zip: Sequence[Sequence[str]] = ()
+    samples: int | None = None
+    method: str = "sobol"
+    yes: bool = False
+
+
+def studied(
+    app: Application | Case,
+    machine: Machine | None,
+    over: Over,
+    *,
+    metrics: Sequence[str] = ("runtime",),
+    allow_outside: bool = False,
+    **options: Any,
+) -> Study:
+    """The study of some axes; the options are those of `sweep`. Raises AspenError."""
+    case, own = asked(app, machine, options)
+    layout = Layout(**own)
+    if not metrics:
+        fail("no-metric", "a sweep computes something", hint="name it: runtime, energy, or a resource")
+    _refuse_set(over, case.set)
+    chosen = {name: _items(name, axis) for name, axis in over.items() if name in CATEGORIES}
+    axes = {
+        name: axis if isinstance(axis, Axis) else _numbers(name, axis)
+        for name, axis in over.items()
+        if name not in CATEGORIES
+    }
+    apps = [_loaded(item, load_application, allow_outside) for item in chosen.get("app", [case.application])]
+    machines = [_loaded(item, load_machine, allow_outside) for item in chosen.get("machine", [case.machine])]
+    kernels, sockets = chosen.get("kernel", [case.kernel]), chosen.get("socket", [case.socket])
+    cases = [
+        case.changed(application=application, machine=where, socket=socket, kernel=kernel)
+        for application, where, socket, kernel in product(apps, machines, sockets, kernels)
+    ]
+    _refuse_giant(axes, len(cases), layout)
+    probe = _Probe(cases[0])
+    if layout.samples is None:
+        dimensions = _dimensions({name: _values(axis, probe) for name, axis in axes.items()}, layout.zip)
+    else:
+        if layout.zip or not axes:
+            fail("bad-sample", "a sample is taken of the ranges of some axes, and they are not paired")
+        spans = {name: _span(axis, probe) for name, axis in axes.items()}
+        dimensions = [Dimension("sample", sampled(spans, layout.samples, layout.method, case.seed))]
+    labels = {"app": [model.name for model in apps], "machine": [model.name for model in machines]} | {
+        "socket": list(map(str, sockets)),
+        "kernel": kernels,
+    }
+    categories = [Categories(name, _distinct(name, labels[name])) for name in CATEGORIES if name in chosen]
+    return Study(cases, categories, dimensions, metrics=metrics)
+
+
+def _refuse_set(names: Iterable[str], settings: Mapping[str, Setting]) -> None:
+    if not names:
+        fail("no-axis", "a sweep goes over something", hint="name it: n=1k..1M:log:200")
+    for name in names:
+        if name in settings:
+            fail("axis-set", f"`{name}` is set to a value and swept over", hint="leave one of the two")
+
+
+def _items(name: str, axis: Axis | Iterable[Any]) -> list[Any]:
+    """What a category is to be."""
+    found = [item.text() for item in axis.items] if isinstance(axis, Axis) else list(axis)
+    if not found:
+        fail("bad-axis", f"`{name}` has no values", hint=f"name them: {name}=A,B")
+    return found
+
+
+def _distinct(name: str, labels: list[str]) -> tuple[str, ...]:
+    for label in labels:
+        if labels.count(label) > 1:
+            fail("category-twice", f"`{label}` is twice among the values of `{name}`")
+    return tuple(labels)
+
+
+def _loaded(item: Any, load: Any, allow_outside: bool) -> Any:
+    return load(item, allow_outside=allow_outside) if isinstance(item, str) else item
+
+
+def _numbers(name: str, items: Iterable[Any]) -> Floats:
+    """Values that were given, as a column."""
+    try:
+        found = numpy.asarray(items if hasattr(items, "__len__") else list(items), dtype=numpy.float64)
+    except (TypeError, ValueError):
+        fail("bad-value", f"the values of `{name}` are not all numbers")
+    if found.ndim != 1 or not found.size:
+        fail("bad-value", f"the values of `{name}` are not a list of numbers", hint="one dimension, not empty")
+    return found
+
+
+def _values(axis: Axis | Floats, probe: _Probe) -> Floats:
+    return values(axis, probe.worth(axis.name), probe.declared) if isinstance(axis, Axis) else axis
+
+
+def _refuse_giant(axes: Mapping[str, Axis | Floats], cases: int, layout: Layout) -> None:
+    """Before anything is made of that size."""
+    lengths = {name: length(axis) if isinstance(axis, Axis) else len(axis) for name, axis in axes.items()}
+    for name in (name for group in layout.zip for name in group[1:]):
+        lengths.pop(name, None)
+    samples = layout.samples
+    if samples is not None and samples > MOST_VALUES:
+        fail("too-long", f"a sample has at most {MOST_VALUES:,} points, not {samples:,}")
+    points = cases * prod(lengths.values() if samples is None else [samples])
+    if points > MOST_UNASKED and not layout.yes:
+        hours = points / POINTS_A_SECOND / 3600
+        long = f"{hours / 24:,.0f} days" if hours >= 48 else f"{hours:,.1f} hours"
+        message = f"that is {points:,} points: {readable(8 * points, 'B')} of results, and some {long} of computing"
+        fail("too-many-points", message, hint="--yes (in Python, yes=True) if that is what you want")
+
+
+def _dimensions(columns: Mapping[str, Floats], zip: Sequence[Sequence[str]]) -> list[Dimension]:
+    """The directions of the grid: an axis each, those of a group as one."""
+    group_of: dict[str, Sequence[str]] = {}
+    for group in zip:
+        for name in group:
+            if name not in columns:
+                fail("unknown-axis", f"`{name}` is paired with others, and is no numeric axis of the sweep")
+            if name in group_of:
+                fail("unknown-axis", f"`{name}` is paired twice")
+            group_of[name] = group
+            if len(columns[name]) != len(columns[group[0]]):
+                message = f"`{group[0]}` has {len(columns[group[0]])} values and `{name}` {len(columns[name])}"
+                fail("uneven-axes", message, hint="axes that go side by side have the same number of values")
+    found: list[Dimension] = []
+    for name, column in columns.items():
+        if name not in group_of:
+            found.append(Dimension(name, {name: column}))
+        elif name == next(other for other in columns if other in group_of[name]):
+            found.append(Dimension("-".join(group_of[name]), {other: columns[other] for other in group_of[name]}))
+    return found
+
+
+# -- values in the language ------------------------------------------------------------------------
+
+
+class _Probe:
+    """What expressions of a user, and declared ranges, are worth in the first case."""
+
+    def __init__(self, case: Case) -> None:
+        self.case = case
+
+    def worth(self, name: str) -> Any:
+        """The values of expressions that stand for `name`."""
+
+        def worth(span: Span) -> float:
+            scope = Prediction(self.case.with_set({name: span.text()})).scope
+            return _float(scope.values([scope.symbol(name)])[0], name)
+
+        return worth
+
+    def declared(self, name: str) -> tuple[float, float] | None:
+        """The range that the model gives a parameter."""
+        prediction = Prediction(self.case)
+        scope = prediction.scope
+        symbol = scope.symbol(name)
+        for parameter, ends in ranged([*prediction.application.parameters.values(), *prediction.machine.parameters]):
+            if parameter.symbol is symbol:
+                low, high = scope.values(ends[1:])
+                return _float(low, name), _float(high, name)
+        return None
+
+    def counts(self, name: str, low: float, high: float) -> bool:
+        """Whether a parameter takes whole numbers: it has one, and so are both ends of its range."""
+        try:
+            return is_countable(name, Prediction(self.case)) and low.is_integer() and high.is_integer()
+        except AspenError:
+            return False  # it has no value of its own, and may be anything
+
+
+def _float(value: Any, name: str) -> float:
+    try:
+        return float(value)
+    except (TypeError, OverflowError):
+        fail("bad-value", f"a value of `{name}` is no number that fits into double precision")
+
+
+def _span(axis: Axis | Floats, probe: _Probe) -> Spread:
+    """What an axis is sampled from."""
+    if not isinstance(axis, Axis):
+        return Spread(choices=tuple(axis.tolist()))
+    if axis.count is not None:
+        fail(
+            "bad-axis",
+            f"`{axis.name}` is sampled, and its range says how many points",
+            axis.span,
+            hint="leave the number out",
+        )
+    if axis.items:
+        worth = probe.worth(axis.name)
+        return Spread(choices=tuple(number(item, worth) for item in axis.items))
+    ends = values(axis.replace(count=2), probe.worth(axis.name), probe.declared)
+    low, high = float(ends[0]), float(ends[-1])
+    spacing = axis.spacing or ("log" if axis.declared and axis.log(low, high) else "lin")
+    whole = probe.counts(axis.name, low, high) if axis.whole is None else axis.whole
+    return Spread(low, high, spacing, whole)

@@ -1,0 +1,188 @@
+"""Result: what a sweep found, with the names of its dimensions; and what can be said about it in a few numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy
+from numpy.typing import NDArray
+
+from aspenpy.engine.arrays import Floats, Reasons
+from aspenpy.engine.reasons import REASONS
+from aspenpy.language.diagnostics import fail, nearest
+from aspenpy.record import Record
+from aspenpy.studies.sweeps.run import Stretch
+from aspenpy.studies.sweeps.study import Study
+from aspenpy.tables.result import Result
+
+
+class Variable(Record):
+    """Values over named dimensions, in a unit."""
+
+    name: str
+    dims: tuple[str, ...]
+    values: NDArray[Any]
+    unit: str
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.values.shape
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        return numpy.array(self.values, dtype=dtype, copy=True if copy is None else copy)
+
+
+class Extreme(Record):
+    """The least or the largest value of a metric, and the number of the first point that has it."""
+
+    value: float
+    point: int
+
+
+class Summary:
+    """Counts and extremes of a sweep, taken up stretch by stretch, in any order."""
+
+    def __init__(self, metrics: Mapping[str, str]) -> None:
+        self.units = dict(metrics)
+        self.points = 0
+        self.bad: dict[int, int] = {}
+        self.first_bad: dict[int, int] = {}
+        self.least: dict[str, Extreme] = {}
+        self.largest: dict[str, Extreme] = {}
+        self._values: dict[str, Floats] = {}
+
+    def add(self, stretch: Stretch) -> None:
+        self.points += stretch.values.shape[1]
+        if stretch.reasons is not None:
+            for reason, count in enumerate(numpy.bincount(stretch.reasons, minlength=1).tolist()):
+                if reason and count:
+                    first = stretch.start + int(numpy.flatnonzero(stretch.reasons == reason)[0])
+                    self.bad[reason] = self.bad.get(reason, 0) + count
+                    self.first_bad[reason] = min(first, self.first_bad.get(reason, first))
+        for name, values in zip(self.units, stretch.values, strict=True):
+            if stretch.reasons is None:
+                low, high = int(values.argmin()), int(values.argmax())
+            elif numpy.isnan(values).all():
+                continue
+            else:
+                low, high = int(numpy.nanargmin(values)), int(numpy.nanargmax(values))
+            _keep(self.least, name, Extreme(float(values[low]), stretch.start + low), 1)
+            _keep(self.largest, name, Extreme(float(values[high]), stretch.start + high), -1)
+
+    @property
+    def bad_points(self) -> int:
+        return sum(self.bad.values())
+
+    def keep(self, name: str, values: Floats) -> None:
+        """All values of a metric, from which its median is taken when it is asked for."""
+        self._values[name] = values
+
+    def median(self, name: str) -> float | None:
+        """Of a metric whose values are kept."""
+        return float(numpy.nanmedian(self._values[name])) if name in self._values and name in self.least else None
+
+    def reasons(self) -> dict[str, int]:
+        """How many points have no value, by why."""
+        return {REASONS[reason]: count for reason, count in sorted(self.bad.items())}
+
+
+def _keep(found: dict[str, Extreme], name: str, new: Extreme, sign: int) -> None:
+    old = found.get(name)
+    if old is None or (sign * new.value, new.point) < (sign * old.value, old.point):
+        found[name] = new
+
+
+class SweepResult(Result, Mapping[str, Variable]):
+    """Metrics by name, each over the dimensions of the sweep; `coords` has the values along them.
+
+    Where a point has no value, the metrics are NaN and `reason` tells why, by a code of `reasons.REASONS`.
+    """
+
+    reported_by = "sweep"
+
+    def __init__(self, study: Study, values: Floats, reasons: Reasons, summary: Summary) -> None:
+        self.dims = {item.name: item.size for item in study.directions}
+        names = tuple(self.dims)
+        self._metrics = {
+            name: Variable(name, names, row.reshape(study.shape), metric.unit)
+            for (name, metric), row in zip(study.metrics.items(), values, strict=True)
+        }
+        self.reason = Variable("reason", names, reasons.reshape(study.shape), "")
+        self.coords = coordinates(study)
+        self.attrs = attributes(study)
+        self.summary = summary
+        self.study = study
+
+    def __getitem__(self, name: str) -> Variable:
+        if name not in self._metrics:
+            hint = nearest(name, self._metrics) or "there are " + ", ".join(self._metrics)
+            fail("unknown-metric", f"the sweep has no metric `{name}`", hint=hint)
+        return self._metrics[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._metrics
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._metrics)
+
+    def __len__(self) -> int:
+        return len(self._metrics)
+
+    def __repr__(self) -> str:
+        sizes = ", ".join(f"{name}: {size}" for name, size in self.dims.items())
+        return f"<SweepResult of {', '.join(self)} over ({sizes})>"
+
+    def to_xarray(self) -> Any:
+        """As an `xarray.Dataset`, a variable a metric; reasons are a coordinate."""
+        from aspenpy.studies.sweeps.labelled import dataset
+
+        return dataset(self)
+
+
+def coordinates(study: Study) -> dict[str, tuple[str, NDArray[Any]]]:
+    """Of each parameter and category its dimension, and its values along it."""
+    found: dict[str, tuple[str, NDArray[Any]]] = {
+        item.name: (item.name, numpy.array(item.labels)) for item in study.categories
+    }
+    for dimension in study.dimensions:
+        found |= {name: (dimension.name, values) for name, values in dimension.columns.items()}
+    return found
+
+
+def attributes(study: Study) -> dict[str, str]:
+    """What was swept, in words and as hashes."""
+    from aspenpy import __version__
+
+    names = {
+        "application": dict.fromkeys(case.application.name for case in study.cases),
+        "machine": dict.fromkeys(case.required_machine.name for case in study.cases),
+        "kernel": dict.fromkeys(case.kernel for case in study.cases),
+    }
+    return {
+        **{key: ", ".join(found) for key, found in names.items()},
+        "set": ", ".join(f"{name}={value}" for name, value in study.set.items()),
+        "model_hash": study.model_hash,
+        "aspenpy_version": __version__,
+    }
+
+
+class InMemory:
+    """Takes up stretches as the arrays of a result."""
+
+    def __init__(self, study: Study) -> None:
+        self.study = study
+        self.values = numpy.empty((len(study.metrics), study.points))
+        self.reasons = numpy.zeros(study.points, dtype=numpy.uint8)
+
+    def add(self, stretch: Stretch) -> None:
+        here = slice(stretch.start, stretch.start + stretch.values.shape[1])
+        if stretch.values.base is not self.values:
+            self.values[:, here] = stretch.values
+        if stretch.reasons is not None:
+            self.reasons[here] = stretch.reasons
+
+    def result(self, summary: Summary) -> SweepResult:
+        for name, row in zip(self.study.metrics, self.values, strict=True):
+            summary.keep(name, row)
+        return SweepResult(self.study, self.values, self.reasons, summary)

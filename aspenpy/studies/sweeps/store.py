@@ -1,0 +1,313 @@
+"""Store: the results of a sweep in a file, which appears whole or not at all.
+
+Stretches are kept as they come in a folder beside it, `RESULT.part`, with a journal that says of which sweep they are.
+When all are there the result is written from them. A sweep that was killed is taken up where it was.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NoReturn
+
+import numpy
+
+from aspenpy.language.diagnostics import fail
+from aspenpy.language.files import require_writable, settle
+from aspenpy.studies.sweeps.lock import Lock
+from aspenpy.studies.sweeps.result import Summary, SweepResult
+from aspenpy.studies.sweeps.run import Run, Stretch
+
+VERSION = 1
+"""Of the journal."""
+
+JOURNAL = "journal.json"
+
+OWN = re.compile(
+    r"(\d{16}\.(npy|reasons)|journal\.json)(\.unfinished)?|lock|(values|reasons)\.whole|(result|replaced)\..*"
+)
+"""What a store keeps in its folder; what else is there is somebody's, and stays."""
+
+Writer = Callable[["Store", Path], None]
+"""Writes the result of a finished store under another name."""
+
+
+class Store:
+    """Where the stretches of one sweep are kept, for one process at a time. Raises AspenError where that is not
+    possible."""
+
+    def __init__(self, path: str | Path, run: Run, write: Writer, *, resume: bool = False) -> None:
+        study, plan = run.study, run.plan
+        self.path, self.study, self.plan, self.write = Path(path), study, plan, write
+        self.target = self.path.resolve()
+        self.folder = self.target.with_name(self.target.name + ".part")
+        self.journal = {
+            "aspenpy_sweep": VERSION,
+            "model_hash": study.model_hash,
+            "axes_hash": study.axes_hash,
+            "metrics": list(study.metrics),
+            "points": study.points,
+            "stretches": plan.count,
+        }
+        self._lock = Lock(self.folder / "lock")
+        if not is_zarr_store(self.target):
+            require_writable(self.path)
+        if self.target.exists() and not (self.target.is_file() or self.target.is_dir()):
+            fail("not-writable", f"cannot write `{self.path}`: it is not an ordinary file")
+        with self._told():
+            self._begin(resume)
+
+    def _begin(self, resume: bool) -> None:
+        """Takes the folder, which is new, or holds the beginning of this sweep."""
+        if self.folder.exists() and (not self.folder.is_dir() or self._foreign()):
+            self._refuse_foreign()
+        made = not self.folder.exists()
+        self.folder.mkdir(exist_ok=True)
+        if not self._lock.taken():
+            hint = "wait until it has ended, or choose another name for the result"
+            fail("in-use", f"another process is computing the sweep into `{self.path}`", hint=hint)
+        try:
+            self._take(resume)
+        except BaseException:
+            if made or not self._journal():
+                self._clear()
+            self.close()
+            raise
+
+    def _foreign(self) -> bool:
+        """Whether a folder holds no journal, and something else: that is no store."""
+        names = {file.name for file in self.folder.iterdir()}
+        return JOURNAL not in names and not names <= {"lock", f"{JOURNAL}.unfinished"}
+
+    def _take(self, resume: bool) -> None:
+        found = self._journal()
+        if found and found.get("finished"):  # the process was killed while it removed what is no longer needed
+            self._clear()
+            self.folder.mkdir(exist_ok=True)
+            self._lock.taken()
+            found = None
+        if found:
+            self._refuse_other(found, resume)
+        elif resume and self.target.exists():
+            hint = "without --resume it is computed anew"
+            fail("nothing-to-resume", f"`{self.path}` is there, and no unfinished sweep beside it", hint=hint)
+        else:
+            self._keep(self.folder / JOURNAL, json.dumps(self.journal, indent=2).encode())
+
+    def close(self) -> None:
+        """Lets other processes have it."""
+        self._lock.release()
+
+    def _journal(self) -> dict[str, Any] | None:
+        """What the journal says; None if there is none."""
+        file = self.folder / JOURNAL
+        if not file.exists():
+            return None
+        try:
+            found = json.loads(file.read_text())
+        except (OSError, ValueError):
+            found = None
+        if not isinstance(found, dict) or "aspenpy_sweep" not in found:
+            self._refuse_foreign()
+        return found
+
+    def _refuse_foreign(self) -> NoReturn:
+        message = f"`{self.folder}` is not the beginning of a sweep"
+        fail("not-a-sweep", message, hint="move it away, or choose another name for the result")
+
+    def _refuse_other(self, found: Mapping[str, Any], resume: bool) -> None:
+        """What is there has to be the beginning of this sweep."""
+        if not resume:
+            message = f"a sweep into `{self.path}` was begun and not finished"
+            fail("begun", message, hint=f"--resume takes it up; to begin again, remove `{self.folder}`")
+        for key, words in DIFFERENCES.items():
+            if found.get(key) != self.journal[key]:
+                message = f"the sweep that was begun into `{self.path}` is another one: {words} differ"
+                fail("another-sweep", message, hint="choose another name for the result")
+
+    # -- stretches -------------------------------------------------------------------------------
+
+    def missing(self) -> list[int]:
+        """The numbers of the stretches that are still to be computed."""
+        return [number for number in range(self.plan.count) if self._start(number) not in self]
+
+    def filled(self, run: Run, *, fail_fast: bool = False) -> Iterator[Stretch]:
+        """All stretches: those that are kept, and then the others as they are computed and kept. What ends it before
+        there is anything to keep leaves nothing behind."""
+        complete = False
+        try:
+            yield from self.kept()
+            for stretch in run.stretches(self.missing(), fail_fast=fail_fast):
+                self.add(stretch)
+                yield stretch
+            complete = True
+        finally:
+            if not any(self.folder.glob("*.npy")):
+                self._clear()
+            if not complete:
+                self.close()
+
+    def __contains__(self, start: int) -> bool:
+        """Whether the stretch that begins with that point is kept."""
+        return self._file(start).exists()
+
+    def _start(self, number: int) -> int:
+        case, blocks = self.plan.place(number)
+        return case * self.study.points_of_case + self.plan.blocks[blocks[0]][0]
+
+    def _file(self, start: int) -> Path:
+        return self.folder / f"{start:016d}.npy"
+
+    def add(self, stretch: Stretch) -> None:
+        """Keeps a stretch: the reasons first, for a stretch counts as kept when its values are."""
+        with self._told():
+            file = self._file(stretch.start)
+            if stretch.reasons is not None:
+                self._keep(file.with_suffix(".reasons"), stretch.reasons)
+            self._keep(file, stretch.values)
+
+    def _keep(self, file: Path, content: Any) -> None:
+        """Writes a file under another name first: it is there whole or not at all."""
+        unfinished = file.with_name(file.name + ".unfinished")
+        with open(unfinished, "wb") as stream:
+            if isinstance(content, bytes):
+                stream.write(content)
+            else:  # not by `numpy.save`, which does not know why a file took no more
+                header = numpy.lib.format.header_data_from_array_1_0(content)
+                numpy.lib.format.write_array_header_1_0(stream, header)
+                stream.write(numpy.ascontiguousarray(content).data)
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.replace(unfinished, file)
+
+    def kept(self) -> Iterator[Stretch]:
+        """The stretches that are there, in the order of their points."""
+        for number in range(self.plan.count):
+            start = self._start(number)
+            file, size = self._file(start), self.plan.size(number)
+            if start in self:
+                reasons = file.with_suffix(".reasons")
+                why = self._loaded(reasons, (size,), numpy.uint8) if reasons.exists() else None
+                yield Stretch(start, self._loaded(file, (len(self.study.metrics), size), numpy.float64), why)
+
+    def _loaded(self, file: Path, shape: tuple[int, ...], kind: type) -> Any:
+        """What was kept, which may have been damaged since."""
+        try:
+            found = numpy.load(file, allow_pickle=False)
+            if found.shape == shape and found.dtype == kind:
+                return found
+        except (ValueError, EOFError):
+            pass
+        hint = f"remove `{file.with_suffix('.npy')}`, and --resume computes it again"
+        fail("damaged", f"`{file}` is damaged", hint=hint)
+
+    # -- the result ------------------------------------------------------------------------------
+
+    def finish(self) -> None:
+        """Writes the result, and removes what it was made of."""
+        try:
+            with self._told():
+                unfinished = self.folder / f"result{self.path.suffix}"
+                _remove(unfinished)
+                self.write(self, unfinished)
+                self._put(unfinished)
+                self._keep(self.folder / JOURNAL, json.dumps({**self.journal, "finished": True}).encode())
+                self._clear()
+        finally:
+            self.close()
+
+    def _put(self, result: Path) -> None:
+        """In the place of what was there: a file, or a Zarr store of ours. No other folder is ever removed."""
+        if result.is_file():
+            require_writable(self.path)  # things may have changed in the meantime
+            if self.target.exists():
+                result.chmod(self.target.stat().st_mode & 0o7777)
+            settle(result)
+        elif is_zarr_store(self.target):
+            replaced = self.folder / "replaced.zarr"
+            _remove(replaced)
+            os.rename(self.target, replaced)
+            try:
+                os.rename(result, self.target)
+            except OSError:
+                os.rename(replaced, self.target)
+                raise
+            return
+        os.replace(result, self.target)
+
+    def _clear(self) -> None:
+        """Removes what is the store's, the journal after the rest: what is left is always known to be ours."""
+        if not self.folder.is_dir():
+            return
+        mine = [file for file in self.folder.iterdir() if OWN.fullmatch(file.name)]
+        for file in sorted(mine, key=lambda file: (file.name == "lock", file.name == JOURNAL)):
+            _remove(file)
+        if not any(self.folder.iterdir()):
+            self.folder.rmdir()
+
+    def whole(self) -> SweepResult:
+        """All stretches as one result, whose arrays lie in files: of little memory, whatever their size."""
+        shape = (len(self.study.metrics), self.study.points)
+        values = _mapped(self.folder / "values.whole", numpy.float64, shape)
+        reasons = _mapped(self.folder / "reasons.whole", numpy.uint8, shape[1:])
+        summary = Summary({name: metric.unit for name, metric in self.study.metrics.items()})
+        for stretch in self.kept():
+            here = slice(stretch.start, stretch.start + stretch.values.shape[1])
+            values[:, here] = stretch.values
+            if stretch.reasons is not None:
+                reasons[here] = stretch.reasons
+            summary.add(stretch)
+        return SweepResult(self.study, values, reasons, summary)
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        """What the file system refuses is a message; what was computed stays."""
+        try:
+            yield
+        except OSError as error:
+            begun = self.folder.is_dir() and any(self.folder.glob("*.npy"))
+            hint = f"what was computed is in `{self.folder}`, and --resume takes it up" if begun else None
+            reason = os.strerror(error.errno) if error.errno else error.strerror or error
+            fail("not-written", f"cannot write `{self.path}`: {reason}", hint=hint)
+
+
+DIFFERENCES = {
+    "aspenpy_sweep": "the versions of aspenpy",
+    "model_hash": "the models, or what is set,",
+    "axes_hash": "the axes",
+    "metrics": "the metrics",
+    "points": "the numbers of points",
+    "stretches": "the sizes of stretches",
+}
+"""What a journal is compared by, and what it means if that is not the same."""
+
+
+def _mapped(path: Path, kind: Any, shape: tuple[int, ...]) -> Any:
+    """An array in a file that has all its place on the disk: one without, where the disk is full, ends the process."""
+    found = numpy.lib.format.open_memmap(path, "w+", kind, shape)
+    if hasattr(os, "posix_fallocate"):
+        with open(path, "r+b") as stream:
+            os.posix_fallocate(stream.fileno(), 0, path.stat().st_size)
+    return found
+
+
+def is_zarr_store(path: Path) -> bool:
+    """Whether a folder is the result of a sweep, and nothing else is in it."""
+    try:
+        about = json.loads((path / ".zattrs").read_text())
+        parts = [part for part in path.iterdir() if part.name not in (".zattrs", ".zgroup", ".zmetadata")]
+        return "aspenpy_version" in about and all((part / ".zarray").is_file() for part in parts)
+    except (OSError, ValueError, TypeError):
+        return False
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)

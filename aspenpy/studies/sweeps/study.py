@@ -1,0 +1,232 @@
+"""Study: what is to be swept, before anything is computed: cases, a grid of points, metrics as formulas."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property, lru_cache
+from hashlib import sha256
+from math import prod
+from typing import Any
+
+import numpy
+
+from aspenpy.answers.case import Case
+from aspenpy.answers.metrics import metric
+from aspenpy.answers.prediction import Prediction
+from aspenpy.engine.arrays import Floats
+from aspenpy.expr import graph
+from aspenpy.expr.evaluate import EvaluationError
+from aspenpy.expr.graph import Expr
+from aspenpy.language.diagnostics import AspenError, Diagnostic, fail
+from aspenpy.models.application.model import Application
+from aspenpy.models.application.ranges import range_warning, ranged
+from aspenpy.models.units import unit_of_parameter
+from aspenpy.record import Record
+
+AXIS = "axis"
+"""Owner of the symbols that stand for the values of axes."""
+
+
+def label(case: Case, category: str) -> str:
+    """What a case is in the terms of an axis."""
+    names = {"app": case.application.name, "machine": case.required_machine.name}
+    return names[category] if category in names else str(getattr(case, category))
+
+
+class Dimension(Record):
+    """A direction of the grid, with the values that one or several parameters take along it."""
+
+    name: str
+    columns: Mapping[str, Floats]
+
+    @property
+    def size(self) -> int:
+        return len(next(iter(self.columns.values())))
+
+
+class Categories(Record):
+    """A direction of the grid along something that is no number."""
+
+    name: str
+    labels: tuple[str, ...]
+
+    @property
+    def size(self) -> int:
+        return len(self.labels)
+
+
+class Study:
+    """Points are numbered case by case; within a case by the dimensions, the last of which is the fastest. In all cases
+    the same is set."""
+
+    def __init__(
+        self,
+        cases: Sequence[Case],
+        categories: Sequence[Categories],
+        dimensions: Sequence[Dimension],
+        *,
+        metrics: Sequence[str] = ("runtime",),
+    ) -> None:
+        self.cases, self.categories, self.dimensions = tuple(cases), tuple(categories), tuple(dimensions)
+        self.metrics = {name: metric(name) for name in metrics}
+        first = self.cases[0]
+        self.set, self.seed, self.overlap = first.set, first.seed, first.overlap
+        self.columns = {
+            name: (place, values)
+            for place, dimension in enumerate(self.dimensions)
+            for name, values in dimension.columns.items()
+        }
+        self.inputs = tuple(
+            graph.symbol(name, AXIS if (values < 0).any() else graph.FROM_ZERO)
+            for name, (_, values) in self.columns.items()
+        )
+        for name, (_, values) in self.columns.items():
+            if not numpy.isfinite(values.sum()) and not numpy.isfinite(values).all():
+                fail("bad-value", f"`{name}` cannot be nan or infinite: the values of an axis are finite numbers")
+
+    @cached_property
+    def units(self) -> dict[str, str]:
+        """The base units of the metrics, empty for plain numbers, and of the axes that have one."""
+        first = self.cases[0]
+        axes = {name: unit_of_parameter(name, first.application, first.required_machine) for name in self.columns}
+        known = {name: unit for name, unit in axes.items() if unit}
+        return known | {name: metric.unit for name, metric in self.metrics.items()}
+
+    @property
+    def directions(self) -> tuple[Categories | Dimension, ...]:
+        """Of the results."""
+        return (*self.categories, *self.dimensions)
+
+    @property
+    def grid(self) -> tuple[int, ...]:
+        """Sizes of the dimensions of one case."""
+        return tuple(dimension.size for dimension in self.dimensions)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Of the results: categories, then dimensions."""
+        return (*(category.size for category in self.categories), *self.grid)
+
+    @property
+    def points_of_case(self) -> int:
+        return prod(self.grid)
+
+    @property
+    def points(self) -> int:
+        return len(self.cases) * self.points_of_case
+
+    # -- formulas --------------------------------------------------------------------------------
+
+    @cached_property
+    def _lowered(self) -> tuple[tuple[Prediction, tuple[Expr, ...]], ...]:
+        axes = dict(zip(self.columns, self.inputs, strict=True))
+        return tuple(_lowered(case.with_set(axes), tuple(self.metrics), self.inputs) for case in self.cases)
+
+    @property
+    def predictions(self) -> tuple[Prediction, ...]:
+        """Of each case, the axes as symbols that nobody defines."""
+        return tuple(prediction for prediction, _ in self._lowered)
+
+    @property
+    def formulas(self) -> tuple[tuple[Expr, ...], ...]:
+        """Of each case the metrics in the symbols of the axes."""
+        return tuple(formulas for _, formulas in self._lowered)
+
+    # -- points ----------------------------------------------------------------------------------
+
+    def point(self, number: int) -> dict[str, Any]:
+        """What the axes are at a point: labels and values by name."""
+        case, place = divmod(number, self.points_of_case)
+        found: dict[str, Any] = {item.name: label(self.cases[case], item.name) for item in self.categories}
+        for dimension, index in zip(self.dimensions, numpy.unravel_index(place, self.grid or (1,)), strict=False):
+            found |= {name: _plain(values[index]) for name, values in dimension.columns.items()}
+        return found
+
+    def failure(self, number: int) -> AspenError | None:
+        """What the exact rules say of a point; None if it has a value for them."""
+        case = self.cases[number // self.points_of_case]
+        values = {name: value for name, value in self.point(number).items() if name in self.columns}
+        try:
+            prediction = Prediction(case.with_set(values))
+            found = prediction.scope.values([metric.expr(prediction) for metric in self.metrics.values()], self.seed)
+            [float(value) for value in found]
+        except AspenError as error:
+            return error
+        except OverflowError:
+            return AspenError(Diagnostic("overflow", "the value is too large for a floating-point number"))
+        return None
+
+    # -- what is said about it -------------------------------------------------------------------
+
+    @cached_property
+    def model_hash(self) -> str:
+        """SHA-256 of the models' texts, imported ones included, with all that was set."""
+        digest = sha256()
+        for case in self.cases:
+            texts = [*(model.to_aspen() for model in _models(case.application)), case.required_machine.to_aspen()]
+            for text in (*texts, str(case.socket), case.kernel):
+                digest.update(text.encode() + b"\0")
+        digest.update(repr((sorted((name, str(value)) for name, value in self.set.items()), self.seed)).encode())
+        digest.update(repr((list(self.metrics), self.overlap)).encode())
+        return digest.hexdigest()
+
+    @cached_property
+    def axes_hash(self) -> str:
+        """SHA-256 of the names and values of all axes."""
+        digest = sha256(repr([(item.name, item.labels) for item in self.categories]).encode())
+        for name, (place, values) in self.columns.items():
+            digest.update(repr((name, place, len(values))).encode())
+            digest.update(numpy.ascontiguousarray(values).data)
+        return digest.hexdigest()
+
+    @cached_property
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
+        """Warnings: those of the models, axes beyond declared ranges, axes that change nothing."""
+        found: list[Diagnostic] = []
+        for prediction in self.predictions:
+            found += prediction.tree.warnings
+            found += self._outside_ranges(prediction)
+        used = frozenset[Expr]().union(*(graph.free_symbols(formula) for case in self.formulas for formula in case))
+        for name, symbol in zip(self.columns, self.inputs, strict=True):
+            if symbol not in used:
+                message = f"nothing that is asked for depends on `{name}`"
+                found.append(Diagnostic("no-effect", message, severity="warning"))
+        return tuple(dict.fromkeys(found))
+
+    def _outside_ranges(self, prediction: Prediction) -> list[Diagnostic]:
+        found = []
+        parameters = [*prediction.application.parameters.values(), *prediction.machine.parameters]
+        for parameter, (_, low, high) in ranged(parameters):
+            for name, (_, values) in self.columns.items():
+                if prediction.scope.symbol(name) is not parameter.symbol:
+                    continue
+                try:
+                    ends = prediction.scope.values([low, high], self.seed)
+                except AspenError:
+                    continue  # the ends of its range depend on an axis
+                for value in (values.min(), values.max()):
+                    found.append(range_warning(parameter, _plain(value), *ends))
+        return [warning for warning in found if warning is not None]
+
+
+def _plain(value: Any) -> int | float:
+    """Python's own number; whole ones as int, for the exact rules."""
+    number = float(value)
+    return int(number) if number.is_integer() and abs(number) < 2**53 else number
+
+
+def _models(application: Application) -> list[Application]:
+    return [application, *(found for model in application.models() for found in _models(model))]
+
+
+@lru_cache(maxsize=32)
+def _lowered(case: Case, metrics: tuple[str, ...], inputs: tuple[Expr, ...]) -> tuple[Prediction, tuple[Expr, ...]]:
+    """The prediction of a case and its metrics, as formulas in the symbols of the axes. The formulas of the last cases
+    are kept: another sweep over the same axes need not make them again."""
+    prediction = Prediction(case)
+    found = prediction.scope.formulas([metric(name).expr(prediction) for name in metrics])
+    for formula in found:
+        for symbol in sorted(graph.free_symbols(formula), key=lambda symbol: symbol.serial):
+            if symbol not in inputs:
+                raise prediction.scope.located(EvaluationError(symbol, f"no value for `{symbol.payload[0]}`"))
+    return prediction, tuple(found)

@@ -1,0 +1,88 @@
+"""Sweep: a metric at many points, from Python."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from importlib.util import find_spec
+from typing import Any, Unpack
+
+from aspenpy.answers.case import Case, CaseOptions
+from aspenpy.language.axis import parsed
+from aspenpy.language.diagnostics import fail
+from aspenpy.language.dimensions import readable
+from aspenpy.models.application.model import Application
+from aspenpy.models.machine.model import Machine
+from aspenpy.studies.sweeps.grid import studied
+from aspenpy.studies.sweeps.result import InMemory, Summary, SweepResult
+from aspenpy.studies.sweeps.run import MEMORY, Run
+from aspenpy.studies.sweeps.study import Study
+
+
+class SweepOptions(CaseOptions, total=False):
+    """What `sweep` takes besides the axes and metrics."""
+
+    zip: Sequence[Sequence[str]]
+    samples: int | None
+    method: str
+    yes: bool
+    backend: str
+    cores: int | None
+    client: Any
+
+
+def sweep(
+    app: Application | Case,
+    machine: Machine | None = None,
+    *,
+    over: Mapping[str, Any],
+    metric: str | Sequence[str] = "runtime",
+    memory: int = MEMORY,
+    fail_fast: bool = False,
+    **options: Unpack[SweepOptions],
+) -> Any:
+    """Metrics at all points of a grid, in double precision.
+
+    `over` names what is swept: parameters with their values (an array, or a text such as `"1k..1M:log:200"`), and
+    `app`, `machine`, `socket` and `kernel` with lists of them. Axes of one group of `zip` go side by side. With
+    `samples`, so many points are scattered over the axes by a `method`: sobol (if nothing is said), latin or uniform.
+    `yes` allows more points than anybody waits for. The other options are those of `Case`.
+
+    An `xarray.Dataset` where xarray is installed, else a `SweepResult`: a variable a metric, one dimension an axis.
+    Where a point has no value it is NaN, and the coordinate `reason` says why by a code; with `fail_fast` it is an
+    error. A `backend` is auto (if nothing is said), numpy, llvm or c, on so many `cores`, and keeps so many bytes of
+    results in `memory`. With a `client`, a `distributed.Client`, the workers of its cluster compute. Raises AspenError.
+    """
+    running: dict[str, Any] = {name: options.pop(name) for name in ("backend", "cores", "client") if name in options}
+    axes = {name: parsed(f"{name}={axis}") if isinstance(axis, str) else axis for name, axis in over.items()}
+    study = studied(app, machine, axes, metrics=[metric] if isinstance(metric, str) else metric, **options)
+    result = computed(Run(study, processes=False, memory=memory, **running), memory, fail_fast=fail_fast)
+    return result.to_xarray() if find_spec("xarray") else result
+
+
+def computed(
+    run: Run, memory: int = MEMORY, *, fail_fast: bool = False, seen: Callable[[int], None] | None = None
+) -> SweepResult:
+    """All of a run in memory; `seen` is told of each stretch how many points it has.
+
+    Raises AspenError where the results would take more than so many bytes.
+    """
+    study = run.study
+    needed = result_bytes(study)
+    if needed > memory:
+        fail(
+            "too-large",
+            f"{study.points:,} points are {readable(needed, 'B')} of results, and {readable(memory, 'B')} may be used",
+            hint="allow more memory, or let the results go to a Parquet file",
+        )
+    summary, kept = Summary({name: metric.unit for name, metric in study.metrics.items()}), InMemory(study)
+    for stretch in run.stretches(fail_fast=fail_fast, into=kept.values):
+        summary.add(stretch)
+        kept.add(stretch)
+        if seen is not None:
+            seen(stretch.values.shape[1])
+    return kept.result(summary)
+
+
+def result_bytes(study: Study) -> int:
+    """A float64 a metric and a byte for the reason, at each point."""
+    return study.points * (8 * len(study.metrics) + 1)

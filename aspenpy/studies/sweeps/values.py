@@ -1,0 +1,84 @@
+"""Values: the numbers of an axis, as a column."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy
+
+from aspenpy.engine.arrays import Floats
+from aspenpy.language.axis import Axis, number
+from aspenpy.language.diagnostics import fail
+from aspenpy.language.source import Span
+
+POINTS = 100
+"""Of a range that does not say how many."""
+
+MOST_VALUES = 10**8
+"""Of one axis: 800 megabytes."""
+
+Worth = Callable[[Span], float]
+"""The value of an expression in the language, as a user wrote it."""
+
+Declared = Callable[[str], tuple[float, float] | None]
+"""The range that the model gives a parameter."""
+
+
+def length(axis: Axis) -> int:
+    """How many values it has, at most."""
+    return len(axis.items) or axis.count or POINTS
+
+
+def values(axis: Axis, worth: Worth, declared: Declared) -> Floats:
+    """The values of a numeric axis, float64; raises AspenError."""
+    if axis.items:
+        return numpy.array([number(item, worth) for item in axis.items])
+    low, high, spacing = _ends(axis, worth, declared)
+    if low > high:
+        fail(
+            "empty-range",
+            f"the range of `{axis.name}` is empty: {low:.6g} is above {high:.6g}",
+            axis.span,
+            hint=f"the lower end comes first: {axis.name}={high:.6g}..{low:.6g}",
+        )
+    if spacing != "lin" and low <= 0:
+        fail(
+            "bad-range",
+            f"`{axis.name}` cannot go from {low:.6g} in {'equal ratios' if spacing == 'log' else 'powers of two'}",
+            axis.span,
+            hint="begin above 0, or say :lin",
+        )
+    if length(axis) > MOST_VALUES:
+        fail("too-long", f"`{axis.name}` has {length(axis):,} values, and an axis at most {MOST_VALUES:,}", axis.span)
+    found: Floats = _spaced(low, high, spacing, length(axis))
+    if axis.whole:
+        found = numpy.unique(numpy.clip(numpy.rint(found), numpy.ceil(low), numpy.floor(high)))
+    if not len(found) or (axis.whole and numpy.ceil(low) > numpy.floor(high)):
+        what = "whole numbers" if axis.whole else "powers of two"
+        fail("empty-range", f"there are no {what} from {low:.6g} to {high:.6g} for `{axis.name}`", axis.span)
+    return found
+
+
+def _spaced(low: float, high: float, spacing: str, count: int) -> Any:
+    """Both ends are hit exactly."""
+    if spacing == "pow2":
+        first, last = int(numpy.ceil(numpy.log2(low))), int(numpy.floor(numpy.log2(high)))
+        return 2.0 ** numpy.arange(first, last + 1)
+    with numpy.errstate(all="ignore"):  # ends too far apart give values that `Study` refuses
+        return numpy.linspace(low, high, count) if spacing == "lin" else numpy.geomspace(low, high, count)
+
+
+def _ends(axis: Axis, worth: Worth, declared: Declared) -> tuple[float, float, str]:
+    if axis.low is not None and axis.high is not None:
+        return number(axis.low, worth), number(axis.high, worth), axis.spacing or "lin"
+    found = declared(axis.name)
+    if found is None:
+        fail(
+            "no-range",
+            f"`{axis.name}` declares no range to go over",
+            axis.span,
+            hint=f"say one: {axis.name}=LOW..HIGH, or a list: {axis.name}=1,2,4",
+        )
+    low, high = found
+    return low, high, axis.spacing or ("log" if axis.log(low, high) else "lin")

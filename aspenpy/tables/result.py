@@ -1,0 +1,54 @@
+"""Result: what analyses answer with. It shows itself as text, as JSON and in notebooks by its report."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from aspenpy.language.diagnostics import within_floats
+
+if TYPE_CHECKING:
+    from aspenpy.tables.table import Report
+
+
+class Result:
+    """`reported_by` names the module of `aspenpy.report` whose function `report` makes the report.
+
+    This is the one place where what is computed reaches up to what shows it; modules are imported when they are used,
+    so that a prediction costs nobody the start-up time of its report.
+    """
+
+    __slots__ = ()
+    reported_by = ""
+
+    def reporter(self) -> Any:
+        """The module that reports it."""
+        return import_module(f"aspenpy.report.{self.reported_by}")
+
+    @within_floats
+    def report(self, **options: Any) -> Report:
+        """All there is to say, as a value from which every format derives."""
+        made: Report = self.reporter().report(self, **options)
+        return made
+
+    @within_floats
+    def __str__(self) -> str:
+        text: str = import_module("aspenpy.tables.text").as_text(self.report().page)
+        return text
+
+    @within_floats
+    def to_json(self) -> dict[str, Any]:
+        """One object with everything, numbers in base units."""
+        found: dict[str, Any] = import_module("aspenpy.tables.data").as_json(self.report())
+        return found
+
+    @within_floats
+    def to_csv(self) -> str:
+        """The main table as comma-separated values, numbers in base units."""
+        text: str = import_module("aspenpy.tables.data").as_csv(self.report())
+        return text
+
+    @within_floats
+    def _repr_html_(self) -> str:
+        text: str = import_module("aspenpy.tables.html").as_html(self.report().page)
+        return text

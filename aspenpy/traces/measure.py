@@ -1,0 +1,219 @@
+"""From a trace to its reuse distances: read, selected, cut into lines, sampled, put through the stack, counted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from aspenpy.language.diagnostics import fail, nearest
+from aspenpy.traces.distances import AddressRange, ReuseDistances
+from aspenpy.traces.references import DATA, KINDS, References
+from aspenpy.traces.sample import group_of, hashes, is_sampled
+from aspenpy.traces.stack import LruStack
+from aspenpy.traces.tally import Tally
+from aspenpy.traces.trace_file import BINARY, FORMATS, TraceFile
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+LINE = 64
+"""Bytes of a line if nothing is said."""
+
+PIECE = 1 << 16
+"""References that are looked at together before they come to the stack."""
+
+LAST_ADDRESS = (1 << 64) - 1
+
+Progress = Callable[[int, int | None, int], None]
+"""Is told bytes read, bytes in all where they are known, and references so far."""
+
+
+class _Piece(NamedTuple):
+    """Some references in the order of the program, one for each line that they touch."""
+
+    lines: NDArray[np.uint64]
+    members: list[NDArray[np.bool_] | None]
+    """For each histogram which of them it counts; None for all."""
+    groups: NDArray[np.int64] | None
+    """Where each belongs in a sample."""
+
+
+def reuse_distances(
+    trace: Path | str | Sequence[int] | NDArray[Any],
+    *,
+    line: int = LINE,
+    trace_format: str | None = None,
+    kinds: Collection[str] | None = None,
+    count: Collection[str] | None = None,
+    ranges: Mapping[str, tuple[int, int]] | None = None,
+    sample: float | None = None,
+    progress: Progress | None = None,
+) -> ReuseDistances:
+    """The reuse distances of an address trace, exact unless it is sampled.
+
+    `trace` is a file (`-` for standard input; it may be compressed by gzip), or the addresses themselves, in bytes.
+    `line` is the size of a line in bytes, a power of two. `trace_format` is one of `FORMATS`, where it is not to be
+    guessed. `kinds`, of `loads`, `stores` and `instructions`, take part; these are loads and stores where a trace tells
+    kinds. Of those that take part, `count` are counted: all if nothing is said. `ranges` name parts of the addresses,
+    from the first byte up to, and without, the second. `sample` is the part of the lines that is looked at, below 1.
+
+    In the time of a few sorts a reference, and the memory of the distinct lines. AspenError for what is no trace and
+    for options that cannot be.
+    """
+    wanted, counted = _kinds("kinds", kinds), _kinds("count", count)
+    _require_part(counted, wanted)
+    parts = _ranges(ranges or {})
+    measure = _Measure(_shift(line), counted, parts, _rate(sample))
+    if not isinstance(trace, (str, Path)):
+        if wanted is not None or counted is not None or trace_format is not None:
+            fail("no-kinds", "addresses alone have neither a format nor kinds")
+        measure.take_all([References(_addresses(trace))], lambda: None)
+        return measure.result(line, "<addresses>")
+    file = TraceFile(trace, _format(trace_format))
+    try:
+        found = file.references(wanted)
+        if file.layout == BINARY and counted is not None:
+            fail("no-kinds", f"`{file.name}` holds addresses alone: they cannot be counted by kind")
+        measure.take_all(found, lambda: progress and progress(file.position, file.size, measure.taken))
+    finally:
+        file.close()
+    if not measure.taken:
+        named = "loads and stores" if kinds is None else " and ".join(kinds)
+        fail("empty-trace", f"`{file.name}` holds no {named}", hint="--kinds names others that take part")
+    return measure.result(line, file.name)
+
+
+class _Measure:
+    """The stack of a trace and the histograms that are counted."""
+
+    def __init__(
+        self, shift: int, counted: frozenset[int] | None, parts: Sequence[AddressRange], rate: float | None
+    ) -> None:
+        self.shift, self.counted, self.parts, self.rate = shift, counted, parts, rate
+        self.taken = 0
+        self._stack = LruStack()
+        self._tallies = [Tally(rate) for _ in range(1 + len(parts))]
+
+    def take_all(self, references: Iterable[References], told: Callable[[], object]) -> None:
+        """Counts all references of a trace; `told` is called now and then."""
+        waiting: list[_Piece] = []
+        count = 0
+        for part in (part for whole in references for part in whole.split(self.shift, PIECE)):
+            waiting.append(self._piece(part))
+            count += len(waiting[-1].lines)
+            if count > self._stack.chunk - PIECE:
+                self._put(waiting)
+                waiting, count = [], 0
+            told()
+        self._put(waiting)
+
+    def _piece(self, references: References) -> _Piece:
+        """The references of a block, by line, those of them that are sampled."""
+        whole = references.by_line(self.shift)
+        self.taken += len(whole.addresses)
+        members = self._members(whole)
+        for tally, member in zip(self._tallies, members, strict=True):
+            tally.references += len(whole.addresses) if member is None else int(np.count_nonzero(member))
+        lines = whole.addresses >> np.uint64(self.shift)
+        if self.rate is None:
+            return _Piece(lines, members, None)
+        hashed = hashes(lines)
+        chosen = np.flatnonzero(is_sampled(hashed, self.rate))
+        kept = [None if member is None else member[chosen] for member in members]
+        return _Piece(lines[chosen], kept, group_of(hashed[chosen]))
+
+    def _members(self, references: References) -> list[NDArray[np.bool_] | None]:
+        addresses, kinds = references.addresses, references.kinds
+        of_kind = None
+        if self.counted is not None and kinds is not None:
+            of_kind = np.isin(kinds, list(self.counted))
+        found: list[NDArray[np.bool_] | None] = [of_kind]
+        for part in self.parts:
+            inside = (addresses >= np.uint64(part.low)) & (addresses <= np.uint64(part.high - 1))
+            found.append(inside if of_kind is None else inside & of_kind)
+        return found
+
+    def _put(self, pieces: Sequence[_Piece]) -> None:
+        """Through the stack, and into the histograms."""
+        if not pieces:
+            return
+        lines = np.concatenate([piece.lines for piece in pieces])
+        distances = self._stack.distances(lines)
+        groups = _joined([piece.groups for piece in pieces])
+        for number, tally in enumerate(self._tallies):
+            member = _joined([piece.members[number] for piece in pieces])
+            if member is None:
+                tally.add(distances, groups)
+            else:
+                tally.add(distances[member], None if groups is None else groups[member])
+
+    def result(self, line: int, source: str) -> ReuseDistances:
+        whole, *others = (tally.totals() for tally in self._tallies)
+        ranges = {
+            part.name: ReuseDistances(*totals, line=line, source=source, part=part, rate=self.rate)
+            for part, totals in zip(self.parts, others, strict=True)
+        }
+        return ReuseDistances(*whole, line=line, source=source, rate=self.rate, ranges=ranges)
+
+
+def _joined(parts: list[NDArray[Any] | None]) -> NDArray[Any] | None:
+    """Arrays one after the other, or nothing where there are none."""
+    present = [part for part in parts if part is not None]
+    return np.concatenate(present) if present else None
+
+
+def _shift(line: int) -> int:
+    if line < 1 or line & (line - 1) or line > 1 << 30:
+        fail("line-size", f"a line cannot have {line} bytes", hint="its size is a power of two, such as 64")
+    return line.bit_length() - 1
+
+
+def _rate(sample: float | None) -> float | None:
+    if sample is not None and not 0 < sample < 1:
+        fail(
+            "sample-rate", f"a sample cannot be {sample:g} of the lines", hint="a rate is between 0 and 1, such as 0.01"
+        )
+    return sample
+
+
+def _format(name: str | None) -> str | None:
+    if name is not None and name not in FORMATS:
+        fail("unknown-format", f"there is no format `{name}`", hint=nearest(name, FORMATS) or ", ".join(FORMATS))
+    return name
+
+
+def _kinds(option: str, names: Collection[str] | None) -> frozenset[int] | None:
+    if names is None:
+        return None
+    for name in names:
+        if name not in KINDS:
+            hint = nearest(name, KINDS) or f"there are {', '.join(KINDS)}"
+            fail("unknown-kind", f"{option}: there are no references called `{name}`", hint=hint)
+    return frozenset(KINDS[name] for name in names)
+
+
+def _require_part(counted: frozenset[int] | None, wanted: frozenset[int] | None) -> None:
+    """Only what takes part can be counted."""
+    for name, kind in KINDS.items():
+        if counted is not None and kind in counted and kind not in (DATA if wanted is None else wanted):
+            fail("no-kinds", f"count: {name} do not take part", hint="--kinds names what takes part")
+
+
+def _ranges(ranges: Mapping[str, tuple[int, int]]) -> list[AddressRange]:
+    for name, (low, high) in ranges.items():
+        if not 0 <= low < high <= LAST_ADDRESS + 1:
+            hint = "a range goes from its first byte up to the one behind its last"
+            fail("address-range", f"the range `{name}` holds no 64-bit address", hint=hint)
+    return [AddressRange(name, low, high) for name, (low, high) in ranges.items()]
+
+
+def _addresses(trace: Sequence[int] | NDArray[Any]) -> NDArray[np.uint64]:
+    found = np.asarray(trace)
+    if not found.size:
+        fail("empty-trace", "there are no addresses")
+    if found.ndim != 1 or found.dtype.kind not in "ui" or found.min() < 0:
+        fail("not-a-trace", "addresses are a row of whole numbers from 0 on")
+    return found.astype(np.uint64)
