@@ -54,11 +54,11 @@ def test_the_grammar_and_the_library_are_found() -> None:
 
 
 def test_an_installed_package_has_its_own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "package" / "models").mkdir(parents=True)
+    (tmp_path / "package" / "data" / "models").mkdir(parents=True)
     (tmp_path / "models").mkdir()
     monkeypatch.setattr(files, "_PACKAGE", tmp_path / "package")
-    assert models_folder() == tmp_path / "package" / "models"
-    (tmp_path / "package" / "models").rmdir()
+    assert models_folder() == tmp_path / "package" / "data" / "models"
+    (tmp_path / "package" / "data" / "models").rmdir()
     assert models_folder() == tmp_path / "models"
 
 

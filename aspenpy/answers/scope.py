@@ -21,9 +21,9 @@ from aspenpy.language import nodes
 from aspenpy.language.diagnostics import AspenError, Diagnostic, Related, chain, fail, instead_of, nearest
 from aspenpy.language.lower import Lowering, Origins, carry_origin
 from aspenpy.language.source import Span
+from aspenpy.language.statements import own_names
 from aspenpy.models.application import flow
 from aspenpy.models.application.dimensions import carries_units
-from aspenpy.models.application.flow_builder import own_names
 from aspenpy.models.application.model import Application
 from aspenpy.models.application.total import callees_first
 from aspenpy.models.machine.model import OWNER, Machine

@@ -8,7 +8,7 @@ from typing import Unpack
 
 from aspenpy.answers.case import Case, CaseOptions
 from aspenpy.answers.prediction import Prediction, predict
-from aspenpy.cost.caches.level import Level, levels_of
+from aspenpy.cost.caches.level import POLICIES, Level, levels_of
 from aspenpy.cost.caches.traffic import Traffic as BlockTraffic
 from aspenpy.cost.cost import BlockCost
 from aspenpy.expr import graph
@@ -173,13 +173,13 @@ class Traffic(Result):
     def _approximated(self) -> list[Diagnostic]:
         return [
             Diagnostic(
-                "modelled-as-lru",
-                f"the cache `{level.name}` is `plru` and modelled as `lru`, which it follows within some 10 %",
+                f"modelled-as-{policy.law}",
+                f"the cache `{level.name}` is `{level.policy}` and modelled as `{policy.law}`, {policy.closeness}",
                 level.place.component.properties["policy"].span,
                 severity="note",
             )
             for level in self.levels
-            if level.policy == "plru"
+            if (policy := POLICIES[level.policy]).closeness
         ]
 
     @cached_property

@@ -13,7 +13,8 @@ from typing import Any
 import numpy
 from numpy.typing import NDArray
 
-from aspenpy.engine.program import Loop, Op, Program
+from aspenpy.engine.operation import Loop, Op
+from aspenpy.engine.program import Program
 from aspenpy.engine.reasons import DIVISION, DOMAIN, FINE, OVERFLOW
 from aspenpy.engine.rules import RULES
 

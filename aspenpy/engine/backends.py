@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 
+from aspenpy.engine import c, llvm
 from aspenpy.engine.compiled import Kernel, compilable
 from aspenpy.engine.program import Program
 from aspenpy.language.diagnostics import fail, nearest
@@ -29,35 +29,18 @@ class Backend(Record):
     missing: Callable[[], str | None]
 
 
-def _llvm(program: Program) -> Kernel:
-    from aspenpy.engine.llvm import kernel
-
-    return kernel(program)
-
-
-def _c(program: Program) -> Kernel:
-    from aspenpy.engine.c import kernel
-
-    return kernel(program)
-
-
 def _no_llvm() -> str | None:
     return None if find_spec("llvmlite") else "the back end `llvm` needs llvmlite: pip install 'aspenpy[fast]'"
 
 
-def compiler() -> str | None:
-    """The C compiler of this machine."""
-    return next((path for name in ("gcc", "clang", "cc") if (path := shutil.which(name))), None)
-
-
 def _no_compiler() -> str | None:
-    return None if compiler() else "the back end `c` needs a C compiler: gcc, clang or cc"
+    return None if c.compiler() else "the back end `c` needs a C compiler: gcc, clang or cc"
 
 
 BACKENDS = {
     "numpy": Backend("numpy", 1 << 15, False, None, lambda: None),
-    "llvm": Backend("llvm", 1 << 15, True, _llvm, _no_llvm),
-    "c": Backend("c", 1 << 15, True, _c, _no_compiler),
+    "llvm": Backend("llvm", 1 << 15, True, llvm.kernel, _no_llvm),
+    "c": Backend("c", 1 << 15, True, c.kernel, _no_compiler),
 }
 
 

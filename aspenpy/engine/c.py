@@ -7,12 +7,12 @@ folder of their own, which is removed as soon as the library is loaded.
 from __future__ import annotations
 
 import ctypes
+import shutil
 import subprocess
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from aspenpy.engine.arrays import MOST_PASSES
-from aspenpy.engine.backends import compiler
 from aspenpy.engine.c_text import HEADERS, Writer, helpers, used_helpers
 from aspenpy.engine.compiled import Kernel, called, leaves, signature
 from aspenpy.engine.intervals import certain
@@ -28,6 +28,11 @@ branches that are not taken be computed too."""
 
 SECONDS = 120
 """After which a compiler is given up."""
+
+
+def compiler() -> str | None:
+    """The C compiler of this machine."""
+    return next((path for name in ("gcc", "clang", "cc") if (path := shutil.which(name))), None)
 
 
 def kernel(program: Program) -> Kernel:

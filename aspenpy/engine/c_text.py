@@ -13,7 +13,8 @@ from pathlib import Path
 
 from aspenpy.engine.compiled import conditions, is_condition, unwritable, written_out
 from aspenpy.engine.intervals import certain, obeyed
-from aspenpy.engine.program import Loop, Op, Program
+from aspenpy.engine.operation import Loop, Op
+from aspenpy.engine.program import Program
 from aspenpy.expr.functions import FUNCTIONS
 from aspenpy.expr.laws import LAWS
 from aspenpy.expr.node import Expr, topological
@@ -140,12 +141,15 @@ def identifier(name: str, taken: set[str]) -> str:
 @cache
 def helpers() -> dict[str, str]:
     """The functions of `helpers/*.h` by name, in an order in which they may be defined."""
-    found: dict[str, str] = {}
-    for name in ("arithmetic", "caches"):
-        text = Path(__file__).with_name("helpers").joinpath(f"{name}.h").read_text(encoding="utf-8")
-        for function in re.split(r"\n\n(?=static )", text)[1:]:
-            found[re.findall(r"\baspen_\w+", function)[0]] = function.rstrip("\n")
-    return found
+    folder = Path(__file__).with_name("helpers")
+    return helpers_in(folder / "arithmetic.h") | helpers_in(folder / "caches.h")
+
+
+def helpers_in(file: Path) -> dict[str, str]:
+    """The definitions of a file by name, each with the comment on top of it; what heads the file is left out. They
+    begin at the margin, behind an empty line."""
+    parts = re.split(r"\n\n(?=\S)", file.read_text(encoding="utf-8").rstrip("\n"))[1:]
+    return {re.findall(r"\baspen_\w+", part)[0]: part for part in parts if not part.startswith("#")}
 
 
 def used_helpers(text: str, known: Mapping[str, str]) -> list[str]:

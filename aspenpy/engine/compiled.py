@@ -7,7 +7,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from aspenpy.engine.arrays import Doubt, Floats
-from aspenpy.engine.program import BY_NUMPY, Loop, Op, Program
+from aspenpy.engine.operation import Loop, Op
+from aspenpy.engine.program import BY_NUMPY, Program
 from aspenpy.expr.functions import FUNCTIONS
 
 CONDITIONS = frozenset({"compare", "and", "or"})

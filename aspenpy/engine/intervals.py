@@ -8,13 +8,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
+from aspenpy.engine.operation import Op
 from aspenpy.expr.functions import FUNCTIONS
 from aspenpy.expr.laws import LAWS
-
-if TYPE_CHECKING:
-    from aspenpy.engine.program import Op, Program
 
 Interval = tuple[float, float]
 
@@ -24,10 +21,10 @@ LARGEST = 1e300
 """What may be larger is taken to overflow; it leaves room for functions that are rounded otherwise elsewhere."""
 
 
-def intervals(program: Program, box: Sequence[Interval]) -> list[Interval]:
-    """By the place of the operation; an interval with ends is certain to hold a value."""
+def intervals(ops: Sequence[Op], box: Sequence[Interval]) -> list[Interval]:
+    """By the place of the operation in its program; an interval with ends is certain to hold a value."""
     found: list[Interval] = []
-    for op in program.ops:
+    for op in ops:
         found.append(_interval(op, [found[arg] for arg in op.args], box))
     return found
 

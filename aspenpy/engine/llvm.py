@@ -17,7 +17,8 @@ from typing import Any
 from aspenpy.engine.arrays import MOST_PASSES
 from aspenpy.engine.compiled import CONDITIONS, Kernel, called, is_condition, leaves, signature, written_out
 from aspenpy.engine.intervals import certain, obeyed
-from aspenpy.engine.program import Loop, Op, Program
+from aspenpy.engine.operation import Loop, Op
+from aspenpy.engine.program import Program
 from aspenpy.expr.functions import FUNCTIONS
 from aspenpy.expr.laws import LAWS
 

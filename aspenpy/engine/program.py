@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any
 
 from aspenpy.engine.intervals import ANYWHERE, Interval, intervals
+from aspenpy.engine.operation import Loop, Op
 from aspenpy.engine.reasons import CONSTRAINT, DIVISION, DOMAIN, OVERFLOW, UNDEFINED
 from aspenpy.engine.rewriting import exact_at_steps, unrolled
 from aspenpy.expr import graph
@@ -31,24 +32,6 @@ ELEMENTARY = frozenset(
 
 BY_NUMPY = frozenset(name for name, function in FUNCTIONS.items() if not function.random) - ELEMENTARY
 """Functions that the rules of their table compute for all back ends."""
-
-
-class Op(NamedTuple):
-    """One operation. `args` are positions of earlier ones; `mask` has a bit for each input that it depends on,
-    and for each counter of a loop around it."""
-
-    kind: str
-    args: tuple[int, ...] = ()
-    payload: Any = None
-    mask: int = 0
-
-
-class Loop(NamedTuple):
-    """The payload of a `sum`, whose args are the count and then whatever the body needs from outside."""
-
-    counter: int
-    body: int
-    inside: tuple[int, ...]
 
 
 class Program:
@@ -100,7 +83,7 @@ class Program:
                 self._place[node] = self._lowered(node)
         self.roots = tuple(self._place[expr] for expr in exprs)
         self.straight = self.needed(self.roots)
-        self.intervals = intervals(self, box or [ANYWHERE] * len(self.inputs))
+        self.intervals = intervals(self.ops, box or [ANYWHERE] * len(self.inputs))
 
     def needed(self, roots: Sequence[int], given: Sequence[int] = ()) -> tuple[int, ...]:
         """What some results are made of, in order, loops as one operation each, where some are given."""

@@ -9,6 +9,8 @@ from typing import Any
 
 from aspenpy.expr import draws
 from aspenpy.expr.arithmetic import TOO_LARGE, DomainError, divide, plus, raised, settle, shown
+from aspenpy.expr.failures import MOST_PASSES as MOST_PASSES
+from aspenpy.expr.failures import EvaluationError as EvaluationError
 from aspenpy.expr.functions import FUNCTIONS
 from aspenpy.expr.graph import COMPARISONS
 from aspenpy.expr.laws import LAWS
@@ -19,22 +21,6 @@ Value = Any
 
 EXACT_PASSES = 500
 """Passes of a loop without closed form, nested ones counted, that are added exactly; more are run as arrays."""
-
-MOST_PASSES = 10**8
-"""Passes of loops without closed form that one evaluation adds: some seconds of work."""
-
-
-class EvaluationError(Exception):
-    """The value of `node` was needed and there is none; `payload` is that of a `failure` node."""
-
-    def __init__(self, node: Expr, reason: str, payload: Any = None) -> None:
-        super().__init__(reason)
-        self.node = node
-        self.reason = reason
-        self.payload = payload
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return EvaluationError, (self.node, self.reason, self.payload)
 
 
 def evaluate(expr: Expr, values: Mapping[Expr, Value] | None = None, seed: int = 0) -> Value:

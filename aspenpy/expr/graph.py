@@ -35,7 +35,7 @@ from aspenpy.expr import traits
 from aspenpy.expr.arithmetic import COMPARISONS, DomainError, Number, divide, plus, raised, times
 from aspenpy.expr.functions import FUNCTIONS
 from aspenpy.expr.laws import LAWS
-from aspenpy.expr.node import Expr, shared, topological
+from aspenpy.expr.node import CONSTRUCTORS, Expr, shared, topological
 from aspenpy.expr.traits import INTEGER, NONNEGATIVE, TOTAL
 
 __all__ = [
@@ -224,6 +224,9 @@ def power(base: Expr | Number, exponent: Expr | Number) -> Expr:
     return shared("power", (base, exponent), None, known)
 
 
+CONSTRUCTORS.update(add=add, sub=sub, mul=mul, div=div, power=power, neg=neg)
+
+
 def apply(function: str, *args: Expr | Number) -> Expr:
     """A function of the table; `max` and `min` drop arguments that cannot decide."""
     arguments = tuple([coerced(arg) for arg in args])
@@ -338,9 +341,7 @@ def summation(counter: Expr, count: Expr | Number, body: Expr | Number) -> Expr:
 
     The count is taken not to be negative (`checked("count", ...)` refuses one that is).
     """
-    from aspenpy.expr.series import closed_sum
-
-    return closed_sum(counter, coerced(count), coerced(body))
+    return CONSTRUCTORS["sum"](counter, coerced(count), coerced(body))
 
 
 def draw(distribution: str, arguments: Sequence[Expr | Number], stream: Expr | tuple[Expr | Number, ...]) -> Expr:

@@ -8,16 +8,16 @@ a step of `ceil`, `floor`, `round` or a comparison. An error is thus reported by
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from fractions import Fraction
-from typing import Any
+from typing import Any, Protocol
 
 import numpy
 from numpy.typing import NDArray
 
 from aspenpy.expr import draws
 from aspenpy.expr.arithmetic import DomainError, plus, shown
-from aspenpy.expr.evaluate import MOST_PASSES, Evaluation, EvaluationError
+from aspenpy.expr.failures import MOST_PASSES, EvaluationError
 from aspenpy.expr.functions import FUNCTIONS
 from aspenpy.expr.graph import COMPARISONS
 from aspenpy.expr.laws import LAWS
@@ -40,6 +40,21 @@ NEAR = 1e-13
 
 WHOLE, EXACT, ROUNDED, ROUGH = 3, 2, 1, 0
 """How a float64 stands to the true value: a whole number; equal; the nearest float; off by some roundings."""
+
+
+class Evaluation(Protocol):
+    """Who asks for a sum: what is known outside of its loops, and the exact rules for single passes."""
+
+    known: dict[Expr, Any]
+    begun: set[Expr]
+    seed: int
+    lanes_left: int
+
+    def compute(self, roots: Iterable[Expr]) -> None: ...
+
+    def inside(self, total: Expr) -> list[Expr]: ...
+
+    def one_pass(self, total: Expr, number: int) -> Any: ...
 
 
 def summed(run: Evaluation, total: Expr, passes: int) -> Any:

@@ -14,6 +14,12 @@ from weakref import WeakValueDictionary
 
 from aspenpy.expr.arithmetic import Number
 
+CONSTRUCTORS: dict[str, Callable[..., Expr]] = {}
+"""What operators build and how sums are closed: `graph` and `series` enter theirs, which stand above this module."""
+
+TEXTS: dict[str, Callable[[Expr], str]] = {}
+"""How an expression is written, in full and as an excerpt: `printer` enters both. The package imports all three."""
+
 
 class Expr:
     """`kind` says what it is, `args` of what, `payload` what is not an expression; see `graph` for the kinds.
@@ -47,69 +53,43 @@ class Expr:
         return self
 
     def __str__(self) -> str:
-        from aspenpy.expr.printer import to_text
-
-        return to_text(self)
+        return TEXTS["text"](self)
 
     def __repr__(self) -> str:
-        from aspenpy.expr.printer import excerpt
-
-        return f"<Expr {excerpt(self)}>"
+        return f"<Expr {TEXTS['excerpt'](self)}>"
 
     def __add__(self, other: Expr | Number) -> Expr:
-        from aspenpy.expr import graph
-
-        return graph.add(self, other)
+        return CONSTRUCTORS["add"](self, other)
 
     def __radd__(self, other: Number) -> Expr:
-        from aspenpy.expr import graph
-
-        return graph.add(other, self)
+        return CONSTRUCTORS["add"](other, self)
 
     def __sub__(self, other: Expr | Number) -> Expr:
-        from aspenpy.expr import graph
-
-        return graph.sub(self, other)
+        return CONSTRUCTORS["sub"](self, other)
 
     def __rsub__(self, other: Number) -> Expr:
-        from aspenpy.expr import graph
-
-        return graph.sub(other, self)
+        return CONSTRUCTORS["sub"](other, self)
 
     def __mul__(self, other: Expr | Number) -> Expr:
-        from aspenpy.expr import graph
-
-        return graph.mul(self, other)
+        return CONSTRUCTORS["mul"](self, other)
 
     def __rmul__(self, other: Number) -> Expr:
-        from aspenpy.expr import graph
-
-        return graph.mul(other, self)
+        return CONSTRUCTORS["mul"](other, self)
 
     def __truediv__(self, other: Expr | Number) -> Expr:
-        from aspenpy.expr import graph
-
-        return graph.div(self, other)
+        return CONSTRUCTORS["div"](self, other)
 
     def __rtruediv__(self, other: Number) -> Expr:
-        from aspenpy.expr import graph
-
-        return graph.div(other, self)
+        return CONSTRUCTORS["div"](other, self)
 
     def __pow__(self, other: Expr | Number) -> Expr:
-        from aspenpy.expr import graph
-
-        return graph.power(self, other)
+        return CONSTRUCTORS["power"](self, other)
 
     def __rpow__(self, other: Number) -> Expr:
-        from aspenpy.expr import graph
-
-        return graph.power(other, self)
+        return CONSTRUCTORS["power"](other, self)
 
     def __neg__(self) -> Expr:
-        from aspenpy.expr import graph
-
-        return graph.neg(self)
+        return CONSTRUCTORS["neg"](self)
 
 
 _nodes: WeakValueDictionary[Any, Expr] = WeakValueDictionary()

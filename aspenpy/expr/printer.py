@@ -16,7 +16,7 @@ from typing import Any
 from aspenpy.expr import graph
 from aspenpy.expr.arithmetic import Number
 from aspenpy.expr.functions import FUNCTIONS, Function
-from aspenpy.expr.node import Expr, topological
+from aspenpy.expr.node import TEXTS, Expr, topological
 from aspenpy.expr.numerals import aspen_numeral, latex_numeral
 from aspenpy.record import Record
 
@@ -348,3 +348,6 @@ def excerpt(expr: Expr, length: int = 80) -> str:
         if len(text) > length:
             return text[: length - 3] + "..."
     return text
+
+
+TEXTS.update(text=to_text, excerpt=excerpt)

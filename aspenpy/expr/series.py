@@ -14,7 +14,7 @@ from math import comb, lcm
 
 from aspenpy.expr import graph
 from aspenpy.expr.laws import LAWS
-from aspenpy.expr.node import Expr, shared, topological
+from aspenpy.expr.node import CONSTRUCTORS, Expr, shared, topological
 from aspenpy.expr.traits import INTEGER, NONNEGATIVE
 
 Guard = tuple[str, Expr, Expr | None]
@@ -72,6 +72,9 @@ def closed_sum(counter: Expr, count: Expr, body: Expr) -> Expr:
     if len(inside) > MOST_INSIDE:
         return shared("sum", (counter, count, body), None, body.traits & (INTEGER | NONNEGATIVE))
     return _Split(counter, count, passes, sorted(inside, key=lambda node: node.serial)).total(body)
+
+
+CONSTRUCTORS["sum"] = closed_sum
 
 
 class _Split:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
+from functools import cache, cached_property
+from pathlib import Path
 from typing import Unpack
 
 from aspenpy.answers.case import Case, CaseOptions, case_of
@@ -13,13 +14,12 @@ from aspenpy.answers.scope import Value
 from aspenpy.cost.compute import price_block
 from aspenpy.cost.cost import CostTree
 from aspenpy.cost.memory import Hierarchy
-from aspenpy.engine.c_text import helpers, identifier, used_helpers
+from aspenpy.engine.c_text import helpers, helpers_in, identifier, used_helpers
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.generate.c_parameters import RESERVED, CParameters
 from aspenpy.generate.c_text import comment
 from aspenpy.generate.exchanges import MESSAGES, doubts, exchange_of
-from aspenpy.generate.mpi_helpers import HEADERS, HELPERS
 from aspenpy.generate.mpi_kernel import KernelWriter, Surroundings, speaking_kernels
 from aspenpy.language.diagnostics import Diagnostic, fail
 from aspenpy.models.application import flow
@@ -90,7 +90,7 @@ class Skeleton:
         parameters = CParameters(self.application, self._run.scope, computed)
         body = [*self._functions(parameters), *self._total_functions(parameters)]
         body = [*parameters.parts("\n".join(body)), *body, MAIN.format(entry=self._function_names[self.entry])]
-        used = used_helpers("\n".join(body), helpers() | HELPERS)
+        used = used_helpers("\n".join(body), helpers() | mpi_helpers())
         return "\n\n".join([self._title(), HEADERS, *used, *body]) + "\n"
 
     def _title(self) -> str:
@@ -123,6 +123,15 @@ class Skeleton:
             lines = "".join(f"    {line}\n" for line in statements)
             texts.append(f"static double model_{name}(void)\n{{\n{lines}    return {text};\n}}")
         return texts
+
+
+HEADERS = "\n".join(f"#include <{name}.h>" for name in ("limits", "math", "mpi", "stdio", "stdlib", "string"))
+
+
+@cache
+def mpi_helpers() -> dict[str, str]:
+    """The definitions of `helpers/messages.h`, as `engine.c_text.helpers`."""
+    return helpers_in(Path(__file__).with_name("helpers") / "messages.h")
 
 
 MAIN = """int main(int argc, char **argv)

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from aspenpy.language.diagnostics import fail
 from aspenpy.language.files import Reader
-from aspenpy.language.outline import GROUP, LIST, Block, Item, Word, outline, words_of
+from aspenpy.language.outline import GROUP, Block, Item, Word, outline, words_of
 from aspenpy.language.parser import parse_file
 from aspenpy.language.source import Source, Span
+from aspenpy.language.vocabulary import LIST
 
 WIDTH = 100
 """Columns of a line that holds blocks."""

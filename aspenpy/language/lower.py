@@ -13,15 +13,11 @@ from aspenpy.language import nodes
 from aspenpy.language.diagnostics import AspenError, Diagnostic, fail, nearest
 from aspenpy.language.draw_sites import Draw, site_in_text
 from aspenpy.language.source import Span
+from aspenpy.language.vocabulary import SI_CONSTANTS
 from aspenpy.record import Record
 
 Origins = dict[Expr, Span]
 """Where a node of the graph was first written in a model: what an evaluation error points at."""
-
-SI_CONSTANTS: dict[str, int] = {
-    "nano": -9, "micro": -6, "milli": -3, "kilo": 3, "mega": 6, "giga": 9, "tera": 12, "peta": 15, "exa": 18,
-}  # fmt: skip
-"""The language's constants, powers of ten. They are keywords: no model can redefine them."""
 
 MORE_CONSTANTS: dict[str, tuple[int, int]] = {
     "pico": (10, -12), "femto": (10, -15), "zetta": (10, 21), "yotta": (10, 24),

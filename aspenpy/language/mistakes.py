@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from aspenpy.language.tables import END
-from aspenpy.language.words import CONSTANTS
+from aspenpy.language.vocabulary import CONSTANTS, DECLARATION, STATEMENT, beginning, enclosing
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,8 +27,10 @@ class Mistake(NamedTuple):
 
 
 ANY: frozenset[str] = frozenset()
-STATEMENTS = frozenset({"EXECUTE", "CALL", "SAMPLE", "SEQ", "PAR", "ITERATE", "MAP", "IF", "SWITCH", "PROBABILITY"})
-DECLARATIONS = frozenset({"PARAM", "ENUM", "DATA", "IMPORT"})
+STATEMENTS = beginning(STATEMENT)
+DECLARATIONS = beginning(DECLARATION)
+LOOPS = enclosing("LSQB") - {"EXECUTE"}
+CHOICES = enclosing("LPAR") - {"SAMPLE"}
 CLOSERS = frozenset({"RPAR", "RSQB", "RBRACE"})
 NUMBERS = frozenset({"NUMBER", "QUANTITY"})
 
@@ -213,7 +215,7 @@ _ORDER = (
     ),
     Mistake(
         _at("STRING"),
-        lambda s: s.after("ITERATE") or s.after("MAP"),
+        lambda s: s.after_one_of(LOOPS),
         "the label comes after the count",
         "write `{previous} [n] {spelling} {{`",
     ),
@@ -291,13 +293,13 @@ _BRACKETS = (
     ),
     Mistake(
         ANY,
-        lambda s: s.behind("ITERATE", "MAP") and s.wants("LSQB"),
+        lambda s: s.behind(*LOOPS) and s.wants("LSQB"),
         "the count of `{previous}` is missing: expected `[`, found {found}",
         "write `{previous} [n] {{ ... }}`",
     ),
     Mistake(
         ANY,
-        lambda s: s.after("ITERATE", "NAME") or s.after("MAP", "NAME"),
+        lambda s: s.after_one_of(LOOPS, "NAME"),
         "the count of the loop is missing: expected `[`, found {found}",
         "write `[{previous}]` if `{previous}` is the count, or `{previous} [n]` if it is the counter",
     ),
@@ -321,7 +323,7 @@ _BRACKETS = (
     Mistake(_at("COMMA"), lambda s: s.wants_only("RANGE"), "expected `..`, found `,`", "a range is written `1 .. 10`"),
     Mistake(
         ANY,
-        lambda s: s.behind("IF", "SWITCH") and s.wants_only("LPAR"),
+        lambda s: s.behind(*CHOICES) and s.wants_only("LPAR"),
         "expected `(` behind `{previous}`, found {found}",
         "write `{previous} (...) {{`",
     ),

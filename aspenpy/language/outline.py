@@ -13,7 +13,22 @@ from aspenpy.language.source import Source, Span
 from aspenpy.language.stray import refuse_stray
 from aspenpy.language.tables import tables
 from aspenpy.language.tokens import MAXIMUM_NESTING, words
-from aspenpy.language.words import CLOSING, CONSTANTS, word_for
+from aspenpy.language.vocabulary import (
+    CASES,
+    CONSTANTS,
+    DECLARATION,
+    KERNEL,
+    KEYWORDS,
+    LIST,
+    MODEL,
+    PART,
+    PARTS,
+    REQUIREMENTS,
+    STATEMENT,
+    STATEMENTS,
+    beginning,
+)
+from aspenpy.language.words import CLOSING, word_for
 
 
 class Word:
@@ -54,19 +69,10 @@ class Block(NamedTuple):
     closing: list[Word]
 
 
-STATEMENTS, REQUIREMENTS, PARTS, CASES = "statements", "requirements", "parts", "cases"
 BLOCKS = (STATEMENTS, REQUIREMENTS, PARTS, CASES)
-LIST, GROUP = "list", "group"
+GROUP = "group"
 
-_BLOCK_OF = {"EXECUTE": REQUIREMENTS, "SWITCH": CASES, "PROBABILITY": CASES, "NAME": PARTS}
-"""What the block of an item holds, by the first word of the item; statements otherwise."""
-
-_PART_WORDS = frozenset({"PROPERTY", "RESOURCE", "CONFLICT", "STATIC", "DYNAMIC"})
-
-_ITEM_WORDS = _PART_WORDS | {
-    *("MODEL", "PARAM", "ENUM", "DATA", "IMPORT", "KERNEL", "EXECUTE", "CALL", "SAMPLE"),
-    *("SEQ", "PAR", "ITERATE", "MAP", "IF", "SWITCH", "PROBABILITY"),
-}
+_ITEM_WORDS = beginning(MODEL, DECLARATION, KERNEL, STATEMENT, PART)
 
 _ENDS = frozenset({"NAME", "NUMBER", "QUANTITY", "STRING", "RPAR", "RSQB", "RBRACE", "INCLUDE"}) | CONSTANTS
 """What an expression, and so an item, may end with; a minus behind one of them subtracts."""
@@ -140,13 +146,10 @@ def _opened(frame: _Frame, previous: Word | None, word: Word) -> str:
     header = frame.header.kind if frame.header is not None else ""
     if word.kind != "LBRACE":
         return GROUP
-    if (
-        frame.kind in (LIST, GROUP)
-        or header in ("PARAM", "ENUM")
-        or (previous is not None and previous.kind == "EQUAL")
-    ):
+    holds = KEYWORDS[header].holds if header in KEYWORDS else PARTS if header == "NAME" else STATEMENTS
+    if frame.kind in (LIST, GROUP) or holds == LIST or (previous is not None and previous.kind == "EQUAL"):
         return LIST
-    return STATEMENTS if frame.kind == CASES else _BLOCK_OF.get(header, STATEMENTS)
+    return STATEMENTS if frame.kind == CASES else holds
 
 
 def _close(source: Source, frames: list[_Frame], word: Word) -> None:

@@ -9,13 +9,14 @@ from aspenpy.language.source import Span
 from aspenpy.language.stray import LONGEST_SHOWN, shortened
 from aspenpy.language.tables import END, tables
 from aspenpy.language.tokens import Token
-from aspenpy.language.words import CLOSING, CONSTANTS, word_for
+from aspenpy.language.vocabulary import CONSTANTS, KEYWORDS, STATEMENT, beginning
+from aspenpy.language.words import CLOSING, word_for
 
 if TYPE_CHECKING:
     from aspenpy.language.tokens import TokenStream
 
 
-BLOCK_OF_EXECUTE = "the block of `execute`"
+BLOCK_OF_EXECUTE = KEYWORDS["EXECUTE"].encloses["LBRACE"]
 
 
 class Opening(NamedTuple):
@@ -52,6 +53,10 @@ class Situation:
             for wanted, value in zip(types, self.values[len(self.values) - len(types) :], strict=True)
         )
 
+    def after_one_of(self, words: frozenset[str], *types: str) -> bool:
+        """Whether what was read last are one of these words and symbols of these types."""
+        return any(self.after(word, *types) for word in words)
+
     def inside(self, *types: str) -> bool:
         """Whether the innermost bracket and the words before it are of these types."""
         if self.opening is None:
@@ -80,7 +85,7 @@ class Situation:
     @property
     def statement_wanted(self) -> bool:
         """Whether a statement could stand here."""
-        return self.wants("EXECUTE", "CALL")
+        return self.wants(*beginning(STATEMENT))
 
     @property
     def in_braces(self) -> bool:
@@ -188,44 +193,11 @@ def _innermost(values: list[Any]) -> Opening | None:
     return None
 
 
-_HEADERS = {
-    ("MODEL", "LBRACE"): "model `{name}`",
-    ("KERNEL", "LBRACE"): "kernel `{name}`",
-    ("KERNEL", "LPAR"): "the arguments of kernel `{name}`",
-    ("ENUM", "LBRACE"): "enum `{name}`",
-    ("PARAM", "LBRACE"): "the values of `{name}`",
-    ("DATA", "LSQB"): "the size of data `{name}`",
-    ("DATA", "LPAR"): "the factors of data `{name}`",
-    ("EXECUTE", "LSQB"): "the parallelism of `execute`",
-    ("EXECUTE", "LBRACE"): BLOCK_OF_EXECUTE,
-    ("SIZE", "LSQB"): "the size",
-    ("SAMPLE", "LPAR"): "the arguments of the distribution",
-    ("SEQ", "LBRACE"): "the block of `seq`",
-    ("PAR", "LBRACE"): "the block of `par`",
-    ("ITERATE", "LSQB"): "the count of `iterate`",
-    ("ITERATE", "LBRACE"): "the block of `iterate`",
-    ("MAP", "LSQB"): "the count of `map`",
-    ("MAP", "LBRACE"): "the block of `map`",
-    ("IF", "LPAR"): "the condition of `if`",
-    ("IF", "LBRACE"): "the block of `if`",
-    ("ELSE", "LBRACE"): "the block of `else`",
-    ("SWITCH", "LPAR"): "the name `switch` looks at",
-    ("SWITCH", "LBRACE"): "the cases of `switch`",
-    ("PROBABILITY", "LBRACE"): "the cases of `probability`",
-    ("PROPERTY", "LSQB"): "the value of property `{name}`",
-    ("RESOURCE", "LPAR"): "the argument of resource `{name}`",
-    ("RESOURCE", "LSQB"): "the time of resource `{name}`",
-    ("WITH", "LSQB"): "the time of the trait",
-    ("POWER", "LSQB"): "the watts",
-}
-"""What a bracket encloses, by the word it belongs to; `name` is the name behind that word."""
-
-
 def _enclosed(before: list[Any], bracket: str) -> str:
     """What a bracket encloses, told from the symbols before it; "" where it only groups."""
     for place in range(len(before) - 1, -1, -1):
         kind = _type(before[place])
-        phrase = _HEADERS.get((kind, bracket))
+        phrase = KEYWORDS[kind].encloses.get(bracket) if kind in KEYWORDS else None
         if phrase is not None:
             following = before[place + 1].value if _types(before[place + 1 :][:1]) == ["NAME"] else ""
             return phrase.format(name=following)

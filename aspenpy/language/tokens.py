@@ -14,7 +14,7 @@ from aspenpy.language.diagnostics import fail
 from aspenpy.language.files import MAXIMUM_SIZE
 from aspenpy.language.source import Source, Span
 from aspenpy.language.tables import END, tables
-from aspenpy.language.words import CONSTANTS
+from aspenpy.language.vocabulary import CONSTANTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from aspenpy.language.vocabulary import CONSTANTS, DECLARATION, PART, STATEMENT, beginning
+
 TERMINALS = {
     "$END": "the end of the text",
     "NAME": "a name",
@@ -32,24 +34,15 @@ TERMINALS = {
 
 GROUPS = (
     (frozenset({"NUMBER", "QUANTITY", "NAME", "MINUS", "LPAR"}), "a value"),
-    (
-        frozenset({"EXECUTE", "CALL", "SAMPLE", "SEQ", "PAR", "ITERATE", "MAP", "IF", "SWITCH", "PROBABILITY"}),
-        "a statement",
-    ),
-    (frozenset({"PARAM", "ENUM", "DATA", "IMPORT"}), "a declaration"),
-    (
-        frozenset({"NAME", "PROPERTY", "RESOURCE", "CONFLICT", "STATIC", "DYNAMIC"}),
-        "a part, a property, a resource, a conflict, a power",
-    ),
+    (beginning(STATEMENT), "a statement"),
+    (beginning(DECLARATION), "a declaration"),
+    (beginning(PART) | {"NAME"}, "a part, a property, a resource, a conflict, a power"),
     (frozenset({"NAME", "OF", "TO", "FROM", "AS"}), "the rest of the requirement, another requirement"),
 )
 """Terminals that begin the same thing are told as that thing, if all of them are possible."""
 
 CONTINUATIONS = frozenset({"PLUS", "MINUS", "STAR", "SLASH", "CIRCUMFLEX", "DOT", "LPAR", "LSQB"})
 """What may follow any value; of no interest where the value could as well have ended."""
-
-CONSTANTS = frozenset({"NANO", "MICRO", "MILLI", "KILO", "MEGA", "GIGA", "TERA", "PETA", "EXA"})
-"""The SI constants: keywords that are values."""
 
 CLOSING = {"LPAR": "RPAR", "LSQB": "RSQB", "LBRACE": "RBRACE"}
 """The bracket that closes each bracket."""

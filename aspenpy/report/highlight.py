@@ -13,9 +13,22 @@ from pygments.lexer import Lexer
 from pygments.token import Comment, Error, Keyword, Name, Number, Operator, Punctuation, String, Whitespace
 
 from aspenpy.expr.functions import FUNCTIONS
-from aspenpy.language.lower import MORE_CONSTANTS, SI_CONSTANTS
+from aspenpy.language import vocabulary
+from aspenpy.language.lower import MORE_CONSTANTS
 from aspenpy.language.tables import tables
 from aspenpy.language.tokens import word_pattern
+from aspenpy.language.vocabulary import (
+    ATTRIBUTE,
+    FUNCTION,
+    KEYWORDS,
+    MODULE,
+    PARTS,
+    REQUIREMENTS,
+    SI_CONSTANTS,
+    STATEMENTS,
+    TYPE,
+    VARIABLE,
+)
 from aspenpy.tables.layout import visible
 from aspenpy.tables.terminal import console_of
 
@@ -98,26 +111,19 @@ PLAIN = {
 }
 """Token types by terminal; all others are punctuation."""
 
-DECLARATIONS = frozenset("model param enum data import kernel property resource".split())
-
-NAMED_BY = {
-    "model": Name.Class,
-    "enum": Name.Class,
-    "param": Name.Variable,
-    "data": Name.Variable,
-    "from": Name.Variable,
-    "to": Name.Variable,
-    "sample": Name.Variable,
-    "import": Name.Namespace,
-    "kernel": Name.Function,
-    "call": Name.Function,
-    "property": Name.Attribute,
-    "resource": Name.Attribute,
-    "conflict": Name.Attribute,
+NAMES = {
+    TYPE: Name.Class,
+    VARIABLE: Name.Variable,
+    FUNCTION: Name.Function,
+    MODULE: Name.Namespace,
+    ATTRIBUTE: Name.Attribute,
 }
-"""What the name behind a keyword is."""
+"""Token types by what a name is."""
 
-REQUIREMENTS, PARTS, OTHER = "requirements", "parts", "other"
+
+def _keyword(text: str) -> vocabulary.Keyword:
+    """The row of a keyword; of no word one that says nothing."""
+    return KEYWORDS.get(text.upper(), vocabulary.Keyword())
 
 
 class _Reader:
@@ -129,7 +135,7 @@ class _Reader:
         self.words = words
         self.told = [word for word in words if word.kind != "COMMENT"]
         self.position = -1
-        self.blocks: list[str] = [OTHER]
+        self.blocks: list[str] = [STATEMENTS]
         self.depth = 0
         self.header = ""
         self.traits: int | None = None
@@ -160,7 +166,7 @@ class _Reader:
             self.depth -= 1
         elif word.kind == "LBRACE":
             component = (self._at(-1).kind, self._at(-2).kind) == ("NAME", "NAME")
-            self.blocks.append(PARTS if component else REQUIREMENTS if self.header == "execute" else OTHER)
+            self.blocks.append(PARTS if component else _keyword(self.header).holds)
             self._begin()
         elif word.kind == "RBRACE":
             self._begin()
@@ -177,7 +183,7 @@ class _Reader:
         self.traits = self.depth if word.text in ("as", "with") else None
         if word.text in ("and", "or"):
             return Operator.Word
-        return Keyword.Declaration if word.text in DECLARATIONS else Keyword
+        return Keyword.Declaration if _keyword(word.text).declares else Keyword
 
     def _name(self, word: _Word) -> Any:
         before, after = self._at(-1), self._at(1)
@@ -185,8 +191,8 @@ class _Reader:
             return self._listed(after)
         if before.text == "from" and after.kind == "LPAR" and word.text in FUNCTIONS:
             return Name.Builtin
-        if before.kind == "KEYWORD" and before.text in NAMED_BY:
-            return NAMED_BY[before.text]
+        if before.kind == "KEYWORD" and (named := _keyword(before.text).names):
+            return NAMES[named]
         if before.kind == "DOT":
             return Name.Function if self.header == "call" and self.depth == 0 else Name
         if self.depth == 0 and (found := self._in_block(before, after)) is not None:

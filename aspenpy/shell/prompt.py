@@ -1,12 +1,10 @@
 """Prompt: lines that somebody types at a terminal, with a history and completed names.
 
-prompt_toolkit asks for them where it is installed (`pip install 'aspenpy[repl]'`), else Python's readline where there
-is one; without either, lines are read as they come.
+prompt_toolkit edits them where it is installed (`pip install 'aspenpy[repl]'`); without it they are read as they come.
 """
 
 from __future__ import annotations
 
-import contextlib
 import os
 from collections.abc import Callable, Iterator
 from importlib.util import find_spec
@@ -22,13 +20,10 @@ if TYPE_CHECKING:
 Completions = Callable[[str], list[str]]
 """The words that could end a text."""
 
-MOST_KEPT = 1_000
-"""Lines of the history, for the next time."""
-
 
 def lines(prompt: Callable[[], str], completions: Completions) -> Iterator[str]:
     """What is typed behind a prompt, line by line, until the end of input. Ctrl-C gives an empty line."""
-    ask = _with_prompt_toolkit(completions) if find_spec("prompt_toolkit") else _with_readline(completions)
+    ask = _with_prompt_toolkit(completions) if find_spec("prompt_toolkit") else _typed
     while True:
         try:
             yield ask(prompt())
@@ -76,30 +71,6 @@ def _in_word(char: str) -> bool:
     return char.isalnum() or char in "_.:"
 
 
-def _with_readline(completions: Completions) -> Callable[[str], str]:
-    try:
-        import readline
-    except ImportError:  # as on Windows
-        return _typed
-
-    def complete(word: str, place: int) -> str | None:
-        found = completions(readline.get_line_buffer()[: readline.get_endidx()])
-        return found[place] if place < len(found) else None
-
-    readline.set_completer(complete)
-    readline.set_completer_delims(" \t=,()[]{}+-*/^<>")
-    readline.parse_and_bind("tab: complete")
-    file = _history_file()
-    if file:
-        import atexit
-
-        with contextlib.suppress(OSError):  # a history that cannot be read is an empty one
-            readline.read_history_file(file)
-        readline.set_history_length(MOST_KEPT)
-        atexit.register(_keep, file)
-    return _typed
-
-
 def _typed(prompt: str) -> str:
     """What is typed; where it is broken off, the cursor stands behind it and goes to a line of its own."""
     try:
@@ -107,10 +78,3 @@ def _typed(prompt: str) -> str:
     except (KeyboardInterrupt, EOFError):
         emit("")
         raise
-
-
-def _keep(file: str) -> None:
-    import readline
-
-    with contextlib.suppress(OSError):  # nobody is there any more to be told
-        readline.write_history_file(file)

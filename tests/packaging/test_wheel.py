@@ -54,6 +54,17 @@ def test_contents(installed: Path) -> None:
     assert (package / "py.typed").is_file()
 
 
+def test_templates_and_helpers_in_c(installed: Path, tmp_path: Path) -> None:
+    """Files that are no Python: the machines to begin with, and what programs in C are made of."""
+    ours = ROOT / "aspenpy"
+    data = {path.relative_to(ours) for ending in ("*.h", "*.aspen") for path in ours.rglob(ending)}
+    assert len(data) >= 8
+    assert [path for path in data if not (installed / "aspenpy" / path).is_file()] == []
+    command = installed / "bin" / "aspenpy"
+    assert "mine.aspen is written" in run(installed, tmp_path, command, "machine", "new", "mine", "--kind", "cluster")
+    assert "MPI_Init" in run(installed, tmp_path, command, "mpi", "comd")
+
+
 def test_pygments_finds_the_lexer(installed: Path, tmp_path: Path) -> None:
     program = "from pygments.lexers import get_lexer_for_filename as find; print(find('comd.aspen').name)"
     assert run(installed, tmp_path, "-c", program) == "Aspen\n"

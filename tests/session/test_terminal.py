@@ -65,14 +65,12 @@ class Terminal:
         os.write(self.end, text.encode())
 
 
-@pytest.fixture(params=[WITH_PROMPT_TOOLKIT, WITHOUT_PROMPT_TOOLKIT], ids=["prompt_toolkit", "readline"])
+@pytest.fixture(params=[WITH_PROMPT_TOOLKIT, WITHOUT_PROMPT_TOOLKIT], ids=["prompt_toolkit", "plain"])
 def terminal(
     request: pytest.FixtureRequest, spawn: Callable[..., subprocess.Popen[bytes]], tmp_path: Path
 ) -> Iterator[Terminal]:
     if request.param is WITH_PROMPT_TOOLKIT:
         pytest.importorskip("prompt_toolkit", reason="the extra `repl` is not installed")
-    else:
-        pytest.importorskip("readline", reason="there is no readline")
     ours, theirs = pty.openpty()
     process = spawn(
         *("repl", "axpy.aspen", "--machine", "cluster.aspen"),
@@ -89,7 +87,7 @@ def terminal(
     os.close(ours)
 
 
-def test_conversation(terminal: Terminal, tmp_path: Path) -> None:
+def test_conversation(terminal: Terminal) -> None:
     assert "axpy on Cluster: main" in terminal.wait_for(PROMPT)
     terminal.type("set clok=1\r")
     terminal.wait_for("did you mean `clock`?")
@@ -98,14 +96,21 @@ def test_conversation(terminal: Terminal, tmp_path: Path) -> None:
     terminal.type("00\r")
     terminal.wait_for("runtime 27 us, +80 % against baseline (15 us)")
     terminal.wait_for(PROMPT)
+    terminal.type("quit\r")
+    assert terminal.process.wait(timeout=60) == 0
+
+
+@pytest.mark.parametrize("terminal", [WITH_PROMPT_TOOLKIT], indirect=True)
+def test_names_are_completed_and_lines_kept(terminal: Terminal, tmp_path: Path) -> None:
+    terminal.wait_for(PROMPT)
     terminal.type("show runt\t")
     terminal.wait_for("runtime")
     terminal.type("\r")
-    terminal.wait_for("27 us")
+    terminal.wait_for("15 us")
     terminal.wait_for(PROMPT)
     terminal.type("quit\r")
     assert terminal.process.wait(timeout=60) == 0
-    assert "set n=2000" in (tmp_path / "state" / "aspenpy" / "history").read_text()
+    assert "show runtime" in (tmp_path / "state" / "aspenpy" / "history").read_text()
 
 
 def test_end_of_input_ends_it(terminal: Terminal) -> None:

@@ -25,8 +25,9 @@ from aspenpy.expr.graph import Expr
 from aspenpy.language import nodes
 from aspenpy.language.diagnostics import AspenError, Diagnostic, Related, distinct, nearest
 from aspenpy.language.source import Span
+from aspenpy.language.statements import calls, own_names
 from aspenpy.models.application import flow
-from aspenpy.models.application.flow_builder import callees_first, calls, own_names
+from aspenpy.models.application.flow_builder import callees_first
 from aspenpy.models.application.model import Application, enum_constants
 from aspenpy.models.application.ranges import range_warning, ranged
 from aspenpy.models.application.recovery import recovered_kernels

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from aspenpy.cost.caches.access import Access, Affine, Distances, Scattered, Stencil
 from aspenpy.cost.caches.interference import RARE, Window, hits, kept, reuse
-from aspenpy.cost.caches.level import Level
+from aspenpy.cost.caches.level import POLICIES, Level
 from aspenpy.cost.caches.nest import Nest, product
 from aspenpy.cost.caches.warm import missing_share
 from aspenpy.expr import graph
@@ -35,9 +35,9 @@ def touches(access: Access, around: Around, level: Level) -> list[Touches]:
     """All touches of lines of one access, the shortest distance first, first touches included (their distance is what
     `warm` says)."""
     found = _RULES[type(access.pattern)](access, around, level)
-    if level.policy != "random" or access.is_scattered:  # that rule holds for any policy
+    if access.is_scattered:  # that rule holds for any policy
         return found
-    return _randomly_replaced(found, level)
+    return LAWS[POLICIES[level.policy].law](found, level)
 
 
 def _affine(access: Access, around: Around, level: Level) -> list[Touches]:
@@ -193,6 +193,12 @@ def _has_distance(part: Touches) -> Expr:
     """0 for first touches, which nothing came before."""
     return graph.ZERO if part.hits is graph.ZERO else graph.ONE
 
+
+LAWS: dict[str, Callable[[list[Touches], Level], list[Touches]]] = {
+    "lru": lambda found, level: found,
+    "random": _randomly_replaced,
+}
+"""The hits under a replacement policy, from those of the least recently used."""
 
 _RULES: dict[type, Callable[[Access, Around, Level], list[Touches]]] = {
     Affine: _affine,

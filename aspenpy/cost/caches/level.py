@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
@@ -11,7 +12,20 @@ from aspenpy.models.machine.model import Component, Machine, Place
 from aspenpy.models.machine.words import word
 from aspenpy.record import Record
 
-POLICIES = ("lru", "plru", "random")
+
+class Policy(NamedTuple):
+    """A replacement policy: the law of hits that prices it (`caches.hits.LAWS`), and how closely it follows that law;
+    "" where the law is its own."""
+
+    law: str
+    closeness: str = ""
+
+
+POLICIES = {
+    "lru": Policy("lru"),
+    "plru": Policy("lru", "which it follows within some 10 %"),
+    "random": Policy("random"),
+}
 INCLUSIONS = ("inclusive", "exclusive", "victim")
 WRITES = ("allocate", "no_allocate", "streaming")
 
@@ -115,7 +129,7 @@ def _level(place: Place) -> Level:
         _needed(component, "capacity", "bytes, as in `property capacity [32 KiB]`"),
         _needed(component, "cacheline", "bytes, as in `property cacheline [64 B]`"),
         _needed(component, "associativity", "ways a set, as in `property associativity [8]`"),
-        _word(component, "policy", POLICIES),
+        _word(component, "policy", tuple(POLICIES)),
         _word(component, "inclusion", INCLUSIONS),
         _word(component, "writes", WRITES),
         _value(component, "bandwidth"),

@@ -10,7 +10,7 @@ from aspenpy.language import nodes
 from aspenpy.language.diagnostics import AspenError, Diagnostic
 from aspenpy.language.dimensions import BYTES, DIMENSIONLESS, FLOPS, Dimension, words
 from aspenpy.language.infer import Lookup, dimension_of
-from aspenpy.models.application.flow_builder import statements_in
+from aspenpy.language.statements import expressions, statements_in
 
 RESOURCE_DIMENSIONS = {"flops": FLOPS, "loads": BYTES, "stores": BYTES, "intracomm": BYTES}
 """What an amount of the conventional resources is. A message may be counted or weighed, so `messages` is open."""
@@ -49,7 +49,11 @@ class Contradictions:
         self.diagnostics: list[Diagnostic] = []
 
     def check(
-        self, node: nodes.Expression | None, lookup: Lookup, wanted: Dimension | None = None, role: str = ""
+        self,
+        node: nodes.Expression | nodes.Condition | None,
+        lookup: Lookup,
+        wanted: Dimension | None = None,
+        role: str = "",
     ) -> None:
         """Infers an expression and compares it with what is wanted of it, if anything is."""
         if node is None:
@@ -99,7 +103,9 @@ class Inference:
         self.depth -= 1
         return self.known[name]
 
-    def check(self, node: nodes.Expression | None, wanted: Dimension | None = None, role: str = "") -> None:
+    def check(
+        self, node: nodes.Expression | nodes.Condition | None, wanted: Dimension | None = None, role: str = ""
+    ) -> None:
         self.found.check(node, self, wanted, role)
 
 
@@ -140,22 +146,21 @@ def _declaration(node: nodes.Declaration, names: Inference) -> None:
             names.check(override.value)
 
 
+_COUNTS: dict[type, str] = {
+    nodes.Execute: "a parallelism",
+    nodes.Loop: "a loop's count",
+    nodes.Probability: "a probability",
+}
+"""The statements whose expressions are numbers without a unit."""
+
+
 def _statement(node: nodes.Statement, names: Inference) -> None:
     if isinstance(node, nodes.Execute):
-        names.check(node.parallelism, DIMENSIONLESS, "a parallelism")
         for requirement in node.requirements:
             _requirement(requirement, names)
-    elif isinstance(node, nodes.Loop):
-        names.check(node.count, DIMENSIONLESS, "a loop's count")
-    elif isinstance(node, nodes.If):
-        for condition, _ in node.branches:
-            names.found.infer(condition, names)
-    elif isinstance(node, nodes.Probability):
-        for case in node.cases:
-            names.check(case.value, DIMENSIONLESS, "a probability")
-    elif isinstance(node, nodes.Call | nodes.Sample):
-        for argument in node.arguments:
-            names.check(argument)
+    role = _COUNTS.get(type(node))
+    for expression in expressions(node):
+        names.check(expression, None if role is None else DIMENSIONLESS, role or "")
 
 
 def _requirement(node: nodes.Requirement, names: Inference) -> None:

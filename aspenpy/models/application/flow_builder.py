@@ -13,7 +13,7 @@ from aspenpy.expr.graph import Expr
 from aspenpy.language import nodes
 from aspenpy.language.diagnostics import AspenError, Diagnostic, Related, chain, fail
 from aspenpy.language.lower import Lowering, carry_origin, failing, guarded
-from aspenpy.language.source import Span
+from aspenpy.language.statements import calls
 from aspenpy.models.application import flow
 from aspenpy.models.application.model import Application, enum_constants
 
@@ -77,43 +77,6 @@ def callees_first(callees: Mapping[str, list[str]], kernels: Mapping[str, nodes.
             related=(Related(node.name_span, "this kernel"),),
             hint="a model has no end condition for recursion; write the number of passes as `iterate [n] { ... }`",
         )
-
-
-def statements_in(statements: tuple[nodes.Statement, ...]) -> Iterator[nodes.Statement]:
-    """Some statements and all inside them, in the order written."""
-    for statement in statements:
-        yield statement
-        for body in bodies(statement):
-            yield from statements_in(body)
-
-
-def calls(statements: tuple[nodes.Statement, ...]) -> list[nodes.Call]:
-    """Every call in some statements, nested ones included, in the order written."""
-    return [statement for statement in statements_in(statements) if isinstance(statement, nodes.Call)]
-
-
-def bodies(statement: nodes.Statement) -> list[tuple[nodes.Statement, ...]]:
-    """The blocks inside a statement."""
-    if isinstance(statement, nodes.Group | nodes.Loop):
-        return [statement.body]
-    if isinstance(statement, nodes.If):
-        return [body for _, body in statement.branches] + ([statement.otherwise] if statement.otherwise else [])
-    if isinstance(statement, nodes.Switch | nodes.Probability):
-        return [case.body for case in statement.cases] + ([statement.otherwise] if statement.otherwise else [])
-    return []
-
-
-def own_names(kernel: nodes.Kernel) -> Iterator[tuple[str, str, Span | None]]:
-    """What a kernel names itself: arguments, parameters, counters, samples."""
-    yield from (("argument", formal.name, formal.span) for formal in kernel.formals if formal.kind == "param")
-    yield from (
-        ("parameter", node.name, node.name_span) for node in kernel.declarations if isinstance(node, nodes.Parameter)
-    )
-    for statement in statements_in(kernel.body):
-        if isinstance(statement, nodes.Loop) and statement.counter is not None:
-            yield "counter", statement.counter, statement.span
-        elif isinstance(statement, nodes.Sample):
-            yield "sample", statement.name, statement.span
 
 
 def check_arguments(node: nodes.Call, target: nodes.Kernel) -> None:

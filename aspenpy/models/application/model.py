@@ -13,6 +13,7 @@ from aspenpy.language.diagnostics import Diagnostic, fail, instead_of, nearest
 from aspenpy.language.draw_sites import Draw, draw_sites, site_in_text
 from aspenpy.language.lower import Lowering, Origins, constant, guarded
 from aspenpy.language.source import Span
+from aspenpy.language.statements import statements_in
 from aspenpy.models.application.flow import Kernel
 from aspenpy.record import Record
 from aspenpy.tables.result import Result
@@ -259,8 +260,6 @@ class Application(Result):
     @cached_property
     def resources(self) -> tuple[str, ...]:
         """The resources that some kernel asks for, imported kernels included, in the order written."""
-        from aspenpy.models.application.flow_builder import statements_in
-
         own = [
             requirement.resource
             for kernel in self.node.kernels

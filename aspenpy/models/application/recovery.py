@@ -7,8 +7,9 @@ from contextlib import suppress
 from graphlib import CycleError, TopologicalSorter
 
 from aspenpy.language.diagnostics import AspenError, Diagnostic
+from aspenpy.language.statements import calls
 from aspenpy.models.application import flow
-from aspenpy.models.application.flow_builder import KernelBuilder, calls
+from aspenpy.models.application.flow_builder import KernelBuilder
 from aspenpy.models.application.model import Application
 
 

@@ -10,7 +10,7 @@ Econometrica 28(3), 1960).
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import product
 from typing import Any
 
@@ -237,8 +237,7 @@ def starts(errors: Errors, box: Box, runs: int) -> list[tuple[float, ...]]:
     own = _own(errors, box)
     axes = [axis.replace(low=low, high=high) for axis, (low, high) in zip(errors.axes, box, strict=True)]
     costs: list[tuple[float, tuple[float, ...]]] = []
-    for number in range(1, STARTS) if runs > 1 else ():
-        places = (halton(number, base) for _, base in zip(axes, _primes(), strict=False))
+    for places in _even(len(axes), STARTS - 1) if runs > 1 else ():
         point = tuple(axis.value(place) for axis, place in zip(axes, places, strict=True))
         try:
             costs.append((_cost(errors, point), point))
@@ -248,22 +247,9 @@ def starts(errors: Errors, box: Box, runs: int) -> list[tuple[float, ...]]:
     return [own, *(point for _, point in costs[: runs - 1])]
 
 
-def halton(number: int, base: int) -> float:
-    """The digits of a number, mirrored at the point."""
-    found, digit = 0.0, 1.0
-    while number:
-        digit /= base
-        number, rest = divmod(number, base)
-        found += rest * digit
-    return found
+def _even(axes: int, count: int) -> list[list[float]]:
+    """Points that fill the unit cube evenly; the sequence begins in a corner, which is left out."""
+    from scipy.stats import qmc
 
-
-def _primes() -> Iterator[int]:
-    """2, 3, 5, ... without end."""
-    number = 2
-    found: list[int] = []
-    while True:
-        if all(number % prime for prime in found):
-            found.append(number)
-            yield number
-        number += 1
+    places: list[list[float]] = qmc.Halton(axes, scramble=False).fast_forward(1).random(count).tolist()
+    return places

@@ -1,41 +1,18 @@
-"""What every MPI skeleton is made of: C99 on top of MPI 3.
+/* What every MPI program that aspenpy writes is made of: C99 on top of MPI 3.
 
-A statement of the model that sends is a *site*. `instances` of its block take part in it, dealt out to the processes
-in rounds of one each, with `bytes` apiece. Numbers of the model need not be whole: what rounding leaves is kept at the
-site and added the next time, so that the sums stay within half a pass, instance or byte.
-"""
+   A statement of the model that sends is a site. `instances` of its block take part in it, dealt out to the processes
+   in rounds of one each, with `bytes` apiece. Numbers of the model need not be whole: what rounding leaves is kept at
+   the site and added the next time, so that the sums stay within half a pass, instance or byte. Each definition
+   stands behind those it uses; those that a program does not use are left out of it. */
 
-from __future__ import annotations
-
-HEADERS = """#include <limits.h>
+#include <limits.h>
 #include <math.h>
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>"""
+#include <string.h>
 
-_COLLECTIVE = """static void aspen_{name}(aspen_site *site, double instances, double volume)
-{{
-    const int bytes = aspen_bytes(site, volume);
-    for (long long left = aspen_times(site, instances); left > 0; left -= aspen_process.size) {{
-        const int members = aspen_members(left);
-        const MPI_Comm group = aspen_group(members, site->place);
-        if (aspen_process.rank < members) {{
-            aspen_reserve({room}, site->place);
-            aspen_check({call}, site->place);
-            aspen_tally(1, bytes);
-        }}
-    }}
-}}"""
-
-
-def _collective(name: str, call: str, room: str = "(size_t)bytes") -> str:
-    """`room` is how long the buffers of a process have to be."""
-    return _COLLECTIVE.format(name=name, call=call, room=room)
-
-
-HELPERS: dict[str, str] = {
-    "aspen_process": """/* This process, and what it has sent. */
+/* This process, and what it has sent. */
 static struct {
     int rank, size;
     unsigned long long messages, bytes;
@@ -43,26 +20,30 @@ static struct {
     size_t room;
     MPI_Comm group; /* of the first `members` processes */
     int members;
-} aspen_process = {.group = MPI_COMM_NULL};""",
-    "aspen_site": """/* A statement of the model: where it stands, and what rounding has left there. */
+} aspen_process = {.group = MPI_COMM_NULL};
+
+/* A statement of the model: where it stands, and what rounding has left there. */
 typedef struct {
     const char *place;
     double rest_of_count, rest_of_bytes;
-} aspen_site;""",
-    "aspen_stop": """static void aspen_stop(const char *place, const char *reason)
+} aspen_site;
+
+static void aspen_stop(const char *place, const char *reason)
 {
-    fprintf(stderr, "%s: %s\\n", place, reason);
+    fprintf(stderr, "%s: %s\n", place, reason);
     MPI_Abort(MPI_COMM_WORLD, 2);
     exit(2);
-}""",
-    "aspen_refuse": """/* Where all processes find the same mistake, one of them says it. */
+}
+
+/* Where all processes find the same mistake, one of them says it. */
 static void aspen_refuse(const char *place, const char *reason)
 {
     if (aspen_process.rank > 0)
         MPI_Barrier(MPI_COMM_WORLD);
     aspen_stop(place, reason);
-}""",
-    "aspen_check": """static void aspen_check(int code, const char *place)
+}
+
+static void aspen_check(int code, const char *place)
 {
     char reason[MPI_MAX_ERROR_STRING];
     int length = 0;
@@ -70,20 +51,23 @@ static void aspen_refuse(const char *place, const char *reason)
         return;
     MPI_Error_string(code, reason, &length);
     aspen_stop(place, reason);
-}""",
-    "aspen_value": """static double aspen_value(double value, const char *place)
+}
+
+static double aspen_value(double value, const char *place)
 {
     if (isnan(value))
         aspen_refuse(place, "an expression has no value here");
     return value;
-}""",
-    "aspen_holds": """static int aspen_holds(int condition, const char *place)
+}
+
+static int aspen_holds(int condition, const char *place)
 {
     if (condition < 0)
         aspen_refuse(place, "the condition cannot be decided: an expression in it has no value");
     return condition;
-}""",
-    "aspen_whole": """/* The nearest whole number; what is left over is added the next time. */
+}
+
+/* The nearest whole number; what is left over is added the next time. */
 static long long aspen_whole(double amount, double *rest, const char *place)
 {
     if (!(amount >= 0.0 && amount < 9e15))
@@ -91,13 +75,15 @@ static long long aspen_whole(double amount, double *rest, const char *place)
     const double whole = floor(*rest + amount + 0.5);
     *rest += amount - whole;
     return (long long)whole;
-}""",
-    "aspen_times": """/* How often it is this time: the passes of a loop, the instances of a block. */
+}
+
+/* How often it is this time: the passes of a loop, the instances of a block. */
 static long long aspen_times(aspen_site *site, double count)
 {
     return aspen_whole(count, &site->rest_of_count, site->place);
-}""",
-    "aspen_choose": """/* The case that is the furthest behind its probability. */
+}
+
+/* The case that is the furthest behind its probability. */
 static int aspen_choose(double *behind, const double *chances, int count, const char *place)
 {
     int chosen = 0;
@@ -108,27 +94,31 @@ static int aspen_choose(double *behind, const double *chances, int count, const 
     }
     behind[chosen] -= 1.0;
     return chosen;
-}""",
-    "aspen_bytes": """static int aspen_bytes(aspen_site *site, double volume)
+}
+
+static int aspen_bytes(aspen_site *site, double volume)
 {
     const long long bytes = aspen_whole(volume, &site->rest_of_bytes, site->place);
     if (bytes > INT_MAX)
         aspen_refuse(site->place, "a message is longer than the 2147483647 bytes that MPI can count");
     return (int)bytes;
-}""",
-    "aspen_dimensions": """/* A small whole number: of neighbours' distance, of axes. */
+}
+
+/* A small whole number: of neighbours' distance, of axes. */
 static int aspen_dimensions(double number, int least, int most, const char *place)
 {
     if (!(number >= least && number <= most && number == floor(number)))
         aspen_refuse(place, "the argument of the trait is not whole, or out of range");
     return (int)number;
-}""",
-    "aspen_members": """/* How many processes take part in a round. */
+}
+
+/* How many processes take part in a round. */
 static int aspen_members(long long left)
 {
     return left < aspen_process.size ? (int)left : aspen_process.size;
-}""",
-    "aspen_group": """static MPI_Comm aspen_group(int members, const char *place)
+}
+
+static MPI_Comm aspen_group(int members, const char *place)
 {
     if (members == aspen_process.size)
         return MPI_COMM_WORLD;
@@ -140,42 +130,48 @@ static int aspen_members(long long left)
         aspen_process.members = members;
     }
     return aspen_process.group;
-}""",
-    "aspen_room": """static unsigned char *aspen_room(unsigned char *old, size_t bytes, const char *place)
+}
+
+static unsigned char *aspen_room(unsigned char *old, size_t bytes, const char *place)
 {
     unsigned char *const buffer = realloc(old, bytes);
     if (buffer == NULL)
         aspen_stop(place, "there is no memory for a message");
     memset(buffer, 0, bytes);
     return buffer;
-}""",
-    "aspen_reserve": """static void aspen_reserve(size_t bytes, const char *place)
+}
+
+static void aspen_reserve(size_t bytes, const char *place)
 {
     if (bytes <= aspen_process.room && aspen_process.room > 0)
         return;
     aspen_process.room = bytes > 0 ? bytes : 1;
     aspen_process.outgoing = aspen_room(aspen_process.outgoing, aspen_process.room, place);
     aspen_process.incoming = aspen_room(aspen_process.incoming, aspen_process.room, place);
-}""",
-    "aspen_tally": """static void aspen_tally(int messages, int bytes)
+}
+
+static void aspen_tally(int messages, int bytes)
 {
     aspen_process.messages += (unsigned long long)messages;
     aspen_process.bytes += (unsigned long long)bytes;
-}""",
-    "aspen_part": """/* Where the part of a volume begins that is the n-th of so many. */
+}
+
+/* Where the part of a volume begins that is the n-th of so many. */
 static int aspen_part(int bytes, int n, int count)
 {
     return (int)((long long)bytes * n / count);
-}""",
-    "aspen_exchange": """/* Starts to send and to receive the n-th of so many parts. */
+}
+
+/* Starts to send and to receive the n-th of so many parts. */
 static void aspen_exchange(int to, int from, int bytes, int n, int count, MPI_Request *both, const char *place)
 {
     const int begin = aspen_part(bytes, n, count), length = aspen_part(bytes, n + 1, count) - begin;
     unsigned char *const in = aspen_process.incoming + begin, *const out = aspen_process.outgoing + begin;
     aspen_check(MPI_Irecv(in, length, MPI_BYTE, from, n, MPI_COMM_WORLD, &both[0]), place);
     aspen_check(MPI_Isend(out, length, MPI_BYTE, to, n, MPI_COMM_WORLD, &both[1]), place);
-}""",
-    "aspen_shift": """/* Each instance sends one message to the one that is so far behind it in a ring. */
+}
+
+/* Each instance sends one message to the one that is so far behind it in a ring. */
 static void aspen_shift(aspen_site *site, double instances, double volume, double distance)
 {
     const int bytes = aspen_bytes(site, volume);
@@ -192,8 +188,9 @@ static void aspen_shift(aspen_site *site, double instances, double volume, doubl
         aspen_check(MPI_Waitall(2, both, MPI_STATUSES_IGNORE), site->place);
         aspen_tally(1, bytes);
     }
-}""",
-    "aspen_halo": """/* Each instance sends a part of its volume to both neighbours on each axis of a periodic grid:
+}
+
+/* Each instance sends a part of its volume to both neighbours on each axis of a periodic grid:
    of x * y * z where so many take part, else of the shape that MPI finds. */
 static void aspen_halo(aspen_site *site, double instances, double volume, double dimensions, double x, double y,
                        double z)
@@ -223,20 +220,65 @@ static void aspen_halo(aspen_site *site, double instances, double volume, double
         aspen_check(MPI_Waitall(4 * axes, requests, MPI_STATUSES_IGNORE), site->place);
         aspen_tally(2 * axes, bytes);
     }
-}""",
-    "aspen_allreduce": _collective(
-        "allreduce", "MPI_Allreduce(aspen_process.outgoing, aspen_process.incoming, bytes, MPI_BYTE, MPI_BOR, group)"
-    ),
-    "aspen_reduce": _collective(
-        "reduce", "MPI_Reduce(aspen_process.outgoing, aspen_process.incoming, bytes, MPI_BYTE, MPI_BOR, 0, group)"
-    ),
-    "aspen_broadcast": _collective("broadcast", "MPI_Bcast(aspen_process.outgoing, bytes, MPI_BYTE, 0, group)"),
-    "aspen_allgather": _collective(
-        "allgather",
-        "MPI_Allgather(aspen_process.outgoing, bytes, MPI_BYTE, aspen_process.incoming, bytes, MPI_BYTE, group)",
-        "(size_t)bytes * (size_t)members",
-    ),
-    "aspen_spread": """/* Each process of a group gives every one its part of the volume. */
+}
+
+static void aspen_allreduce(aspen_site *site, double instances, double volume)
+{
+    const int bytes = aspen_bytes(site, volume);
+    for (long long left = aspen_times(site, instances); left > 0; left -= aspen_process.size) {
+        const int members = aspen_members(left);
+        const MPI_Comm group = aspen_group(members, site->place);
+        if (aspen_process.rank < members) {
+            aspen_reserve((size_t)bytes, site->place);
+            aspen_check(MPI_Allreduce(aspen_process.outgoing, aspen_process.incoming, bytes, MPI_BYTE, MPI_BOR, group), site->place);
+            aspen_tally(1, bytes);
+        }
+    }
+}
+
+static void aspen_reduce(aspen_site *site, double instances, double volume)
+{
+    const int bytes = aspen_bytes(site, volume);
+    for (long long left = aspen_times(site, instances); left > 0; left -= aspen_process.size) {
+        const int members = aspen_members(left);
+        const MPI_Comm group = aspen_group(members, site->place);
+        if (aspen_process.rank < members) {
+            aspen_reserve((size_t)bytes, site->place);
+            aspen_check(MPI_Reduce(aspen_process.outgoing, aspen_process.incoming, bytes, MPI_BYTE, MPI_BOR, 0, group), site->place);
+            aspen_tally(1, bytes);
+        }
+    }
+}
+
+static void aspen_broadcast(aspen_site *site, double instances, double volume)
+{
+    const int bytes = aspen_bytes(site, volume);
+    for (long long left = aspen_times(site, instances); left > 0; left -= aspen_process.size) {
+        const int members = aspen_members(left);
+        const MPI_Comm group = aspen_group(members, site->place);
+        if (aspen_process.rank < members) {
+            aspen_reserve((size_t)bytes, site->place);
+            aspen_check(MPI_Bcast(aspen_process.outgoing, bytes, MPI_BYTE, 0, group), site->place);
+            aspen_tally(1, bytes);
+        }
+    }
+}
+
+static void aspen_allgather(aspen_site *site, double instances, double volume)
+{
+    const int bytes = aspen_bytes(site, volume);
+    for (long long left = aspen_times(site, instances); left > 0; left -= aspen_process.size) {
+        const int members = aspen_members(left);
+        const MPI_Comm group = aspen_group(members, site->place);
+        if (aspen_process.rank < members) {
+            aspen_reserve((size_t)bytes * (size_t)members, site->place);
+            aspen_check(MPI_Allgather(aspen_process.outgoing, bytes, MPI_BYTE, aspen_process.incoming, bytes, MPI_BYTE, group), site->place);
+            aspen_tally(1, bytes);
+        }
+    }
+}
+
+/* Each process of a group gives every one its part of the volume. */
 static int aspen_spread(int bytes, int members, MPI_Comm group, const char *place)
 {
     int *const plan = malloc(4 * (size_t)members * sizeof *plan);
@@ -256,35 +298,63 @@ static int aspen_spread(int bytes, int members, MPI_Comm group, const char *plac
                          group);
     free(plan);
     return code;
-}""",
-    "aspen_alltoall": _collective(
-        "alltoall", "aspen_spread(bytes, members, group, site->place)", "(size_t)bytes + (size_t)members"
-    ),
-    "aspen_barrier": _collective("barrier", "MPI_Barrier(group)"),
-    "aspen_spin": """/* Works for so many seconds, as far as anybody can tell. */
+}
+
+static void aspen_alltoall(aspen_site *site, double instances, double volume)
+{
+    const int bytes = aspen_bytes(site, volume);
+    for (long long left = aspen_times(site, instances); left > 0; left -= aspen_process.size) {
+        const int members = aspen_members(left);
+        const MPI_Comm group = aspen_group(members, site->place);
+        if (aspen_process.rank < members) {
+            aspen_reserve((size_t)bytes + (size_t)members, site->place);
+            aspen_check(aspen_spread(bytes, members, group, site->place), site->place);
+            aspen_tally(1, bytes);
+        }
+    }
+}
+
+static void aspen_barrier(aspen_site *site, double instances, double volume)
+{
+    const int bytes = aspen_bytes(site, volume);
+    for (long long left = aspen_times(site, instances); left > 0; left -= aspen_process.size) {
+        const int members = aspen_members(left);
+        const MPI_Comm group = aspen_group(members, site->place);
+        if (aspen_process.rank < members) {
+            aspen_reserve((size_t)bytes, site->place);
+            aspen_check(MPI_Barrier(group), site->place);
+            aspen_tally(1, bytes);
+        }
+    }
+}
+
+/* Works for so many seconds, as far as anybody can tell. */
 static void aspen_spin(double seconds, const char *place)
 {
     const double end = MPI_Wtime() + aspen_value(seconds, place);
     while (MPI_Wtime() < end)
         continue;
-}""",
-    "aspen_setting": """/* A parameter that the command line can set. */
+}
+
+/* A parameter that the command line can set. */
 typedef struct {
     const char *name;
     double *value;
     const char *said;
-} aspen_setting;""",
-    "aspen_help": """static void aspen_help(const char *program, const aspen_setting *settings)
+} aspen_setting;
+
+static void aspen_help(const char *program, const aspen_setting *settings)
 {
     if (aspen_process.rank == 0) {
-        printf("usage: %s [--NAME NUMBER ...]\\n\\n", program);
+        printf("usage: %s [--NAME NUMBER ...]\n\n", program);
         for (; settings->name != NULL; settings++)
-            printf("  --%s  %s\\n", settings->name, settings->said);
+            printf("  --%s  %s\n", settings->name, settings->said);
     }
     MPI_Finalize();
     exit(EXIT_SUCCESS);
-}""",
-    "aspen_read": """static void aspen_read(int count, char **words, const aspen_setting *settings)
+}
+
+static void aspen_read(int count, char **words, const aspen_setting *settings)
 {
     for (int i = 1; i < count; i += 2) {
         const aspen_setting *setting = settings;
@@ -297,19 +367,21 @@ typedef struct {
             aspen_refuse(words[i], "there is no such parameter; --help lists those that matter here");
         if (i + 1 < count)
             *setting->value = strtod(words[i + 1], &end);
-        if (end == NULL || end == words[i + 1] || *end != '\\0' || !isfinite(*setting->value))
+        if (end == NULL || end == words[i + 1] || *end != '\0' || !isfinite(*setting->value))
             aspen_refuse(words[i], "expected a number behind it");
     }
-}""",
-    "aspen_start": """static void aspen_start(int *count, char ***words)
+}
+
+static void aspen_start(int *count, char ***words)
 {
     if (MPI_Init(count, words) != MPI_SUCCESS)
         exit(2);
     aspen_check(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN), "MPI_Init");
     aspen_check(MPI_Comm_rank(MPI_COMM_WORLD, &aspen_process.rank), "MPI_Init");
     aspen_check(MPI_Comm_size(MPI_COMM_WORLD, &aspen_process.size), "MPI_Init");
-}""",
-    "aspen_finish": """/* What all processes have sent, beside what the model says, and the seconds of the slowest. */
+}
+
+/* What all processes have sent, beside what the model says, and the seconds of the slowest. */
 static void aspen_finish(double seconds, double messages, double bytes)
 {
     const unsigned long long mine[2] = {aspen_process.messages, aspen_process.bytes};
@@ -318,16 +390,14 @@ static void aspen_finish(double seconds, double messages, double bytes)
     aspen_check(MPI_Reduce(mine, all, 2, MPI_UNSIGNED_LONG_LONG, MPI_SUM, 0, MPI_COMM_WORLD), "MPI_Finalize");
     aspen_check(MPI_Reduce(&seconds, &slowest, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD), "MPI_Finalize");
     if (aspen_process.rank == 0) {
-        printf("processes  %d\\n", aspen_process.size);
-        printf("messages   %llu sent, %.15g in the model\\n", all[0], messages);
-        printf("bytes      %llu sent, %.15g in the model\\n", all[1], bytes);
-        printf("seconds    %g\\n", slowest);
+        printf("processes  %d\n", aspen_process.size);
+        printf("messages   %llu sent, %.15g in the model\n", all[0], messages);
+        printf("bytes      %llu sent, %.15g in the model\n", all[1], bytes);
+        printf("seconds    %g\n", slowest);
     }
     if (aspen_process.group != MPI_COMM_NULL)
         aspen_check(MPI_Comm_free(&aspen_process.group), "MPI_Finalize");
     free(aspen_process.outgoing);
     free(aspen_process.incoming);
     aspen_check(MPI_Finalize(), "MPI_Finalize");
-}""",
 }
-"""Each in an order in which it may be defined; those that a program does not use are left out of it."""

@@ -1,0 +1,23 @@
+"""Operation: a step of a program; see `Program` for the kinds."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+
+class Op(NamedTuple):
+    """One operation. `args` are positions of earlier ones; `mask` has a bit for each input that it depends on,
+    and for each counter of a loop around it."""
+
+    kind: str
+    args: tuple[int, ...] = ()
+    payload: Any = None
+    mask: int = 0
+
+
+class Loop(NamedTuple):
+    """The payload of a `sum`, whose args are the count and then whatever the body needs from outside."""
+
+    counter: int
+    body: int
+    inside: tuple[int, ...]

@@ -1,0 +1,23 @@
+"""Why there is no value: what evaluation raises, and the bound beyond which it gives up."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from aspenpy.expr.node import Expr
+
+MOST_PASSES = 10**8
+"""Passes of loops without closed form that one evaluation adds: some seconds of work."""
+
+
+class EvaluationError(Exception):
+    """The value of `node` was needed and there is none; `payload` is that of a `failure` node."""
+
+    def __init__(self, node: Expr, reason: str, payload: Any = None) -> None:
+        super().__init__(reason)
+        self.node = node
+        self.reason = reason
+        self.payload = payload
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return EvaluationError, (self.node, self.reason, self.payload)

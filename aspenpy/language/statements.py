@@ -1,0 +1,60 @@
+"""Statements: what stands in them, whichever they are; read from the fields of their nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from aspenpy.language import nodes
+from aspenpy.language.source import Span
+
+
+def statements_in(statements: tuple[nodes.Statement, ...]) -> Iterator[nodes.Statement]:
+    """Some statements and all inside them, in the order written."""
+    for statement in statements:
+        yield statement
+        for body in bodies(statement):
+            yield from statements_in(body)
+
+
+def calls(statements: tuple[nodes.Statement, ...]) -> list[nodes.Call]:
+    """Every call in some statements, nested ones included, in the order written."""
+    return [statement for statement in statements_in(statements) if isinstance(statement, nodes.Call)]
+
+
+def bodies(statement: nodes.Statement) -> list[tuple[nodes.Statement, ...]]:
+    """The blocks inside a statement."""
+    return [part for part in _parts(statement) if isinstance(part, tuple)]
+
+
+def expressions(statement: nodes.Statement) -> list[nodes.Expression | nodes.Condition]:
+    """The expressions and conditions of a statement itself, those of requirements excluded."""
+    return [part for part in _parts(statement) if not isinstance(part, tuple)]
+
+
+def _parts(value: Any) -> Iterator[Any]:
+    """Expressions as they are, bodies as tuples of statements, in the order of the fields."""
+    if isinstance(value, nodes.Expression | nodes.Condition):
+        yield value
+    elif isinstance(value, nodes.Statement | nodes.Case):
+        for name in value._fields:
+            yield from _parts(getattr(value, name))
+    elif isinstance(value, tuple) and value:
+        if isinstance(value[0], nodes.Statement):
+            yield value
+        else:
+            for item in value:
+                yield from _parts(item)
+
+
+def own_names(kernel: nodes.Kernel) -> Iterator[tuple[str, str, Span | None]]:
+    """What a kernel names itself: arguments, parameters, counters, samples."""
+    yield from (("argument", formal.name, formal.span) for formal in kernel.formals if formal.kind == "param")
+    yield from (
+        ("parameter", node.name, node.name_span) for node in kernel.declarations if isinstance(node, nodes.Parameter)
+    )
+    for statement in statements_in(kernel.body):
+        if isinstance(statement, nodes.Loop) and statement.counter is not None:
+            yield "counter", statement.counter, statement.span
+        elif isinstance(statement, nodes.Sample):
+            yield "sample", statement.name, statement.span

@@ -1,0 +1,105 @@
+"""Vocabulary: the keywords of the language, each with what it begins, what it encloses and what it names.
+
+The messages of the parser, the outline that the formatter follows, and the colours all read this one table. The
+grammar says where each word may stand; a test holds the two together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import NamedTuple
+
+MODEL, DECLARATION, KERNEL = "model", "declaration", "kernel"
+STATEMENT, PART, CONSTANT = "statement", "part", "constant"
+"""What a keyword begins; a constant is a value by itself."""
+
+STATEMENTS, REQUIREMENTS, PARTS, CASES, LIST = "statements", "requirements", "parts", "cases", "list"
+"""What a pair of braces holds; a list is the values of a parameter or the members of an enum."""
+
+TYPE, VARIABLE, FUNCTION, MODULE, ATTRIBUTE = "type", "variable", "function", "module", "attribute"
+"""What the name behind a keyword is."""
+
+SI_CONSTANTS: dict[str, int] = {
+    "nano": -9, "micro": -6, "milli": -3, "kilo": 3, "mega": 6, "giga": 9, "tera": 12, "peta": 15, "exa": 18,
+}  # fmt: skip
+"""The language's constants, powers of ten. They are keywords: no model can redefine them."""
+
+_NOTHING: Mapping[str, str] = MappingProxyType({})
+
+
+class Keyword(NamedTuple):
+    """A keyword. `begins` is what it is the first word of, "" for a word within something else; `encloses` says, by
+    opening bracket, what stands in the brackets behind it, for messages (`{name}` is the name behind the word);
+    `holds` is what its braces hold; `names` is what the name behind it is, and `declares` whether it is new there."""
+
+    begins: str = ""
+    encloses: Mapping[str, str] = _NOTHING
+    holds: str = STATEMENTS
+    names: str = ""
+    declares: bool = False
+
+
+KEYWORDS: dict[str, Keyword] = {
+    "MODEL": Keyword(MODEL, {"LBRACE": "model `{name}`"}, names=TYPE, declares=True),
+    "PARAM": Keyword(DECLARATION, {"LBRACE": "the values of `{name}`"}, LIST, VARIABLE, declares=True),
+    "ENUM": Keyword(DECLARATION, {"LBRACE": "enum `{name}`"}, LIST, TYPE, declares=True),
+    "DATA": Keyword(
+        DECLARATION,
+        {"LSQB": "the size of data `{name}`", "LPAR": "the factors of data `{name}`"},
+        names=VARIABLE,
+        declares=True,
+    ),
+    "IMPORT": Keyword(DECLARATION, names=MODULE, declares=True),
+    "KERNEL": Keyword(
+        KERNEL, {"LBRACE": "kernel `{name}`", "LPAR": "the arguments of kernel `{name}`"}, names=FUNCTION, declares=True
+    ),
+    # statements
+    "EXECUTE": Keyword(
+        STATEMENT, {"LSQB": "the parallelism of `execute`", "LBRACE": "the block of `execute`"}, REQUIREMENTS
+    ),
+    "CALL": Keyword(STATEMENT, names=FUNCTION),
+    "SAMPLE": Keyword(STATEMENT, {"LPAR": "the arguments of the distribution"}, names=VARIABLE),
+    "SEQ": Keyword(STATEMENT, {"LBRACE": "the block of `seq`"}),
+    "PAR": Keyword(STATEMENT, {"LBRACE": "the block of `par`"}),
+    "ITERATE": Keyword(STATEMENT, {"LSQB": "the count of `iterate`", "LBRACE": "the block of `iterate`"}),
+    "MAP": Keyword(STATEMENT, {"LSQB": "the count of `map`", "LBRACE": "the block of `map`"}),
+    "IF": Keyword(STATEMENT, {"LPAR": "the condition of `if`", "LBRACE": "the block of `if`"}),
+    "SWITCH": Keyword(STATEMENT, {"LPAR": "the name `switch` looks at", "LBRACE": "the cases of `switch`"}, CASES),
+    "PROBABILITY": Keyword(STATEMENT, {"LBRACE": "the cases of `probability`"}, CASES),
+    # what a component holds
+    "PROPERTY": Keyword(PART, {"LSQB": "the value of property `{name}`"}, names=ATTRIBUTE, declares=True),
+    "RESOURCE": Keyword(
+        PART,
+        {"LPAR": "the argument of resource `{name}`", "LSQB": "the time of resource `{name}`"},
+        names=ATTRIBUTE,
+        declares=True,
+    ),
+    "CONFLICT": Keyword(PART, names=ATTRIBUTE),
+    "STATIC": Keyword(PART),
+    "DYNAMIC": Keyword(PART),
+    # words within
+    "ELSE": Keyword(encloses={"LBRACE": "the block of `else`"}),
+    "SIZE": Keyword(encloses={"LSQB": "the size"}),
+    "WITH": Keyword(encloses={"LSQB": "the time of the trait"}),
+    "POWER": Keyword(encloses={"LSQB": "the watts"}),
+    "FROM": Keyword(names=VARIABLE),
+    "TO": Keyword(names=VARIABLE),
+    **dict.fromkeys(("IN", "AS", "OF", "AND", "OR", "INCLUDE"), Keyword()),
+    **dict.fromkeys((name.upper() for name in SI_CONSTANTS), Keyword(CONSTANT)),
+}
+"""By the terminal of the grammar."""
+
+
+def beginning(*kinds: str) -> frozenset[str]:
+    """The keywords that begin a thing of one of these kinds."""
+    return frozenset(word for word, keyword in KEYWORDS.items() if keyword.begins in kinds)
+
+
+def enclosing(bracket: str) -> frozenset[str]:
+    """The statements that have such a bracket."""
+    return frozenset(word for word in beginning(STATEMENT) if bracket in KEYWORDS[word].encloses)
+
+
+CONSTANTS = beginning(CONSTANT)
+"""Keywords that are values."""
