@@ -10,7 +10,9 @@ import csv
 import io
 import json
 from collections.abc import Callable, Iterator
+from decimal import Decimal
 from importlib.util import find_spec
+from math import isfinite
 from pathlib import Path
 from typing import Any
 from zipfile import ZIP_STORED, ZipFile
@@ -116,10 +118,22 @@ def _texts(name: str, column: Any) -> list[str]:
         return [REASONS[code] if code else "" for code in column.tolist()]
     if column.dtype.kind == "U":
         return [_csv_line([str(column[0])])[:-1]] * len(column)
-    found = list(map(repr, column.tolist()))
+    found = list(map(_number, column.tolist()))
     for place in numpy.flatnonzero(numpy.isnan(column)).tolist():
         found[place] = ""
     return found
+
+
+def _number(value: float) -> str:
+    """As Arrow writes it: 16 for 16.0, 1e+10 for ten digits and more before the point, 0.00001 but 1e-7."""
+    text = repr(value)
+    if isinstance(value, int) or not isfinite(value) or 1e-4 <= abs(value) < 1e10 or not value:
+        return text.removesuffix(".0")
+    exact = Decimal(text).normalize()
+    if 1e-6 <= abs(value) < 1:
+        return f"{exact:f}"
+    first, *rest = map(str, exact.as_tuple().digits)
+    return f"{'-' * exact.is_signed()}{first}{'.' * bool(rest)}{''.join(rest)}e{exact.adjusted():+d}"
 
 
 def _csv_by_arrow(table: dict[str, Any]) -> bytes:
@@ -144,7 +158,7 @@ def write_json(store: Store, path: Path) -> None:
         "dimensions": {item.name: item.size for item in study.directions},
         "columns": _header(study),
     }
-    with open(path, "w", encoding="utf-8") as file:
+    with open(path, "w", buffering=1 << 20, encoding="utf-8") as file:
         file.write(json.dumps(head, indent=2)[:-2] + ',\n  "rows": [')
         for number, row in enumerate(_rows(store)):
             file.write((",\n" if number else "\n") + "    " + json.dumps(row, allow_nan=False))

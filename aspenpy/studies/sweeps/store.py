@@ -6,6 +6,7 @@ When all are there the result is written from them. A sweep that was killed is t
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
 import re
@@ -145,6 +146,7 @@ class Store:
             for stretch in run.stretches(self.missing(), fail_fast=fail_fast):
                 self.add(stretch)
                 yield stretch
+                give_back()
             complete = True
         finally:
             if not any(self.folder.glob("*.npy")):
@@ -194,6 +196,7 @@ class Store:
                 reasons = file.with_suffix(".reasons")
                 why = self._loaded(reasons, (size,), numpy.uint8) if reasons.exists() else None
                 yield Stretch(start, self._loaded(file, (len(self.study.metrics), size), numpy.float64), why)
+                give_back()
 
     def _loaded(self, file: Path, shape: tuple[int, ...], kind: type) -> Any:
         """What was kept, which may have been damaged since."""
@@ -285,6 +288,13 @@ DIFFERENCES = {
     "stretches": "the sizes of stretches",
 }
 """What a journal is compared by, and what it means if that is not the same."""
+
+
+def give_back() -> None:
+    """Returns freed memory to the system, where libc would keep it (glibc): a bound on memory counts it, too."""
+    trim = getattr(ctypes.CDLL(None) if os.name == "posix" else None, "malloc_trim", None)
+    if trim is not None:
+        trim(0)
 
 
 def _mapped(path: Path, kind: Any, shape: tuple[int, ...]) -> Any:
