@@ -16,6 +16,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from aspenpy.version import VERSION
+
 if TYPE_CHECKING:
     from aspenpy.answers.case import Case
     from aspenpy.answers.counting import Counts
@@ -25,7 +27,8 @@ if TYPE_CHECKING:
     from aspenpy.answers.network import Network
     from aspenpy.answers.parallelism import Parallelism, parallelism
     from aspenpy.answers.peaks import Peak, peaks
-    from aspenpy.answers.placement.placement import Placement, place
+    from aspenpy.answers.placement.place import place
+    from aspenpy.answers.placement.placement import Placement
     from aspenpy.answers.prediction import Prediction, count, predict, prepare
     from aspenpy.answers.prepared import Prepared
     from aspenpy.answers.profile import Profile, profile
@@ -47,7 +50,7 @@ if TYPE_CHECKING:
     from aspenpy.traces.distances import ReuseDistances
     from aspenpy.traces.measure import reuse_distances
 
-__version__ = "0.1.0"
+__version__ = VERSION
 
 __all__ = [
     "Application",
@@ -136,7 +139,7 @@ _HOME = {
     "parallelism": "aspenpy.answers.parallelism",
     "parse": "aspenpy.models.library",
     "peaks": "aspenpy.answers.peaks",
-    "place": "aspenpy.answers.placement.placement",
+    "place": "aspenpy.answers.placement.place",
     "predict": "aspenpy.answers.prediction",
     "predict_energy": "aspenpy.answers.energy.account",
     "prepare": "aspenpy.answers.prediction",

@@ -1,5 +1,4 @@
 """Building models in Python, without text::
-
     from aspenpy import build as b
 
     app = b.application(
@@ -21,9 +20,11 @@ from fractions import Fraction
 from typing import Any, Literal
 
 from aspenpy.expr.graph import Expr
+from aspenpy.expr.printer import to_text
 from aspenpy.language import nodes
 from aspenpy.language.diagnostics import fail
-from aspenpy.language.parser import parse_condition, parse_expression
+from aspenpy.language.parser import parse_condition, parse_expression, parse_file
+from aspenpy.language.printer import to_aspen
 from aspenpy.language.source import Source
 from aspenpy.models.application.load import link as link_application
 from aspenpy.models.application.model import Application
@@ -36,8 +37,6 @@ Quantity = int | float | Fraction | str | Expr
 def expression(quantity: Quantity) -> nodes.Expression:
     """The syntax tree of a quantity."""
     if isinstance(quantity, Expr):
-        from aspenpy.expr.printer import to_text
-
         return parse_expression(to_text(quantity))
     if isinstance(quantity, bool) or not isinstance(quantity, int | float | Fraction | str):
         fail("bad-value", f"{quantity!r} is no quantity: give a number or text in the language")
@@ -258,8 +257,6 @@ def power(kind: Literal["static", "dynamic"], watts: Quantity) -> nodes.PowerDra
 
 def _reparsed(node: Any) -> Any:
     """The tree as its text says it: what was built is held to the grammar, and every node has its place."""
-    from aspenpy.language.parser import parse_file
-    from aspenpy.language.printer import to_aspen
 
     name = getattr(node, "name", "machine")
     read = parse_file(Source(to_aspen(node), f"<{name}>"))

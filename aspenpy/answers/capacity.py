@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from aspenpy.answers.prediction import Prediction
+from aspenpy.answers.evaluation import Evaluation
+from aspenpy.answers.footprint import Footprint
 from aspenpy.cost.compute import target
 from aspenpy.expr import graph
 from aspenpy.language.diagnostics import AspenError, Diagnostic
 
 
-def exceeding_memory(prediction: Prediction) -> list[Diagnostic]:
+def exceeding_memory(prediction: Evaluation) -> list[Diagnostic]:
     """A warning where the data structures that the kernel touches are larger than the memory they lie in. Which are
     touched is looked into only where some say where they lie, or all that are declared together would not fit."""
     if prediction.tree.residence.memories:
@@ -26,9 +27,7 @@ def exceeding_memory(prediction: Prediction) -> list[Diagnostic]:
     return _touched(prediction) if declared > capacity else []
 
 
-def _touched(prediction: Prediction) -> list[Diagnostic]:
-    from aspenpy.answers.footprint import Footprint
-
+def _touched(prediction: Evaluation) -> list[Diagnostic]:
     try:
         found = Footprint(prediction.case.changed(socket=prediction.socket)).exceeding()
         return [

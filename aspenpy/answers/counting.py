@@ -9,14 +9,16 @@ from functools import cached_property
 from typing import Any, Unpack
 
 from aspenpy.answers.case import Case, CaseOptions, case_of
+from aspenpy.answers.evaluation import amount_of
 from aspenpy.answers.inverse import Leap, Roots, Search, Solution
-from aspenpy.answers.prediction import amount_of
 from aspenpy.answers.scope import Scope, Value
 from aspenpy.cost.mapper import all_definitions, all_origins
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import EvaluationError, evaluate
 from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import AspenError, fail
+from aspenpy.language.lower import Lowering
+from aspenpy.language.parser import parse_expression
 from aspenpy.models.application import flow
 from aspenpy.models.application.model import Application
 from aspenpy.models.application.total import (
@@ -140,8 +142,6 @@ class Counts(Result):
     def number(self, text: str, name: str) -> Value:
         """The value of a number or an expression in the application's names, as `--set` takes them; `name` says in
         reports what it was given for."""
-        from aspenpy.language.lower import Lowering
-        from aspenpy.language.parser import parse_expression
 
         origins = self.scope.origins
         expr = Lowering(self.application.resolve, origins)(parse_expression(text, f"<{name}>"))

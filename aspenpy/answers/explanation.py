@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from aspenpy.answers.evaluation import Evaluation
 from aspenpy.answers.scope import as_float
-from aspenpy.cost.cost import Bound, CostTree, RequirementCost
+from aspenpy.cost.cost import Bound, CostTree
 from aspenpy.cost.messages import Exchange
+from aspenpy.cost.prices import RequirementCost
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
-from aspenpy.language.diagnostics import fail, nearest
+from aspenpy.language.diagnostics import Diagnostic, fail, nearest
 from aspenpy.language.source import Span
 from aspenpy.models.application import flow
 from aspenpy.models.application.total import Leaf, Total, Totaller, Totals, blocks_in, of_kind
 from aspenpy.record import Record
 from aspenpy.tables.result import Result
-
-if TYPE_CHECKING:
-    from aspenpy.answers.prediction import Prediction
 
 
 class TraitStep(Record):
@@ -65,8 +62,9 @@ class Explanation(Record, Result):
 
     reported_by = "explanation"
 
-    prediction: Prediction
+    prediction: Evaluation
     steps: tuple[Step, ...]
+    diagnostics: tuple[Diagnostic, ...] = ()
 
     @property
     def runtime(self) -> float:
@@ -99,8 +97,8 @@ class _ByRequirement(Leaf):
         return found
 
 
-def explain(prediction: Prediction, kernel: str | None = None) -> Explanation:
-    """The steps of one kernel, or of all that ran."""
+def explain(prediction: Evaluation, kernel: str | None = None, diagnostics: tuple[Diagnostic, ...] = ()) -> Explanation:
+    """The steps of one kernel, or of all that ran; `diagnostics` are the warnings that go with them."""
     tree = prediction.tree
     names = [item.name for item in tree.kernels]
     if kernel is not None and kernel not in names:
@@ -124,7 +122,7 @@ def explain(prediction: Prediction, kernel: str | None = None) -> Explanation:
         _step(item, block, cost, values[3 * place : 3 * place + 3], prediction.runtime, waits)
         for place, (item, block, cost) in enumerate(wanted)
     )
-    return Explanation(prediction, steps)
+    return Explanation(prediction, steps, diagnostics)
 
 
 def _numbers(cost: RequirementCost, totals: Totals) -> tuple[Expr, Expr, Expr]:

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from aspenpy.answers.prediction import ENERGY_UNITS, Prediction, metric_of
+from aspenpy.answers.evaluation import ENERGY_UNITS, metric_of
+from aspenpy.answers.prediction import Prediction
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import fail, nearest

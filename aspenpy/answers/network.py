@@ -8,11 +8,11 @@ from typing import Any
 
 from aspenpy.answers.peaks import redefined
 from aspenpy.answers.scope import Setting
-from aspenpy.cost.cost import Offer
 from aspenpy.cost.interconnect import concrete, interconnect_of
 from aspenpy.cost.messages import exchange_of
 from aspenpy.cost.network.collectives import COLLECTIVES
 from aspenpy.cost.network.topology import Topology
+from aspenpy.cost.prices import Offer
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import EvaluationError, evaluate_many
 from aspenpy.expr.graph import Expr

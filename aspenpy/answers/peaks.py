@@ -10,13 +10,15 @@ from typing import Any
 from aspenpy.answers.scope import Setting, circular
 from aspenpy.answers.scope import Value as Real
 from aspenpy.cost.compute import Target, choose_socket, price, target
-from aspenpy.cost.cost import Offer
+from aspenpy.cost.prices import Offer
 from aspenpy.expr import graph
 from aspenpy.expr.definitions import CircularDefinition, reached
 from aspenpy.expr.evaluate import EvaluationError, evaluate_many
 from aspenpy.expr.graph import Expr
 from aspenpy.language import nodes
 from aspenpy.language.diagnostics import AspenError, fail, instead_of, nearest
+from aspenpy.language.lower import Lowering
+from aspenpy.language.parser import parse_value
 from aspenpy.models.application import flow
 from aspenpy.models.machine.model import OWNER, Machine
 from aspenpy.record import Record
@@ -118,8 +120,6 @@ def _expression(machine: Machine, name: str, setting: Setting) -> Expr:
         return setting
     if not isinstance(setting, str | nodes.Expression):
         return graph.number(setting)
-    from aspenpy.language.lower import Lowering
-    from aspenpy.language.parser import parse_value
 
     tree = parse_value(setting, f"<{name}>") if isinstance(setting, str) else setting
 

@@ -2,297 +2,59 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import Unpack
 
+from aspenpy.answers.capacity import exceeding_memory
 from aspenpy.answers.case import Case, CaseOptions, case_of
-from aspenpy.answers.scope import Scope, Setting, Value, as_float
-from aspenpy.cost.cost import Bound, CostTree, Inclusive, Served, conflict_groups
+from aspenpy.answers.evaluation import Evaluation, amount_of
+from aspenpy.answers.explanation import Explanation, explain
+from aspenpy.answers.prepared import Prepared
+from aspenpy.answers.samples import Samples, sample
+from aspenpy.answers.scope import Scope, Value
+from aspenpy.answers.uneven import uneven_sweeps
 from aspenpy.cost.mapper import all_definitions, all_origins
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
-from aspenpy.language.diagnostics import AspenError, Diagnostic, fail, nearest
+from aspenpy.language.diagnostics import AspenError, Diagnostic, fail
 from aspenpy.models.application import flow
 from aspenpy.models.application.model import Application
-from aspenpy.models.application.ranges import range_warning, ranged
 from aspenpy.models.application.total import (
-    RUNTIME,
-    Amount,
     Amounts,
-    Busy,
-    Calls,
-    Exclusive,
-    Total,
-    of_kind,
     run_totals,
 )
-from aspenpy.models.machine.model import OWNER, Machine
-from aspenpy.record import Record
-from aspenpy.tables.result import Result
-
-if TYPE_CHECKING:
-    from aspenpy.answers.explanation import Explanation
-    from aspenpy.answers.prepared import Prepared
-    from aspenpy.answers.samples import Samples
+from aspenpy.models.machine.model import Machine
 
 
-class KernelUse(Record):
-    """One kernel over the whole run: how often it ran, seconds in it with and without its callees, its share
-    of the runtime (0 to 1, exclusive), and what its own blocks wait for longest: a resource, and the `group` of
-    those that cannot overlap with it."""
-
-    name: str
-    calls: float
-    inclusive: float
-    exclusive: float
-    share: float
-    bound_by: str | None
-    group: tuple[str, ...] = ()
-
-
-class ResourceUse(Record):
-    """One resource over the whole run: the amount asked for, in its unit, the seconds its component is busy
-    with it, and which component that is."""
-
-    name: str
-    amount: float
-    time: float
-    component: str | None
-
-
-class Bottleneck(Record):
-    """The resource that bounds the run for longest, on which component, for how many seconds, and which share
-    of the runtime (0 to 1) that is: with all of its `group`, the resources that cannot overlap with it."""
-
-    resource: str
-    component: str | None
-    time: float
-    share: float
-    group: tuple[str, ...] = ()
-
-
-class ParameterUse(Record):
-    """A parameter that the runtime depends on, its value, and whether the user set it."""
-
-    name: str
-    value: Any
-    overridden: bool
-    machine: bool
-
-
-class Prediction(Result):
+class Prediction(Evaluation):
     """The answer to "how long does this kernel take on that machine". Everything is computed when asked for."""
 
     reported_by = "prediction"
-
-    def __init__(self, case: Case) -> None:
-        self.case = case
-        self.tree: CostTree = case.tree
-        tree = self.tree
-        roots = list(tree.totals.values())
-        self.scope = Scope(tree.application, tree.machine, tree.entry, tree.definitions, tree.origins, case.set, roots)
-
-    @property
-    def application(self) -> Application:
-        return self.tree.application
-
-    @property
-    def machine(self) -> Machine:
-        return self.tree.machine
-
-    @property
-    def socket(self) -> str | None:
-        """The kind of socket it runs on, if the machine has any."""
-        return self.tree.socket
-
-    @property
-    def kernel(self) -> str:
-        """The kernel that was evaluated."""
-        return self.tree.entry.name
-
-    @property
-    def settings(self) -> Mapping[str, Setting]:
-        """What was set."""
-        return self.case.set
-
-    @property
-    def seed(self) -> int:
-        """That of random draws."""
-        return self.case.seed
-
-    def __repr__(self) -> str:
-        return f"<Prediction {self.application.name} on {self.machine.name}: {self.runtime:.6g} s>"
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Prediction, (self.case,)
-
-    # -- numbers ---------------------------------------------------------------------------------
-
-    @cached_property
-    def runtime(self) -> float:
-        """Seconds."""
-        return as_float(
-            self.scope.values([self.tree.runtime], self.seed)[0], _described(RUNTIME), self.tree.entry.name_span
-        )
-
-    @cached_property
-    def totals(self) -> dict[Any, float]:
-        """The value of every total of the cost tree (see `CostTree.totals` and `kernel_totals` for the keys)."""
-        totals = {**self.tree.kernel_totals, **self.tree.totals}
-        values = self.scope.values(list(totals.values()), self.seed)
-        place = self.tree.entry.name_span
-        return {key: as_float(value, _described(key), place) for key, value in zip(totals, values, strict=True)}
-
-    @cached_property
-    def kernels(self) -> tuple[KernelUse, ...]:
-        """The kernels that ran, the entry first, in the order in which they call each other."""
-        found = []
-        for kernel in reversed(self.tree.kernels):
-            name = kernel.name
-            exclusive = self.totals.get(Exclusive(name), 0.0)
-            waits = {key.resource: time for key, time in of_kind(Bound, self.totals).items() if key.kernel == name}
-            bound_by, group = self._waited_for(waits)
-            found.append(
-                KernelUse(
-                    name,
-                    self.totals.get(Calls(name), 0.0),
-                    self.totals.get(Inclusive(name), 0.0),
-                    exclusive,
-                    exclusive / self.runtime if self.runtime else 0.0,
-                    bound_by,
-                    group,
-                )
-            )
-        return tuple(found)
-
-    @cached_property
-    def resources(self) -> dict[str, ResourceUse]:
-        """The resources that were asked for, by name. Data that lie in a memory that others come before have one of
-        their own, `memory.resource`."""
-        asked: dict[str, float] = {}
-        parts = of_kind(Served, self.totals)
-        for name, amount in [(key.resource, amount) for key, amount in of_kind(Amount, self.totals).items()]:
-            served = {key.server: part for key, part in parts.items() if key.resource == name}
-            asked |= {server: served[server] for server in sorted(served, key=len)} or {name: amount}
-        return {
-            name: ResourceUse(name, amount, self.totals.get(Busy(name), 0.0), self.component_of(name))
-            for name, amount in asked.items()
-        }
-
-    @cached_property
-    def bottleneck(self) -> Bottleneck | None:
-        """What bounds the run for longest; None if it takes no time."""
-        waits: dict[str, float] = {}
-        for key, time in of_kind(Bound, self.totals).items():
-            waits[key.resource] = waits.get(key.resource, 0.0) + time
-        name, group = self._waited_for(waits)
-        if name is None or self.runtime <= 0:
-            return None
-        time = sum(waits[member] for member in group)
-        return Bottleneck(name, self.component_of(name), time, time / self.runtime, group)
-
-    def _waited_for(self, waits: Mapping[str, float]) -> tuple[str | None, tuple[str, ...]]:
-        """Of the resources with the seconds in which each is the longest of its group: the one of the group that is
-        waited for longest, and that group."""
-        busy = {name: graph.ZERO for name in waits if self.totals.get(Busy(name), 0.0) > 0}
-        groups = [group.resources for group in conflict_groups(busy, self.tree.conflicts)]
-        if not any(waits[name] > 0 for name in busy):
-            return None, ()
-        longest = max(groups, key=lambda group: sum(waits[name] for name in group))
-        return max(longest, key=waits.__getitem__), longest
-
-    def component_of(self, resource: str) -> str | None:
-        """The component that serves a resource, as a path; a cache that is waited for is its own."""
-        levels = (level for block in self.tree.blocks.values() for level in block.levels)
-        cache = next((level.place for level in levels if level.name == resource), None)
-        if cache is not None:
-            return "/".join(cache.path)
-        costs = (cost for block in self.tree.blocks.values() for cost in block.requirements)
-        return next((cost.offer.where for cost in costs if cost.server == resource and cost.offer), None)
-
-    @cached_property
-    def parameters(self) -> dict[str, ParameterUse]:
-        """The parameters that the runtime depends on, arguments of the kernel included, the application's first;
-        and those that the user has set, even if they change nothing."""
-        symbols = dict.fromkeys([*self._used, *self.scope.overridden])
-        values = self.scope.values(list(symbols), self.seed)
-        found = [
-            ParameterUse(
-                self.scope.display_name(symbol), value, symbol in self.scope.overridden, symbol.payload[1] == OWNER
-            )
-            for symbol, value in zip(symbols, values, strict=True)
-        ]
-        return {parameter.name: parameter for parameter in sorted(found, key=lambda item: item.machine)}
-
-    @cached_property
-    def random(self) -> bool:
-        """Whether the runtime depends on random draws, and so on the seed."""
-        needed = [self.tree.runtime, *(self.scope.definitions[symbol] for symbol in self._used)]
-        return any(node.kind == "draw" for node in graph.topological(*needed))
-
-    @cached_property
-    def _used(self) -> list[Expr]:
-        return self.scope.used([self.tree.runtime])
 
     @cached_property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
         """Warnings: what loading found in either model, traits that the machine does not know, parameters outside their
         ranges, data that do not fit, patterns that do not go with their accesses."""
-        from aspenpy.answers.capacity import exceeding_memory
 
         patterns = any(cost.traffic is not None for block in self.tree.blocks.values() for cost in block.requirements)
         uneven: list[Diagnostic] = []
         if patterns:
-            from aspenpy.answers.uneven import uneven_sweeps
-
             uneven = uneven_sweeps(self)
         return (*self.tree.warnings, *self.outside_ranges(), *exceeding_memory(self), *uneven)
 
-    def outside_ranges(self) -> list[Diagnostic]:
-        """A warning for each parameter that the runtime depends on and whose value is outside its range."""
-        try:
-            used = self._used
-        except AspenError:
-            return []  # a circular definition is an error of its own
-        found = []
-        for parameter, exprs in ranged([*self.application.parameters.values(), *self.machine.parameters]):
-            if parameter.symbol not in used:
-                continue
-            try:
-                found.append(range_warning(parameter, *self.scope.values(exprs, self.seed)))
-            except AspenError:
-                continue  # what has no value is an error of its own where it is needed
-        return [warning for warning in found if warning is not None]
-
-    # -- formulas --------------------------------------------------------------------------------
-
-    def formula(self, metric: str = "runtime", free: Sequence[str] = ()) -> Expr:
-        """The metric as a node of the expression graph in the free parameters; the rest is put in."""
-        return self.scope.formulas([metric_of(self.tree, metric)], free)[0]
-
-    def expression(self, metric: str = "runtime", free: Sequence[str] = ()) -> Any:
-        """The metric as a SymPy expression in the free parameters: `runtime` in seconds, or the amount of a
-        resource in its unit."""
-        from aspenpy.expr.sympy_view import to_sympy
-
-        return to_sympy(self.formula(metric, free))
-
     def prepare(self, free: Sequence[str], metric: str = "runtime") -> Prepared:
         """The metric as a fast function of the free parameters, in the order given."""
-        from aspenpy.answers.prepared import Prepared
 
         return Prepared(self, tuple(free), metric)
 
     def explain(self, kernel: str | None = None) -> Explanation:
         """The chain behind the number, requirement by requirement, for one kernel or all."""
-        from aspenpy.answers.explanation import explain
 
-        return explain(self, kernel)
+        return explain(self, kernel, self.diagnostics)
 
     def samples(self, count: int) -> Samples:
         """The runtime over `count` seeds, starting from this prediction's: mean, deviation, quantiles."""
-        from aspenpy.answers.samples import sample
 
         return sample(self, count)
 
@@ -301,34 +63,6 @@ class Prediction(Result):
     def _repr_latex_(self) -> str:
         text: str = self.reporter().as_latex(self)
         return text
-
-
-ENERGY_UNITS = {"energy": "J", "power": "W", "edp": "J*s", "ed2p": "J*s^2"}
-"""What may be asked of the energy (`aspenpy.answers.energy.metrics`), with units. A resource of such a name hides
-it."""
-
-
-def metric_of(tree: CostTree, metric: str) -> Expr:
-    """The total a metric's name stands for: the runtime, the amount of a resource, `bytes`, or an energy."""
-    amounts = {key.resource: worth for key, worth in of_kind(Amount, tree.totals).items()}
-    if metric in ENERGY_UNITS and metric not in amounts:
-        from aspenpy.answers.energy.metrics import METRICS
-        from aspenpy.answers.energy.options import LITERAL
-
-        return METRICS[metric](tree, LITERAL)
-    return tree.runtime if metric == "runtime" else amount_of(amounts, metric)
-
-
-def amount_of(amounts: Mapping[str, Expr], resource: str) -> Expr:
-    """The amount of a resource; `bytes` is loads and stores together."""
-    if resource in amounts:
-        return amounts[resource]
-    if resource == "bytes":
-        return graph.add(amounts.get("loads", graph.ZERO), amounts.get("stores", graph.ZERO))
-    hint = nearest(resource, [*amounts, "bytes", "runtime"]) or (
-        "it asks for " + ", ".join(amounts) if amounts else None
-    )
-    fail("unknown-resource", f"the kernel asks for no `{resource}`", hint=hint)
 
 
 def predict(app: Application | Case, machine: Machine | None = None, **options: Unpack[CaseOptions]) -> Prediction:
@@ -391,10 +125,3 @@ def counts(case: Case, traits: tuple[str, ...] = ()) -> tuple[Scope, dict[str, E
 def amounts_of(entry: flow.Kernel, traits: tuple[str, ...]) -> dict[str, Expr]:
     """The amounts of one execution of an entry kernel, in the symbols of the model."""
     return {key.resource: worth for key, worth in run_totals(Amounts(traits), entry).items()}
-
-
-def _described(key: Total) -> str:
-    """A total of the cost tree in words."""
-    if key == RUNTIME:
-        return "the runtime"
-    return f"the {'amount' if isinstance(key, (Amount, Served)) else 'time'} of `{key[-1]}`"

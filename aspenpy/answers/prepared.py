@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from aspenpy.answers.evaluation import Evaluation
 from aspenpy.engine.python import Prepared as Compiled
 from aspenpy.expr.evaluate import EvaluationError
 from aspenpy.language.diagnostics import fail, nearest
-
-if TYPE_CHECKING:
-    from aspenpy.answers.prediction import Prediction
 
 
 class Prepared:
@@ -19,7 +15,7 @@ class Prepared:
     `ceil` and `floor`. Raises AspenError where the metric has no value.
     """
 
-    def __init__(self, prediction: Prediction, free: tuple[str, ...], metric: str = "runtime") -> None:
+    def __init__(self, prediction: Evaluation, free: tuple[str, ...], metric: str = "runtime") -> None:
         self.prediction = prediction
         self.free = free
         self.metric = metric

@@ -10,8 +10,10 @@ from functools import cached_property
 from typing import Any, Protocol, Unpack
 
 from aspenpy.answers.case import Case, CaseOptions
-from aspenpy.answers.prediction import KernelUse, Prediction, predict
-from aspenpy.cost.cost import CostTree, busy_times, slowest
+from aspenpy.answers.evaluation import KernelUse
+from aspenpy.answers.prediction import Prediction, predict
+from aspenpy.cost.cost import CostTree, busy_times
+from aspenpy.cost.prices import slowest
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.expr.printer import excerpt

@@ -15,7 +15,8 @@ from aspenpy.answers.peaks import LARGE
 from aspenpy.answers.prediction import Prediction
 from aspenpy.cost.caches.traffic import Traffic
 from aspenpy.cost.compute import Target, price, target
-from aspenpy.cost.cost import CostTree, RequirementCost, conflict_groups
+from aspenpy.cost.cost import CostTree
+from aspenpy.cost.prices import RequirementCost, conflict_groups
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import within_floats

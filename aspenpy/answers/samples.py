@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import math
 import statistics
-from typing import TYPE_CHECKING
 
+from aspenpy.answers.evaluation import Evaluation
 from aspenpy.expr.evaluate import EvaluationError, evaluate_many
 from aspenpy.language.diagnostics import fail, within_floats
 from aspenpy.record import Record
-
-if TYPE_CHECKING:
-    from aspenpy.answers.prediction import Prediction
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
@@ -30,7 +27,7 @@ class Samples(Record):
 
 
 @within_floats
-def sample(prediction: Prediction, count: int) -> Samples:
+def sample(prediction: Evaluation, count: int) -> Samples:
     """Evaluates a prediction's runtime under `count` seeds."""
     if count < 1:
         fail("bad-count", f"at least one sample is needed, not {count}")

@@ -11,6 +11,7 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import Any, NoReturn
 
+from aspenpy.cost.interconnect import require_same_shape
 from aspenpy.cost.value_mistakes import ValueMistake
 from aspenpy.expr import graph
 from aspenpy.expr.arithmetic import shown
@@ -20,6 +21,7 @@ from aspenpy.expr.graph import Expr
 from aspenpy.language import nodes
 from aspenpy.language.diagnostics import AspenError, Diagnostic, Related, chain, fail, instead_of, nearest
 from aspenpy.language.lower import Lowering, Origins, carry_origin
+from aspenpy.language.parser import parse_value
 from aspenpy.language.source import Span
 from aspenpy.language.statements import own_names
 from aspenpy.models.application import flow
@@ -27,6 +29,7 @@ from aspenpy.models.application.dimensions import carries_units
 from aspenpy.models.application.model import Application
 from aspenpy.models.application.total import callees_first
 from aspenpy.models.machine.model import OWNER, Machine
+from aspenpy.models.setting_units import Written, require_units
 
 Value = int | Fraction | float
 Setting = Value | str | nodes.Expression | Expr
@@ -151,7 +154,6 @@ class Scope:
         machine = self.machine
         if machine is None or all("topology" not in item.properties for item in machine.components.values()):
             return
-        from aspenpy.cost.interconnect import require_same_shape
 
         require_same_shape(machine, symbol, self.definitions[symbol], name)
 
@@ -183,8 +185,6 @@ class Scope:
         texts = {name: text for name, text in self.settings.items() if isinstance(text, str)}
         if not any(map(carries_units, texts.values())):
             return
-        from aspenpy.language.parser import parse_value
-        from aspenpy.models.setting_units import Written, require_units
 
         written: dict[Application | Machine, list[Written]] = {}
         for symbol, name in self.overridden.items():
@@ -198,8 +198,6 @@ class Scope:
         if isinstance(setting, Expr):
             return setting
         if isinstance(setting, str):
-            from aspenpy.language.parser import parse_value
-
             return self.lower(parse_value(setting, f"<{name}>"))
         if isinstance(setting, nodes.Expression):
             return self.lower(setting)

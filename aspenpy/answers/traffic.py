@@ -10,9 +10,10 @@ from aspenpy.answers.case import Case, CaseOptions
 from aspenpy.answers.prediction import Prediction, predict
 from aspenpy.cost.caches.level import POLICIES, Level, levels_of
 from aspenpy.cost.caches.traffic import Traffic as BlockTraffic
-from aspenpy.cost.cost import BlockCost
+from aspenpy.cost.prices import BlockCost
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
+from aspenpy.expr.regime import regime
 from aspenpy.language.diagnostics import Diagnostic, fail
 from aspenpy.models.application import flow
 from aspenpy.models.application.model import Application
@@ -162,7 +163,6 @@ class Traffic(Result):
     def regime(self, quantity: str, level: str, free: tuple[str, ...] = ()) -> Expr:
         """The formula around the present values of the free parameters: which data stay in the cache is decided, and
         what is left is mostly a polynomial. It holds as long as no decision changes."""
-        from aspenpy.expr.regime import regime
 
         formula = self.formula(quantity, level, free)
         symbols = list(graph.free_symbols(formula))

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from fractions import Fraction
 from typing import Any
 
-from aspenpy.answers.prediction import Prediction
+from aspenpy.answers.evaluation import Evaluation
 from aspenpy.cost.caches.access import Access
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import EvaluationError
@@ -19,7 +19,7 @@ SLACK = 1e-6
 """The part of a sweep that rounding may make."""
 
 
-def uneven_sweeps(prediction: Prediction) -> list[Diagnostic]:
+def uneven_sweeps(prediction: Evaluation) -> list[Diagnostic]:
     """A warning for each access of which it is certain."""
     costs = [cost for block in prediction.tree.blocks.values() for cost in block.requirements]
     accesses = [cost.traffic.access for cost in costs if cost.traffic is not None]

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from itertools import combinations
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 from aspenpy.cost.caches.names import CACHE_TRAITS
-from aspenpy.cost.cost import (
+from aspenpy.cost.caches.traffic import Traffic
+from aspenpy.cost.exchanges import is_exchange
+from aspenpy.cost.memory import Hierarchy, level_costs, waiting_for_memory
+from aspenpy.cost.messages import exchange_of
+from aspenpy.cost.prices import (
     MEMORY_RESOURCES,
     AppliedTrait,
     BlockCost,
@@ -17,8 +20,6 @@ from aspenpy.cost.cost import (
     conflict_groups,
     slowest,
 )
-from aspenpy.cost.exchanges import is_exchange
-from aspenpy.cost.memory import Hierarchy, level_costs, waiting_for_memory
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import Diagnostic, Related, fail, nearest
@@ -27,9 +28,6 @@ from aspenpy.models.application import flow
 from aspenpy.models.application.total import summed
 from aspenpy.models.machine.model import BASE, Machine, Place
 from aspenpy.record import Record
-
-if TYPE_CHECKING:
-    from aspenpy.cost.caches.traffic import Traffic
 
 
 class Target(Record):
@@ -144,8 +142,6 @@ def price(requirement: flow.Requirement, parallelism: Expr, where: Target, origi
     rounds = graph.apply("ceil", graph.div(parallelism, offer.place.count))
     for trait in requirement.traits:
         if is_exchange(trait.name, resource, where.machine):
-            from aspenpy.cost.messages import exchange_of
-
             exchange = exchange_of(trait, requirement, parallelism, offer, where.machine)
             serial, rounds = exchange.time, graph.ONE
             applied.append(exchange)

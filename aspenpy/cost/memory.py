@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
+from aspenpy.cost.caches.access import Reader, read_access
+from aspenpy.cost.caches.level import Level, levels_of, used_by
 from aspenpy.cost.caches.names import CACHE_TRAITS
-from aspenpy.cost.cost import MEMORY_RESOURCES, LevelCost, Offer
+from aspenpy.cost.caches.traffic import Traffic, block_traffic
+from aspenpy.cost.prices import MEMORY_RESOURCES, LevelCost, Offer
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.language.files import Reader as Files
@@ -17,11 +19,7 @@ from aspenpy.models.application import flow
 from aspenpy.models.application.arrays import touched_data
 from aspenpy.models.application.model import Application
 from aspenpy.models.machine.model import Machine, Place
-
-if TYPE_CHECKING:
-    from aspenpy.cost.caches.access import Reader
-    from aspenpy.cost.caches.level import Level
-    from aspenpy.cost.caches.traffic import Traffic
+from aspenpy.traces.histogram import parse_histogram
 
 Numbers = tuple[float, ...]
 
@@ -47,7 +45,6 @@ class Hierarchy:
     @cached_property
     def levels(self) -> tuple[Level, ...]:
         """The caches between a core and its memory, the nearest first."""
-        from aspenpy.cost.caches.level import levels_of
 
         return levels_of(self.machine, self.socket)
 
@@ -69,8 +66,6 @@ class Hierarchy:
 
     @cached_property
     def _reader(self) -> Reader:
-        from aspenpy.cost.caches.access import Reader
-
         return Reader(self._sizes, self.definitions, histogram_reader(self.application))
 
     def traffic(
@@ -80,9 +75,6 @@ class Hierarchy:
         in what is `serving` a requirement, gives a rule for is the machine's."""
         if not any(trait.name in CACHE_TRAITS for requirement in block.requirements for trait in requirement.traits):
             return {}
-        from aspenpy.cost.caches.access import read_access
-        from aspenpy.cost.caches.level import used_by
-        from aspenpy.cost.caches.traffic import block_traffic
 
         accesses = []
         for requirement in block.requirements:
@@ -104,8 +96,6 @@ def histogram_reader(application: Application) -> Callable[[str, flow.Trait], tu
     files = Files(allow_outside=application.reads_outside)
 
     def read(name: str, trait: flow.Trait) -> tuple[Numbers, Numbers, float]:
-        from aspenpy.traces.histogram import parse_histogram
-
         asking = trait.span.source if trait.span is not None else model
         found = parse_histogram(files.data(name, asking, model, trait.span))
         shares = (high - low for low, high in pairwise((0.0, *found.cumulative)))

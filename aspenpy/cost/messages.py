@@ -11,7 +11,6 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
-from aspenpy.cost.cost import AppliedTrait, Offer
 from aspenpy.cost.exchanges import ALL_PORTS, HALO
 from aspenpy.cost.interconnect import Interconnect, enough, interconnect_of
 from aspenpy.cost.network.choice import best, best_time
@@ -19,6 +18,7 @@ from aspenpy.cost.network.collectives import algorithms, cost
 from aspenpy.cost.network.halo import MOST_DIMENSIONS, halo
 from aspenpy.cost.network.shift import distance, off_node
 from aspenpy.cost.network.topology import NetworkError, constant, floor
+from aspenpy.cost.prices import AppliedTrait, Offer
 from aspenpy.cost.value_mistakes import ValueMistake
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import EvaluationError, evaluate_many

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from itertools import combinations, product
 
 from aspenpy.cost.compute import Target
-from aspenpy.cost.cost import MEMORY_RESOURCES, Offer
+from aspenpy.cost.prices import MEMORY_RESOURCES, Offer
 from aspenpy.language import nodes
 from aspenpy.language.diagnostics import Related, fail, nearest
 from aspenpy.models.application import flow

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from aspenpy.cost.cost import Offer
+from aspenpy.cost.prices import Offer
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 from aspenpy.language.diagnostics import Related, fail, nearest
 from aspenpy.language.dimensions import UNITS
 from aspenpy.language.mistakes import MISTAKES, Mistake
 from aspenpy.language.situation import Situation
 from aspenpy.language.tables import tables
-from aspenpy.language.tokens import TokenStream
+from aspenpy.language.tokens import Token, TokenStream
 from aspenpy.language.words import CLOSING, CONTINUATIONS, word_for, word_for_all
-
-if TYPE_CHECKING:
-    from aspenpy.language.tokens import Token
 
 
 def refuse(stream: TokenStream, token: Token, states: list[int], values: list[Any]) -> NoReturn:

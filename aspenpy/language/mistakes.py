@@ -7,13 +7,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from aspenpy.language.situation import Situation
 from aspenpy.language.tables import END
 from aspenpy.language.vocabulary import CONSTANTS, DECLARATION, STATEMENT, beginning, enclosing
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from aspenpy.language.situation import Situation
 
 
 class Mistake(NamedTuple):

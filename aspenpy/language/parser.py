@@ -8,17 +8,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from aspenpy.language.builder import Builder
+from aspenpy.language.complaint import refuse
+from aspenpy.language.diagnostics import Diagnostic
+from aspenpy.language.files import Reader
 from aspenpy.language.garbage import collection_paused
+from aspenpy.language.nodes import Application, Condition, Expression, Machine
 from aspenpy.language.source import Source, Span
 from aspenpy.language.tables import COLLECT, PASS_ON, Rule, tables
 from aspenpy.language.tokens import TokenStream
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from aspenpy.language.diagnostics import Diagnostic
-    from aspenpy.language.files import Reader
-    from aspenpy.language.nodes import Application, Condition, Expression, Machine
 
 
 def parse_file(
@@ -80,8 +80,6 @@ def _recognise(stream: TokenStream, builder: Builder, start: str) -> Any:
         kind = token.type
         while (action := actions[states[-1]].get(kind, _STUCK)) < 0:
             if action == _STUCK:
-                from aspenpy.language.complaint import refuse
-
                 refuse(stream, token, states, values)
             symbol, length, make = steps[~action]
             if make is None:

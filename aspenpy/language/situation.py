@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from aspenpy.language import nodes
 from aspenpy.language.source import Span
 from aspenpy.language.stray import LONGEST_SHOWN, shortened
 from aspenpy.language.tables import END, tables
-from aspenpy.language.tokens import Token
+from aspenpy.language.tokens import Token, TokenStream
 from aspenpy.language.vocabulary import CONSTANTS, KEYWORDS, STATEMENT, beginning
 from aspenpy.language.words import CLOSING, word_for
-
-if TYPE_CHECKING:
-    from aspenpy.language.tokens import TokenStream
-
 
 BLOCK_OF_EXECUTE = KEYWORDS["EXECUTE"].encloses["LBRACE"]
 

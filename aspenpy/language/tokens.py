@@ -11,15 +11,15 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NoReturn
 
 from aspenpy.language.diagnostics import fail
-from aspenpy.language.files import MAXIMUM_SIZE
+from aspenpy.language.files import MAXIMUM_SIZE, Reader
 from aspenpy.language.source import Source, Span
+from aspenpy.language.stray import refuse_stray
 from aspenpy.language.tables import END, tables
 from aspenpy.language.vocabulary import CONSTANTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from aspenpy.language.files import Reader
 
 MAXIMUM_NESTING = 200
 """Brackets open at one place, with the signs and powers that wait for an operand."""
@@ -144,8 +144,6 @@ class TokenStream:
             fail("too-large", f"the model is too large: it has more than {MAXIMUM_SIZE // 2**20} MiB", place)
 
     def _refuse_stray(self, position: int) -> NoReturn:
-        from aspenpy.language.stray import refuse_stray
-
         refuse_stray(self._files[-1], position)
 
     def _refuse_length(self, token: Token) -> NoReturn:

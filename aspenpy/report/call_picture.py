@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+from aspenpy.answers.profile import Profile
 from aspenpy.tables.numbers import count, seconds, share
-
-if TYPE_CHECKING:
-    from aspenpy.answers.profile import Profile
 
 BOX_HEIGHT = 0.5
 GAP = 0.22

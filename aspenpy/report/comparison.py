@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from aspenpy.answers.bounds import Real
 from aspenpy.language.diagnostics import distinct
 from aspenpy.report.prediction import served
+from aspenpy.studies.explore.comparison import Comparison, Crossover, Sweep, Unproven
 from aspenpy.tables.numbers import seconds
 from aspenpy.tables.table import ALL, DATA, JSON, TEXT, Column, Paragraph, Part, Report, Table, columns, table
-
-if TYPE_CHECKING:
-    from aspenpy.answers.bounds import Real
-    from aspenpy.studies.explore.comparison import Comparison, Crossover, Sweep, Unproven
 
 
 def report(comparison: Comparison, sweep: Sweep | None = None) -> Report:

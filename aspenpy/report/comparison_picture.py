@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from aspenpy.report.comparison import place as _place
-
-if TYPE_CHECKING:
-    from aspenpy.studies.explore.comparison import Sweep
+from aspenpy.studies.explore.comparison import Sweep
 
 POINTS_DRAWN = 400
 """Points of a curve."""

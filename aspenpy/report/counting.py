@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from aspenpy.answers.counting import intensity
+from aspenpy.answers.counting import Counts, Inverse, KernelCount, intensity
 from aspenpy.tables.numbers import Amount, amount, plain, setting, unit_of_resource
 from aspenpy.tables.table import CSV, DATA, JSON, TEXT, Column, Paragraph, Part, Report, Table, columns, table
-
-if TYPE_CHECKING:
-    from aspenpy.answers.counting import Counts, Inverse, KernelCount
 
 LONG = columns("kernel resource calls inclusive exclusive unit")
 OBJECTS = (

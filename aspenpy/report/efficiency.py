@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from aspenpy.report.energy import charged
+from aspenpy.studies.explore.efficiency import Efficiency
 from aspenpy.tables.numbers import quantity
 from aspenpy.tables.table import ALL, DATA, TEXT, Column, Paragraph, Report, table
-
-if TYPE_CHECKING:
-    from aspenpy.studies.explore.efficiency import Efficiency
 
 
 def report(found: Efficiency) -> Report:

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from aspenpy.answers.energy.account import Energy, KernelEnergy, TermUse
+from aspenpy.answers.energy.cap import Capped
+from aspenpy.answers.energy.hardware import HardwarePeak
+from aspenpy.answers.energy.limits import Verdict
+from aspenpy.answers.energy.optimum import Optimum
 from aspenpy.expr.printer import excerpt
 from aspenpy.language.dimensions import readable
+from aspenpy.language.source import Span
 from aspenpy.models.units import unit_of_parameter
 from aspenpy.tables.numbers import Amount, quantity, seconds, worth
 from aspenpy.tables.table import CSV, JSON, TEXT, Column, Report, Table, columns, facts, table
-
-if TYPE_CHECKING:
-    from aspenpy.answers.energy.account import Energy, KernelEnergy, TermUse
-    from aspenpy.answers.energy.cap import Capped
-    from aspenpy.answers.energy.hardware import HardwarePeak
-    from aspenpy.answers.energy.limits import Verdict
-    from aspenpy.answers.energy.optimum import Optimum
-    from aspenpy.language.source import Span
 
 joules, watts = quantity("J"), quantity("W")
 

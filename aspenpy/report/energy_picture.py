@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from aspenpy.answers.energy.account import Energy, KernelEnergy
+from aspenpy.answers.energy.term import Key
 from aspenpy.language.dimensions import readable
 from aspenpy.report.energy import joules, watts
 from aspenpy.tables.numbers import seconds
-
-if TYPE_CHECKING:
-    from aspenpy.answers.energy.account import Energy, KernelEnergy
-    from aspenpy.answers.energy.term import Key
 
 COLOURS = ("#0072B2", "#56B4E9", "#D55E00", "#E69F00", "#009E73", "#CC79A7", "#F0E442", "#444444")
 """Okabe and Ito, which colour-blind people tell apart."""

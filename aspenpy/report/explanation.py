@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from aspenpy.answers.evaluation import Evaluation
+from aspenpy.answers.explanation import Explanation, Step
+from aspenpy.cost.messages import Exchange
 from aspenpy.expr import graph
+from aspenpy.expr.graph import Expr
 from aspenpy.expr.printer import excerpt
 from aspenpy.language.diagnostics import AspenError
+from aspenpy.language.source import Span
 from aspenpy.tables.numbers import Amount, amount, count, seconds, share, unit_of_resource
 from aspenpy.tables.table import JSON, Column, Report, facts, table
-
-if TYPE_CHECKING:
-    from aspenpy.answers.explanation import Explanation, Step
-    from aspenpy.answers.prediction import Prediction
-    from aspenpy.cost.messages import Exchange
-    from aspenpy.expr.graph import Expr
-    from aspenpy.language.source import Span
 
 LONGEST_FORMULA = 400
 """Characters of a formula; the rest becomes an ellipsis."""
@@ -31,12 +29,10 @@ def report(explanation: Explanation) -> Report:
     shown = (facts(_facts(step, value), title=_heading(step)) for step in explanation.steps)
     data = {"runtime": Amount(explanation.runtime, "s")}
     steps = table(_columns(value), explanation.steps, "steps", media=JSON)
-    return Report(
-        f"{seconds(explanation.runtime)} in all", data, (*shown, steps), tuple(explanation.prediction.diagnostics)
-    )
+    return Report(f"{seconds(explanation.runtime)} in all", data, (*shown, steps), explanation.diagnostics)
 
 
-def _valuer(prediction: Prediction) -> Valuer:
+def _valuer(prediction: Evaluation) -> Valuer:
     """Values in the scope of a prediction."""
 
     def value(expr: Expr) -> Any:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from aspenpy.studies.empirical.fit import Fit, Residual
 from aspenpy.tables.numbers import Amount, count, setting, unit_of_resource
 from aspenpy.tables.table import CSV, DATA, JSON, TEXT, Column, Paragraph, Report, Table, facts, table
-
-if TYPE_CHECKING:
-    from aspenpy.studies.empirical.fit import Fit, Residual
 
 MOST_SHOWN = 30
 """Measurements in a page; of more, those with the largest errors."""

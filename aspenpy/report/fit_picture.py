@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from aspenpy.language.dimensions import readable
 from aspenpy.report.fit import heading, percent, unit_of_metric
+from aspenpy.studies.empirical.fit import Fit, Residual
 from aspenpy.tables.numbers import count
-
-if TYPE_CHECKING:
-    from aspenpy.studies.empirical.fit import Fit, Residual
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 """Of Okabe and Ito, which colour-blind people tell apart."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from aspenpy.answers.footprint import Capacity, Footprint
 from aspenpy.language.dimensions import readable
 from aspenpy.tables.numbers import Amount, count, quantity, share
 from aspenpy.tables.table import CSV, DATA, JSON, TEXT, Column, Report, facts, table
@@ -11,7 +12,6 @@ from aspenpy.tables.table import CSV, DATA, JSON, TEXT, Column, Report, facts, t
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from aspenpy.answers.footprint import Capacity, Footprint
 
 REGIONS = (
     Column("kernel", get=lambda use: "  " * (len(use.name) - 1) + use.name[-1], media=TEXT),

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from aspenpy.answers.network import Collective, Network
 from aspenpy.cost.network.topology import described
 from aspenpy.expr.arithmetic import Number
 from aspenpy.expr.evaluate import evaluate
 from aspenpy.tables.numbers import count, quantity, seconds
 from aspenpy.tables.table import Column, Report, Table, facts, table
-
-if TYPE_CHECKING:
-    from aspenpy.answers.network import Collective, Network
 
 BOUNDS = {"upper": "at most ", "lower": "at least ", None: ""}
 UNITS = {

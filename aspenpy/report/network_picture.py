@@ -4,12 +4,10 @@ of the bandwidth."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from aspenpy.answers.network import Network
 from aspenpy.language.dimensions import readable
-
-if TYPE_CHECKING:
-    from aspenpy.answers.network import Network
 
 SIZES = tuple(2 ** (power / 2) for power in range(47))
 """Bytes, from 1 B to 8 MiB."""

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from aspenpy.answers.parallelism import BlockParallelism, Parallelism
 from aspenpy.cost.mapper import warnings_of
 from aspenpy.report.tree import in_regions, lines
 from aspenpy.tables.numbers import count
 from aspenpy.tables.table import CSV, DATA, JSON, TEXT, Column, Report, Table, columns, table
-
-if TYPE_CHECKING:
-    from aspenpy.answers.parallelism import BlockParallelism, Parallelism
 
 FIELDS = "instances maps together mean executions"
 BLOCKS = (

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from aspenpy.answers.placement.placement import Placement
 from aspenpy.tables.numbers import Amount, seconds
 from aspenpy.tables.table import DATA, JSON, TEXT, Column, Paragraph, Report, Table, table
-
-if TYPE_CHECKING:
-    from aspenpy.answers.placement.placement import Placement
 
 
 def _times(value: float) -> str:

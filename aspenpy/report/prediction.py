@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from aspenpy.answers.prediction import ENERGY_UNITS, metric_of
-from aspenpy.cost.cost import MEMORY_RESOURCES
+from aspenpy.answers.evaluation import ENERGY_UNITS, Bottleneck, KernelUse, ParameterUse, metric_of
+from aspenpy.answers.prediction import Prediction
+from aspenpy.answers.samples import Samples
+from aspenpy.cost.prices import MEMORY_RESOURCES
 from aspenpy.expr.printer import TooLarge, to_latex
 from aspenpy.tables.numbers import Amount, seconds, setting, share, unit_of_resource
 from aspenpy.tables.table import CSV, JSON, TEXT, Column, Grid, Part, Report, Table, columns, facts, table
-
-if TYPE_CHECKING:
-    from aspenpy.answers.prediction import Bottleneck, KernelUse, ParameterUse, Prediction
-    from aspenpy.answers.samples import Samples
 
 LONGEST_FORMULA = 2000
 """Characters of LaTeX that a notebook shows; beyond, the value stands alone."""

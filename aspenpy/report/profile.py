@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from aspenpy.answers.evaluation import KernelUse
+from aspenpy.answers.profile import Profile
 from aspenpy.tables.numbers import Amount, seconds
 from aspenpy.tables.table import CSV, JSON, TEXT, Column, Report, Table, columns, table
-
-if TYPE_CHECKING:
-    from aspenpy.answers.prediction import KernelUse
-    from aspenpy.answers.profile import Profile
 
 ARCS = (*columns("caller callee"), Column("arguments", get=lambda arc: list(arc.arguments)), Column("calls"))
 LONG = (

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from aspenpy.tables.numbers import count
 from aspenpy.tables.table import TEXT, Column, Paragraph, Part, Report, Table
-
-if TYPE_CHECKING:
-    from aspenpy.traces.distances import ReuseDistances
+from aspenpy.traces.distances import ReuseDistances
 
 
 def capacity(value: float) -> str:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from aspenpy.report.reuse import capacity
+from aspenpy.traces.distances import ReuseDistances
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from aspenpy.traces.distances import ReuseDistances
 
 COLOURS = ("#222222", "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 """The whole trace is dark, its ranges have the colours of Okabe and Ito, which colour-blind people tell apart."""

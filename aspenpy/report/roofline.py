@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
+from aspenpy.answers.ceilings import Ceiling
+from aspenpy.answers.roofline import Roofline
+from aspenpy.answers.roofline_points import Point
 from aspenpy.language.diagnostics import distinct
 from aspenpy.tables.table import CSV, JSON, TEXT, Column, Report, Table, columns, table
-
-if TYPE_CHECKING:
-    from aspenpy.answers.ceilings import Ceiling
-    from aspenpy.answers.roofline import Roofline
-    from aspenpy.answers.roofline_points import Point
 
 CEILING = (
     *columns("resources traits"),

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from aspenpy.answers.roofline import Roofline
+from aspenpy.answers.roofline_points import Point
 from aspenpy.report.roofline import heading
 from aspenpy.report.roofline_picture import COLOURS, levels, named_levels, shown_levels, shown_points, slopes, window
-
-if TYPE_CHECKING:
-    from aspenpy.answers.roofline import Roofline
-    from aspenpy.answers.roofline_points import Point
 
 OF_MEMORY = "linecolor rgb 'black' linewidth 2"
 OF_CACHES = tuple(f"linecolor rgb '#888888' linewidth 2 dashtype {dashes}" for dashes in (2, 4, 5))

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from math import log10
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+from aspenpy.answers.ceilings import Ceiling
+from aspenpy.answers.roofline import Roofline
+from aspenpy.answers.roofline_points import LevelPoint, Point
 from aspenpy.language.dimensions import readable
 from aspenpy.report.roofline import heading, label, traits
-
-if TYPE_CHECKING:
-    from aspenpy.answers.ceilings import Ceiling
-    from aspenpy.answers.roofline import Roofline
-    from aspenpy.answers.roofline_points import LevelPoint, Point
 
 COLOURS = {"dp": "#0072B2", "sp": "#D55E00", None: "#444444"}
 """Of the precisions; blue and vermilion of Okabe and Ito, which colour-blind people tell apart."""

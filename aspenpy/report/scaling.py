@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from aspenpy.studies.explore.scaling import Point, Scaling
 from aspenpy.tables.numbers import count, seconds, share
 from aspenpy.tables.table import ALL, CSV, DATA, JSON, TEXT, Column, Report, Table, facts, table
-
-if TYPE_CHECKING:
-    from aspenpy.studies.explore.scaling import Point, Scaling
 
 CALLS = 3
 """Calls that are named for a number of ranks, those that take longest."""

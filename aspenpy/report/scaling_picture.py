@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from aspenpy.language.dimensions import readable
 from aspenpy.report.scaling import heading
+from aspenpy.studies.explore.scaling import Scaling
 from aspenpy.tables.numbers import count
-
-if TYPE_CHECKING:
-    from aspenpy.studies.explore.scaling import Scaling
 
 TIME, WAITED, BEST, IDEAL = "#0072B2", "#D55E00", "#009E73", "#999999"
 CALLS = ("#CC79A7", "#E69F00", "#56B4E9", "#000000")

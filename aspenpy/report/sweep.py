@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from aspenpy.engine.reasons import REASONS
-from aspenpy.studies.sweeps.result import attributes
+from aspenpy.studies.sweeps.result import Summary, SweepResult, attributes
+from aspenpy.studies.sweeps.study import Study
 from aspenpy.tables.numbers import Amount
 from aspenpy.tables.table import TEXT, Column, Report, Table
-
-if TYPE_CHECKING:
-    from aspenpy.studies.sweeps.result import Summary, SweepResult
-    from aspenpy.studies.sweeps.study import Study
 
 
 def report(result: SweepResult) -> Report:

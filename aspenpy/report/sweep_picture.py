@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy
 
 from aspenpy.language.diagnostics import fail
 from aspenpy.language.dimensions import readable
 from aspenpy.report.comparison_picture import STYLES
+from aspenpy.studies.sweeps.result import SweepResult
 from aspenpy.studies.sweeps.study import label
-
-if TYPE_CHECKING:
-    from aspenpy.studies.sweeps.result import SweepResult
 
 MOST_LINES = 12
 """Lines that a reader tells apart in one picture."""

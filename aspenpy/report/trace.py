@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
+from aspenpy.answers.trace import Demand, Step, Trace
 from aspenpy.tables.numbers import Amount, amount, count, plain, setting, share, unit_of_resource
 from aspenpy.tables.table import JSON, TEXT, Column, Paragraph, Report, columns, table
-
-if TYPE_CHECKING:
-    from aspenpy.answers.trace import Demand, Step, Trace
 
 DEMANDS = "resource amount unit direction data traits"
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from aspenpy.cost.cost import MEMORY_RESOURCES
+from aspenpy.answers.traffic import LevelTotal, Traffic
+from aspenpy.cost.prices import MEMORY_RESOURCES
 from aspenpy.tables.numbers import expected, quantity
 from aspenpy.tables.table import DATA, JSON, TEXT, Column, Report, Table, columns, table
-
-if TYPE_CHECKING:
-    from aspenpy.answers.traffic import LevelTotal, Traffic
 
 
 def _hit_rate(level: LevelTotal) -> float | None:

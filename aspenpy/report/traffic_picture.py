@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from aspenpy.answers.traffic import Traffic
 from aspenpy.language.dimensions import readable
-
-if TYPE_CHECKING:
-    from aspenpy.answers.traffic import Traffic
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#F0E442", "#999999")
 """Of the accesses, the last for all that follow: the palette of Okabe and Ito."""

@@ -10,6 +10,7 @@ from importlib import import_module
 from aspenpy.language.diagnostics import TOO_LARGE, AspenError
 from aspenpy.shell.failure import ClosedPipe, CommandError
 from aspenpy.shell.output import complain, emit, report
+from aspenpy.version import VERSION
 
 COMMANDS = {
     "eval": "Predict the runtime of an application on a machine, by kernel and resource",
@@ -117,9 +118,7 @@ def run(arguments: list[str]) -> int:
         emit(USAGE.format(commands="\n".join(f"  {name:<11} {line}" for name, line in COMMANDS.items())))
         return SUCCESS
     if name == "--version":
-        from aspenpy import __version__
-
-        emit(f"aspenpy {__version__}")
+        emit(f"aspenpy {VERSION}")
         return SUCCESS
     if name not in COMMANDS:
         raise CommandError(_unknown(name))

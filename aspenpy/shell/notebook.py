@@ -11,6 +11,7 @@ from typing import Any
 
 from aspenpy.language.diagnostics import AspenError, Diagnostic, fail, render
 from aspenpy.language.source import Source, Span
+from aspenpy.models.library import parse
 from aspenpy.tables.html import report_as_html
 
 USAGE = "%%aspen, or %%aspen NAME for a variable of another name than the model's"
@@ -47,7 +48,6 @@ def unload_ipython_extension(shell: Any) -> None:
 
 def aspen_cell(shell: Any, line: str, text: str) -> Any:
     """The model of a cell, which becomes a variable of its name, or of the name behind `%%aspen`."""
-    from aspenpy.models.library import parse
 
     asked = line.strip()
     if asked and not asked.isidentifier():

@@ -70,6 +70,7 @@ def drawn(diagnostics: list[Diagnostic], stream: TextIO | None) -> str:
     """The report for a stream."""
     if not is_terminal(stream):
         return render(diagnostics)
+
     from aspenpy.tables.terminal import colored
 
     return colored(diagnostics, _terminal_width())

@@ -7,6 +7,8 @@ from html import escape
 from typing import Any
 
 from aspenpy.language.diagnostics import Diagnostic, drawn_lines
+from aspenpy.tables.plot import plot_lines
+from aspenpy.tables.plot_picture import as_svg
 from aspenpy.tables.table import Grid, Page, Paragraph, Part, Plot, Table, Title
 
 STYLES = {
@@ -68,10 +70,7 @@ def _plot(part: Plot) -> str:
     from importlib.util import find_spec
 
     if find_spec("matplotlib"):
-        from aspenpy.tables.plot_picture import as_svg
-
         return as_svg(part)
-    from aspenpy.tables.plot import plot_lines
 
     return f"<pre>{escape(chr(10).join(plot_lines(part)))}</pre>"
 

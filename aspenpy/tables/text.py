@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from aspenpy.tables.layout import GAP, aligned, in_columns, padded, visible, width
+from aspenpy.tables.plot import plot_lines
 from aspenpy.tables.table import Grid, Page, Paragraph, Part, Plot, Table, Title
 
 WIDTH = 100
@@ -37,8 +38,6 @@ def _grid(part: Grid, columns: int) -> list[str]:
 
 
 def _plot(part: Plot, columns: int) -> list[str]:
-    from aspenpy.tables.plot import plot_lines
-
     return [visible(line) for line in plot_lines(part, columns)]
 
 

@@ -1,13 +1,28 @@
-"""The rooms of CONTRIBUTING.md are all there are, and imports flow through them in the order of that table."""
+"""The rooms of CONTRIBUTING.md are all there are, and imports run through them in the order of that table: those inside
+functions and those for type checkers count as any other."""
 
 import ast
 import re
+from collections import Counter
 from pathlib import Path
 
+import networkx
 import pytest
 
 ROOT = Path(__file__).parents[2]
 ENTRANCES = {"__init__", "__main__"}
+
+START_UP = {
+    "aspenpy/__init__.py": "the table of public names, each imported when it is first used",
+    "aspenpy/__main__.py": "the program begins before anything else is imported, so that Ctrl-C ends it quietly",
+    "aspenpy/shell/main.py": "the table of commands, of which one is imported",
+    "aspenpy/shell/output.py": "rich and Pygments draw on terminals only",
+    "aspenpy/shell/commands/expr.py": "SymPy and the C writer serve one form of a formula each",
+    "aspenpy/answers/evaluation.py": "SymPy is a view that somebody asks for",
+    "aspenpy/expr/evaluate.py": "NumPy runs the loops that are too long for exact arithmetic",
+}
+"""Files that may import modules of the package inside functions, and why. `tables/result.py` names, as text, the module
+that reports a result: the one place where what is computed reaches up to what shows it."""
 
 
 def rooms() -> list[str]:
@@ -16,15 +31,35 @@ def rooms() -> list[str]:
     return [name for row in rows for name in re.findall(r"`aspenpy/(\w+)(?:\.py|/)`", row)]
 
 
-def imported(file: Path) -> set[str]:
-    """Rooms imported when a file is: not those that only type checkers or functions import."""
-    found = set()
-    for statement in ast.parse(file.read_text()).body:
-        if isinstance(statement, ast.ImportFrom) and statement.module == "aspenpy":
-            found |= {alias.name for alias in statement.names}
-        elif isinstance(statement, ast.ImportFrom) and str(statement.module).startswith("aspenpy."):
-            found.add(str(statement.module).split(".")[1])
+def files() -> dict[str, Path]:
+    """Of the package, by the name of the module."""
+    found = {}
+    for file in sorted((ROOT / "aspenpy").rglob("*.py")):
+        parts = file.relative_to(ROOT).with_suffix("").parts
+        found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = file
     return found
+
+
+def imports(file: Path, modules: set[str]) -> list[tuple[str, bool]]:
+    """Modules of the package that a file imports anywhere, and whether that is inside a function."""
+    found: list[tuple[str, bool]] = []
+
+    def visit(node: ast.AST, inside: bool) -> None:
+        if isinstance(node, ast.ImportFrom) and str(node.module).split(".")[0] == "aspenpy":
+            for alias in node.names:
+                whole = f"{node.module}.{alias.name}"
+                found.append((whole if whole in modules else str(node.module), inside))
+        elif isinstance(node, ast.Import):
+            found.extend((alias.name, inside) for alias in node.names if alias.name.split(".")[0] == "aspenpy")
+        for child in ast.iter_child_nodes(node):
+            visit(child, inside or isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda))
+
+    visit(ast.parse(file.read_text()), False)
+    return found
+
+
+def room_of(module: str) -> str:
+    return module.split(".")[1] if "." in module else "__init__"
 
 
 def test_every_room_is_on_the_map() -> None:
@@ -35,17 +70,51 @@ def test_every_room_is_on_the_map() -> None:
 
 
 @pytest.mark.parametrize("room", rooms())
-def test_imports_come_from_the_left(room: str) -> None:
-    single, folder = ROOT / "aspenpy" / f"{room}.py", ROOT / "aspenpy" / room
-    files = [single] if single.exists() else sorted(folder.rglob("*.py"))
+def test_imports_come_from_above_in_the_map(room: str) -> None:
     order = rooms()
-    allowed = set(order[: order.index(room) + 1])
-    assert {file.name: imported(file) - allowed for file in files} == {file.name: set() for file in files}
+    allowed = {*order[: order.index(room) + 1], "__init__"}
+    modules = files()
+    found = {
+        f"{module} -> {target}"
+        for module, file in modules.items()
+        if room_of(module) == room
+        for target, _ in imports(file, set(modules))
+        if room_of(target) not in allowed
+    }
+    assert not found
+
+
+def test_no_modules_import_each_other() -> None:
+    modules = files()
+    graph = networkx.DiGraph(
+        (module, target) for module, file in modules.items() for target, _ in imports(file, set(modules))
+    )
+    graph.remove_nodes_from(["aspenpy"])  # it hands names on, and imports them when they are used
+    assert [sorted(cycle) for cycle in networkx.strongly_connected_components(graph) if len(cycle) > 1] == []
+
+
+def test_no_import_is_hidden_in_a_function() -> None:
+    modules = files()
+    hidden = Counter(
+        str(file.relative_to(ROOT)) for file in modules.values() for _, inside in imports(file, set(modules)) if inside
+    )
+    assert {file: count for file, count in hidden.items() if file not in START_UP} == {}
 
 
 def test_an_import_is_seen(tmp_path: Path) -> None:
     file = tmp_path / "module.py"
-    file.write_text(
-        "import os\nfrom aspenpy import files\nfrom aspenpy.shell.main import main\ndef later():\n    import re\n"
-    )
-    assert imported(file) == {"files", "shell"}
+    lines = [
+        "import os",
+        "from aspenpy.language import files",
+        "if TYPE_CHECKING:",
+        "    from aspenpy.shell.main import main",
+        "def later():",
+        "    from aspenpy import build",
+    ]
+    file.write_text("\n".join(lines))
+    known = {"aspenpy.language.files", "aspenpy.build"}
+    assert imports(file, known) == [
+        ("aspenpy.language.files", False),
+        ("aspenpy.shell.main", False),
+        ("aspenpy.build", True),
+    ]

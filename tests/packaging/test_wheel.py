@@ -48,9 +48,11 @@ def test_command_from_an_empty_folder(installed: Path, tmp_path: Path) -> None:
 
 def test_contents(installed: Path) -> None:
     package = installed / "aspenpy"
-    assert (package / "grammar" / "aspen.lark").read_bytes() == (ROOT / "grammar" / "aspen.lark").read_bytes()
+    assert (package / "data" / "grammar" / "aspen.lark").read_bytes() == (ROOT / "grammar" / "aspen.lark").read_bytes()
     library = {path.relative_to(ROOT / "models") for path in (ROOT / "models").rglob("*.aspen")}
-    assert {path.relative_to(package / "models") for path in (package / "models").rglob("*.aspen")} == library
+    assert {
+        path.relative_to(package / "data" / "models") for path in (package / "data" / "models").rglob("*.aspen")
+    } == library
     assert (package / "py.typed").is_file()
 
 

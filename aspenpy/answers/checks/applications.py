@@ -27,8 +27,9 @@ from aspenpy.language.diagnostics import AspenError, Diagnostic, Related, distin
 from aspenpy.language.source import Span
 from aspenpy.language.statements import calls, own_names
 from aspenpy.models.application import flow
+from aspenpy.models.application.declarations import enum_constants
 from aspenpy.models.application.flow_builder import callees_first
-from aspenpy.models.application.model import Application, enum_constants
+from aspenpy.models.application.model import Application
 from aspenpy.models.application.ranges import range_warning, ranged
 from aspenpy.models.application.recovery import recovered_kernels
 from aspenpy.models.application.total import blocks_in, walk

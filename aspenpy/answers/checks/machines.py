@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from aspenpy.answers.checks.powers import impossible_powers
 from aspenpy.answers.checks.values import circles, failures, start_of
 from aspenpy.answers.scope import DEFAULT_SEED, circular
+from aspenpy.cost.interconnect import concrete, interconnect_of
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import EvaluationError, evaluate_many
 from aspenpy.expr.graph import Expr
@@ -154,7 +155,6 @@ def _broken_networks(machine: Machine) -> list[Diagnostic]:
     for place in machine.first_places():
         if "topology" not in place.component.properties:
             continue
-        from aspenpy.cost.interconnect import concrete, interconnect_of
 
         try:
             concrete(machine, interconnect_of(machine, place))

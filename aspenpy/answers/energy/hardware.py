@@ -11,7 +11,7 @@ from aspenpy.answers.ceilings import COMPUTE, Ceiling
 from aspenpy.answers.energy.tree import PowerTree
 from aspenpy.answers.prediction import Prediction
 from aspenpy.answers.roofline import Roofline
-from aspenpy.cost.cost import Offer
+from aspenpy.cost.prices import Offer
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.record import Record

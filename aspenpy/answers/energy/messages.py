@@ -7,7 +7,7 @@ on the topology; figure 3.15 takes the time on one adapter; physically every ada
 from __future__ import annotations
 
 from aspenpy.answers.energy.options import NicMode
-from aspenpy.cost.cost import Offer, RequirementCost
+from aspenpy.cost.prices import Offer, RequirementCost
 from aspenpy.expr import graph
 from aspenpy.expr.derivative import derivative
 from aspenpy.expr.graph import Expr

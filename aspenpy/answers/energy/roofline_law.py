@@ -15,7 +15,8 @@ from aspenpy.answers.energy.messages import adapter_seconds
 from aspenpy.answers.energy.options import EnergyOptions
 from aspenpy.answers.energy.term import Cause, Key, Term
 from aspenpy.answers.energy.tree import INTERCONNECT, PowerTree
-from aspenpy.cost.cost import BlockCost, CostTree, RequirementCost
+from aspenpy.cost.cost import CostTree
+from aspenpy.cost.prices import BlockCost, RequirementCost
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.language.source import Span

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal, NamedTuple, Protocol
 
-from aspenpy.cost.cost import BlockCost
+from aspenpy.cost.prices import BlockCost
 from aspenpy.expr.graph import Expr
 from aspenpy.language.source import Span
 from aspenpy.models.application.total import Totals

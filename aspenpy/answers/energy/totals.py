@@ -10,7 +10,8 @@ from aspenpy.answers.energy.options import LITERAL, EnergyOptions, refuse_unknow
 from aspenpy.answers.energy.power import HOW
 from aspenpy.answers.energy.roofline_law import RooflineLaw
 from aspenpy.answers.energy.term import Key, Law, Term
-from aspenpy.cost.cost import CostTree, busy_times, slowest
+from aspenpy.cost.cost import CostTree, busy_times
+from aspenpy.cost.prices import slowest
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import fail

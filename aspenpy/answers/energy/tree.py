@@ -8,7 +8,7 @@ from typing import NoReturn
 
 from aspenpy.answers.energy.power import HOW, Power, powers
 from aspenpy.cost.compute import target
-from aspenpy.cost.cost import Offer, RequirementCost
+from aspenpy.cost.prices import Offer, RequirementCost
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import Related, fail

@@ -13,7 +13,8 @@ from aspenpy.answers.footprint import declared_size
 from aspenpy.answers.placement.memories import Memories
 from aspenpy.answers.placement.overlap import WAITING, BusyOn, Crossed, On, Overlap, device_of
 from aspenpy.answers.placement.whereabouts import State, Whereabouts, conditions, decided, forked, put_in, touched
-from aspenpy.cost.cost import BlockCost, CostTree
+from aspenpy.cost.cost import CostTree
+from aspenpy.cost.prices import BlockCost
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import Diagnostic, fail

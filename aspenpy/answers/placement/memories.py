@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from aspenpy.cost.compute import Target, target
-from aspenpy.cost.cost import Offer
+from aspenpy.cost.prices import Offer
 from aspenpy.cost.transfer import LINK, over_link
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr

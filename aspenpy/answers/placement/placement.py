@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Any, Unpack
+from typing import Any
 
-from aspenpy.answers.case import Case, CaseOptions, case_of
+from aspenpy.answers.case import Case
 from aspenpy.answers.placement.assignment import assigned
 from aspenpy.answers.placement.journey import Journey, Seconds, Times, Volume
 from aspenpy.answers.placement.memories import Memories
@@ -17,6 +17,7 @@ from aspenpy.cost.cost import CostTree
 from aspenpy.cost.mapper import warnings_of
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
+from aspenpy.expr.sympy_view import to_sympy
 from aspenpy.language.diagnostics import AspenError, Diagnostic, fail, nearest
 from aspenpy.models.application import flow
 from aspenpy.models.application.model import Application
@@ -242,7 +243,6 @@ class Placement(Result):
 
     def expression(self, free: Sequence[str] = ()) -> Any:
         """The runtime as a SymPy expression in the free parameters, seconds."""
-        from aspenpy.expr.sympy_view import to_sympy
 
         return to_sympy(self.formula(free))
 
@@ -261,29 +261,3 @@ class Search(Record):
     method: str
     proven: bool
     tried: int
-
-
-def place(
-    app: Application | Case,
-    machine: Machine | None = None,
-    sockets: Mapping[str, str] | None = None,
-    *,
-    best: bool = False,
-    data: Mapping[str, str] | None = None,
-    **options: Unpack[CaseOptions],
-) -> Placement:
-    """What an application, or a `Case`, takes on a machine with several kinds of sockets; the options are those of
-    `Case`, its socket left out.
-
-    `sockets` says where kernels run: `{"kernel": "socket"}`; what they call runs there too, and all else on the
-    first socket. With `best`, the fastest placement of all other kernels is looked for. `data` says where data
-    structures lie at first: `{"name": "socket"}`, all others at the first socket. Raises AspenError.
-    """
-    question = Question(case_of(app, machine, options), data)
-    if best:
-        from aspenpy.answers.placement.best import best_placement
-
-        return best_placement(question, sockets or {})
-    found = question.placed(sockets or {})
-    _ = found.runtime
-    return found

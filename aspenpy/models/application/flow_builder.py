@@ -15,9 +15,9 @@ from aspenpy.language.diagnostics import AspenError, Diagnostic, Related, chain,
 from aspenpy.language.lower import Lowering, carry_origin, failing, guarded
 from aspenpy.language.statements import calls
 from aspenpy.models.application import flow
-from aspenpy.models.application.model import Application, enum_constants
+from aspenpy.models.application.declarations import Declarations, enum_constants
 
-Key = tuple[Application, str]
+Key = tuple[Declarations, str]
 
 IMPLIED_ARGUMENTS = {"rdd": (nodes.Name("rddCDF"), nodes.Name("rddVals"))}
 """What a trait without arguments takes from around it: the kernel's or the model's."""
@@ -29,18 +29,18 @@ UNIT_ARGUMENTS = {"rd": 1, "rdd": 2}
 """The argument of a trait that is one of those words, whatever else has the name."""
 
 
-def build_kernel(application: Application, name: str) -> flow.Kernel:
+def build_kernel(application: Declarations, name: str) -> flow.Kernel:
     """The kernel and, first, all that it calls: each kernel is built once, however often it is called."""
     model, node = application.find_kernel(name)
     return _built(application, model, node)
 
 
-def _built(application: Application, model: Application, node: nodes.Kernel) -> flow.Kernel:
+def _built(application: Declarations, model: Declarations, node: nodes.Kernel) -> flow.Kernel:
     flows = application._flows
     full_name = model.prefix + node.name
     if full_name in flows:
         return flows[full_name]
-    found: dict[str, tuple[Application, nodes.Kernel]] = {full_name: (model, node)}
+    found: dict[str, tuple[Declarations, nodes.Kernel]] = {full_name: (model, node)}
     callees: dict[str, list[str]] = {}
     pending = [full_name]
     while pending:
@@ -93,13 +93,13 @@ def check_arguments(node: nodes.Call, target: nodes.Kernel) -> None:
     fail("wrong-arguments", message, node.span, related=related)
 
 
-def call_graph(application: Application) -> Any:
+def call_graph(application: Declarations) -> Any:
     """The call graph of an application, imported kernels included, as a `networkx.MultiDiGraph`."""
     import networkx
 
     result = networkx.MultiDiGraph()
 
-    def visit(model: Application) -> None:
+    def visit(model: Declarations) -> None:
         for node in model.kernels.values():
             caller = model.prefix + node.name
             result.add_node(caller)
@@ -122,7 +122,7 @@ class KernelBuilder:
 
     def __init__(
         self,
-        model: Application,
+        model: Declarations,
         node: nodes.Kernel,
         flows: dict[str, flow.Kernel],
         mistakes: list[Diagnostic] | None = None,
@@ -135,7 +135,7 @@ class KernelBuilder:
         self.context = graph.symbol("call", self.full_name)
         self.numbers = {id(call): number for number, call in enumerate(calls(node.body))}
 
-    def build(self, root: Application) -> flow.Kernel:
+    def build(self, root: Declarations) -> flow.Kernel:
         formals = {
             formal.name: graph.symbol(formal.name, self.full_name)
             for formal in self.node.formals

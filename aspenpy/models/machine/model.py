@@ -12,8 +12,9 @@ from aspenpy.language import nodes
 from aspenpy.language.diagnostics import Diagnostic, fail
 from aspenpy.language.draw_sites import Draw, draw_sites, site_in_text
 from aspenpy.language.lower import Lowering, Origins, constant, guarded
+from aspenpy.language.printer import to_aspen
 from aspenpy.language.source import Span
-from aspenpy.models.application.model import Parameter
+from aspenpy.models.application.declarations import Parameter
 from aspenpy.record import Record
 from aspenpy.tables.result import Result
 
@@ -130,8 +131,6 @@ class Machine(Result):
 
     @cached_property
     def _text(self) -> str:
-        from aspenpy.language.printer import to_aspen
-
         return to_aspen(self.node)
 
     # -- what it declares ------------------------------------------------------------------------

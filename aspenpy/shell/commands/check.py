@@ -6,7 +6,10 @@ from argparse import ArgumentParser, Namespace
 from collections import Counter
 from collections.abc import Iterable
 
+from aspenpy.answers.checks.files import check_file
 from aspenpy.language.diagnostics import AspenError, Diagnostic
+from aspenpy.language.files import Reader
+from aspenpy.models.library import load_machine
 from aspenpy.shell.models import files_in, path_of
 from aspenpy.shell.output import drawn, emit, emit_json
 from aspenpy.shell.parser import Examples, add_machine, add_outside
@@ -51,10 +54,6 @@ def conclude(found: list[Diagnostic], as_json: bool, strict: bool) -> int:
 
 
 def _diagnostics(arguments: Namespace) -> Iterable[Diagnostic]:
-    from aspenpy.answers.checks.files import check_file
-    from aspenpy.language.files import Reader
-    from aspenpy.models.library import load_machine
-
     outside = arguments.allow_outside
     machine = load_machine(arguments.machine, allow_outside=outside) if arguments.machine else None
     for name in arguments.files:

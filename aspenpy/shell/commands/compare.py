@@ -7,10 +7,12 @@ from argparse import ArgumentParser, Namespace
 from aspenpy.answers.prediction import predict
 from aspenpy.language.axis import interval
 from aspenpy.models.machine.model import Machine
+from aspenpy.report.comparison_picture import draw
 from aspenpy.shell.entry import case_of_arguments, machine_named
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.output import answer
 from aspenpy.shell.parser import Examples, add_model, add_outside, add_seed, add_values
+from aspenpy.shell.pictures import save
 from aspenpy.shell.progress import Progress
 from aspenpy.studies.explore.comparison import Comparison, Sweep
 
@@ -57,9 +59,6 @@ def run(arguments: Namespace) -> int:
     comparison = Comparison(cases, transfer=arguments.transfer)
     sweep = None if arguments.over is None else _sweep(comparison, arguments)
     if arguments.picture and sweep is not None:
-        from aspenpy.report.comparison_picture import draw
-        from aspenpy.shell.pictures import save
-
         save(arguments.picture, lambda: draw(sweep))
     answer(comparison.report(sweep=sweep), arguments.format)
     return 0

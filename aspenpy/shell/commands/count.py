@@ -6,8 +6,9 @@ from argparse import ArgumentParser, Namespace
 from typing import Any
 
 from aspenpy.answers.counting import Counts
-from aspenpy.answers.prediction import amount_of
+from aspenpy.answers.evaluation import amount_of
 from aspenpy.language.axis import ends
+from aspenpy.report.counting import inverse as reported
 from aspenpy.shell.entry import case_of_arguments
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.output import answer
@@ -69,8 +70,6 @@ def _count(counts: Counts, arguments: Namespace) -> None:
 
 
 def _solve(counts: Counts, arguments: Namespace) -> None:
-    from aspenpy.report.counting import inverse as reported
-
     inverse = counts.solve(
         arguments.solve,
         counts.number(arguments.target, "--target"),

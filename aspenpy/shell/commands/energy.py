@@ -7,15 +7,22 @@ from typing import Any
 
 from aspenpy.answers.case import Case
 from aspenpy.answers.energy.account import Energy
+from aspenpy.answers.energy.cap import capped
+from aspenpy.answers.energy.hardware import hardware_peaks
+from aspenpy.answers.energy.limits import below_cap, within_budget
+from aspenpy.answers.energy.optimum import optimum
 from aspenpy.answers.energy.options import CHOICES, EnergyOptions
 from aspenpy.answers.prediction import Prediction, predict
 from aspenpy.language.axis import interval
 from aspenpy.language.dimensions import JOULES, WATTS
+from aspenpy.report.energy_picture import draw
 from aspenpy.shell.entry import case_of_arguments
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.output import answer
 from aspenpy.shell.parser import Examples, add_machine, add_model, add_seed, add_settings
+from aspenpy.shell.pictures import save
 from aspenpy.shell.quantity import quantity_of
+from aspenpy.studies.explore.efficiency import Efficiency
 
 EXAMPLES: Examples = (
     ("the energy, the hardware at its peak, the kernels, the components", "aspenpy energy comd --machine haswell"),
@@ -75,9 +82,6 @@ def run(arguments: Namespace) -> int:
     more = _more(energy, arguments) | {"cap": cap}
     answer(energy.report(**more), arguments.format)
     if arguments.picture:
-        from aspenpy.report.energy_picture import draw
-        from aspenpy.shell.pictures import save
-
         save(arguments.picture, lambda: draw(energy))
     return 0
 
@@ -87,7 +91,6 @@ def _energy(prediction: Prediction, arguments: Namespace) -> tuple[Energy, Any]:
     options = energy_options_of(arguments)
     if not arguments.throttle:
         return Energy(prediction, options), None
-    from aspenpy.answers.energy.cap import capped
 
     found = capped(prediction, options)
     return Energy(found.prediction, options), found
@@ -95,8 +98,6 @@ def _energy(prediction: Prediction, arguments: Namespace) -> tuple[Energy, Any]:
 
 def _more(energy: Energy, arguments: Namespace) -> dict[str, Any]:
     """What is asked besides the energy."""
-    from aspenpy.answers.energy.hardware import hardware_peaks
-    from aspenpy.answers.energy.limits import below_cap, within_budget
 
     verdicts = []
     if arguments.budget:
@@ -110,7 +111,6 @@ def _more(energy: Energy, arguments: Namespace) -> dict[str, Any]:
 def _least(energy: Energy, asked: str | None) -> Any:
     if asked is None:
         return None
-    from aspenpy.answers.energy.optimum import optimum
 
     name, low, high = interval(asked, "--least", "clock=1e9..3e9")
     ends = [quantity_of(end.text(), None, "--least") for end in (low, high)]
@@ -119,7 +119,6 @@ def _least(energy: Energy, asked: str | None) -> Any:
 
 def _devices(case: Case, arguments: Namespace) -> int:
     """Every kind of socket, and which draws least."""
-    from aspenpy.studies.explore.efficiency import Efficiency
 
     for option in ("budget", "power_cap", "least", "picture", "throttle"):
         if getattr(arguments, option):

@@ -6,9 +6,11 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Callable
 
 from aspenpy.answers.case import Case
-from aspenpy.answers.prediction import Prediction, amount_of, counts, metric_of
+from aspenpy.answers.evaluation import amount_of, metric_of
+from aspenpy.answers.prediction import Prediction, counts
 from aspenpy.answers.scope import Scope
 from aspenpy.expr.graph import Expr
+from aspenpy.expr.printer import to_latex, to_text
 from aspenpy.language.diagnostics import AspenError, Diagnostic
 from aspenpy.shell.entry import case_of_arguments
 from aspenpy.shell.failure import CommandError
@@ -87,14 +89,10 @@ def _refuse_failures(formula: Expr, scope: Scope) -> None:
 
 
 def _text(formula: Expr, free: list[Expr], metric: str) -> str:
-    from aspenpy.expr.printer import to_text
-
     return to_text(formula)
 
 
 def _latex(formula: Expr, free: list[Expr], metric: str) -> str:
-    from aspenpy.expr.printer import to_latex
-
     return to_latex(formula)
 
 

@@ -6,11 +6,13 @@ from argparse import ArgumentParser, Namespace
 
 from aspenpy.language.files import require_writable, write_whole
 from aspenpy.report.fit import percent
+from aspenpy.report.fit_picture import draw
 from aspenpy.shell.commands.fmt import standard_input
 from aspenpy.shell.entry import case_of_arguments
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.output import answer
 from aspenpy.shell.parser import Examples, add_machine, add_model, add_seed, add_settings
+from aspenpy.shell.pictures import save
 from aspenpy.shell.progress import Progress
 from aspenpy.studies.empirical.fit import fit
 
@@ -79,9 +81,6 @@ def run(arguments: Namespace) -> int:
     if arguments.output:
         write_whole(arguments.output, found.to_aspen(arguments.output, allow_outside=arguments.allow_outside))
     if arguments.picture:
-        from aspenpy.report.fit_picture import draw
-        from aspenpy.shell.pictures import save
-
         save(arguments.picture, lambda: draw(found))
     answer(found.report(), arguments.format)
     return 0

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+from aspenpy.expr import graph
+from aspenpy.expr.evaluate import EvaluationError, evaluate, evaluate_many
 from aspenpy.language.axis import ends
+from aspenpy.language.diagnostics import nearest
+from aspenpy.language.lower import Lowering, constant
+from aspenpy.language.parser import parse_expression
+from aspenpy.models.library import find, load_machine, names
+from aspenpy.models.machine.header import Header
+from aspenpy.models.machine.header import header as header_of
+from aspenpy.report.library import Wanted, report, sources
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.output import emit_json, show
 from aspenpy.shell.parser import Examples
-
-if TYPE_CHECKING:
-    from aspenpy.models.machine.header import Header
-    from aspenpy.report.library import Wanted
+from aspenpy.tables.data import objects
 
 EXAMPLES: Examples = (
     ("applications", "aspenpy list apps"),
@@ -37,9 +43,6 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    from aspenpy.report.library import report, sources
-    from aspenpy.tables.data import objects
-
     asked = any(getattr(arguments, name) is not None for name in FILTERS)
     if asked and arguments.kind != "machines":
         raise CommandError(
@@ -85,11 +88,7 @@ def _wanted(arguments: Namespace) -> Wanted:
 
 def _vendor(text: str) -> str:
     """In lower case; one that nobody is by is probably misspelt."""
-    from aspenpy.language.diagnostics import nearest
-    from aspenpy.models.library import find, names
-    from aspenpy.models.machine.header import header
-
-    found = {header(find("machines", name).text).vendor for name in names("machines")}
+    found = {header_of(find("machines", name).text).vendor for name in names("machines")}
     known = sorted(vendor for vendor in found if vendor)
     if text.lower() not in map(str.lower, known):
         hint = nearest(text, known) or f"there are {', '.join(known)}"
@@ -100,9 +99,6 @@ def _vendor(text: str) -> str:
 def _in_all(name: str, kind: str, measure: str | None = None) -> Any:
     """How many components of a type a machine has, or how much of a property they have together; None where the
     machine alone does not tell it."""
-    from aspenpy.expr import graph
-    from aspenpy.expr.evaluate import EvaluationError, evaluate_many
-    from aspenpy.models.library import load_machine
 
     machine = load_machine(name)
     terms = []
@@ -132,10 +128,6 @@ def _interval(name: str, text: str | None) -> Interval | None:
 
 
 def _number(name: str, text: str) -> Any:
-    from aspenpy.expr.evaluate import EvaluationError, evaluate
-    from aspenpy.language.lower import Lowering, constant
-    from aspenpy.language.parser import parse_expression
-
     def resolve(node: Any) -> Any:
         return constant(node.name) or _refuse(name, text)
 

@@ -6,8 +6,15 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
 from pathlib import Path
 
+from aspenpy.answers.checks.machines import check_machine
+from aspenpy.answers.checks.plausibility import implausible
+from aspenpy.language import nodes
 from aspenpy.language.diagnostics import AspenError, Diagnostic, distinct
-from aspenpy.language.files import put_whole
+from aspenpy.language.files import Reader, put_whole
+from aspenpy.language.parser import parse_file
+from aspenpy.models.library import parse
+from aspenpy.models.machine.load import link
+from aspenpy.models.machine.load import load as load_source
 from aspenpy.models.machine.skeleton import KINDS, Kind, skeleton
 from aspenpy.shell.commands.check import conclude
 from aspenpy.shell.failure import CommandError
@@ -69,7 +76,6 @@ def _new(arguments: Namespace) -> int:
 
 def _refuse_name(name: str, text: str) -> None:
     """What the language does not take for a name."""
-    from aspenpy.models.library import parse
 
     if not (name.isidentifier() and name.isascii()):
         raise CommandError(f"`{name}` is no name for a machine: letters, digits and _, none of them a digit in front")
@@ -99,14 +105,6 @@ def _diagnostics(arguments: Namespace) -> Iterator[Diagnostic]:
 
 
 def _of_file(path: Path, walked: bool, allow_outside: bool) -> Iterator[Diagnostic]:
-    from aspenpy.answers.checks.machines import check_machine
-    from aspenpy.answers.checks.plausibility import implausible
-    from aspenpy.language import nodes
-    from aspenpy.language.files import Reader
-    from aspenpy.language.parser import parse_file
-    from aspenpy.models.machine.load import link
-    from aspenpy.models.machine.load import load as load_source
-
     source = Reader(allow_outside=allow_outside).read(path)
     if walked:
         warnings: list[Diagnostic] = []

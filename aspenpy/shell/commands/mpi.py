@@ -5,11 +5,13 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
+from aspenpy.generate.mpi import Skeleton
 from aspenpy.shell.commands.fmt import replace
 from aspenpy.shell.entry import case_of_arguments
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.output import emit, report
 from aspenpy.shell.parser import Examples, add_machine, add_model, add_outside, add_values
+from aspenpy.tables.numbers import count
 
 EXAMPLES: Examples = (
     ("the messages of CoMD, in C", "aspenpy mpi comd"),
@@ -38,9 +40,6 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    from aspenpy.generate.mpi import Skeleton
-    from aspenpy.tables.numbers import count
-
     spin = arguments.compute == "spin"
     if spin and not arguments.machine:
         raise CommandError("--compute spin needs a machine (--machine M): it says how long to wait")

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 
+from aspenpy.answers.network import Network
+from aspenpy.cost.network.collectives import COLLECTIVES
 from aspenpy.models.library import load_machine
+from aspenpy.report.network_picture import draw
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.output import answer
 from aspenpy.shell.parser import Examples, add_outside, settings_of
+from aspenpy.shell.pictures import save
 
 EXAMPLES: Examples = (
     ("the topology, and one message by its size", "aspenpy network bluegene_q"),
@@ -37,9 +41,6 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    from aspenpy.answers.network import Network
-    from aspenpy.cost.network.collectives import COLLECTIVES
-
     if arguments.ranks is not None and arguments.ranks < 1:
         raise CommandError(f"--ranks: a number of ranks is 1 or more, not {arguments.ranks}")
     machine = load_machine(arguments.machine, allow_outside=arguments.allow_outside)
@@ -52,8 +53,5 @@ def run(arguments: Namespace) -> int:
     ]
     answer(network.report(collectives=collectives, ranks=arguments.ranks), arguments.format)
     if arguments.picture:
-        from aspenpy.report.network_picture import draw
-        from aspenpy.shell.pictures import save
-
         save(arguments.picture, lambda: draw(network))
     return 0

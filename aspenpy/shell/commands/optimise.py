@@ -6,12 +6,18 @@ from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING
 
 from aspenpy.language.diagnostics import distinct
+from aspenpy.report.front_picture import draw
+from aspenpy.report.optimum import report as reported
 from aspenpy.shell.commands.sensitivity import add_vary, varied
 from aspenpy.shell.entry import case_of_arguments, machine_named
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.output import answer
 from aspenpy.shell.parser import Examples, add_machine, add_model, add_outside, add_seed, add_values
 from aspenpy.shell.pictures import save
+from aspenpy.studies.explore.asked import answered, goals_of
+from aspenpy.studies.explore.optimise import require_scipy
+from aspenpy.studies.explore.pareto import Front
+from aspenpy.studies.explore.space import spanned
 
 if TYPE_CHECKING:
     pass
@@ -71,11 +77,6 @@ def run(arguments: Namespace) -> int:
         raise CommandError("nothing to optimise: --minimise QUANTITY or --maximise QUANTITY")
     if not arguments.vary:
         raise CommandError("nothing varies: --vary NAME,...")
-    from aspenpy.report.optimum import report as reported
-    from aspenpy.studies.explore.asked import answered, goals_of
-    from aspenpy.studies.explore.optimise import require_scipy
-    from aspenpy.studies.explore.pareto import Front
-    from aspenpy.studies.explore.space import spanned
 
     require_scipy()
     goals = goals_of(arguments.minimise, arguments.maximise)
@@ -89,8 +90,6 @@ def run(arguments: Namespace) -> int:
     warnings = distinct(item for prediction in space.cases for item in prediction.tree.warnings)
     answer(reported(result, space, subject).replace(diagnostics=tuple(warnings)), arguments.format)
     if arguments.picture and isinstance(result, Front):
-        from aspenpy.report.front_picture import draw
-
         front = result
         save(arguments.picture, lambda: draw(front, space, subject))
     return 0

@@ -6,9 +6,11 @@ from argparse import ArgumentParser, Namespace
 
 from aspenpy.answers.prediction import predict
 from aspenpy.answers.profile import Profile
+from aspenpy.report.call_picture import draw
 from aspenpy.shell.entry import case_of_arguments
 from aspenpy.shell.output import answer, emit_json, report
 from aspenpy.shell.parser import Examples, add_machine, add_model, add_seed, add_settings
+from aspenpy.shell.pictures import save
 
 EXAMPLES: Examples = (
     ("the kernels, the most expensive first", "aspenpy profile comd --machine haswell"),
@@ -39,8 +41,5 @@ def run(arguments: Namespace) -> int:
     else:
         answer(profile.report(calls=arguments.graph), arguments.format)
     if arguments.picture:
-        from aspenpy.report.call_picture import draw
-        from aspenpy.shell.pictures import save
-
         save(arguments.picture, lambda: draw(profile))
     return 0

@@ -5,18 +5,18 @@ from __future__ import annotations
 import re
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from aspenpy.language.diagnostics import Diagnostic
 from aspenpy.language.files import require_writable
+from aspenpy.report.reuse import report as reported
+from aspenpy.report.reuse_picture import draw
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.output import emit, emit_json, report, show
 from aspenpy.shell.parser import Examples
 from aspenpy.shell.pictures import save
 from aspenpy.shell.progress import Progress
-
-if TYPE_CHECKING:
-    from aspenpy.traces.distances import ReuseDistances
+from aspenpy.traces.distances import ReuseDistances
+from aspenpy.traces.measure import reuse_distances
 
 EXAMPLES: Examples = (
     ("three references to two lines, in the format of Lackey", r"printf ' L 10,8\n S 80,8\n L 18,8\n' | aspenpy rdd -"),
@@ -54,8 +54,6 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    from aspenpy.traces.measure import reuse_distances
-
     ranges = _ranges(arguments.ranges)
     files = _files(arguments.output, ranges)
     for path in files.values():
@@ -76,8 +74,6 @@ def run(arguments: Namespace) -> int:
     if arguments.format == "table" and any(written):
         emit("\n" + "\n".join(f"{path} is written" for path in written if path))
     if arguments.picture:
-        from aspenpy.report.reuse_picture import draw
-
         save(arguments.picture, lambda: draw(found))
     return 0
 
@@ -86,8 +82,6 @@ def _show(found: ReuseDistances, layout: str) -> None:
     if layout == "json":
         emit_json(found.to_json())
     else:
-        from aspenpy.report.reuse import report as reported
-
         show(reported(found).page)
 
 

@@ -10,7 +10,8 @@ from aspenpy.shell.entry import case_of_arguments
 from aspenpy.shell.output import emit, report, show
 from aspenpy.shell.parser import Examples, add_machine, add_model, add_seed, add_settings
 from aspenpy.shell.prompt import lines
-from aspenpy.shell.session.session import Answer, Session
+from aspenpy.shell.session.conversation import Answer
+from aspenpy.shell.session.session import Session
 from aspenpy.tables.table import Page, Table
 
 EXAMPLES: Examples = (

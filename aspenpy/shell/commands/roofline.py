@@ -8,10 +8,13 @@ from aspenpy.answers.case import Case
 from aspenpy.answers.roofline import Roofline
 from aspenpy.language.files import put_whole
 from aspenpy.models.library import load_application
+from aspenpy.report.roofline_gnuplot import script
+from aspenpy.report.roofline_picture import draw
 from aspenpy.shell.entry import machine_named, only_entry
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.output import answer
 from aspenpy.shell.parser import Examples, add_seed, add_settings, settings_of
+from aspenpy.shell.pictures import save
 
 EXAMPLES: Examples = (
     ("the ceilings of a machine, and from which intensity on they hold", "aspenpy roofline haswell"),
@@ -50,13 +53,8 @@ def run(arguments: Namespace) -> int:
     found = Roofline(machine, cases, socket=arguments.socket, set=settings_of(arguments))
     answer(found.report(), arguments.format)
     if arguments.picture:
-        from aspenpy.report.roofline_picture import draw
-        from aspenpy.shell.pictures import save
-
         save(arguments.picture, lambda: draw(found))
     if arguments.gnuplot:
-        from aspenpy.report.roofline_gnuplot import script
-
         _save(arguments.gnuplot, script(found, arguments.gnuplot))
     return 0
 

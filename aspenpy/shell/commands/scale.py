@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 
+from aspenpy.answers.energy.options import EnergyOptions
 from aspenpy.language.axis import ends, literal
 from aspenpy.language.source import Span, listed
+from aspenpy.report.scaling_picture import draw
 from aspenpy.shell.entry import case_of_arguments
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.output import answer
 from aspenpy.shell.parser import Examples, add_machine, add_model, add_outside, add_seed, add_values
+from aspenpy.shell.pictures import save
+from aspenpy.studies.explore.scaling import Scaling, doublings
 
 EXAMPLES: Examples = (
     (
@@ -57,9 +61,6 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    from aspenpy.answers.energy.options import EnergyOptions
-    from aspenpy.studies.explore.scaling import Scaling
-
     if arguments.strong and arguments.weak:
         raise CommandError("--strong and --weak exclude each other")
     wanted = arguments.isoefficiency
@@ -76,16 +77,12 @@ def run(arguments: Namespace) -> int:
     )
     answer(found.report(), arguments.format)
     if arguments.picture:
-        from aspenpy.report.scaling_picture import draw
-        from aspenpy.shell.pictures import save
-
         save(arguments.picture, lambda: draw(found))
     return 0
 
 
 def ranks_in(text: str) -> list[int]:
     """`1..8M` as 1, 2, 4 and so on to 8 million; `1,8,64` as it is."""
-    from aspenpy.studies.explore.scaling import doublings
 
     first, last = ends(text, "--ranks")
     if last is None:

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
-from typing import TYPE_CHECKING
 
 from aspenpy.answers.case import Case
+from aspenpy.answers.metrics import metric
 from aspenpy.cost.mapper import warnings_of
+from aspenpy.report.sensitivity import report as reported
+from aspenpy.report.sensitivity_picture import draw
 from aspenpy.shell.entry import case_of_arguments, machine_named
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.output import answer
 from aspenpy.shell.parser import Examples, add_machine, add_model, add_outside, add_seed, add_values
 from aspenpy.shell.pictures import save
-
-if TYPE_CHECKING:
-    from aspenpy.studies.explore.methods import Result
+from aspenpy.studies.explore.constraint import separated
+from aspenpy.studies.explore.methods import Result, sensitivity
+from aspenpy.studies.explore.space import spanned
 
 EXAMPLES: Examples = (
     ("which power of each parameter the runtime goes with", "aspenpy sensitivity matmul --machine simple"),
@@ -67,7 +69,6 @@ def add_vary(parser: ArgumentParser, default: str) -> None:
 
 def varied(texts: list[str]) -> list[str]:
     """What `--vary` names: at the commas between names, while those between values of a list stay."""
-    from aspenpy.studies.explore.constraint import separated
 
     found: list[str] = []
     for text in texts:
@@ -83,9 +84,6 @@ def varied(texts: list[str]) -> list[str]:
 
 
 def run(arguments: Namespace) -> int:
-    from aspenpy.answers.metrics import metric
-    from aspenpy.report.sensitivity import report as reported
-
     if arguments.pairs and arguments.method != "sobol":
         raise CommandError("--pairs belongs to --method sobol; normalised has pairs of its own")
     if arguments.samples is not None and arguments.method not in ("sobol", "morris"):
@@ -97,16 +95,11 @@ def run(arguments: Namespace) -> int:
     warnings = warnings_of(case.application, case.machine, case.socket, case.kernel)
     answer(reported(result, subject, unit).replace(diagnostics=tuple(warnings)), arguments.format)
     if arguments.picture:
-        from aspenpy.report.sensitivity_picture import draw
-
         save(arguments.picture, lambda: draw(result, subject, unit))
     return 0
 
 
 def _result(case: Case, arguments: Namespace) -> Result:
-    from aspenpy.studies.explore.methods import sensitivity
-    from aspenpy.studies.explore.space import spanned
-
     names = varied(arguments.vary)
     return sensitivity(
         case,

@@ -4,19 +4,25 @@ from __future__ import annotations
 
 import re
 from argparse import ArgumentParser, Namespace
-from typing import TYPE_CHECKING
 
 from aspenpy.language.axis import Axis, parsed
 from aspenpy.language.dimensions import UNITS
+from aspenpy.report.sweep import summed_up
+from aspenpy.report.sweep_picture import draw
 from aspenpy.shell.entry import case_of_arguments, machine_named
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.output import answer
 from aspenpy.shell.parser import Examples, add_machine, add_model, add_seed, add_settings
-
-if TYPE_CHECKING:
-    from aspenpy.studies.sweeps.result import Summary, SweepResult
-    from aspenpy.studies.sweeps.run import Run
-    from aspenpy.studies.sweeps.study import Study
+from aspenpy.shell.pictures import save
+from aspenpy.shell.progress_bar import progress
+from aspenpy.studies.sweeps.cluster import connected
+from aspenpy.studies.sweeps.formats import format_of
+from aspenpy.studies.sweeps.grid import studied
+from aspenpy.studies.sweeps.result import InMemory, Summary, SweepResult
+from aspenpy.studies.sweeps.run import Run
+from aspenpy.studies.sweeps.store import Store
+from aspenpy.studies.sweeps.study import Study
+from aspenpy.studies.sweeps.sweep import computed, result_bytes
 
 EXAMPLES: Examples = (
     ("where the runtime is least, and where largest", "aspenpy sweep comd --machine haswell --over nx=10..100:whole"),
@@ -79,9 +85,6 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    from aspenpy.report.sweep import summed_up
-    from aspenpy.studies.sweeps.run import Run
-
     if arguments.resume and not arguments.output:
         raise CommandError("--resume belongs to -o FILE: it takes up what was begun there")
     memory = _bytes(arguments.memory)
@@ -97,8 +100,6 @@ def run(arguments: Namespace) -> int:
 
 
 def _study(arguments: Namespace) -> Study:
-    from aspenpy.studies.sweeps.grid import studied
-
     over = _axes(arguments.over)
     if arguments.machine is None and "machine" not in over:
         raise CommandError("a machine is needed: --machine M, or --over machine=A,B")
@@ -121,7 +122,6 @@ def _study(arguments: Namespace) -> Study:
 def _client(address: str | None) -> object:
     if address is None:
         return None
-    from aspenpy.studies.sweeps.cluster import connected
 
     return connected(address)
 
@@ -170,9 +170,6 @@ def _bytes(text: str) -> int:
 
 def _computed(run: Run, memory: int, arguments: Namespace) -> tuple[SweepResult | None, Summary]:
     """All of it where it can be kept, else what is to be said about it."""
-    from aspenpy.shell.progress_bar import progress
-    from aspenpy.studies.sweeps.result import Summary
-    from aspenpy.studies.sweeps.sweep import computed, result_bytes
 
     study = run.study
     with progress(study.points, run.backend.name) as seen:
@@ -188,11 +185,6 @@ def _computed(run: Run, memory: int, arguments: Namespace) -> tuple[SweepResult 
 
 def _stored(run: Run, memory: int, arguments: Namespace) -> tuple[SweepResult | None, Summary]:
     """All of it in a file; it is kept, too, for a picture."""
-    from aspenpy.shell.progress_bar import progress
-    from aspenpy.studies.sweeps.formats import format_of
-    from aspenpy.studies.sweeps.result import InMemory, Summary
-    from aspenpy.studies.sweeps.store import Store
-    from aspenpy.studies.sweeps.sweep import result_bytes
 
     study = run.study
     store = Store(arguments.output, run, format_of(arguments.output).write, resume=arguments.resume)
@@ -210,11 +202,4 @@ def _stored(run: Run, memory: int, arguments: Namespace) -> tuple[SweepResult | 
 
 
 def _draw(path: str, result: SweepResult) -> None:
-    from aspenpy.shell.pictures import save
-
-    def draw() -> object:
-        from aspenpy.report.sweep_picture import draw
-
-        return draw(result)
-
-    save(path, draw)
+    save(path, lambda: draw(result))

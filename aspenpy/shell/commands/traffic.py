@@ -6,9 +6,11 @@ from argparse import ArgumentParser, Namespace
 
 from aspenpy.answers.prediction import predict
 from aspenpy.answers.traffic import Traffic
+from aspenpy.report.traffic_picture import draw
 from aspenpy.shell.entry import case_of_arguments
 from aspenpy.shell.output import answer
 from aspenpy.shell.parser import Examples, add_machine, add_model, add_outside, add_seed, add_values
+from aspenpy.shell.pictures import save
 
 EXAMPLES: Examples = (
     ("hits and misses of a matrix product", "aspenpy traffic cache_mm_reg --machine cachegrind"),
@@ -35,8 +37,5 @@ def run(arguments: Namespace) -> int:
     traffic = Traffic(prediction)
     answer(traffic.report(), arguments.format)
     if arguments.picture:
-        from aspenpy.report.traffic_picture import draw
-        from aspenpy.shell.pictures import save
-
         save(arguments.picture, lambda: draw(traffic))
     return 0

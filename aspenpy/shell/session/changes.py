@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from aspenpy.expr.numerals import aspen_numeral
 from aspenpy.language.diagnostics import AspenError, fail
@@ -10,15 +10,13 @@ from aspenpy.language.nodes import Expression
 from aspenpy.language.parser import parse_value
 from aspenpy.language.source import Span, halves, listed
 from aspenpy.models.library import load_machine
+from aspenpy.shell.session.conversation import Answer, Conversation, whole_line
 from aspenpy.shell.session.line import expected, first_word, identifier, placed
 from aspenpy.shell.session.question import asked, is_declared, metrics, names_in, symbol_at, tree_of, written_out
-from aspenpy.shell.session.session import Answer, Session
+from aspenpy.shell.session.state import History, State
 from aspenpy.shell.session.whatif import page
 from aspenpy.tables.numbers import seconds
 from aspenpy.tables.table import Column, Paragraph, Table, Title
-
-if TYPE_CHECKING:
-    from aspenpy.shell.session.state import History, State
 
 SET = "set NAME=EXPR, ..."
 UNSET = "unset NAME, ..."
@@ -26,7 +24,7 @@ LET = "let NAME = EXPR"
 MACHINE = "machine M [SOCKET]"
 
 
-def set_(session: Session, rest: Span) -> Answer:
+def set_(session: Conversation, rest: Span) -> Answer:
     """Gives parameters other values."""
     state = session.state
     settings = dict(state.set)
@@ -63,7 +61,7 @@ def _require_parameter(name: Span, state: State) -> None:
     symbol_at(name, state)
 
 
-def unset(session: Session, rest: Span) -> Answer:
+def unset(session: Conversation, rest: Span) -> Answer:
     """Gives parameters the values of the models again."""
     settings = dict(session.state.set)
     for part in listed(rest) or [rest]:
@@ -81,7 +79,7 @@ def unset(session: Session, rest: Span) -> Answer:
     return session.change(rest, session.state.changed(set=settings))
 
 
-def let(session: Session, rest: Span) -> Answer:
+def let(session: Conversation, rest: Span) -> Answer:
     """Defines a name for the lines behind."""
     state = session.state
     found = halves(rest, "=")
@@ -97,7 +95,7 @@ def let(session: Session, rest: Span) -> Answer:
     return Answer((Title(f"{name} is {' '.join(found[1].text().split())} from here on"),))
 
 
-def free(session: Session, rest: Span) -> Answer:
+def free(session: Conversation, rest: Span) -> Answer:
     """Chooses the parameters that formulas keep."""
     state = session.state
     parts = listed(rest)
@@ -108,7 +106,7 @@ def free(session: Session, rest: Span) -> Answer:
     return Answer((Title(f"free: {', '.join(names)}" if names else "nothing is free"),))
 
 
-def machine(session: Session, rest: Span) -> Answer:
+def machine(session: Conversation, rest: Span) -> Answer:
     """Goes to another machine."""
     name, socket = first_word(rest)
     if not name.text():
@@ -131,7 +129,7 @@ def machine(session: Session, rest: Span) -> Answer:
     return session.change(rest, state.changed(socket=bare.socket))
 
 
-def socket(session: Session, rest: Span) -> Answer:
+def socket(session: Conversation, rest: Span) -> Answer:
     """Goes to another kind of socket of the machine."""
     machine = session.state.required_machine
     sockets = machine.sockets
@@ -146,7 +144,7 @@ def socket(session: Session, rest: Span) -> Answer:
     return session.change(rest, session.state.changed(socket=rest.text()))
 
 
-def kernel(session: Session, rest: Span) -> Answer:
+def kernel(session: Conversation, rest: Span) -> Answer:
     """Predicts another kernel."""
     kernels = session.state.application.kernels
     if not rest.text():
@@ -154,26 +152,26 @@ def kernel(session: Session, rest: Span) -> Answer:
     return session.change(rest, session.state.changed(kernel=rest.text()))
 
 
-def baseline(session: Session, rest: Span) -> Answer:
+def baseline(session: Conversation, rest: Span) -> Answer:
     """Makes what is predicted now what is compared with from here on."""
     state = session.state
     _go(session, rest, state.changed(baseline=state.changed(baseline=None)))
     return Answer((Title(f"baseline: runtime {seconds(state.prediction.runtime)}"),))
 
 
-def undo(session: Session, rest: Span) -> Answer:
+def undo(session: Conversation, rest: Span) -> Answer:
     """Takes the last change back."""
     undone = session.history.past[-1].line
     return _travel(session, session.history.undo(), f"undone `{undone}`", rest, "there is nothing to undo")
 
 
-def redo(session: Session, rest: Span) -> Answer:
+def redo(session: Conversation, rest: Span) -> Answer:
     """Makes the change again that was taken back last."""
     done = session.history.undone[-1].line if session.history.undone else ""
     return _travel(session, session.history.redo(), f"done again `{done}`", rest, "there is nothing to redo")
 
 
-def history(session: Session, rest: Span) -> Answer:
+def history(session: Conversation, rest: Span) -> Answer:
     """Lists the changes that `undo` takes back, the last one first."""
     lines = [step.line for step in reversed(session.history.past) if step.line]
     if not lines:
@@ -181,7 +179,7 @@ def history(session: Session, rest: Span) -> Answer:
     return Answer((Table((Column("", wrapped=True),), tuple((line,) for line in lines)),))
 
 
-def _travel(session: Session, there: History | None, said: str, rest: Span, refusal: str) -> Answer:
+def _travel(session: Conversation, there: History | None, said: str, rest: Span, refusal: str) -> Answer:
     if there is None:
         fail("no-history", refusal, rest)
     session.history = there
@@ -189,7 +187,5 @@ def _travel(session: Session, there: History | None, said: str, rest: Span, refu
     return Answer((Title(f"{said}: {now.text}"),))
 
 
-def _go(session: Session, rest: Span, state: State) -> None:
-    from aspenpy.shell.session.session import whole_line
-
+def _go(session: Conversation, rest: Span, state: State) -> None:
     session.history = session.history.step(whole_line(rest), state)

@@ -9,7 +9,7 @@ from aspenpy.language.diagnostics import fail, nearest
 from aspenpy.language.source import Span
 from aspenpy.record import Record
 from aspenpy.shell.session import changes, questions
-from aspenpy.shell.session.session import Answer, Session
+from aspenpy.shell.session.conversation import Answer, Conversation
 from aspenpy.tables.table import Column, Paragraph, Table, Title
 
 Words = Literal["names", "parameters", "settings", "machines", "sockets", "kernels", "resources", "commands", "nothing"]
@@ -22,11 +22,11 @@ class Command(Record):
     purpose: str
     usage: str
     example: str
-    run: Callable[[Session, Span], Answer]
+    run: Callable[[Conversation, Span], Answer]
     completed_by: Words = "names"
 
 
-def help_(session: Session, rest: Span) -> Answer:
+def help_(session: Conversation, rest: Span) -> Answer:
     """Lists the commands, or tells one."""
     name = rest.text()
     if not name:
@@ -40,7 +40,7 @@ def help_(session: Session, rest: Span) -> Answer:
     return Answer((Title(f"{name}: {item.purpose}"), Table((Column(""), Column("", wrapped=True)), facts)))
 
 
-def quit_(session: Session, rest: Span) -> Answer:
+def quit_(session: Conversation, rest: Span) -> Answer:
     """Ends the session."""
     return Answer(ended=True)
 

@@ -6,13 +6,13 @@ import re
 from collections.abc import Callable
 
 from aspenpy.models.library import names as library_names
+from aspenpy.shell.session.commands import COMMANDS
 from aspenpy.shell.session.question import metrics
 from aspenpy.shell.session.state import State
 
 
 def completions(state: State, before: str) -> list[str]:
     """The words that begin as the text ends, sorted: commands in the first place, behind one what belongs there."""
-    from aspenpy.shell.session.commands import COMMANDS
 
     started = re.search(r"[\w.:]*$", before)
     beginning = started[0] if started else ""
@@ -43,8 +43,6 @@ def _members(state: State) -> list[str]:
 
 
 def _commands(state: State) -> list[str]:
-    from aspenpy.shell.session.commands import COMMANDS
-
     return list(COMMANDS)
 
 

@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from aspenpy.answers.counting import Counts
+from aspenpy.answers.evaluation import amount_of
+from aspenpy.answers.profile import Profile
 from aspenpy.language.diagnostics import AspenError, fail
 from aspenpy.language.source import Span, listed
+from aspenpy.models.library import load_machine
+from aspenpy.models.machine.model import Machine
+from aspenpy.report.sweep import summed_up
 from aspenpy.shell.session import whatif
 from aspenpy.shell.session.axis import Values, interval, parameter, values_at
+from aspenpy.shell.session.conversation import Answer, Conversation
+from aspenpy.shell.session.formulas import formula_page, slope_page
 from aspenpy.shell.session.line import around, expected, first_word, placed
 from aspenpy.shell.session.question import Question, asked, is_declared, metrics
-from aspenpy.shell.session.session import Answer, Session
+from aspenpy.shell.session.solving import solved
 from aspenpy.shell.session.state import State
+from aspenpy.studies.explore.comparison import Comparison
+from aspenpy.studies.sweeps.run import Run
+from aspenpy.studies.sweeps.study import Dimension, Study
+from aspenpy.studies.sweeps.sweep import computed
 from aspenpy.tables.table import Page, Plot
-
-if TYPE_CHECKING:
-    from aspenpy.models.machine.model import Machine
 
 COMPARE = "compare MACHINE, ... [over NAME=LOW..HIGH]"
 
@@ -27,18 +36,18 @@ MOST_ROWS = 1_000
 """Of a table of a sweep; of more points it is told what is least and largest."""
 
 
-def show(session: Session, rest: Span) -> Answer:
+def show(session: Conversation, rest: Span) -> Answer:
     """The prediction, or the values of expressions."""
     if not rest.text():
         return Answer((*session.prediction.report().page, *whatif.page(session.state)))
     return Answer(whatif.values([(item, _before(item, session)) for item in _all(rest, session)]))
 
 
-def _all(span: Span, session: Session) -> list[Question]:
+def _all(span: Span, session: Conversation) -> list[Question]:
     return [asked(part, session.state) for part in listed(span) or [span]]
 
 
-def _before(question: Question, session: Session) -> Question | None:
+def _before(question: Question, session: Conversation) -> Question | None:
     """The same asked of the baseline; None where it is the same state, or has no answer."""
     if session.state.baseline is None or question.span.text() == "":
         return None
@@ -51,30 +60,27 @@ def _before(question: Question, session: Session) -> Question | None:
     return found
 
 
-def expr(session: Session, rest: Span) -> Answer:
+def expr(session: Conversation, rest: Span) -> Answer:
     """A formula in the free parameters."""
-    from aspenpy.shell.session.formulas import formula_page
 
     return Answer(formula_page(asked(rest, session.state), session.state))
 
 
-def diff(session: Session, rest: Span) -> Answer:
+def diff(session: Conversation, rest: Span) -> Answer:
     """The derivative by a parameter."""
-    from aspenpy.shell.session.formulas import slope_page
 
     found = around(rest, "by")
     what, name = found or (Span(rest.source, rest.start, rest.start), rest)
     return Answer(slope_page(asked(what, session.state), parameter(name, session.state), name, session.state))
 
 
-def solve(session: Session, rest: Span) -> Answer:
+def solve(session: Conversation, rest: Span) -> Answer:
     """All values of a parameter at which an equation holds."""
-    from aspenpy.shell.session.solving import solved
 
     return Answer(solved(rest, session.state))
 
 
-def plot(session: Session, rest: Span) -> Answer:
+def plot(session: Conversation, rest: Span) -> Answer:
     """A curve over a parameter."""
     found = around(rest, "over")
     what, where = found or (Span(rest.source, rest.start, rest.start), rest)
@@ -94,7 +100,7 @@ def plot(session: Session, rest: Span) -> Answer:
     return Answer((Plot(question.text, question.unit, along.name, xs, tuple(heights), along.log),))
 
 
-def sweep(session: Session, rest: Span) -> Answer:
+def sweep(session: Conversation, rest: Span) -> Answer:
     """A table of values over parameters; of more rows than anybody reads, what is least and largest."""
     from itertools import product
     from math import prod
@@ -120,11 +126,6 @@ def _summed_up(names: list[str], axes: list[Values], where: Span, state: State) 
     """What metrics are at least and at most, and where."""
     import numpy
 
-    from aspenpy.report.sweep import summed_up
-    from aspenpy.studies.sweeps.run import Run
-    from aspenpy.studies.sweeps.study import Dimension, Study
-    from aspenpy.studies.sweeps.sweep import computed
-
     dimensions = [Dimension(item.name, {item.name: numpy.array(item.values, dtype=float)}) for item in axes]
     study = Study([state], [], dimensions, metrics=names)
     try:
@@ -140,9 +141,8 @@ def _value_or_none(value: Any, point: tuple[Any, ...]) -> Any:
         return None
 
 
-def compare(session: Session, rest: Span) -> Answer:
+def compare(session: Conversation, rest: Span) -> Answer:
     """This machine beside others, and with a range the places where the fastest changes."""
-    from aspenpy.studies.explore.comparison import Comparison
 
     state = session.state
     found = around(rest, "over")
@@ -161,8 +161,6 @@ def compare(session: Session, rest: Span) -> Answer:
 
 
 def _machine(span: Span) -> tuple[Machine, str | None]:
-    from aspenpy.models.library import load_machine
-
     name, socket = first_word(span)
     try:
         return load_machine(name.text()), socket.text() or None
@@ -170,24 +168,21 @@ def _machine(span: Span) -> tuple[Machine, str | None]:
         raise placed(error, name) from None
 
 
-def explain(session: Session, rest: Span) -> Answer:
+def explain(session: Conversation, rest: Span) -> Answer:
     """The chain behind the runtime, requirement by requirement."""
     return Answer(session.prediction.explain(rest.text() or None).report().page)
 
 
-def profile(session: Session, rest: Span) -> Answer:
+def profile(session: Conversation, rest: Span) -> Answer:
     """Where the time goes, kernel by kernel; with `calls` who calls whom, too."""
-    from aspenpy.answers.profile import Profile
 
     if rest.text() not in ("", "calls"):
         expected("`calls` or nothing", rest, "profile [calls]")
     return Answer(Profile(session.prediction).report(calls=bool(rest.text())).page)
 
 
-def count(session: Session, rest: Span) -> Answer:
+def count(session: Conversation, rest: Span) -> Answer:
     """How much the kernel asks for, in all and by kernel."""
-    from aspenpy.answers.counting import Counts
-    from aspenpy.answers.prediction import amount_of
 
     state = session.state
     counts = Counts(state)

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from aspenpy.shell.session.question import Question
+from aspenpy.shell.session.state import State
 from aspenpy.tables.numbers import Amount, seconds, setting, worth
 from aspenpy.tables.table import Column, Page, Paragraph, Table, Title
-
-if TYPE_CHECKING:
-    from aspenpy.shell.session.question import Question
-    from aspenpy.shell.session.state import State
 
 MANY_TIMES = 10
 """A change by more than this factor is told as a factor."""

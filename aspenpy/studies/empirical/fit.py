@@ -26,6 +26,7 @@ from aspenpy.studies.empirical.certainty import Certainty, certainty
 from aspenpy.studies.empirical.measurements import Measurement, measurements
 from aspenpy.studies.empirical.proposal import determined
 from aspenpy.studies.empirical.responses import Errors, Responses, require_enough, rms
+from aspenpy.studies.empirical.rewriting import rewritten
 from aspenpy.studies.empirical.search import solved
 from aspenpy.studies.empirical.sheet import Sheet, sheet_of_rows, sheet_of_text
 from aspenpy.tables.result import Result
@@ -113,7 +114,6 @@ class Fit(Record, Result):
     def to_aspen(self, path: str | Path | None = None, *, allow_outside: bool = False) -> str:
         """The text of the model with the fitted values in place, to their certain digits, everything else as it was
         written; `path` says where it will lie, if elsewhere. Raises AspenError where a value is in another file."""
-        from aspenpy.studies.empirical.rewriting import rewritten
 
         values = {item.name: item.certain for item in self.parameters}
         return rewritten(self.application, values, path, allow_outside=allow_outside)

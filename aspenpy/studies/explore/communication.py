@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from aspenpy.cost.cost import CostTree, RequirementCost, slowest
+from aspenpy.cost.cost import CostTree
 from aspenpy.cost.exchanges import EXCHANGES
+from aspenpy.cost.prices import RequirementCost, slowest
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.models.application import flow

@@ -11,7 +11,7 @@ from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.language import nodes
 from aspenpy.language.diagnostics import AspenError, fail, nearest
-from aspenpy.language.dimensions import Dimension, unit_of
+from aspenpy.language.dimensions import Dimension, symbol, unit_of
 from aspenpy.language.infer import dimension_of
 from aspenpy.language.lower import Lowering, constant
 from aspenpy.language.parser import parse_condition, parse_value
@@ -143,7 +143,6 @@ def _unknown(node: nodes.Name, prediction: Prediction) -> NoReturn:
 
 def unit_of_quantity(node: nodes.Expression, prediction: Prediction) -> str:
     """The base unit, where it is known; empty for a plain number."""
-    from aspenpy.language.dimensions import symbol
 
     found = dimension_of(node, lambda name: _dimension(name, prediction))
     return "" if found is None else symbol(found)

@@ -13,7 +13,7 @@ from aspenpy.expr.graph import Expr
 from aspenpy.language import nodes
 from aspenpy.language.axis import Axis, Extent, literal, parsed
 from aspenpy.language.diagnostics import AspenError, fail
-from aspenpy.language.dimensions import BYTES, DIMENSIONLESS, Dimension, symbol
+from aspenpy.language.dimensions import BYTES, DIMENSIONLESS, Dimension, readable, symbol
 from aspenpy.language.infer import dimension_of
 from aspenpy.language.lower import Lowering, guarded
 from aspenpy.language.source import Span
@@ -95,7 +95,6 @@ class Variable(Record):
 
     def shown(self, value: float) -> str:
         """The value as a reader wants it."""
-        from aspenpy.language.dimensions import readable
 
         if self.labels:
             return self.labels[int(numpy.argmin(abs(numpy.array(self.choices) - value)))]

@@ -23,9 +23,9 @@ from aspenpy.engine.reasons import REASONS
 from aspenpy.language.diagnostics import fail, nearest
 from aspenpy.record import Record
 from aspenpy.studies.sweeps.result import attributes
-from aspenpy.studies.sweeps.run import Stretch
 from aspenpy.studies.sweeps.store import Store
 from aspenpy.studies.sweeps.study import Study, label
+from aspenpy.studies.sweeps.work import Stretch
 
 ROWS_AT_ONCE = 1 << 16
 """Rows of a table that are made and written together."""

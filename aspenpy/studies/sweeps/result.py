@@ -12,9 +12,10 @@ from aspenpy.engine.arrays import Floats, Reasons
 from aspenpy.engine.reasons import REASONS
 from aspenpy.language.diagnostics import fail, nearest
 from aspenpy.record import Record
-from aspenpy.studies.sweeps.run import Stretch
 from aspenpy.studies.sweeps.study import Study
+from aspenpy.studies.sweeps.work import Stretch
 from aspenpy.tables.result import Result
+from aspenpy.version import VERSION
 
 
 class Variable(Record):
@@ -135,7 +136,6 @@ class SweepResult(Result, Mapping[str, Variable]):
 
     def to_xarray(self) -> Any:
         """As an `xarray.Dataset`, a variable a metric; reasons are a coordinate."""
-        from aspenpy.studies.sweeps.labelled import dataset
 
         return dataset(self)
 
@@ -152,7 +152,6 @@ def coordinates(study: Study) -> dict[str, tuple[str, NDArray[Any]]]:
 
 def attributes(study: Study) -> dict[str, str]:
     """What was swept, in words and as hashes."""
-    from aspenpy import __version__
 
     names = {
         "application": dict.fromkeys(case.application.name for case in study.cases),
@@ -163,7 +162,7 @@ def attributes(study: Study) -> dict[str, str]:
         **{key: ", ".join(found) for key, found in names.items()},
         "set": ", ".join(f"{name}={value}" for name, value in study.set.items()),
         "model_hash": study.model_hash,
-        "aspenpy_version": __version__,
+        "aspenpy_version": VERSION,
     }
 
 
@@ -186,3 +185,18 @@ class InMemory:
         for name, row in zip(self.study.metrics, self.values, strict=True):
             summary.keep(name, row)
         return SweepResult(self.study, self.values, self.reasons, summary)
+
+
+def dataset(result: SweepResult) -> Any:
+    """An `xarray.Dataset`: a variable a metric with its unit, the axes and the reasons as coordinates."""
+    import xarray
+
+    names = tuple(result.dims)
+    codes = " ".join(f"{code}={words.replace(' ', '_')}" for code, words in REASONS.items())
+    units = result.study.units
+    coords: dict[str, Any] = {
+        name: (*found, {"units": units[name]}) if units.get(name) else found for name, found in result.coords.items()
+    }
+    coords["reason"] = (names, result.reason.values, {"codes": codes})
+    metrics = {name: (names, variable.values, {"units": variable.unit}) for name, variable in result.items()}
+    return xarray.Dataset(metrics, coords, dict(result.attrs))

@@ -22,7 +22,8 @@ from aspenpy.language.diagnostics import fail
 from aspenpy.language.files import require_writable, settle
 from aspenpy.studies.sweeps.lock import Lock
 from aspenpy.studies.sweeps.result import Summary, SweepResult
-from aspenpy.studies.sweeps.run import Run, Stretch
+from aspenpy.studies.sweeps.run import Run
+from aspenpy.studies.sweeps.work import Stretch
 
 VERSION = 1
 """Of the journal."""

@@ -1,0 +1,130 @@
+"""Prices: what a requirement and a block take on the components that serve them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from aspenpy.cost.caches.traffic import Traffic
+from aspenpy.expr import graph
+from aspenpy.expr.graph import Expr
+from aspenpy.models.application import flow
+from aspenpy.models.application.total import summed
+from aspenpy.models.machine.model import Place, Resource
+from aspenpy.record import Record
+
+MEMORY_RESOURCES = ("loads", "stores")
+"""What a memory is asked for, and data that lie in a certain one."""
+
+
+class Offer(Record):
+    """Who serves a resource: the first component that offers it, depth first, or the memory in which data lie. One
+    that others come before has an `alias`, `memory.resource`: what it serves overlaps with what they do."""
+
+    resource: Resource
+    place: Place
+    alias: str | None = None
+
+    @property
+    def where(self) -> str:
+        """The component as a path: `keeneland/node/x5660/core`."""
+        return "/".join(self.place.path)
+
+
+class AppliedTrait(Record):
+    """A trait that changed the time of a requirement, and the time behind it (seconds, serial)."""
+
+    name: str
+    arguments: tuple[Expr | str, ...]
+    formula: Expr
+    time: Expr
+
+
+class RequirementCost(flow.Node):
+    """A requirement on the component that serves it.
+
+    `base` is the serial time before traits, `serial` behind them, `rounds` how many times the
+    components must be filled (ceil(P / Q)), `time` their product; all in seconds. Where it says how it
+    touches its data, `traffic` is what that moves between the caches, and the times are memory's with
+    what they leave for it.
+    """
+
+    requirement: flow.Requirement
+    offer: Offer | None
+    base: Expr
+    traits: tuple[AppliedTrait, ...]
+    ignored: tuple[str, ...]
+    serial: Expr
+    rounds: Expr
+    time: Expr
+    traffic: Traffic | None = None
+
+    @property
+    def server(self) -> str:
+        """What its time counts for: the resource, or the alias of the memory that serves it."""
+        alias = None if self.offer is None else self.offer.alias
+        return alias or self.requirement.resource
+
+
+class LevelCost(Record):
+    """Seconds in which a cache is busy with what a block moves through it."""
+
+    name: str
+    place: Place
+    time: Expr
+
+
+class Together(Record):
+    """Resources of one block that cannot overlap, and their time together (seconds)."""
+
+    resources: tuple[str, ...]
+    time: Expr
+
+
+class BlockCost(flow.Node):
+    """A block on the machine: it takes as long as the slowest of its groups."""
+
+    block: flow.Block
+    requirements: tuple[RequirementCost, ...]
+    groups: tuple[Together, ...]
+    time: Expr
+    levels: tuple[LevelCost, ...] = ()
+
+
+def first_largest(times: list[Expr]) -> list[Expr]:
+    """For each time the condition that it is the largest, the first of equals."""
+    if len(times) == 1:
+        return [graph.TRUE]
+    largest = graph.apply("max", *times)
+    found = []
+    smaller_so_far = graph.TRUE
+    for time in times:
+        found.append(graph.junction("and", smaller_so_far, graph.compare("==", time, largest)))
+        smaller_so_far = graph.junction("and", smaller_so_far, graph.compare("!=", time, largest))
+    return found
+
+
+def conflict_groups(times: Mapping[str, Expr], conflicts: frozenset[tuple[str, str]]) -> tuple[Together, ...]:
+    """The resources of a block in groups that conflict, transitively through resources of the block, in
+    the order in which they first appear."""
+    leader = {name: name for name in times}
+
+    def find(name: str) -> str:
+        while leader[name] != name:
+            name = leader[name]
+        return name
+
+    order = {name: position for position, name in enumerate(times)}
+    for first, second in conflicts:
+        if first in leader and second in leader:
+            low, high = sorted((find(first), find(second)), key=order.__getitem__)
+            leader[high] = low
+    members: dict[str, list[str]] = {}
+    for name in times:
+        members.setdefault(find(name), []).append(name)
+    return tuple(Together(tuple(names), summed(times[name] for name in names)) for names in members.values())
+
+
+def slowest(groups: tuple[Together, ...]) -> Expr:
+    """The time of a block: the longest of its groups."""
+    times = [group.time for group in groups]
+    return graph.apply("max", *times) if len(times) > 1 else times[0] if times else graph.ZERO

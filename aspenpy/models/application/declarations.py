@@ -1,0 +1,272 @@
+"""Declarations: a loaded application model, its names resolved on demand."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any, Self
+
+from aspenpy.expr import graph
+from aspenpy.expr.graph import Expr
+from aspenpy.language import nodes
+from aspenpy.language.diagnostics import Diagnostic, fail, instead_of, nearest
+from aspenpy.language.draw_sites import Draw, draw_sites, site_in_text
+from aspenpy.language.lower import Lowering, Origins, constant, guarded
+from aspenpy.language.printer import to_aspen
+from aspenpy.language.source import Span
+from aspenpy.language.statements import statements_in
+from aspenpy.models.application.flow import Kernel
+from aspenpy.record import Record
+from aspenpy.tables.result import Result
+
+
+class Parameter(Record):
+    """A global parameter under its full name (`n`, `fft3d.n`), with the range it declares."""
+
+    name: str
+    symbol: Expr
+    value: Expr
+    low: Expr | None
+    high: Expr | None
+    node: nodes.Parameter
+    span: Span | None
+
+
+class Data(Record):
+    """A data structure and its size in bytes."""
+
+    name: str
+    size: Expr
+    node: nodes.Data
+    span: Span | None
+
+
+class Declarations(Result):
+    """What an application model declares, names resolved: kernels, data, parameters, enums, imports."""
+
+    reported_by = "application"
+
+    def __init__(
+        self,
+        node: nodes.Application,
+        imports: Mapping[str, Self] | None = None,
+        kernel_imports: Mapping[str, Mapping[str, Self]] | None = None,
+        prefix: str = "",
+        warnings: tuple[Diagnostic, ...] = (),
+        reads_outside: bool = False,
+    ) -> None:
+        self.node = node
+        self.imports = dict(imports or {})
+        self.kernel_imports = {kernel: dict(models) for kernel, models in (kernel_imports or {}).items()}
+        self.prefix = prefix
+        self.warnings = warnings
+        self.reads_outside = reads_outside
+        self.origins: Origins = {}
+        self._flows: dict[str, Kernel] = {}
+
+    @property
+    def name(self) -> str:
+        return self.node.name
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Declarations) and self._identity() == other._identity()
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash((self.node, self.prefix))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        arguments = self.node, self.imports, self.kernel_imports, self.prefix, self.warnings, self.reads_outside
+        return type(self), arguments
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.name}: {len(self.parameters)} parameters, {len(self.kernels)} kernels>"
+
+    def _identity(self) -> tuple[Any, ...]:
+        return self.node, self.imports, self.kernel_imports, self.prefix
+
+    def to_aspen(self) -> str:
+        """The model as Aspen text (imported models stay imports)."""
+        return self._text
+
+    @cached_property
+    def _text(self) -> str:
+        return to_aspen(self.node)
+
+    # -- what it declares ------------------------------------------------------------------------
+
+    @cached_property
+    def kernels(self) -> dict[str, nodes.Kernel]:
+        """Its own kernels by name; of two with one name the later holds."""
+        return {kernel.name: kernel for kernel in self.node.kernels}
+
+    @cached_property
+    def declared(self) -> dict[str, nodes.Parameter]:
+        """Its own global parameters by name; of two with one name the later holds."""
+        return {node.name: node for node in self.node.declarations if isinstance(node, nodes.Parameter)}
+
+    @cached_property
+    def enums(self) -> dict[str, nodes.Enum]:
+        return {node.name: node for node in self.node.declarations if isinstance(node, nodes.Enum)}
+
+    @cached_property
+    def constants(self) -> dict[str, int]:
+        """The members of its enums with their values."""
+        return enum_constants(self.enums.values())
+
+    @cached_property
+    def data(self) -> dict[str, Data]:
+        """Its data structures under their full names, imported ones included."""
+        found = {
+            self.prefix + node.name: self.data_of(node)
+            for node in self.node.declarations
+            if isinstance(node, nodes.Data)
+        }
+        for model in self.imports.values():
+            found |= model.data
+        return found
+
+    def data_of(self, node: nodes.Data, lower: Lowering | None = None) -> Data:
+        """The data structure a declaration names: its size in bytes, as given or as the product of the factors."""
+        lower = lower or self.lowering
+        if node.size is not None:
+            size = guarded(lower, node.size)
+        else:
+            size = graph.mul(*(guarded(lower, factor) for factor in node.factors))
+        return Data(self.prefix + node.name, size, node, node.span)
+
+    @cached_property
+    def parameters(self) -> dict[str, Parameter]:
+        """Its global parameters under their full names, imported ones included, overrides of imports applied."""
+        found = {self.prefix + node.name: self._parameter(node) for node in self.declared.values()}
+        for model in self.models():
+            found |= model.parameters
+        for node in self._imports():
+            model = self.imports[node.name]
+            for override in node.overrides:
+                if override.name in model.declared:
+                    parameter = found[model.prefix + override.name]
+                    value = model.member_check(parameter.node, guarded(self.lowering, override.value))
+                    found[parameter.name] = parameter.replace(value=value)
+        return found
+
+    def models(self) -> list[Self]:
+        """The models it imports, those its kernels import included."""
+        return [
+            *self.imports.values(),
+            *(model for models in self.kernel_imports.values() for model in models.values()),
+        ]
+
+    def _imports(self) -> list[nodes.Import]:
+        return [node for node in self.node.declarations if isinstance(node, nodes.Import)]
+
+    def _parameter(self, node: nodes.Parameter) -> Parameter:
+        low, high = (None if bound is None else guarded(self.lowering, bound) for bound in (node.low, node.high))
+        value = self.member_check(node, guarded(self.lowering, node.value))
+        name = self.prefix + node.name
+        return Parameter(name, graph.symbol(name), value, low, high, node, node.span)
+
+    def member_check(self, node: nodes.Parameter, value: Expr) -> Expr:
+        """`in name` wants a member of that enum: the value, or the mistake in its place."""
+        if node.member_of is None:
+            return value
+        span = node.name_span or node.span
+        if node.member_of not in self.enums:
+            hint = nearest(node.member_of, self.enums)
+            return graph.failure(Diagnostic("unknown-enum", f"unknown enum `{node.member_of}`", span, hint=hint))
+        members = self.enums[node.member_of].members
+        message = f"the value of `{node.name}` is not a member of `{node.member_of}`"
+        hint = "its members are " + ", ".join(members)
+        wrong = graph.failure(Diagnostic("not-a-member", message, span, hint=hint))
+        result = wrong
+        for position in reversed(range(len(members))):
+            result = graph.if_else(graph.compare("==", value, graph.number(position)), value, result)
+        return result
+
+    # -- names -----------------------------------------------------------------------------------
+
+    @cached_property
+    def lowering(self) -> Lowering:
+        """Lowers expressions in the scope of the globals."""
+        return Lowering(self.resolve, self.origins, (), self.site_of_draw)
+
+    def site_of_draw(self, node: Draw) -> str:
+        """What tells a draw from all others of the model, whatever their call and pass."""
+        return self._draw_sites.get(id(node)) or site_in_text(node)
+
+    @cached_property
+    def _draw_sites(self) -> dict[int, str]:
+        kernels = {self.prefix + kernel.name: kernel for kernel in self.node.kernels}
+        return draw_sites({self.prefix: self.node.declarations, **kernels})
+
+    def resolve(self, node: nodes.Name) -> Expr:
+        """The node for a name in the scope of the globals: parameter, enum member, imported name, constant.
+
+        A name that nobody here defines is a free symbol: the machine may define it, or `--set`.
+        """
+        return self.lookup(node.name) or graph.symbol(self.prefix + node.name)
+
+    def lookup(self, name: str) -> Expr | None:
+        head, _, tail = name.partition(".")
+        if tail:
+            return self.imports[head].lookup(tail) if head in self.imports else None
+        if name in self.declared:
+            return graph.symbol(self.prefix + name)
+        if name in self.constants:
+            return graph.number(self.constants[name])
+        return constant(name)
+
+    def known_names(self) -> list[str]:
+        """Names an expression here may use, for "did you mean"."""
+        return [
+            *self.declared,
+            *self.constants,
+            *(name for model in self.imports.values() for name in model.parameters),
+        ]
+
+    # -- kernels ---------------------------------------------------------------------------------
+
+    def find_kernel(
+        self, name: str, caller: str | None = None, span: Span | None = None, within: str = ""
+    ) -> tuple[Self, nodes.Kernel]:
+        """The kernel of that name, dotted for imported ones, with the model it is in. `within` is what the
+        user wrote before the name (`fft3d.`)."""
+        head, _, tail = name.partition(".")
+        local = self.kernel_imports.get(caller or "", {})
+        if tail and (model := local.get(head) or self.imports.get(head)):
+            return model.find_kernel(tail, None, span, f"{within}{head}.")
+        if name in self.kernels:
+            return self, self.kernels[name]
+        in_reach = {**self.imports, **local}
+        known = [*self.kernels, *(f"{model.name}.{kernel}" for model in in_reach.values() for kernel in model.kernels)]
+        written = [within + other for other in known]
+        hint = instead_of(within + name, written, "kernels")
+        fail("unknown-kernel", f"unknown kernel `{within}{name}`", span, hint=hint)
+
+    @cached_property
+    def resources(self) -> tuple[str, ...]:
+        """The resources that some kernel asks for, imported kernels included, in the order written."""
+        own = [
+            requirement.resource
+            for kernel in self.node.kernels
+            for statement in statements_in(kernel.body)
+            if isinstance(statement, nodes.Execute)
+            for requirement in statement.requirements
+        ]
+        return tuple(dict.fromkeys([*own, *(name for model in self.models() for name in model.resources)]))
+
+    def entry_kernels(self) -> list[str]:
+        """What a run evaluates: `main`, or without one each kernel that has no arguments."""
+        return (
+            ["main"]
+            if "main" in self.kernels
+            else [name for name, kernel in self.kernels.items() if not kernel.formals]
+        )
+
+
+def enum_constants(enums: Any) -> dict[str, int]:
+    """The members of some enums: 0, 1, 2, ..."""
+    return {member: value for enum in enums for value, member in enumerate(enum.members)}
