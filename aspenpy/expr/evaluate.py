@@ -247,7 +247,7 @@ def _sum(run: Evaluation, node: Expr) -> Value:
     try:
         return _exact_sum(run, node, passes)
     except _TooManyPasses:
-        from aspenpy.expr.lanes import summed
+        from aspenpy.expr.lanes import summed  # with NumPy, which short sums do without
 
         run.exact_passes_left, run.begun = None, begun
         return summed(run, node, passes)
