@@ -49,14 +49,15 @@ def bounds(expr: Expr, box: Box, moving: Expr) -> Range:
 
 def ranges(expr: Expr, box: Box, moving: Expr) -> dict[Expr, Range]:
     """The ranges of all nodes that an expression is made of."""
-    known: dict[Expr, Range] = {}
-    for node in graph.topological(expr):
+
+    def rule(node: Expr, known: Mapping[Expr, Range]) -> Range:
         found = _range(node, known, box, moving)
-        known[node] = found._replace(direction=FLAT) if found.single else found
-    return known
+        return found._replace(direction=FLAT) if found.single else found
+
+    return graph.folded(rule, expr)
 
 
-def _range(node: Expr, known: dict[Expr, Range], box: Box, moving: Expr) -> Range:
+def _range(node: Expr, known: Mapping[Expr, Range], box: Box, moving: Expr) -> Range:
     if node in box:
         low, high = box[node]
         return Range(low, high, RISING if node is moving else FLAT)
@@ -291,7 +292,7 @@ def _if_else(node: Expr, parts: list[Range]) -> Range:
     return Range(min(then.low, otherwise.low), max(then.high, otherwise.high), None)
 
 
-def _sum(node: Expr, known: dict[Expr, Range], box: Box, moving: Expr) -> Range:
+def _sum(node: Expr, known: Mapping[Expr, Range], box: Box, moving: Expr) -> Range:
     """Terms that are not negative: more passes, or larger terms, make more."""
     counter, _, body = node.args
     count = known[node.args[1]]

@@ -229,13 +229,10 @@ class Search:
 
 def jumps(expr: Expr, symbol: Expr) -> bool:
     """Whether the expression may leap as the symbol moves, so that its slope does not tell where it goes."""
-    moving = {symbol}
-    for node in graph.topological(expr):
-        if moving.isdisjoint(node.args):
-            continue
-        moving.add(node)
-        if node.kind in JUMPING_KINDS or (node.kind == "apply" and node.payload in JUMPING_FUNCTIONS):
-            return True
-        if node.kind == "sum" and node.args[1] in moving:
-            return True
-    return False
+    moving = dict.fromkeys(graph.dependents(expr, on=[symbol]))
+    return any(
+        node.kind in JUMPING_KINDS
+        or (node.kind == "apply" and node.payload in JUMPING_FUNCTIONS)
+        or (node.kind == "sum" and node.args[1] in moving)
+        for node in moving
+    )

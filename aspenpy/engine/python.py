@@ -134,9 +134,12 @@ def _array_arguments(node: Expr) -> tuple[Expr, ...]:
 
 
 def _enforce(law: str) -> Callable[[float, float], float]:
+    rule = LAWS[law]
+    least = rule.low if rule.from_zero else None
+
     def enforced(value: float, subject: float) -> float:
-        if not LAWS[law].holds(subject):
-            raise DomainError(LAWS[law].broken(subject))
+        if not (rule.holds(subject) if least is None else subject >= least):
+            raise DomainError(rule.broken(subject))
         return value
 
     return enforced

@@ -32,15 +32,14 @@ def unrolled(roots: Sequence[Expr]) -> list[Expr]:
 
 
 def _unrolled_once(roots: Sequence[Expr]) -> list[Expr]:
-    new: dict[Expr, Expr] = {}
-    for node in graph.topological(*roots):
-        args = tuple(new.get(arg, arg) for arg in node.args)
-        if args != node.args:
-            new[node] = graph.rebuilt(node, args)
-        made = new.get(node, node)
-        if made.kind == "sum" and (terms := _terms(made)) is not None:
-            new[node] = graph.add(*terms)
-    return [new.get(root, root) for root in roots]
+    def written(node: Expr, args: tuple[Expr, ...]) -> Expr | None:
+        if node.kind != "sum":
+            return None
+        made = graph.rebuilt(node, args) if args != node.args else node
+        terms = _terms(made) if made.kind == "sum" else None
+        return made if terms is None else graph.add(*terms)
+
+    return graph.rewritten(roots, written)
 
 
 def _terms(total: Expr) -> list[Expr] | None:
@@ -67,14 +66,11 @@ def exact_at_steps(roots: Sequence[Expr]) -> list[Expr]:
             near.update(node.args)
         elif node.kind in ("index", "sum"):
             near.update(node.args[1:2] if node.kind == "sum" else node.args[1:])
-    new: dict[Expr, Expr] = {}
-    for node in order:
-        args = tuple(new.get(arg, arg) for arg in node.args)
-        if node in near and node.kind in ("mul", "div"):
-            new[node] = _with_whole_constants(node.kind, args)
-        elif args != node.args:
-            new[node] = graph.rebuilt(node, args)
-    return [new.get(root, root) for root in roots]
+
+    def written(node: Expr, args: tuple[Expr, ...]) -> Expr | None:
+        return _with_whole_constants(node.kind, args) if node in near and node.kind in ("mul", "div") else None
+
+    return graph.rewritten(roots, written)
 
 
 def _with_whole_constants(kind: str, args: tuple[Expr, ...]) -> Expr:

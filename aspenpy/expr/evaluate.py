@@ -14,7 +14,7 @@ from aspenpy.expr.failures import EvaluationError as EvaluationError
 from aspenpy.expr.functions import FUNCTIONS
 from aspenpy.expr.graph import COMPARISONS
 from aspenpy.expr.laws import LAWS
-from aspenpy.expr.node import Expr, topological
+from aspenpy.expr.node import Expr, dependents
 
 Value = Any
 """int, Fraction, float; bool for a condition; a tuple of values for an array."""
@@ -121,11 +121,7 @@ class Evaluation:
         """The nodes of a sum's body that depend on its counter."""
         if total not in self._inside:
             counter, _, body = total.args
-            inside = {counter}
-            for node in topological(body, since=counter.serial):
-                if not inside.isdisjoint(node.args):
-                    inside.add(node)
-            self._inside[total] = list(inside)
+            self._inside[total] = dependents(body, on=[counter])
         return self._inside[total]
 
     def one_pass(self, total: Expr, number: int) -> Value:
@@ -251,7 +247,7 @@ def _sum(run: Evaluation, node: Expr) -> Value:
     try:
         return _exact_sum(run, node, passes)
     except _TooManyPasses:
-        from aspenpy.expr.lanes import summed
+        from aspenpy.expr.lanes import summed  # with NumPy, which short sums do without
 
         run.exact_passes_left, run.begun = None, begun
         return summed(run, node, passes)

@@ -35,13 +35,14 @@ from aspenpy.expr import traits
 from aspenpy.expr.arithmetic import COMPARISONS, DomainError, Number, divide, plus, raised, times
 from aspenpy.expr.functions import FUNCTIONS
 from aspenpy.expr.laws import LAWS
-from aspenpy.expr.node import CONSTRUCTORS, Expr, shared, topological
+from aspenpy.expr.node import CONSTRUCTORS, Expr, dependents, folded, shared, topological
 from aspenpy.expr.traits import INTEGER, NONNEGATIVE, TOTAL
 
 __all__ = [
     "COMPARISONS", "FALSE", "ONE", "TRUE", "ZERO", "Expr", "add", "apply", "array", "checked", "compare", "counter",
-    "div", "draw", "failure", "free_symbols", "if_else", "index", "is_integer", "is_total", "junction", "mul", "neg",
-    "number", "power", "stream", "sub", "substitute", "summation", "symbol", "topological",
+    "dependents", "div", "draw", "failure", "folded", "free_symbols", "if_else", "index", "is_integer", "is_total",
+    "junction", "mul", "neg", "number", "power", "rewritten", "stream", "sub", "substitute", "summation", "symbol",
+    "topological",
 ]  # fmt: skip
 
 LONGEST_CHAIN = 32
@@ -418,6 +419,30 @@ def rebuilt(node: Expr, args: tuple[Expr, ...]) -> Expr:
     return _REBUILD[node.kind](node.payload, args)
 
 
+def rewritten(
+    exprs: Sequence[Expr],
+    exception: Callable[[Expr, tuple[Expr, ...]], Expr | None],
+    carry: Callable[[Expr, Expr], None] | None = None,
+    since: int = 0,
+) -> list[Expr]:
+    """The expressions with each node rebuilt of its new arguments, unless the exception, which is given the node and
+    these, says what stands there instead. `carry(old, new)` is told of each node that was rebuilt; nodes with a serial
+    below `since` stay."""
+    new: dict[Expr, Expr] = {}
+    for node in topological(*exprs, since=since):
+        args = tuple([new.get(arg, arg) for arg in node.args])
+        instead = exception(node, args)
+        if instead is not None:
+            new[node] = instead
+        elif args != node.args:
+            replacement = rebuilt(node, args)
+            if replacement is not node:
+                new[node] = replacement
+                if carry is not None:
+                    carry(node, replacement)
+    return [new.get(expr, expr) for expr in exprs]
+
+
 def substitute(
     exprs: Sequence[Expr],
     bindings: Mapping[Expr, Expr],
@@ -429,13 +454,5 @@ def substitute(
     """
     if not bindings:
         return list(exprs)
-    new = dict(bindings)
-    for node in topological(*exprs, since=min(key.serial for key in bindings)):
-        if node in new or not any(arg in new for arg in node.args):
-            continue
-        replacement = rebuilt(node, tuple([new.get(arg, arg) for arg in node.args]))
-        if replacement is not node:
-            new[node] = replacement
-            if carry is not None:
-                carry(node, replacement)
-    return [new.get(expr, expr) for expr in exprs]
+    since = min(key.serial for key in bindings)
+    return rewritten(exprs, lambda node, args: bindings.get(node), carry, since)

@@ -6,10 +6,10 @@ greater than those of its arguments: nodes sorted by serial are in an order of c
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from operator import attrgetter
 from threading import Lock
-from typing import Any
+from typing import Any, TypeVar
 from weakref import WeakValueDictionary
 
 from aspenpy.expr.arithmetic import Number
@@ -143,3 +143,23 @@ def topological(*roots: Expr, since: int = 0) -> list[Expr]:
                 seen.add(arg)
                 waiting.append(arg)
     return sorted(seen, key=attrgetter("serial"))
+
+
+def dependents(*roots: Expr, on: Collection[Expr]) -> list[Expr]:
+    """The nodes of the roots that depend on some others, and those themselves, each after its arguments."""
+    found = dict.fromkeys(on)
+    for node in topological(*roots, since=min([cause.serial for cause in on], default=0)):
+        if node not in found and not found.keys().isdisjoint(node.args):
+            found[node] = None
+    return list(found)
+
+
+Found = TypeVar("Found")
+
+
+def folded(rule: Callable[[Expr, Mapping[Expr, Found]], Found], *roots: Expr) -> dict[Expr, Found]:
+    """What a rule says of each node of the roots, which it is given with what it said of those before."""
+    found: dict[Expr, Found] = {}
+    for node in topological(*roots):
+        found[node] = rule(node, found)
+    return found

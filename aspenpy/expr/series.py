@@ -14,7 +14,7 @@ from math import comb, lcm
 
 from aspenpy.expr import graph
 from aspenpy.expr.laws import LAWS
-from aspenpy.expr.node import CONSTRUCTORS, Expr, shared, topological
+from aspenpy.expr.node import CONSTRUCTORS, Expr, dependents, shared
 from aspenpy.expr.traits import INTEGER, NONNEGATIVE
 
 Guard = tuple[str, Expr, Expr | None]
@@ -62,16 +62,13 @@ def closed_sum(counter: Expr, count: Expr, body: Expr) -> Expr:
         raise ValueError("a sum runs over a counter")
     if count.kind == "number" and count.payload <= 1:
         return graph.substitute([body], {counter: graph.ZERO})[0] if count.payload > 0 else graph.ZERO
-    inside = {counter}
-    for node in topological(body, since=counter.serial):
-        if not inside.isdisjoint(node.args):
-            inside.add(node)
+    inside = dependents(body, on=[counter])
     passes = graph.apply("ceil", count)
-    if body not in inside:
+    if inside[-1] is not body:
         return graph.mul(passes, body)
     if len(inside) > MOST_INSIDE:
         return shared("sum", (counter, count, body), None, body.traits & (INTEGER | NONNEGATIVE))
-    return _Split(counter, count, passes, sorted(inside, key=lambda node: node.serial)).total(body)
+    return _Split(counter, count, passes, inside).total(body)
 
 
 CONSTRUCTORS["sum"] = closed_sum

@@ -29,22 +29,14 @@ def hoisted(expr: Expr, moving: Iterable[Expr]) -> Hoisted:
     """The expression with a symbol in the place of each largest part that depends neither on the moving symbols nor on
     the counter of a sum around it."""
     wanted = frozenset(moving)
-    found: dict[Expr, Expr] = {}
-    changed: dict[Expr, Expr] = {}
 
     def is_fixed(node: Expr) -> bool:
         free = graph.free_symbols(node)
         return free.isdisjoint(wanted) and not any(graph.is_counter(symbol) for symbol in free)
 
-    def replacement(node: Expr) -> Expr:
-        if node.kind in NUMERIC and is_fixed(node):
-            return found.setdefault(node, graph.symbol(f"part{len(found)}", OWNER))
-        return changed.get(node, node)
-
-    for node in graph.topological(expr):
-        if node.kind not in OPAQUE and node.args and not is_fixed(node):
-            args = tuple(replacement(arg) for arg in node.args)
-            if args != node.args:
-                changed[node] = graph.rebuilt(node, args)
-    result = replacement(expr)
+    opened = [node for node in graph.topological(expr) if node.kind not in OPAQUE and not is_fixed(node)]
+    used = [arg for node in opened for arg in node.args] + [expr]
+    parts = dict.fromkeys(arg for arg in used if arg.kind in NUMERIC and is_fixed(arg))
+    found = {part: graph.symbol(f"part{number}", OWNER) for number, part in enumerate(parts)}
+    result = graph.rewritten([expr], lambda node, args: node if node.kind in OPAQUE else found.get(node))[0]
     return Hoisted(result, tuple(found.values()), tuple(found))

@@ -167,13 +167,12 @@ def without_steps(expr: Expr, symbols: Iterable[Expr]) -> Expr:
     """The expression with the ramp for each `ceil`, `floor` and `round` that depends on the symbols: a search that
     looks at slopes would find such a parameter to do nothing."""
     wanted = set(symbols)
-    changed: dict[Expr, Expr] = {}
-    for node in graph.topological(expr):
-        if node.kind == "apply" and node.payload in STEPS and not graph.free_symbols(node).isdisjoint(wanted):
-            changed[node] = changed.get(node.args[0], node.args[0])
-        elif any(arg in changed for arg in node.args):
-            changed[node] = graph.rebuilt(node, tuple(changed.get(arg, arg) for arg in node.args))
-    return changed.get(expr, expr)
+
+    def ramp(node: Expr, args: tuple[Expr, ...]) -> Expr | None:
+        steps = node.kind == "apply" and node.payload in STEPS and not graph.free_symbols(node).isdisjoint(wanted)
+        return args[0] if steps else None
+
+    return graph.rewritten([expr], ramp)[0]
 
 
 class Row(NamedTuple):

@@ -9,7 +9,7 @@ terms are written out beforehand (`written_out`), so that each term takes its ow
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from functools import reduce
 
@@ -92,15 +92,15 @@ def _powers(product: Product) -> list[Expr]:
 
 def _forms(root: Expr, known: Known) -> dict[Expr, Polynomial]:
     """The form of each node that stands for a number."""
-    forms: dict[Expr, Polynomial] = {}
-    for node in graph.topological(root):
+
+    def form(node: Expr, forms: Mapping[Expr, Polynomial]) -> Polynomial:
         if known[node].single:
-            forms[node] = _constant(known[node].low)
-            continue
+            return _constant(known[node].low)
         rule = _RULES.get(node.kind)
         found = rule(node, forms, known) if rule is not None else None
-        forms[node] = found if found is not None and len(found) <= MOST_TERMS else _variable(node)
-    return forms
+        return found if found is not None and len(found) <= MOST_TERMS else _variable(node)
+
+    return graph.folded(form, root)
 
 
 def _constant(value: Real) -> Polynomial:
@@ -137,14 +137,14 @@ def _joined(first: Product, second: Product) -> Product:
     return tuple((variable, exponent) for variable, exponent in ordered if exponent)
 
 
-def _mul(node: Expr, forms: dict[Expr, Polynomial], known: Known) -> Polynomial | None:
+def _mul(node: Expr, forms: Mapping[Expr, Polynomial], known: Known) -> Polynomial | None:
     product: Polynomial | None = forms[node.args[0]]
     for arg in node.args[1:]:
         product = None if product is None else _multiplied(product, forms[arg])
     return product
 
 
-def _div(node: Expr, forms: dict[Expr, Polynomial], known: Known) -> Polynomial | None:
+def _div(node: Expr, forms: Mapping[Expr, Polynomial], known: Known) -> Polynomial | None:
     """By a single product that stays on one side of 0."""
     top, bottom = node.args
     if len(forms[bottom]) != 1 or known[bottom].low <= 0 <= known[bottom].high:
@@ -154,7 +154,7 @@ def _div(node: Expr, forms: dict[Expr, Polynomial], known: Known) -> Polynomial 
     return _multiplied(forms[top], {inverse: 1 / coefficient})
 
 
-def _power(node: Expr, forms: dict[Expr, Polynomial], known: Known) -> Polynomial | None:
+def _power(node: Expr, forms: Mapping[Expr, Polynomial], known: Known) -> Polynomial | None:
     base, exponent = node.args
     if not known[exponent].single or known[exponent].low != int(known[exponent].low):
         return None
@@ -167,7 +167,7 @@ def _power(node: Expr, forms: dict[Expr, Polynomial], known: Known) -> Polynomia
     return result
 
 
-def _apply(node: Expr, forms: dict[Expr, Polynomial], known: Known) -> Polynomial | None:
+def _apply(node: Expr, forms: Mapping[Expr, Polynomial], known: Known) -> Polynomial | None:
     """The argument of `max` or `min` that is certain to be chosen."""
     if node.payload not in ("max", "min"):
         return None
@@ -178,7 +178,7 @@ def _apply(node: Expr, forms: dict[Expr, Polynomial], known: Known) -> Polynomia
     return None
 
 
-def _exceeds(arg: Expr, other: Expr, sign: int, forms: dict[Expr, Polynomial], known: Known) -> bool:
+def _exceeds(arg: Expr, other: Expr, sign: int, forms: Mapping[Expr, Polynomial], known: Known) -> bool:
     """Whether `sign * arg` is nowhere below `sign * other`: by their ranges, or because no term of the difference can
     be negative."""
     upper, lower = (arg, other) if sign > 0 else (other, arg)
@@ -191,14 +191,14 @@ def _exceeds(arg: Expr, other: Expr, sign: int, forms: dict[Expr, Polynomial], k
     )
 
 
-def _if_else(node: Expr, forms: dict[Expr, Polynomial], known: Known) -> Polynomial | None:
+def _if_else(node: Expr, forms: Mapping[Expr, Polynomial], known: Known) -> Polynomial | None:
     condition, then, otherwise = node.args
     if not known[condition].single:
         return None
     return forms[then if known[condition].low else otherwise]
 
 
-_RULES: dict[str, Callable[[Expr, dict[Expr, Polynomial], Known], Polynomial | None]] = {
+_RULES: dict[str, Callable[[Expr, Mapping[Expr, Polynomial], Known], Polynomial | None]] = {
     "add": lambda node, forms, known: _sum([forms[arg] for arg in node.args]),
     "neg": lambda node, forms, known: _scaled(Fraction(-1), forms[node.args[0]]),
     "mul": _mul,

@@ -38,24 +38,20 @@ class Lifting(Record):
 
 def lifted(exprs: Sequence[Expr], symbols: Sequence[Expr]) -> Lifting:
     """Of each `max` that depends on the symbols and is in no loop."""
-    moving, looped = set(symbols), _looped(exprs)
-    new: dict[Expr, Expr] = {}
+    moving, looped = set(graph.dependents(*exprs, on=symbols)), _looped(exprs)
     found: list[tuple[Expr, Expr]] = []
     floors: list[tuple[Expr, int]] = []
-    for node in graph.topological(*exprs):
-        if moving.isdisjoint(node.args):
-            continue
-        moving.add(node)
-        args = tuple(new.get(arg, arg) for arg in node.args)
-        if node.kind == "apply" and node.payload == "max" and node not in looped and len(found) < MOST_LIFTED:
-            symbol = graph.symbol(f"max{len(found)}", "lifted")
-            found.append((symbol, node))
-            floors += [(graph.sub(arg, symbol), len(found) - 1) for arg in args]
-            new[node] = symbol
-        elif any(arg in new for arg in node.args):
-            new[node] = graph.rebuilt(node, args)
+
+    def lift(node: Expr, args: tuple[Expr, ...]) -> Expr | None:
+        if node.payload != "max" or node not in moving or node in looped or len(found) >= MOST_LIFTED:
+            return None
+        symbol = graph.symbol(f"max{len(found)}", "lifted")
+        found.append((symbol, node))
+        floors.extend((graph.sub(arg, symbol), len(found) - 1) for arg in args)
+        return symbol
+
     return Lifting(
-        tuple(new.get(expr, expr) for expr in exprs),
+        tuple(graph.rewritten(exprs, lift)),
         tuple(symbol for symbol, _ in found),
         tuple(node for _, node in found),
         tuple(floor for floor, _ in floors),
@@ -73,14 +69,11 @@ def ramps(exprs: Sequence[Expr]) -> list[Expr]:
     """The expressions with the ramp that each staircase climbs in its place: what a search follows where the steps
     themselves are flat. Steps inside of loops stay."""
     looped = _looped(exprs)
-    new: dict[Expr, Expr] = {}
-    for node in graph.topological(*exprs):
-        args = tuple(new.get(arg, arg) for arg in node.args)
-        if node.kind == "apply" and node.payload in STEPS and node not in looped:
-            new[node] = args[0]
-        elif args != node.args:
-            new[node] = graph.rebuilt(node, args)
-    return [new.get(expr, expr) for expr in exprs]
+
+    def ramp(node: Expr, args: tuple[Expr, ...]) -> Expr | None:
+        return args[0] if node.kind == "apply" and node.payload in STEPS and node not in looped else None
+
+    return graph.rewritten(exprs, ramp)
 
 
 def _looped(exprs: Sequence[Expr]) -> set[Expr]:

@@ -26,10 +26,7 @@ class Points(Lanes):
         self.run = Evaluation({}, seed)
         self.columns = columns
         self.parent = self.parent_lane = None
-        self.inside = set(columns)
-        for node in graph.topological(*exprs):
-            if not self.inside.isdisjoint(node.args):
-                self.inside.add(node)
+        self.inside = set(graph.dependents(*exprs, on=columns))
         self.size = len(next(iter(columns.values())))
         self.known: dict[Expr, Any] = dict(columns)
         self.grade = {symbol: WHOLE if _whole(column) else EXACT for symbol, column in columns.items()}
