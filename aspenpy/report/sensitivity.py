@@ -36,6 +36,8 @@ def report(result: Result, subject: str, unit: str) -> Report:
 
 def _said(result: Result) -> str:
     leaders = _leaders(result)
+    if isinstance(result, tuple) and result and all(item.here is None and item.mean is None for item in result):
+        return "has no value where a parameter is changed"
     if not leaders:
         return "depends on nothing that varies"
     if len(leaders) == 1:
