@@ -107,6 +107,24 @@ def test_samples(method):
     assert again["n"].values.tolist() == n.tolist()
 
 
+def test_what_counts_something_is_sampled_in_whole_numbers():
+    """All of 1 .. 8 as often, in equal ratios 1 as often as 2 and 3; what is not whole, or `real`, anywhere."""
+    model = application("execute { flops [n*k] }", "param n = 5 in 1 .. 8 param k = 2.5")
+    found = {
+        text: aspenpy.sweep(model, SECONDS, over={"n": text, "k": "1..8"}, samples=4096, method="uniform")
+        for text in ("1..8", "1..7:log", "1..8:real")
+    }
+    values, counts = numpy.unique(found["1..8"]["n"].values, return_counts=True)
+    assert values.tolist() == [1, 2, 3, 4, 5, 6, 7, 8]
+    assert counts == pytest.approx(512, abs=127)  # six standard deviations: sqrt(4096*7/8/8) is 21.2
+    logarithmic = found["1..7:log"]["n"].values
+    assert set(logarithmic) == {1, 2, 3, 4, 5, 6, 7}
+    assert (logarithmic == 1).mean() == pytest.approx(1 / 3, abs=0.05)
+    assert numpy.isin(logarithmic, (2, 3)).mean() == pytest.approx(1 / 3, abs=0.05)
+    assert (found["1..8:real"]["n"].values % 1 > 0).all()
+    assert (found["1..8"]["k"].values % 1 > 0).all()
+
+
 @pytest.mark.parametrize("backend", ["numpy", "llvm", "c"])
 def test_many_points_on_all_cores(backend):
     from aspenpy.engine.backends import BACKENDS

@@ -14,7 +14,7 @@ from aspenpy.answers.prediction import Prediction
 from aspenpy.answers.scope import Setting
 from aspenpy.engine.arrays import Floats
 from aspenpy.language.axis import CATEGORIES, Axis, number
-from aspenpy.language.diagnostics import fail
+from aspenpy.language.diagnostics import AspenError, fail
 from aspenpy.language.dimensions import readable
 from aspenpy.language.source import Span
 from aspenpy.models.application.model import Application
@@ -22,6 +22,7 @@ from aspenpy.models.application.ranges import ranged
 from aspenpy.models.library import load_application, load_machine
 from aspenpy.models.machine.model import Machine
 from aspenpy.record import Record
+from aspenpy.studies.explore.variable import is_countable
 from aspenpy.studies.sweeps.sampling import Spread, sampled
 from aspenpy.studies.sweeps.study import Categories, Dimension, Study
 from aspenpy.studies.sweeps.values import MOST_VALUES, length, values
@@ -200,6 +201,13 @@ class _Probe:
                 return _float(low, name), _float(high, name)
         return None
 
+    def counts(self, name: str, low: float, high: float) -> bool:
+        """Whether a parameter takes whole numbers: it has one, and so are both ends of its range."""
+        try:
+            return is_countable(name, Prediction(self.case)) and low.is_integer() and high.is_integer()
+        except AspenError:
+            return False  # it has no value of its own, and may be anything
+
 
 def _float(value: Any, name: str) -> float:
     try:
@@ -223,5 +231,7 @@ def _span(axis: Axis | Floats, probe: _Probe) -> Spread:
         worth = probe.worth(axis.name)
         return Spread(choices=tuple(number(item, worth) for item in axis.items))
     ends = values(axis.replace(count=2), probe.worth(axis.name), probe.declared)
-    spacing = axis.spacing or ("log" if axis.declared and axis.log(ends[0], ends[-1]) else "lin")
-    return Spread(float(ends[0]), float(ends[-1]), spacing, bool(axis.whole))
+    low, high = float(ends[0]), float(ends[-1])
+    spacing = axis.spacing or ("log" if axis.declared and axis.log(low, high) else "lin")
+    whole = probe.counts(axis.name, low, high) if axis.whole is None else axis.whole
+    return Spread(low, high, spacing, whole)

@@ -35,11 +35,11 @@ class Spread(Record):
         if self.spacing == "pow2":
             first, last = numpy.ceil(numpy.log2(self.low)), numpy.floor(numpy.log2(self.high))
             return numpy.exp2(first + numpy.floor(places * (last - first + 1)))
-        if self.whole and self.spacing == "lin":
-            low = numpy.ceil(self.low)
-            return low + numpy.floor(places * (numpy.floor(self.high) - low + 1))
-        found = Extent(self.low, self.high, self.spacing == "log").value(places)
-        return numpy.rint(found) if self.whole else found
+        log = self.spacing == "log"
+        if not self.whole:
+            return Extent(self.low, self.high, log).value(places)
+        behind = numpy.floor(self.high) + 1  # each whole number stands for what lies between it and the next
+        return numpy.floor(Extent(numpy.ceil(self.low), behind, log).value(places))
 
 
 def _floor(places: Floats) -> Any:
