@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -217,6 +219,27 @@ def test_kinds_in_several_processes(tmp_path: Path, processes: int) -> None:
     run = sent(tmp_path, body, processes=processes)
     assert run.processes == processes
     assert run.own == run.model == Sent(3 * 14 * sum(count for _, count in KINDS), 3 * 14 * 100 * len(KINDS))
+
+
+@pytest.mark.parametrize("grid", [(3, 2), (2, 3), (3, 2, 4), (1, 4, 2)], ids=str)
+def test_the_shape_of_a_grid(grid: tuple[int, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whom each process of a grid sends to: those one further along each dimension, around its ends, the last
+    dimension the fastest."""
+    places = [*product(*map(range, grid))]
+    shape = ", ".join(map(str, grid))
+    program = built(
+        Skeleton(application(f"execute [{len(places)}] {{ messages [24] as halo({shape}) }}")).code, tmp_path
+    )
+    monkeypatch.setenv("STUB_SIZE", str(len(places)))
+    for rank, place in enumerate(places):
+        monkeypatch.setenv("STUB_RANK", str(rank))
+        beside = [
+            places.index((*place[:axis], (place[axis] + step) % grid[axis], *place[axis + 1 :]))
+            for axis in range(len(grid))
+            for step in (1, -1)
+        ]
+        run = started(program)
+        assert sorted(map(int, re.findall(r"^to (\d+)$", run.stderr, re.MULTILINE))) == sorted(beside)
 
 
 @pytest.mark.parametrize("processes", [0, pytest.param(3, marks=needs_mpi)])

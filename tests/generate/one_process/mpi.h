@@ -1,4 +1,5 @@
-/* MPI for one process, as far as skeletons use it; it counts by itself what is sent, and says so at the end. */
+/* MPI for one process, as far as skeletons use it; it counts by itself what is sent, and says so at the end. With
+   STUB_RANK and STUB_SIZE in the environment it is one of several that are not there, and tells whom it sends to. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -10,6 +11,14 @@ enum { MPI_BYTE = 1, MPI_DOUBLE = 8, MPI_UNSIGNED_LONG_LONG = 9, MPI_BOR = 0, MP
 #define MPI_STATUSES_IGNORE NULL
 
 static unsigned long long stub_messages, stub_bytes, stub_barriers, stub_awaited;
+
+static inline int stub_given(const char *name, int otherwise)
+{
+    const char *const text = getenv(name);
+    return text == NULL ? otherwise : atoi(text);
+}
+
+static inline int stub_elsewhere(int rank) { return rank < 0 || rank >= stub_given("STUB_SIZE", 1); }
 
 static inline int stub_sent(long long bytes)
 {
@@ -32,8 +41,8 @@ static inline int MPI_Error_string(int code, char *text, int *length)
     return MPI_SUCCESS;
 }
 static inline int MPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler handler) { return comm + handler == 0; }
-static inline int MPI_Comm_rank(MPI_Comm comm, int *rank) { return *rank = 0, comm != MPI_COMM_WORLD; }
-static inline int MPI_Comm_size(MPI_Comm comm, int *size) { return *size = 1, comm != MPI_COMM_WORLD; }
+static inline int MPI_Comm_rank(MPI_Comm comm, int *rank) { return *rank = stub_given("STUB_RANK", 0), comm != MPI_COMM_WORLD; }
+static inline int MPI_Comm_size(MPI_Comm comm, int *size) { return *size = stub_given("STUB_SIZE", 1), comm != MPI_COMM_WORLD; }
 static inline int MPI_Comm_free(MPI_Comm *comm) { return *comm = MPI_COMM_NULL, MPI_SUCCESS; }
 static inline int MPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *split)
 {
@@ -42,21 +51,25 @@ static inline int MPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *sp
 }
 static inline int MPI_Dims_create(int nodes, int axes, int *extents)
 {
-    for (int axis = 0; axis < axes; axis++)
-        extents[axis] = 1;
+    for (int axis = 0; axis < axes; axis++) {
+        extents[axis] = extents[axis] == 0 ? 1 : extents[axis];
+        nodes /= extents[axis];
+    }
     return nodes != 1;
 }
 static inline int MPI_Irecv(void *into, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Request *request)
 {
     stub_awaited += (unsigned long long)count;
     *request = tag;
-    return into == NULL || type != MPI_BYTE || from != 0 || comm != MPI_COMM_WORLD;
+    return into == NULL || type != MPI_BYTE || stub_elsewhere(from) || comm != MPI_COMM_WORLD;
 }
 static inline int MPI_Isend(const void *data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request *request)
 {
     stub_awaited -= (unsigned long long)count;
     *request = tag;
-    return stub_sent(count) + (data == NULL || type != MPI_BYTE || to != 0 || comm != MPI_COMM_WORLD);
+    if (stub_given("STUB_SIZE", 1) > 1)
+        fprintf(stderr, "to %d\n", to);
+    return stub_sent(count) + (data == NULL || type != MPI_BYTE || stub_elsewhere(to) || comm != MPI_COMM_WORLD);
 }
 static inline int MPI_Waitall(int count, MPI_Request *requests, void *statuses)
 {
