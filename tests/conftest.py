@@ -2,16 +2,7 @@
 
 from __future__ import annotations
 
-import gc
-
 import pytest
-
-
-def pytest_collection_finish() -> None:
-    """Keeps thousands of tests and the libraries out of the collector's way: each of its full passes would visit them,
-    which takes longer than most tests."""
-    gc.collect()
-    gc.freeze()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
