@@ -1,4 +1,5 @@
 """Building models in Python, without text::
+
     from aspenpy import build as b
 
     app = b.application(
