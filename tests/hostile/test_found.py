@@ -134,7 +134,7 @@ TRIANGULAR = " ".join(f"iterate i{n} [{f'i{n - 1} + 1' if n else 2}] {{" for n i
     "body",
     [
         "iterate i [1e6] { execute { flops [i^200] } }",
-        "iterate i [2e5] { execute { flops [(ceil(i/3)/7)^200] } }",
+        "iterate i [1e6] { execute { flops [(ceil(i/3)/7)^200] } }",
         f"{TRIANGULAR} execute {{ flops [i59] }} {'}' * 60}",
     ],
     ids=["powers", "powers of fractions", "loops as long as their counters"],
