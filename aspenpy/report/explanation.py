@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from aspenpy.expr import graph
@@ -37,8 +38,9 @@ def report(explanation: Explanation) -> Report:
 
 
 def _valuer(prediction: Prediction) -> Valuer:
-    """Values in the scope of a prediction."""
+    """Values in the scope of a prediction, each worked out once."""
 
+    @cache
     def value(expr: Expr) -> Any:
         try:
             formula = prediction.scope.formulas([expr])[0]
