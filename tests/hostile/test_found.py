@@ -102,7 +102,7 @@ def test_traces_of_commas(
     assert "is no reference" in capsys.readouterr().err
 
 
-PARTS = "\n".join(f"node c{n} {{ node c{n + 1} }}" for n in range(20_000))
+PARTS = "\n".join(f"node c{n} {{ node c{n + 1} }}" for n in range(15_000))
 
 
 @pytest.mark.parametrize(
@@ -115,7 +115,7 @@ PARTS = "\n".join(f"node c{n} {{ node c{n + 1} }}" for n in range(20_000))
             "more than 120,000 words and signs",
         ),
         ('model a { kernel main { execute "' + "\\a" * 4_000_000, 'end it with `"`'),
-        (f"machine m {{ node c0 }}\n{PARTS}\nnode c20000 {{ resource flops(n) [n] }}", "components deep"),
+        (f"machine m {{ node c0 }}\n{PARTS}\nnode c15000 {{ resource flops(n) [n] }}", "components deep"),
     ],
     ids=["a sum", "parameters", "branches", "a text without its end", "a deep machine"],
 )
