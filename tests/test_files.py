@@ -107,7 +107,7 @@ def test_a_huge_file_is_refused_unread(tmp_path: Path) -> None:
     path = tmp_path / "huge.aspen"
     with path.open("wb") as file:
         file.truncate(100 * 2**20)
-    assert refusal(path).message == f"`{path}` is too large: a model has at most 8 MiB"
+    assert refusal(path).message == f"`{path}` is too large: a file has at most 8 MiB"
 
 
 def test_a_loop_of_links_is_refused(tmp_path: Path) -> None:

@@ -16,6 +16,9 @@ from aspenpy.models.application.total import Leaf, Total, Totaller, Totals, bloc
 from aspenpy.record import Record
 from aspenpy.tables.result import Result
 
+MOST_STEPS = 3_000
+"""Requirements that are explained at once: nobody reads more, and telling one takes about a millisecond."""
+
 
 class TraitStep(Record):
     """A trait that changed a time: its name as written, and the machine's formula for it."""
@@ -112,6 +115,10 @@ def explain(prediction: Evaluation, kernel: str | None = None, diagnostics: tupl
         for block in blocks_in(item.body)
         for cost in tree.blocks[block].requirements
     ]
+    if len(wanted) > MOST_STEPS:
+        message = f"{len(wanted):,} requirements ran, and at most {MOST_STEPS:,} are explained at once"
+        hint = "explain one kernel, as in `aspenpy explain MODEL KERNEL`; `aspenpy profile` tells where the time goes"
+        fail("too-many-steps", message, wanted[MOST_STEPS][2].requirement.span, hint=hint)
     exprs = [expr for _, _, cost in wanted for expr in _numbers(cost, totals)]
     bound = graph.substitute(exprs, {tree.entry.context: graph.ZERO}) if exprs else []
     place = tree.entry.name_span

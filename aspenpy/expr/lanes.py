@@ -29,8 +29,9 @@ Array = NDArray[Any]
 LANES_AT_ONCE = 1 << 16
 """Passes computed together: a few megabytes of arrays for a body of some dozen nodes."""
 
-MOST_REDONE = 2_000_000
-"""Operations in passes that are computed again by the exact rules, each pass five more: some seconds of work."""
+MOST_REDONE = 500_000
+"""Operations in passes that are computed again by the exact rules, each pass five more: two seconds of work, of
+fractions with hundreds of digits as well."""
 
 MOST_HELD = 1 << 25
 """Values that lanes of loops within loops hold at once: 256 MiB."""

@@ -164,7 +164,7 @@ def _text_of(file: Path, name: str, span: Span | None) -> str:
         if content is None:
             fail("file-not-readable", f"`{name}` cannot be read: it has nothing yet", span)
         if len(content) > MAXIMUM_SIZE:
-            fail("too-large", f"`{name}` is too large: a model has at most {MAXIMUM_SIZE // 2**20} MiB", span)
+            fail("too-large", f"`{name}` is too large: a file has at most {MAXIMUM_SIZE // 2**20} MiB", span)
     except FileNotFoundError:
         hint = nearest(file.stem, _models_in(file.parent), lambda stem: str(Path(name).with_name(f"{stem}.aspen")))
         fail("file-not-found", f"there is no file `{name}`", span, hint=hint)

@@ -24,7 +24,13 @@ def calls(statements: tuple[nodes.Statement, ...]) -> list[nodes.Call]:
 
 def bodies(statement: nodes.Statement) -> list[tuple[nodes.Statement, ...]]:
     """The blocks inside a statement."""
+    if isinstance(statement, _SIMPLE):
+        return []
     return [part for part in _parts(statement) if isinstance(part, tuple)]
+
+
+_SIMPLE = (nodes.Execute, nodes.Call, nodes.Sample)
+"""Statements without blocks, which nearly all of a long model are."""
 
 
 def expressions(statement: nodes.Statement) -> list[nodes.Expression | nodes.Condition]:

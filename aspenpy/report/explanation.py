@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 from aspenpy.answers.evaluation import Evaluation
@@ -33,8 +34,9 @@ def report(explanation: Explanation) -> Report:
 
 
 def _valuer(prediction: Evaluation) -> Valuer:
-    """Values in the scope of a prediction."""
+    """Values in the scope of a prediction, each worked out once."""
 
+    @cache
     def value(expr: Expr) -> Any:
         try:
             formula = prediction.scope.formulas([expr])[0]

@@ -1,8 +1,14 @@
 """Models made to be too deep, too long or too large: each has its value, or is refused in a sentence, in bounds."""
 
+from collections.abc import Callable
+from pathlib import Path
+from subprocess import CompletedProcess
+
 import pytest
 
 from tests.hostile.conftest import Evaluate
+
+Run = Callable[..., CompletedProcess[str]]
 
 WORK = "execute { flops [n] }"
 
@@ -116,8 +122,26 @@ def test_a_machine_of_a_million_million_places_is_a_machine(evaluate: Evaluate) 
     assert evaluate(model(WORK), machine(40, 2)).runtime == 1
 
 
+DEEPEST = 198
+"""Levels of components below the first that are taken, which the machine and the first component come before."""
+
+
 def test_a_deep_machine_is_a_machine(evaluate: Evaluate) -> None:
-    assert evaluate(model(WORK), machine(3_000, 1)).runtime == 1
+    assert evaluate(model(WORK), machine(DEEPEST, 1)).runtime == 1
+
+
+@pytest.mark.parametrize("line", ["show", "show --format json", "check", "machine check", "roofline", "network", "fmt"])
+def test_commands_on_the_deepest_machine_and_a_deeper_one(line: str, tmp_path: Path, run: Run) -> None:
+    command, _, options = line.partition(" --")
+    arguments = [*command.split(), "m.aspen", *(f"--{options}".split() if options else [])]
+    (tmp_path / "m.aspen").write_text(machine(DEEPEST, 1))
+    assert "deep" not in run(*arguments).stderr
+    (tmp_path / "m.aspen").write_text(machine(3_990, 1))
+    done = run(*arguments)
+    if command not in ("fmt", "network"):
+        assert done.returncode == 2
+        assert "more than 200 components deep" in done.stdout + done.stderr
+        assert "m.aspen:1:" in done.stdout + done.stderr
 
 
 def test_many_conflicts_are_one_group(evaluate: Evaluate) -> None:

@@ -88,8 +88,8 @@ class Place(Record):
     parents: tuple[Component, ...]
 
 
-MOST_DEEP = 4000
-"""Components of which each has the next as a part."""
+MOST_DEEP = 200
+"""Components of which each has the next as a part: well within what Python and readers of JSON nest."""
 
 MOST_PLACES = 100_000
 """Of one tree: two parts that are the same component, forty levels deep, are a million million places."""

@@ -66,7 +66,7 @@ def certainty(errors: Errors, values: Sequence[float], confidence: float) -> Cer
     if not inner:
         return Certainty(remarks, {}, len(left))
     lengths = lengths[moving]
-    _, strengths, directions = numpy.linalg.svd(slopes[:, moving] / lengths, full_matrices=True)
+    _, strengths, directions = numpy.linalg.svd(slopes[:, moving] / lengths, full_matrices=len(slopes) < sum(moving))
     strengths = numpy.concatenate([strengths, numpy.zeros(len(inner) - len(strengths))])
     weak = strengths <= WEAK * strengths[0]
     remarks |= _together(inner, errors.axes, directions[weak])

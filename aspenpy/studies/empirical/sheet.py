@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, NamedTuple
+from itertools import islice
+from typing import Any, NamedTuple, NoReturn
 
 from aspenpy.language.diagnostics import Related, fail, nearest
 from aspenpy.language.source import Source, Span
 
 EXPECTED = "the first line names the columns, such as `n,machine,runtime [ms]`"
+
+MOST_ROWS = 10_000
+"""Of measurements: a model with a handful of parameters is known as well from a few hundred."""
 
 OTHER_SIGNS = ";\t"
 """What stands between columns in other dialects."""
@@ -68,6 +72,8 @@ def sheet_of_text(source: Source, columns: Mapping[str, str] | None = None) -> S
             values, names = counted(len(cells), "value"), counted(len(head), "column")
             wrong = f"line {cells[0].row} has {values} for {names}"
             fail("wrong-columns", wrong, place, hint="values with a comma in them stand in double quotes")
+        if len(rows) == MOST_ROWS:
+            _refuse_rows(_place(cells[0]))
         rows.append({found.name: cells[place] for place, found in headings.items()})
     if not rows:
         fail("no-measurements", "there are no measurements below the names of the columns", line)
@@ -76,7 +82,9 @@ def sheet_of_text(source: Source, columns: Mapping[str, str] | None = None) -> S
 
 def sheet_of_rows(rows: Iterable[Mapping[str, Any]]) -> Sheet:
     """The sheet of mappings from the names of columns to values, all with the same columns. Raises AspenError."""
-    found = list(rows)
+    found = list(islice(rows, MOST_ROWS + 1))
+    if len(found) > MOST_ROWS:
+        _refuse_rows(None)
     if not found:
         fail("no-measurements", "there are no measurements", hint="each is a mapping such as {'n': 8, 'runtime': 0.1}")
     names = list(found[0])
@@ -87,6 +95,11 @@ def sheet_of_rows(rows: Iterable[Mapping[str, Any]]) -> Sheet:
     _check_headings(list(headings.values()))
     cells = ({headings[name].name: Cell(row[name], number) for name in names} for number, row in enumerate(found, 1))
     return Sheet(tuple(headings.values()), tuple(cells))
+
+
+def _refuse_rows(span: Span | None) -> NoReturn:
+    hint = "a sample of them, or the median of what was measured at the same point, is fitted as well"
+    fail("too-many-rows", f"there are more than {MOST_ROWS:,} rows of measurements", span, hint=hint)
 
 
 def counted(number: int, noun: str) -> str:
