@@ -24,7 +24,7 @@ from aspenpy.studies.sweeps import run as run_module
 KILLED = 0
 ERRORS = (ENOSPC, EIO, EACCES)
 EVERY = bool(os.environ.get("ASPENPY_ALL_FAULTS"))
-"""Each error at each call; otherwise one of them in turn, and a kill."""
+"""Each error and a kill at each call; otherwise one of the errors in turn, and a kill, at one call in `step`."""
 
 SECONDS = 30
 
@@ -110,8 +110,8 @@ def wrong(
     return f"a fault that nobody is to hear of gives status {outcome.status}" if silent and outcome.status else ""
 
 
-def trials(scenario: Scenario, work: Path, scratch: Path) -> tuple[int, list[str]]:
-    """How many faults there were, and what was wrong after each."""
+def trials(scenario: Scenario, work: Path, scratch: Path, step: int) -> tuple[int, int, list[str]]:
+    """How many faults there were, of how many calls, and what was wrong after each."""
 
     def fresh() -> None:
         shutil.rmtree(work, ignore_errors=True)
@@ -127,7 +127,7 @@ def trials(scenario: Scenario, work: Path, scratch: Path) -> tuple[int, list[str
     new = content(target)
     assert new not in (None, old)
     found, count = [], 0
-    for at in range(1, undisturbed.calls + 1):
+    for at in range(1, undisturbed.calls + 1, 1 if EVERY else step):
         for reason in (ERRORS if EVERY else (ERRORS[at % len(ERRORS)],)) + (KILLED,):
             fresh()
             outcome = forked(watched, scratch, scenario.command, at, reason)
@@ -145,7 +145,7 @@ def trials(scenario: Scenario, work: Path, scratch: Path) -> tuple[int, list[str
             count += 1
             if problem:
                 found.append(f"call {at} ({outcome.last}), {errorcode.get(reason, 'killed')}: {problem}")
-    return count, found
+    return count, undisturbed.calls, found
 
 
 # -- scenarios -------------------------------------------------------------------------------------
@@ -221,5 +221,5 @@ if __name__ == "__main__":
     scenario = SCENARIOS[sys.argv[1]]()
     gc.freeze()  # what a child does not touch is not copied
     with redirect_stdout(sys.stderr):
-        count, found = trials(scenario, here / "work", here / "scratch")
-    print(json.dumps([count, found]))
+        result = trials(scenario, here / "work", here / "scratch", int(sys.argv[2]))
+    print(json.dumps(result))

@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-import sysconfig
 from pathlib import Path
 
 import pytest
@@ -30,7 +29,7 @@ def run(installed: Path, folder: Path, *arguments: str | Path) -> str:
 
     Without `site`, the link that an editable installation leaves behind is not followed.
     """
-    search = [installed, sysconfig.get_path("purelib"), sysconfig.get_path("platlib")]
+    search = [installed, *(path for path in sys.path if path and Path(path) != ROOT)]
     environment = {"PYTHONPATH": ":".join(map(str, search)), "HOME": str(folder)}
     command = [sys.executable, "-S", *arguments]
     return subprocess.run(command, cwd=folder, env=environment, check=True, capture_output=True, text=True).stdout
@@ -48,11 +47,10 @@ def test_command_from_an_empty_folder(installed: Path, tmp_path: Path) -> None:
 
 def test_contents(installed: Path) -> None:
     package = installed / "aspenpy"
-    assert (package / "data" / "grammar" / "aspen.lark").read_bytes() == (ROOT / "grammar" / "aspen.lark").read_bytes()
+    data = package / "data"
+    assert (data / "grammar" / "aspen.lark").read_bytes() == (ROOT / "grammar" / "aspen.lark").read_bytes()
     library = {path.relative_to(ROOT / "models") for path in (ROOT / "models").rglob("*.aspen")}
-    assert {
-        path.relative_to(package / "data" / "models") for path in (package / "data" / "models").rglob("*.aspen")
-    } == library
+    assert {path.relative_to(data / "models") for path in (data / "models").rglob("*.aspen")} == library
     assert (package / "py.typed").is_file()
 
 

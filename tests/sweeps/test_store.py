@@ -56,7 +56,7 @@ def csv_writer(request, monkeypatch):
 def test_csv(tmp_path):
     stored(tmp_path / "r.csv")
     rows = list(csv.reader((tmp_path / "r.csv").read_text().splitlines()))
-    assert rows[0] == ["n", "m", "runtime", "reason"]
+    assert rows[0] == ["n", "m", "runtime [s]", "reason"]
     found = [(float(n), float(m), float(t) if t else None, reason) for n, m, t, reason in rows[1:]]
     assert found == [(*row, "division by zero" if row[-1] is None else "") for row in ROWS]
     assert os.listdir(tmp_path) == ["r.csv"]
@@ -339,7 +339,7 @@ def test_links_and_modes_stay(tmp_path):
     (tmp_path / "r.csv").symlink_to(real)
     stored(tmp_path / "r.csv")
     assert (tmp_path / "r.csv").is_symlink()
-    assert real.read_text().startswith("n,m,runtime,reason\n")
+    assert real.read_text().startswith("n,m,runtime [s],reason\n")
     assert real.stat().st_mode & 0o777 == 0o640
     assert os.listdir(tmp_path / "elsewhere") == ["r.csv"]
 

@@ -93,9 +93,12 @@ def _header(study: Study) -> list[str]:
 
 
 def write_csv(store: Store, path: Path) -> None:
-    """Numbers in the fewest digits that give them back exactly."""
+    """Numbers in the fewest digits that give them back exactly; the unit stands behind the name of a column, as `fit`
+    reads it: `runtime [s]`."""
+    units = store.study.units
+    heads = [f"{name} [{units[name]}]" if units.get(name) else name for name in _header(store.study)]
     with open(path, "wb") as file:
-        file.write(_csv_line(_header(store.study)).encode())
+        file.write(_csv_line(heads).encode())
         text = _csv_by_arrow if find_spec("pyarrow") else _csv_by_python
         for table in _tables(store):
             file.write(text(table))
