@@ -65,7 +65,7 @@ def sheet_of_text(source: Source, columns: Mapping[str, str] | None = None) -> S
     )
     headings = {place: found._replace(span=_place(head[place])) for place, found in taken}
     _check_headings(list(headings.values()))
-    rows = []
+    rows: list[dict[str, Cell]] = []
     for cells in lines:
         if len(cells) != len(head):
             place = Span(source, _place(cells[0]).start, _place(cells[-1]).end)
