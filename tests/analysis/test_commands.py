@@ -144,7 +144,7 @@ def test_pictures_that_cannot_be_drawn(run: Runner, monkeypatch: pytest.MonkeyPa
 def test_picture_in_a_folder_that_is_not_there(run: Runner) -> None:
     pytest.importorskip("matplotlib", reason="the extra `plot` is not installed")
     outcome = run("profile", *ON, "--picture", "none/calls.svg")
-    assert (outcome.status, outcome.err) == (2, "aspenpy: cannot write `none/calls.svg`: No such file or directory\n")
+    assert (outcome.status, outcome.err) == (2, "error: cannot write `none/calls.svg`: no such file or directory\n")
 
 
 # -- count -----------------------------------------------------------------------------------------
