@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import io
 import json
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -15,6 +18,7 @@ import pytest
 import aspenpy
 from aspenpy import AspenError
 from aspenpy.shell.main import main
+from tests.hostile.conftest import ROOT
 from tests.hostile.fuzz import MEASURED
 
 Run = Callable[..., CompletedProcess[str]]
@@ -176,3 +180,29 @@ def test_from_python_only_aspen_errors() -> None:
     for question in questions:
         with suppress(AspenError):
             question()
+
+
+UNGUARDED = {
+    "sweep": """
+import aspenpy
+application, machine = aspenpy.load_application("matmul"), aspenpy.load_machine("simple")
+aspenpy.sweep(application, machine, over={"n": range(1, 3_000_000)}, backend="numpy", cores=2)
+""",
+    "command": """
+import sys
+from aspenpy.shell.main import main
+line = "sweep matmul --machine simple --over n=1..3000000:lin:3000000 --backend numpy --cores 2 --yes"
+sys.exit(main(line.split()))
+""",
+}
+
+
+@pytest.mark.parametrize("program", UNGUARDED)
+def test_a_program_that_each_process_runs_again(program: str, tmp_path: Path) -> None:
+    (tmp_path / "p.py").write_text(UNGUARDED[program])
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(
+        [sys.executable, "p.py"], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.returncode != 0
+    assert 'below `if __name__ == "__main__":`' in done.stderr

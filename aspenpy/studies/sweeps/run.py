@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy
@@ -97,10 +99,26 @@ class Run:
             with ThreadPoolExecutor(self.cores) as pool:
                 yield from _in_flight(pool, compute, numbers, min(2 * self.cores, self.waiting))
         else:
-            from multiprocessing import get_context
+            yield from self._in_processes(numbers)
 
-            with ProcessPoolExecutor(self.cores, get_context("spawn"), _begin, (self.work,)) as pool:
-                yield from _in_flight(pool, _stretch, numbers, min(2 * self.cores, self.waiting))
+    def _in_processes(self, numbers: Iterable[int]) -> Iterator[Stretch]:
+        """The work travels in a file: Python waits for ever to give more than a pipe holds to a process that died
+        while it started."""
+        import pickle
+        from multiprocessing import current_process, get_context
+        from tempfile import NamedTemporaryFile
+
+        with NamedTemporaryFile() as file:
+            pickle.dump(self.work, file)
+            file.flush()
+            try:
+                with ProcessPoolExecutor(self.cores, get_context("spawn"), _begin, (file.name,)) as pool:
+                    yield from _in_flight(pool, _stretch, numbers, min(2 * self.cores, self.waiting))
+            except RuntimeError as error:
+                if not isinstance(error, BrokenProcessPool) and not getattr(current_process(), "_inheriting", False):
+                    raise
+                hint = 'a program that starts a sweep on several cores does so below `if __name__ == "__main__":`'
+                fail("lost-process", "a process that computed a part of the sweep ended, or could not start", hint=hint)
 
 
 def failure_at(study: Study, number: int, reason: int) -> AspenError:
@@ -144,8 +162,11 @@ def _in_flight(
 _worker: list[Any] = []
 
 
-def _begin(work: Work) -> None:
-    _worker[:] = [Worker(work)]
+def _begin(file: str) -> None:
+    """Takes up the work that another process left in a file."""
+    import pickle
+
+    _worker[:] = [Worker(pickle.loads(Path(file).read_bytes()))]
 
 
 def _stretch(number: int) -> Stretch:
