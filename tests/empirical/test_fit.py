@@ -66,7 +66,8 @@ def test_line_against_the_normal_equations() -> None:
     values = inverse @ design.sum(axis=0)
     left = design @ values - 1
     deviations = numpy.sqrt(numpy.diag(inverse) * (left @ left) / 8)
-    assert [item.value for item in found.parameters] == pytest.approx(values.tolist(), rel=1e-10)
+    # A least sum of squares is flat: its place is certain to about the root of the rounding error.
+    assert [item.value for item in found.parameters] == pytest.approx(values.tolist(), rel=1e-8)
     assert [item.deviation for item in found.parameters] == pytest.approx(deviations.tolist(), rel=1e-9)
     for item, value, deviation in zip(found.parameters, values, deviations, strict=True):
         half = 2.306004135204166 * deviation
