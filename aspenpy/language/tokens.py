@@ -27,7 +27,7 @@ MAXIMUM_NESTING = 200
 MAXIMUM_BLOCKS = 64
 """Braces open at one place: what works on the tree may recurse, with several calls a block."""
 
-MAXIMUM_WORDS = 350_000
+MAXIMUM_WORDS = 600_000
 """Words of a model with all it includes, and signs between them: reading a word takes some 10 us, and what has as many
 blocks as that takes some seconds to work out."""
 

@@ -46,7 +46,7 @@ def test_colors(watch: Callable[..., str]) -> None:
     assert COLOR.search(shown)
     assert "\x1b[1maxpy on Cluster: main takes 27 us\x1b[0m\n" in shown
     words = ESCAPE.sub("", shown)
-    assert re.search(r"^axpy +10 +24 us +24 us +88\.9 % +loads on Memory *$", words, re.M)
+    assert re.search(r"^axpy +10 +24 us +24 us +88\.9 % +loads \+ stores on Memory *$", words, re.M)
     assert re.search(r"^set\n  n  2000$", words, re.M)
 
 

@@ -493,7 +493,7 @@ def test_refused_rows(rows: list[dict[str, object]], code: str) -> None:
         (7.976367937358055, None, 7.97636794),
         (7.976367937358055, 1e-13, 7.97636794),
         (3.0, 0.5, 3),
-        (-0.012345, 0.5, -0.01),
+        (-0.012345, 0.5, -0.012),  # to 0.001, since a hundredth is 0.005
         (99.96, 20.0, 99.95),  # the end of the range
     ],
 )

@@ -98,7 +98,7 @@ def test_what_has_no_value_is_not_a_number(tmp_path):
 
 
 @needs_gcc
-@settings(max_examples=3)
+@settings(max_examples=3, deadline=None)
 @given(st.lists(st.tuples(recipes, environments), min_size=25, max_size=25))
 def test_compiled_c_agrees_with_fractions(tmp_path_factory, cases):
     calls, expected = [], []

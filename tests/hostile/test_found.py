@@ -112,11 +112,11 @@ PARTS = "\n".join(f"node c{n} {{ node c{n + 1} }}" for n in range(15_000))
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (f"model a {{ param n = {'+'.join(['1'] * 4_000_000)} }}", "more than 350,000 words and signs"),
-        (f"model a {{ {' '.join(f'param x{n}={n}' for n in range(300_000))} }}", "more than 350,000 words and signs"),
+        (f"model a {{ param n = {'+'.join(['1'] * 4_000_000)} }}", "more than 600,000 words and signs"),
+        (f"model a {{ {' '.join(f'param x{n}={n}' for n in range(300_000))} }}", "more than 600,000 words and signs"),
         (
             f"model a {{ kernel main {{ par {{ {'execute { flops [1] }' * 100_000} }} }} }}",
-            "more than 350,000 words and signs",
+            "more than 600,000 words and signs",
         ),
         ('model a { kernel main { execute "' + "\\a" * 4_000_000, 'end it with `"`'),
         (f"machine m {{ node c0 }}\n{PARTS}\nnode c15000 {{ resource flops(n) [n] }}", "components deep"),

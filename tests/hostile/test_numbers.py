@@ -39,6 +39,7 @@ def test_refused_without_a_traceback(line: str, capsys: pytest.CaptureFixture[st
         "too large",
         "does not fit into double precision",
         "no finite number",
+        "no number that fits into double precision",
         "is an array",
         "an array stands where a number is needed",
         "ame too long",
@@ -55,5 +56,5 @@ def test_what_is_tiny_has_an_intensity(capsys: pytest.CaptureFixture[str]) -> No
 
 def test_what_is_said(capsys: pytest.CaptureFixture[str]) -> None:
     main(["count", "matmul", "--set", f"n={HUGE}"])
-    said = "aspenpy: a value is too large for a floating-point number, which ends at 1.8e308\n"
+    said = "error: a value is too large for a floating-point number, which ends at 1.8e308\n"
     assert capsys.readouterr().err == said

@@ -132,7 +132,7 @@ class Curve:
         self.hoisted = hoisted(self.formula, fitted)
         ramp = without_steps(self.hoisted.expr, fitted)
         self.has_steps = ramp is not self.hoisted.expr
-        slopes = [_slope(ramp, symbol) for symbol in fitted]
+        slopes = [_slope(_unchecked(ramp), symbol) for symbol in fitted]
         self.linear = not self.has_steps and all(
             slope is not None and graph.free_symbols(slope).isdisjoint(fitted) for slope in slopes
         )
@@ -153,6 +153,11 @@ class Curve:
             return [*inputs, *(float(part) if isinstance(part, Fraction) else part for part in parts)]
         except (EvaluationError, OverflowError):
             return None
+
+
+def _unchecked(expr: Expr) -> Expr:
+    """The expression without the laws that its parts must obey: they change no value, and so no slope."""
+    return graph.rewritten([expr], lambda node, args: args[0] if node.kind == "checked" else None)[0]
 
 
 def _slope(expr: Expr, symbol: Expr) -> Expr | None:
