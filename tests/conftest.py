@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
+from hypothesis import HealthCheck, settings
+
+settings.register_profile(
+    "any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize="CI" in os.environ
+)
+settings.load_profile("any machine")
+"""Busy machines stall, so that no test has a deadline; continuous integration tries the same examples each time."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
