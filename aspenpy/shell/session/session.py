@@ -17,12 +17,12 @@ class Session(Conversation):
     is refused raises AspenError and changes nothing.
     """
 
-    lines = 0
+    _lines = 0
 
     def __call__(self, text: str, name: str = "<input>", number: int | None = None) -> Answer:
         """The answer to a line; `name` and `number` say in reports where it stands. Raises AspenError."""
-        self.lines += 1
-        line = typed(text, name, number or self.lines)
+        self._lines += 1
+        line = typed(text, name, number or self._lines)
         if not line.text():
             return Answer()
         word, rest = first_word(line)
