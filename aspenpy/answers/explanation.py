@@ -6,7 +6,7 @@ from aspenpy.answers.evaluation import Evaluation
 from aspenpy.answers.scope import as_float
 from aspenpy.cost.cost import Bound, CostTree
 from aspenpy.cost.messages import Exchange
-from aspenpy.cost.prices import RequirementCost
+from aspenpy.cost.prices import Offer, RequirementCost
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import Diagnostic, fail, nearest
@@ -34,7 +34,9 @@ class Step(Record):
     asks for. `rate` is the machine's formula for the seconds of an amount, on one of `count` components; `traits`
     change it in turn, `exchanges` are of all instances at once; `left_by_caches` are the bytes of an instance that
     reach memory, where it says how it touches its data, and `fetched` those that a store fetches before it writes
-    (write-allocate); `time` is what the whole run spends on it, `share` its part of
+    (write-allocate); `crowded` is how many instances share the fullest component where they are not spread evenly,
+    `saturation` the part of a memory's attained bandwidth that so few cores draw; `time` is what the whole run spends
+    on it, `share` its part of
     the runtime (other requirements of the block may hide it, so shares need not add up to 1).
     """
 
@@ -53,6 +55,8 @@ class Step(Record):
     left_by_caches: Expr | None
     fetched: Expr | None
     serial: Expr
+    crowded: Expr | None
+    saturation: Expr
     time: float
     share: float
     bounds: bool
@@ -137,6 +141,11 @@ def _numbers(cost: RequirementCost, totals: Totals) -> tuple[Expr, Expr, Expr]:
     return totals[_Asked(cost)], totals[_Time(cost)], count
 
 
+def _even(block: flow.Block, offer: Offer) -> Expr:
+    """How many instances share a component when they are spread evenly."""
+    return graph.apply("ceil", graph.div(block.parallelism, offer.place.count))
+
+
 def _step(
     kernel: flow.Kernel,
     block: flow.Block,
@@ -163,6 +172,8 @@ def _step(
         None if cost.traffic is None else graph.add(cost.traffic.read_bytes, cost.traffic.written_bytes),
         cost.traffic.read_bytes if cost.traffic is not None and cost.traffic.allocates else None,
         cost.serial,
+        None if offer is None or cost.rounds is _even(block, offer) else cost.rounds,
+        cost.saturation,
         time,
         time / runtime if runtime else 0.0,
         (kernel.name, cost.server) in waits,

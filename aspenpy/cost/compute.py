@@ -20,6 +20,7 @@ from aspenpy.cost.prices import (
     conflict_groups,
     slowest,
 )
+from aspenpy.cost.sharing import Sharing, sharing
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import Diagnostic, Related, fail, nearest
@@ -33,13 +34,16 @@ from aspenpy.record import Record
 class Target(Record):
     """The part of a machine that an application runs on: what is left of the tree without the other
     sockets, who serves each resource there, and which resources conflict. `placed` are the data structures of which a
-    kernel says where they lie, and who serves their resources there."""
+    kernel says where they lie, and who serves their resources there. `core` is the first kind of core, `line` the bytes
+    of a line of the last cache before the memory."""
 
     machine: Machine
     socket: str | None
     offers: Mapping[str, Offer]
     conflicts: frozenset[tuple[str, str]]
     placed: Mapping[str, Mapping[str, Offer]] = MappingProxyType({})
+    core: Place | None = None
+    line: Expr | None = None
 
     def serving(self, requirement: flow.Requirement) -> Offer | None:
         """Who serves a requirement: the memory in which its data lie, else the first that offers the resource."""
@@ -79,19 +83,22 @@ def target(machine: Machine, socket: str | None) -> Target:
     if any("serial" in place.component.properties for place in places):
         caches = [place.component.name for place in places if place.component.type == "cache"]
         conflicts.update(combinations(["loads", "stores", *caches], 2))
-    return Target(machine, chosen, offers, frozenset(conflicts))
+    core = next((place for place in places if place.component.type == "core"), None)
+    lines = [place.component.value("cacheline") for place in places if place.component.type == "cache"]
+    line = next((line for line in reversed(lines) if line is not None), None)
+    return Target(machine, chosen, offers, frozenset(conflicts), core=core, line=line)
 
 
 def price_block(block: flow.Block, where: Target, hierarchy: Hierarchy, origins: Origins) -> BlockCost:
     """Each requirement on the component that serves it; the block takes the slowest group's time."""
     traffic = hierarchy.traffic(block, where.serving)
     costs = tuple(
-        price_traffic(traffic[requirement], block.parallelism, where, hierarchy.core, origins)
+        price_traffic(traffic[requirement], block.parallelism, where, origins)
         if requirement in traffic
         else price(requirement, block.parallelism, where, origins)
         for requirement in block.requirements
     )
-    levels = level_costs(traffic.values(), block.parallelism)
+    levels = level_costs(traffic.values(), block.parallelism, where.core)
     times: dict[str, list[Expr]] = {}
     for cost in costs:
         times.setdefault(cost.server, []).append(cost.time)
@@ -101,9 +108,7 @@ def price_block(block: flow.Block, where: Target, hierarchy: Hierarchy, origins:
     return BlockCost(block, costs, groups, slowest(groups), levels)
 
 
-def price_traffic(
-    traffic: Traffic, parallelism: Expr, where: Target, core: Place | None, origins: Origins
-) -> RequirementCost:
+def price_traffic(traffic: Traffic, parallelism: Expr, where: Target, origins: Origins) -> RequirementCost:
     """A requirement whose data go through caches: memory sends what the last of them fetches, and takes what it writes
     back. What a store fetches before it writes is a load to memory."""
     requirement = traffic.access.requirement
@@ -114,17 +119,15 @@ def price_traffic(
     beside_it = requirement.replace(amount=other, resource=other_name)
     if other is not graph.ZERO and where.serving(beside_it) is not None:
         beside = price(beside_it, parallelism, where, origins)
-        serial = graph.add(cost.serial, beside.serial)
-        cost = cost.replace(serial=serial, time=graph.mul(cost.rounds, serial))
+        cost = cost.replace(serial=graph.add(cost.serial, beside.serial), time=graph.add(cost.time, beside.time))
     waiting = None
     if traffic.access.is_scattered and cost.offer is not None:
-        waiting = waiting_for_memory(traffic, cost.offer.place, core)
+        waiting = waiting_for_memory(traffic, cost.offer.place, where.core, parallelism)
     if waiting is not None:
-        serial = graph.apply("max", cost.serial, waiting)
-        cost = cost.replace(serial=serial, time=graph.mul(cost.rounds, serial))
+        cost = cost.replace(time=graph.apply("max", cost.time, waiting))
     ignored = tuple(name for name in cost.ignored if name not in CACHE_TRAITS)
-    found: RequirementCost = cost.replace(requirement=requirement, traffic=traffic, ignored=ignored)
-    return found
+    priced: RequirementCost = cost.replace(requirement=requirement, traffic=traffic, ignored=ignored)
+    return priced
 
 
 def price(requirement: flow.Requirement, parallelism: Expr, where: Target, origins: Origins) -> RequirementCost:
@@ -139,11 +142,11 @@ def price(requirement: flow.Requirement, parallelism: Expr, where: Target, origi
     applied: list[AppliedTrait] = []
     ignored: list[str] = []
     serial = base
-    rounds = graph.apply("ceil", graph.div(parallelism, offer.place.count))
+    shared = sharing(parallelism, offer.place, where.core, where.line, requirement.resource)
     for trait in requirement.traits:
         if is_exchange(trait.name, resource, where.machine):
             exchange = exchange_of(trait, requirement, parallelism, offer, where.machine)
-            serial, rounds = exchange.time, graph.ONE
+            serial, shared = exchange.time, Sharing(graph.ONE, graph.ONE)
             applied.append(exchange)
             continue
         if trait.name not in resource.traits:
@@ -155,8 +158,17 @@ def price(requirement: flow.Requirement, parallelism: Expr, where: Target, origi
             bindings[rule.argument] = _trait_argument(trait, resource.name)
         serial = graph.substitute([rule.time], bindings, carry)[0]
         applied.append(AppliedTrait(trait.name, trait.arguments, rule.time, serial))
-    time = graph.mul(rounds, serial)
-    return RequirementCost(requirement, offer, base, tuple(applied), tuple(ignored), serial, rounds, time)
+    return RequirementCost(
+        requirement,
+        offer,
+        base,
+        tuple(applied),
+        tuple(ignored),
+        serial,
+        shared.instances,
+        shared.time(serial),
+        saturation=shared.saturation,
+    )
 
 
 def _trait_argument(trait: flow.Trait, resource: str) -> Expr:

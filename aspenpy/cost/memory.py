@@ -11,6 +11,7 @@ from aspenpy.cost.caches.level import Level, levels_of, used_by
 from aspenpy.cost.caches.names import CACHE_TRAITS
 from aspenpy.cost.caches.traffic import Traffic, block_traffic
 from aspenpy.cost.prices import MEMORY_RESOURCES, LevelCost, Offer
+from aspenpy.cost.sharing import sharing
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.language.files import Reader as Files
@@ -47,12 +48,6 @@ class Hierarchy:
         """The caches between a core and its memory, the nearest first."""
 
         return levels_of(self.machine, self.socket)
-
-    @cached_property
-    def core(self) -> Place | None:
-        """The first kind of core."""
-        places = self.machine.first_places(self.socket)
-        return next((place for place in places if place.component.type == "core"), None)
 
     @cached_property
     def _sizes(self) -> dict[str, Expr]:
@@ -104,7 +99,7 @@ def histogram_reader(application: Application) -> Callable[[str, flow.Trait], tu
     return read
 
 
-def level_costs(traffic: Iterable[Traffic], parallelism: Expr) -> tuple[LevelCost, ...]:
+def level_costs(traffic: Iterable[Traffic], parallelism: Expr, core: Place | None) -> tuple[LevelCost, ...]:
     """Seconds in which each cache is busy with what it serves; none where the machine does not say its bandwidth."""
     moved: dict[str, list[Expr]] = {}
     levels: dict[str, Level] = {}
@@ -113,27 +108,24 @@ def level_costs(traffic: Iterable[Traffic], parallelism: Expr) -> tuple[LevelCos
             moved.setdefault(level.name, []).append(served)
             levels[level.name] = level
     return tuple(
-        LevelCost(name, levels[name].place, _served(graph.add(*parts), levels[name], parallelism))
+        LevelCost(name, levels[name].place, _served(graph.add(*parts), levels[name], parallelism, core))
         for name, parts in moved.items()
         if levels[name].bandwidth is not None
     )
 
 
-def _served(amount: Expr, level: Level, parallelism: Expr) -> Expr:
+def _served(amount: Expr, level: Level, parallelism: Expr, core: Place | None) -> Expr:
     assert level.bandwidth is not None
-    return graph.mul(rounds(parallelism, level.place), graph.div(amount, level.bandwidth))
+    shared = sharing(parallelism, level.place, core, level.line, "loads")
+    return shared.time(graph.div(amount, level.bandwidth))
 
 
-def rounds(parallelism: Expr, place: Place) -> Expr:
-    """How many times the components at a place must be filled: ceil(P / Q)."""
-    return graph.apply("ceil", graph.div(parallelism, place.count))
-
-
-def waiting_for_memory(item: Traffic, memory: Place, core: Place | None) -> Expr | None:
+def waiting_for_memory(item: Traffic, memory: Place, core: Place | None, parallelism: Expr) -> Expr | None:
     """Seconds that misses at unforeseeable places take: each waits for the memory's latency, and as many wait at once
-    as the core has places for (Little's law). None where the machine does not say both."""
-    latency = memory.component.properties.get("latency")
-    outstanding = core.component.properties.get("outstanding") if core is not None else None
-    if latency is None or latency.value is None or outstanding is None or outstanding.value is None:
+    as a core has places for (Little's law), on each core that runs. None where the machine does not say both."""
+    latency = memory.component.value("latency")
+    outstanding = core.component.value("outstanding") if core is not None else None
+    if core is None or latency is None or outstanding is None:
         return None
-    return graph.div(graph.mul(item.levels[-1].fetched, latency.symbol), outstanding.symbol)
+    waiting = graph.div(graph.mul(item.levels[-1].fetched, latency), outstanding)
+    return graph.mul(graph.apply("ceil", graph.div(parallelism, core.count)), waiting)

@@ -42,8 +42,9 @@ class AppliedTrait(Record):
 class RequirementCost(flow.Node):
     """A requirement on the component that serves it.
 
-    `base` is the serial time before traits, `serial` behind them, `rounds` how many times the
-    components must be filled (ceil(P / Q)), `time` their product; all in seconds. Where it says how it
+    `base` is the serial time before traits, `serial` behind them (seconds), `rounds` how many times the components must
+    be filled (ceil(P / Q)), `saturation` the part of what they attain that so few cores draw; `time` is serial * rounds
+    / saturation, in seconds, and more where it waits for the memory's latency. Where it says how it
     touches its data, `traffic` is what that moves between the caches, and the times are memory's with
     what they leave for it.
     """
@@ -57,6 +58,7 @@ class RequirementCost(flow.Node):
     rounds: Expr
     time: Expr
     traffic: Traffic | None = None
+    saturation: Expr = graph.ONE
 
     @property
     def server(self) -> str:

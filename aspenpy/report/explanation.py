@@ -90,7 +90,12 @@ def _together(step: Step, value: Valuer) -> list[tuple[str, str]]:
     if step.exchanges:
         found = value(step.serial)
         return [("all of them take", _formula(step.serial) if found is None else seconds(found))]
-    return [*_serial(step, value), ("all of them take", f"ceil(instances/{count(step.count)}) times as long")]
+    times = f"ceil(instances/{count(step.count)})" if step.crowded is None else _worked_out(step.crowded, "", value)
+    rows = [*_serial(step, value), ("all of them take", f"{times} times as long")]
+    drawn = value(step.saturation)
+    if drawn is not None and drawn < 1:
+        rows.append(("so few cores draw", f"{share(drawn)} of the bandwidth that all attain, and take as much longer"))
+    return rows
 
 
 def _exchanged(exchange: Exchange, value: Valuer) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from aspenpy.cost.sharing import attained_bandwidth
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import Diagnostic, fail, nearest
@@ -132,20 +133,15 @@ def _level(place: Place) -> Level:
         _word(component, "policy", tuple(POLICIES)),
         _word(component, "inclusion", INCLUSIONS),
         _word(component, "writes", WRITES),
-        _value(component, "bandwidth"),
-        _value(component, "latency"),
-        _value(component, "prefetch") or graph.ONE,
+        attained_bandwidth(component, "loads"),
+        component.value("latency"),
+        component.value("prefetch") or graph.ONE,
     )
-
-
-def _value(component: Component, name: str) -> Expr | None:
-    known = component.properties.get(name)
-    return None if known is None or known.value is None else known.symbol
 
 
 def _needed(component: Component, name: str, example: str) -> Expr:
     """A property that the model cannot do without: the mistake takes its place, and is told when it is needed."""
-    value = _value(component, name)
+    value = component.value(name)
     if value is not None:
         wrong = f"the `{name}` of the cache `{component.name}` is not above 0"
         refused = graph.failure(Diagnostic("incomplete-cache", wrong, component.properties[name].span))

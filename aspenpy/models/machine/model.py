@@ -77,6 +77,11 @@ class Component(Record):
     span: Span | None
     name_span: Span | None
 
+    def value(self, name: str) -> Expr | None:
+        """The symbol of a property; None where there is no such property, or nothing in its brackets."""
+        known = self.properties.get(name)
+        return None if known is None or known.value is None else known.symbol
+
 
 class Place(Record):
     """A component where it stands in the tree: the names from the machine down to it, and how many of it

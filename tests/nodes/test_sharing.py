@@ -1,0 +1,91 @@
+"""Cores that share a memory or a cache: arithmetic by hand, one core's own rate, all cores' attained rate."""
+
+from __future__ import annotations
+
+from math import sqrt
+
+import pytest
+
+from aspenpy import predict
+from tests.tiny import application, machine
+
+MACHINE = """
+machine m { node n }
+node n { socket s }
+socket s { core [{cores}] c  memory [{memories}] mem  {words} }
+core c { resource flops(x) [x/(1e9)]  {core} cache l1 }
+cache l1 { property capacity [32 KiB]  property cacheline [64 B]  property associativity [8] }
+memory mem {
+  property bandwidth [128e9]
+  {memory}
+  resource loads(v) [v/(98e9)]
+  resource stores(v) [v/(98e9)]
+}
+"""
+STATED = "property attained_bandwidth [98e9] property core_bandwidth [14e9]"
+VOLUME = 8e8
+
+
+def node(memory: str = STATED, cores: int = 20, memories: int = 1, words: str = "", core: str = "") -> str:
+    fields = {"cores": cores, "memories": memories, "words": words, "core": core, "memory": memory}
+    text = MACHINE
+    for name, worth in fields.items():
+        text = text.replace(f"{{{name}}}", str(worth))
+    return text
+
+
+def seconds(instances: int, text: str, resource: str = "loads") -> float:
+    """An equal part of the volume to each of so many instances."""
+    app = application(f"execute [{instances}] {{ {resource} [8e8/{instances}] }}")
+    return float(predict(app, machine(text)).runtime)
+
+
+def test_one_core_has_its_own_rate() -> None:
+    assert seconds(1, node()) == pytest.approx(VOLUME / 14e9, rel=1e-12)
+
+
+@pytest.mark.parametrize("instances", [20, 40, 200])
+def test_all_cores_attain_what_is_stated(instances: int) -> None:
+    assert seconds(instances, node()) == pytest.approx(VOLUME / 98e9, rel=1e-12)
+
+
+@pytest.mark.parametrize("active", [2, 3, 7, 12, 19])
+def test_between_them_the_squares_of_the_times_are_linear_in_the_square_of_the_cores(active: int) -> None:
+    one, every = VOLUME / 14e9, 20 * VOLUME / 98e9
+    of_full_shares = sqrt(one**2 + (every**2 - one**2) * (active**2 - 1) / (20**2 - 1))
+    assert seconds(active, node()) == pytest.approx(of_full_shares / active, rel=1e-12)
+
+
+@pytest.mark.parametrize("active", [1, 2, 4])
+def test_few_cores_that_never_saturate_it_have_their_own_rates(active: int) -> None:
+    assert seconds(active, node(cores=4)) == pytest.approx(VOLUME / (active * 14e9), rel=1e-12)
+
+
+def test_without_the_rate_of_a_core_one_has_all() -> None:
+    assert seconds(1, node("")) == pytest.approx(VOLUME / 98e9, rel=1e-12)
+
+
+def test_lines_outstanding_by_latency_are_the_rate_of_a_core() -> None:
+    text = node("property attained_bandwidth [98e9] property latency [80e-9]", core="property outstanding [10]")
+    assert seconds(1, text) == pytest.approx(VOLUME / (10 * 64 / 80e-9), rel=1e-12)
+
+
+def test_stores_may_be_slower() -> None:
+    text = node(STATED + " property core_store_bandwidth [7e9]")
+    assert seconds(1, text, "stores") == pytest.approx(VOLUME / 7e9, rel=1e-12)
+    assert seconds(1, text, "loads") == pytest.approx(VOLUME / 14e9, rel=1e-12)
+
+
+def test_scattered_instances_take_a_memory_each() -> None:
+    scattered = seconds(2, node(memories=2))
+    assert scattered == pytest.approx(VOLUME / 2 / 14e9, rel=1e-12)
+
+
+def test_compact_instances_fill_one_memory_first() -> None:
+    """Two of ten cores on one of two memories are as two of ten on one."""
+    compact = node(memories=2, words="property affinity [compact]")
+    assert seconds(2, compact) == pytest.approx(seconds(2, node(cores=10)), rel=1e-12)
+    assert seconds(10, compact) == pytest.approx(VOLUME / 98e9, rel=1e-12)
+    assert seconds(15, compact) == pytest.approx(10 * VOLUME / 15 / 98e9, rel=1e-12)
+    assert seconds(20, compact) == pytest.approx(VOLUME / 98e9 / 2, rel=1e-12)
+    assert seconds(40, compact) == pytest.approx(VOLUME / 98e9 / 2, rel=1e-12)
