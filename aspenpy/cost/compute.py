@@ -11,6 +11,7 @@ from aspenpy.cost.caches.traffic import Traffic
 from aspenpy.cost.exchanges import is_exchange
 from aspenpy.cost.memory import Hierarchy, level_costs, waiting_for_memory
 from aspenpy.cost.messages import exchange_of
+from aspenpy.cost.operations import classified
 from aspenpy.cost.prices import (
     MEMORY_RESOURCES,
     AppliedTrait,
@@ -138,8 +139,13 @@ def price(requirement: flow.Requirement, parallelism: Expr, where: Target, origi
         return RequirementCost(requirement, None, missing, (), (), missing, graph.ONE, missing)
     resource = offer.resource
     carry = carry_origin(origins)
-    base = graph.substitute([resource.time], {resource.argument: requirement.amount}, carry)[0]
-    applied: list[AppliedTrait] = []
+    operation = classified(requirement, offer.place.component, resource)
+    if operation is not None:
+        base = operation.seconds
+        applied = [AppliedTrait(operation.name, (), base, base)]
+    else:
+        base = graph.substitute([resource.time], {resource.argument: requirement.amount}, carry)[0]
+        applied = []
     ignored: list[str] = []
     serial = base
     shared = sharing(parallelism, offer.place, where.core, where.line, requirement.resource)
@@ -148,6 +154,8 @@ def price(requirement: flow.Requirement, parallelism: Expr, where: Target, origi
             exchange = exchange_of(trait, requirement, parallelism, offer, where.machine)
             serial, shared = exchange.time, Sharing(graph.ONE, graph.ONE)
             applied.append(exchange)
+            continue
+        if operation is not None and trait.name in operation.traits:
             continue
         if trait.name not in resource.traits:
             ignored.append(trait.name)

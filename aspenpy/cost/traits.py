@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from aspenpy.cost.operations import CLASSES, rate_properties
 from aspenpy.language.diagnostics import Diagnostic, nearest
 from aspenpy.models.application import flow
 from aspenpy.models.machine.model import Machine, Resource
@@ -13,6 +14,11 @@ def unknown_trait(
     machine: Machine, requirement: flow.Requirement, trait: flow.Trait, resources: Sequence[Resource]
 ) -> Diagnostic:
     """A warning of a trait that none of the resources knows: it changes nothing."""
+    if trait.name in CLASSES:
+        message = f"machine `{machine.name}` states no rate of `{trait.name}`: these operations cost what others do"
+        rates = " or ".join(f"`{name}`" for name in rate_properties(requirement, trait.name))
+        needed = f"a core states it as the property {rates}, operations a cycle"
+        return Diagnostic("unknown-rate", message, trait.span, hint=needed, severity="warning")
     known = list(dict.fromkeys(name for resource in resources for name in resource.traits))
     message = f"machine `{machine.name}` knows no trait `{trait.name}` of `{requirement.resource}`"
     hint = nearest(trait.name, known) or ("it knows " + ", ".join(known) if known else None)

@@ -1,0 +1,65 @@
+"""Operations: what a core takes for a class of them, by precision and width, where the machine states its rate.
+
+    property divide_dp_rate [1/4]        // one scalar division in four cycles
+    property divide_dp_simd_rate [8/16]  // eight lanes in sixteen
+    property compare_rate [2]            // in any precision
+
+A rate counts operations that one core completes in a cycle with independent operands, lanes included; `fma` and
+`tensor` count flops, two for each fused multiply-add.
+"""
+
+from __future__ import annotations
+
+from aspenpy.expr import graph
+from aspenpy.expr.graph import Expr
+from aspenpy.models.application import flow
+from aspenpy.models.machine.model import Component, Resource
+from aspenpy.record import Record
+
+CLASSES = (
+    *("add", "multiply", "fma", "divide", "square_root", "compare", "convert"),
+    *("integer", "address", "load", "store", "tensor"),
+)
+"""What tells operations apart that a core completes at different rates."""
+
+PRECISIONS = {"fp64": "dp", "fp32": "sp"} | {name: name for name in ("dp", "sp", "tf32", "bf16", "fp16", "fp8", "int8")}
+"""The traits of precision, and what names of properties call them."""
+
+WIDE = "simd"
+
+
+class Classified(Record):
+    """Seconds that a requirement takes on one core by the rate of its class, the traits that this takes in, and the
+    first of them, which names the class."""
+
+    name: str
+    seconds: Expr
+    traits: frozenset[str]
+
+
+def classified(requirement: flow.Requirement, component: Component, resource: Resource) -> Classified | None:
+    """What a requirement takes that says its class; None where it says none, and where the machine states no rate for
+    it, has no clock, or has a rule of its own for a trait of that name."""
+    name, clock = operation_class(requirement, resource), component.value("clock")
+    if name is None or clock is None:
+        return None
+    rates = (component.value(stated) for stated in rate_properties(requirement, name))
+    rate = next((rate for rate in rates if rate is not None), None)
+    if rate is None:
+        return None
+    taken_in = frozenset({name, WIDE, *PRECISIONS} & {trait.name for trait in requirement.traits})
+    return Classified(name, graph.div(requirement.amount, graph.mul(clock, rate)), taken_in)
+
+
+def operation_class(requirement: flow.Requirement, resource: Resource) -> str | None:
+    """The class that a requirement says, where the resource has no rule for a trait of that name."""
+    names = (trait.name for trait in requirement.traits)
+    return next((name for name in names if name in CLASSES and name not in resource.traits), None)
+
+
+def rate_properties(requirement: flow.Requirement, name: str) -> tuple[str, ...]:
+    """The properties in which a core may state the rate of a requirement's class, the most particular first."""
+    traits = [trait.name for trait in requirement.traits]
+    width = (WIDE,) if WIDE in traits else ()
+    precision = [PRECISIONS[trait] for trait in traits if trait in PRECISIONS][:1]
+    return tuple(dict.fromkeys("_".join([name, *part, *width, "rate"]) for part in (precision, [])))

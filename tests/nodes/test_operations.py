@@ -1,0 +1,64 @@
+"""Classes of operations: arithmetic by hand with the rates of a made-up core at 2 GHz."""
+
+from __future__ import annotations
+
+import pytest
+
+from aspenpy import predict
+from tests.tiny import application, machine
+
+MACHINE = """
+machine m { node n }
+node n { socket s }
+socket s { core [4] c }
+core c {
+  property clock [2e9] property issue [1]
+  property add_dp_rate [2]
+  property add_dp_simd_rate [8]
+  property divide_rate [1/5]
+  property tensor_fp16_rate [4096]
+  resource flops(x) [x/(clock*issue)] with dp [base*2], sp [base], simd [base/8], multiply [base*7]
+}
+"""
+
+
+def seconds(traits: str) -> float:
+    return float(predict(application(f"execute {{ flops [1e6] {traits} }}"), machine(MACHINE)).runtime)
+
+
+@pytest.mark.parametrize(
+    ("traits", "cycles"),
+    [
+        ("as add, dp", 1e6 / 2),
+        ("as dp, add", 1e6 / 2),
+        ("as add, fp64", 1e6 / 2),
+        ("as add, dp, simd", 1e6 / 8),
+        ("as divide", 5e6),
+        ("as divide, dp", 5e6),
+        ("as tensor, fp16", 1e6 / 4096),
+    ],
+)
+def test_a_class_takes_its_rate(traits: str, cycles: float) -> None:
+    assert seconds(traits) == pytest.approx(cycles / 2e9, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("traits", "cycles"),
+    [
+        ("", 1e6),
+        ("as dp", 2e6),
+        ("as dp, simd", 2e6 / 8),
+        ("as multiply", 7e6),  # a rule of the machine's own
+        ("as add, sp", 1e6),  # no rate stated: what others cost
+        ("as divide, simd", 1e6 / 8),  # a scalar rate says nothing of vectors
+    ],
+)
+def test_others_cost_what_they_did(traits: str, cycles: float) -> None:
+    assert seconds(traits) == pytest.approx(cycles / 2e9, rel=1e-12)
+
+
+def test_a_rate_that_is_not_stated_is_told() -> None:
+    prediction = predict(application("execute { flops [1e6] as square_root, dp }"), machine(MACHINE))
+    (warning,) = prediction.tree.warnings
+    assert warning.code == "unknown-rate"
+    assert "`square_root_dp_rate` or `square_root_rate`" in (warning.hint or "")
