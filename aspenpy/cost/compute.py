@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 from types import MappingProxyType
 
@@ -16,12 +16,13 @@ from aspenpy.cost.prices import (
     MEMORY_RESOURCES,
     AppliedTrait,
     BlockCost,
+    LevelCost,
     Offer,
     RequirementCost,
     conflict_groups,
     slowest,
 )
-from aspenpy.cost.sharing import Sharing, sharing
+from aspenpy.cost.sharing import Sharing, norm, sharing
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import Diagnostic, Related, fail, nearest
@@ -91,7 +92,8 @@ def target(machine: Machine, socket: str | None) -> Target:
 
 
 def price_block(block: flow.Block, where: Target, hierarchy: Hierarchy, origins: Origins) -> BlockCost:
-    """Each requirement on the component that serves it; the block takes the slowest group's time."""
+    """Each requirement on the component that serves it. The block takes the slowest group's time; where cores share a
+    memory, what the slowest would take alone, and what the others cost at each place (`cost.sharing`)."""
     traffic = hierarchy.traffic(block, where.serving)
     costs = tuple(
         price_traffic(traffic[requirement], block.parallelism, where, origins)
@@ -100,13 +102,26 @@ def price_block(block: flow.Block, where: Target, hierarchy: Hierarchy, origins:
         for requirement in block.requirements
     )
     levels = level_costs(traffic.values(), block.parallelism, where.core)
+    groups = conflict_groups(_busy(costs, levels, "time"), where.conflicts)
+    by_place: dict[tuple[str, ...], list[Expr]] = {}
+    parts: list[RequirementCost | LevelCost] = [*costs, *levels]
+    for part in parts:
+        if part.place is not None and part.contention is not graph.ZERO:
+            by_place.setdefault(part.place.path, []).append(part.contention)
+    if not by_place:
+        return BlockCost(block, costs, groups, slowest(groups), levels)
+    alone = slowest(conflict_groups(_busy(costs, levels, "alone"), where.conflicts))
+    return BlockCost(block, costs, groups, norm(alone, *map(summed, by_place.values())), levels)
+
+
+def _busy(costs: Sequence[RequirementCost], levels: Sequence[LevelCost], which: str) -> dict[str, Expr]:
+    """Seconds of each server, and of each cache."""
     times: dict[str, list[Expr]] = {}
     for cost in costs:
-        times.setdefault(cost.server, []).append(cost.time)
+        times.setdefault(cost.server, []).append(getattr(cost, which))
     for level in levels:
-        times.setdefault(level.name, []).append(level.time)
-    groups = conflict_groups({name: summed(parts) for name, parts in times.items()}, where.conflicts)
-    return BlockCost(block, costs, groups, slowest(groups), levels)
+        times.setdefault(level.name, []).append(getattr(level, which))
+    return {name: summed(parts) for name, parts in times.items()}
 
 
 def price_traffic(traffic: Traffic, parallelism: Expr, where: Target, origins: Origins) -> RequirementCost:
@@ -120,12 +135,16 @@ def price_traffic(traffic: Traffic, parallelism: Expr, where: Target, origins: O
     beside_it = requirement.replace(amount=other, resource=other_name)
     if other is not graph.ZERO and where.serving(beside_it) is not None:
         beside = price(beside_it, parallelism, where, origins)
-        cost = cost.replace(serial=graph.add(cost.serial, beside.serial), time=graph.add(cost.time, beside.time))
+        cost = cost.replace(
+            serial=graph.add(cost.serial, beside.serial),
+            alone=graph.add(cost.alone, beside.alone),
+            contention=graph.add(cost.contention, beside.contention),
+        )
     waiting = None
     if traffic.access.is_scattered and cost.offer is not None:
         waiting = waiting_for_memory(traffic, cost.offer.place, where.core, parallelism)
     if waiting is not None:
-        cost = cost.replace(time=graph.apply("max", cost.time, waiting))
+        cost = cost.replace(alone=graph.apply("max", cost.alone, waiting))
     ignored = tuple(name for name in cost.ignored if name not in CACHE_TRAITS)
     priced: RequirementCost = cost.replace(requirement=requirement, traffic=traffic, ignored=ignored)
     return priced
@@ -174,8 +193,9 @@ def price(requirement: flow.Requirement, parallelism: Expr, where: Target, origi
         tuple(ignored),
         serial,
         shared.instances,
-        shared.time(serial),
-        saturation=shared.saturation,
+        graph.mul(shared.alone, serial),
+        graph.mul(shared.contention, serial),
+        shared.saturation,
     )
 
 

@@ -108,16 +108,17 @@ def level_costs(traffic: Iterable[Traffic], parallelism: Expr, core: Place | Non
             moved.setdefault(level.name, []).append(served)
             levels[level.name] = level
     return tuple(
-        LevelCost(name, levels[name].place, _served(graph.add(*parts), levels[name], parallelism, core))
+        _level_cost(levels[name], graph.add(*parts), parallelism, core)
         for name, parts in moved.items()
         if levels[name].bandwidth is not None
     )
 
 
-def _served(amount: Expr, level: Level, parallelism: Expr, core: Place | None) -> Expr:
+def _level_cost(level: Level, amount: Expr, parallelism: Expr, core: Place | None) -> LevelCost:
     assert level.bandwidth is not None
     shared = sharing(parallelism, level.place, core, level.line, "loads")
-    return shared.time(graph.div(amount, level.bandwidth))
+    one = graph.div(amount, level.bandwidth)
+    return LevelCost(level.name, level.place, graph.mul(shared.alone, one), graph.mul(shared.contention, one))
 
 
 def waiting_for_memory(item: Traffic, memory: Place, core: Place | None, parallelism: Expr) -> Expr | None:

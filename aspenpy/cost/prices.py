@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from aspenpy.cost.caches.traffic import Traffic
+from aspenpy.cost.sharing import norm
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.models.application import flow
@@ -42,11 +43,10 @@ class AppliedTrait(Record):
 class RequirementCost(flow.Node):
     """A requirement on the component that serves it.
 
-    `base` is the serial time before traits, `serial` behind them (seconds), `rounds` how many times the components must
-    be filled (ceil(P / Q)), `saturation` the part of what they attain that so few cores draw; `time` is serial * rounds
-    / saturation, in seconds, and more where it waits for the memory's latency. Where it says how it
-    touches its data, `traffic` is what that moves between the caches, and the times are memory's with
-    what they leave for it.
+    `base` is the serial time before traits, `serial` behind them (seconds), `rounds` how many instances share the
+    fullest component. `alone` are the seconds that they take without others on the same memory, `contention` those that
+    others cost (`cost.sharing`), `time` both. Where it says how it touches its data, `traffic` is what that moves
+    between the caches, and the times are memory's with what they leave for it.
     """
 
     requirement: flow.Requirement
@@ -56,9 +56,19 @@ class RequirementCost(flow.Node):
     ignored: tuple[str, ...]
     serial: Expr
     rounds: Expr
-    time: Expr
-    traffic: Traffic | None = None
+    alone: Expr
+    contention: Expr = graph.ZERO
     saturation: Expr = graph.ONE
+    traffic: Traffic | None = None
+
+    @property
+    def time(self) -> Expr:
+        return norm(self.alone, self.contention)
+
+    @property
+    def place(self) -> Place | None:
+        """The component that serves it."""
+        return None if self.offer is None else self.offer.place
 
     @property
     def server(self) -> str:
@@ -68,11 +78,16 @@ class RequirementCost(flow.Node):
 
 
 class LevelCost(Record):
-    """Seconds in which a cache is busy with what a block moves through it."""
+    """Seconds in which a cache is busy with what a block moves through it: `alone`, and in `contention` with others."""
 
     name: str
     place: Place
-    time: Expr
+    alone: Expr
+    contention: Expr
+
+    @property
+    def time(self) -> Expr:
+        return norm(self.alone, self.contention)
 
 
 class Together(Record):
@@ -83,7 +98,8 @@ class Together(Record):
 
 
 class BlockCost(flow.Node):
-    """A block on the machine: it takes as long as the slowest of its groups."""
+    """A block on the machine: it takes as long as the slowest of its groups would alone, and in the 2-norm with that
+    what others on the same memory cost."""
 
     block: flow.Block
     requirements: tuple[RequirementCost, ...]

@@ -5,14 +5,14 @@ One core cannot draw all that a memory or a shared cache delivers. A component t
     property attained_bandwidth [172 GB/s]  // of all its cores together, as STREAM measures it
     property core_bandwidth [13 GB/s]       // of one core alone
 
-serves n of its c cores in a time between that of one core and that of all:
+serves n of its c cores, an equal volume each, in
 
     T(n)^2 = T(1)^2 + (T(c)^2 - T(1)^2) (n^2 - 1)/(c^2 - 1)
 
-for equal shares of the work, with T(1) = volume/core_bandwidth and T(c) = c*volume/attained_bandwidth. It is the 2-norm
-of a time that does not depend on the others and one that grows with them. Beyond c, cores take turns. Against 1,478
-measured points of 21 processors (likwid-bench, published with kerncraft), fitted at one core and at all, the median
-error is 4 %; `docs/nodes.md` shows the worst rows.
+with T(1) = volume/core_bandwidth and T(c) = c*volume/attained_bandwidth: the 2-norm of what a core takes alone and of
+what the others take from it, its contention. Beyond c, cores take turns. Against 1,478 measured points of 21 processors
+(likwid-bench, published with kerncraft), fitted at one core and at all, the median error is 4 %; `docs/nodes.md` shows
+the worst rows. A block whose cores do other things for longer is in contention for as much: see `price_block`.
 """
 
 from __future__ import annotations
@@ -27,15 +27,22 @@ AFFINITIES = ("scatter", "compact")
 
 
 class Sharing(Record):
-    """How instances of a block share the components at a place: `instances` on the fullest of them, and the part of the
-    attained bandwidth that so many cores draw, 1 where the machine does not say what one core draws."""
+    """How instances of a block share the components at a place: `instances` on the fullest of them; what they take in
+    units of one volume at the attained bandwidth, `alone` where no other core ran, and in `contention` with others."""
 
     instances: Expr
-    saturation: Expr
+    alone: Expr
+    contention: Expr = graph.ZERO
 
-    def time(self, alone: Expr) -> Expr:
-        """Seconds until all instances are served, where each would take `alone` at the attained bandwidth."""
-        return graph.div(graph.mul(self.instances, alone), self.saturation)
+    @property
+    def time(self) -> Expr:
+        """Until all are served, in the same units."""
+        return norm(self.alone, self.contention)
+
+    @property
+    def saturation(self) -> Expr:
+        """The part of the attained bandwidth that so few cores draw."""
+        return graph.ONE if self.contention is graph.ZERO else graph.div(self.instances, self.time)
 
 
 def sharing(parallelism: Expr, place: Place, core: Place | None, line: Expr | None, resource: str) -> Sharing:
@@ -44,21 +51,26 @@ def sharing(parallelism: Expr, place: Place, core: Place | None, line: Expr | No
     one_core = core_bandwidth(place.component, core, line, resource)
     all_cores = attained_bandwidth(place.component, resource)
     if core is None or one_core is None or all_cores is None:
-        return Sharing(even, graph.ONE)
+        return Sharing(even, even)
+    one = graph.ONE
     cores = graph.div(core.count, place.count)
     if affinity(place) == "compact":
         even = graph.apply("max", graph.apply("min", parallelism, cores), even)
-    return Sharing(even, saturation(graph.apply("min", even, cores), cores, graph.div(all_cores, one_core)))
-
-
-def saturation(active: Expr, cores: Expr, needed: Expr) -> Expr:
-    """The part of the attained bandwidth that `active` of a component's `cores` draw, where `needed` times one core's
-    bandwidth is the attained."""
-    one = graph.ONE
-    active = graph.apply("max", one, active)
-    steps = graph.div(graph.sub(_square(active), one), graph.apply("max", one, graph.sub(_square(cores), one)))
+    active = graph.apply("max", one, graph.apply("min", even, cores))
+    needed = graph.div(all_cores, one_core)
+    turns = graph.apply("ceil", graph.div(parallelism, core.count))
     rise = graph.apply("max", graph.ZERO, graph.sub(_square(cores), _square(needed)))
-    return graph.div(active, graph.apply("sqrt", graph.add(_square(needed), graph.mul(rise, steps))))
+    steps = graph.div(graph.sub(_square(active), one), graph.apply("max", one, graph.sub(_square(cores), one)))
+    contention = graph.mul(turns, graph.apply("sqrt", graph.mul(rise, steps)))
+    return Sharing(even, graph.mul(turns, needed), contention)
+
+
+def norm(*times: Expr) -> Expr:
+    """The 2-norm of times."""
+    several = [time for time in times if time is not graph.ZERO]
+    if len(several) < 2:
+        return several[0] if several else graph.ZERO
+    return graph.apply("sqrt", graph.add(*map(_square, several)))
 
 
 def core_bandwidth(component: Component, core: Place | None, line: Expr | None, resource: str) -> Expr | None:

@@ -89,3 +89,22 @@ def test_compact_instances_fill_one_memory_first() -> None:
     assert seconds(15, compact) == pytest.approx(10 * VOLUME / 15 / 98e9, rel=1e-12)
     assert seconds(20, compact) == pytest.approx(VOLUME / 98e9 / 2, rel=1e-12)
     assert seconds(40, compact) == pytest.approx(VOLUME / 98e9 / 2, rel=1e-12)
+
+
+def test_a_core_that_computes_as_long_is_in_contention_all_the_same() -> None:
+    """T^2 = max(compute, alone)^2 + contention^2, with the contention of the memory alone."""
+    flops = 0.2  # seconds of a core, of which there are 20 with an equal part each
+    alone, every = VOLUME / 14e9, 20 * VOLUME / 98e9
+    for active in (1, 5, 20):
+        contention = (every**2 - alone**2) * (active**2 - 1) / (20**2 - 1)
+        body = f"execute [{active}] {{ flops [{flops}e9/{active}] loads [{VOLUME}/{active}] }}"
+        expected = sqrt(max(flops, alone) ** 2 + contention) / active
+        assert float(predict(application(body), machine(node())).runtime) == pytest.approx(expected, rel=1e-12)
+
+
+def test_loads_and_stores_of_one_bus_are_as_one_volume() -> None:
+    text = node().replace("resource stores(v) [v/(98e9)]", "resource stores(v) [v/(98e9)] conflict loads, stores")
+    for active in (1, 5, 20):
+        body = f"execute [{active}] {{ loads [6e8/{active}] stores [2e8/{active}] }}"
+        together = float(predict(application(body), machine(text)).runtime)
+        assert together == pytest.approx(seconds(active, text), rel=1e-12)
