@@ -8,17 +8,16 @@
     prediction.runtime                                # seconds
     prediction.expression(free=["nx"])                # a SymPy expression
 
-Names are imported when they are first used, so that `import aspenpy` costs nothing.
+Names are imported when they are first used, so that `import aspenpy` costs nothing: no module of the standard library
+is, since Ctrl-C is not yet handled while the command imports this.
 """
-
-from __future__ import annotations
-
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
 
 from aspenpy.version import VERSION
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from aspenpy.answers.case import Case
     from aspenpy.answers.counting import Counts
     from aspenpy.answers.energy.account import Energy, predict_energy
@@ -155,9 +154,11 @@ _HOME = {
 }
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> "Any":
     if name not in _HOME:
         raise AttributeError(f"module 'aspenpy' has no attribute {name!r}")
+    from importlib import import_module
+
     value = getattr(import_module(_HOME[name]), name)
     globals()[name] = value
     return value

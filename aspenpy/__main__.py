@@ -1,7 +1,7 @@
 """`python -m aspenpy` is the command `aspenpy`."""
 
 import sys
-from signal import SIG_DFL, SIGINT, default_int_handler, getsignal, signal
+from _signal import SIG_DFL, SIGINT, default_int_handler, getsignal, signal  # `signal` takes a millisecond to import
 
 
 def main() -> int:

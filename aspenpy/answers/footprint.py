@@ -18,7 +18,7 @@ from aspenpy.expr.graph import Expr
 from aspenpy.language import nodes
 from aspenpy.language.diagnostics import Diagnostic
 from aspenpy.language.dimensions import readable
-from aspenpy.language.lower import Lowering, guarded
+from aspenpy.language.lower import Lowering, Origins, guarded
 from aspenpy.models.application.model import Application
 from aspenpy.models.application.total import callees_first
 from aspenpy.models.machine.model import Machine, Place
@@ -248,7 +248,7 @@ class Footprint(Result):
         owner = name.rpartition(".")[0]
         if owner != scene.kernel.name:
             return None
-        size = declared_size(self.application, owner, name)
+        size = declared_size(self.application, owner, name, self.run.scope.origins)
         return None if size is None else self._size(scene.here([size])[0], scene)
 
     def _size(self, size: Expr, scene: Scene) -> Value | None:
@@ -290,8 +290,9 @@ def _keys(region: tuple[str, ...]) -> Iterable[tuple[str, ...]]:
         yield key
 
 
-def declared_size(application: Application, kernel: str, data: str) -> Expr | None:
-    """The bytes of a kernel's own data structure, in the kernel's arguments and the globals."""
+def declared_size(application: Application, kernel: str, data: str, origins: Origins) -> Expr | None:
+    """The bytes of a kernel's own data structure, in the kernel's arguments and the globals; `origins` is told where
+    they were written."""
     model, node = application.find_kernel(kernel)
     wanted = data.rpartition(".")[2]
     declared = {item.name: item for item in node.declarations if isinstance(item, nodes.Data)}
@@ -306,5 +307,5 @@ def declared_size(application: Application, kernel: str, data: str) -> Expr | No
             return formals[name.name]
         return guarded(lower, local[name.name]) if name.name in local else model.resolve(name)
 
-    lower = Lowering(resolve, application.origins)
+    lower = Lowering(resolve, origins)
     return model.data_of(declared[wanted], lower).size

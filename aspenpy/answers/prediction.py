@@ -13,6 +13,7 @@ from aspenpy.answers.explanation import Explanation, explain
 from aspenpy.answers.prepared import Prepared
 from aspenpy.answers.samples import Samples, sample
 from aspenpy.answers.scope import Scope, Value
+from aspenpy.answers.sizes import sizes_below_zero
 from aspenpy.answers.uneven import uneven_sweeps
 from aspenpy.cost.mapper import all_definitions, all_origins
 from aspenpy.expr import graph
@@ -35,13 +36,15 @@ class Prediction(Evaluation):
     @cached_property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
         """Warnings: what loading found in either model, traits that the machine does not know, parameters outside their
-        ranges, data that do not fit, patterns that do not go with their accesses."""
+        ranges, data of no size or that do not fit, patterns that do not go with their accesses."""
 
         patterns = any(cost.traffic is not None for block in self.tree.blocks.values() for cost in block.requirements)
         uneven: list[Diagnostic] = []
         if patterns:
             uneven = uneven_sweeps(self)
-        return (*self.tree.warnings, *self.outside_ranges(), *exceeding_memory(self), *uneven)
+        scope = self.scope
+        negative = sizes_below_zero(self.application.data.values(), scope.definitions, scope.origins, self.seed)
+        return (*self.tree.warnings, *self.outside_ranges(), *negative, *exceeding_memory(self), *uneven)
 
     def prepare(self, free: Sequence[str], metric: str = "runtime") -> Prepared:
         """The metric as a fast function of the free parameters, in the order given."""

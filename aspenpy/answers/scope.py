@@ -272,7 +272,7 @@ class Scope:
             return AspenError(self._not_a_number(arrays[0], node))
         if node.kind == "sum":
             return AspenError(Diagnostic("no-value", error.reason, self.origins.get(node.args[0]), hint=NO_CLOSED_FORM))
-        return AspenError(Diagnostic("no-value", error.reason, self.origins.get(node)))
+        return AspenError(Diagnostic("no-value", error.reason, self.origins.get(node), hint=error.hint))
 
     def _with_value(self, mistake: ValueMistake) -> Diagnostic:
         """The mistake with what its subject is worth, and the parameters that make it so."""

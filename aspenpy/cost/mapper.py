@@ -63,6 +63,7 @@ def all_origins(application: Application, machine: Machine | None = None) -> Ori
     """Where the nodes of both models, and of all that the application imports, were written. To be asked for
     behind `all_definitions`: what was not yet lowered has no place."""
     found: Origins = {} if machine is None else dict(machine.origins)
+    _ = application.data  # lowers the sizes
     for model in application.models():
         found |= all_origins(model)
     return found | application.origins

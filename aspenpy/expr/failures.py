@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from aspenpy.expr.laws import LAWS
 from aspenpy.expr.node import Expr
 
 MOST_PASSES = 10**8
@@ -18,6 +19,11 @@ class EvaluationError(Exception):
         self.node = node
         self.reason = reason
         self.payload = payload
+
+    @property
+    def hint(self) -> str | None:
+        """What to do about a value that breaks a law."""
+        return LAWS[self.node.payload].hint if self.node.kind == "checked" else None
 
     def __reduce__(self) -> tuple[Any, ...]:
         return EvaluationError, (self.node, self.reason, self.payload)

@@ -12,13 +12,14 @@ class Law(Record):
     """An interval: a value on a straight line obeys it between two points at which it obeys it.
 
     `low` is a bound that values reach, or, if `open`, stay above; None is no bound. `reason` is a template over the
-    offending value. Every back end writes the law from `tests`.
+    offending value, `hint` says what to do. Every back end writes the law from `tests`.
     """
 
     reason: str
     low: int | None = 0
     high: float | None = None
     open: bool = False
+    hint: str | None = None
 
     @property
     def tests(self) -> tuple[tuple[str, float], ...]:
@@ -47,6 +48,10 @@ PROBABILITY_SLACK = 1e-12
 LAWS: dict[str, Law] = {
     "count": Law("a loop cannot run {} times: the count must not be negative"),
     "amount": Law("nothing can be asked for {} times: an amount must not be negative"),
+    "size": Law(
+        "a size cannot be {}: it must not be negative",
+        hint="where a difference may fall below zero, write `max(0, ...)`",
+    ),
     "parallelism": Law("a block cannot run in {} parallel instances: the parallelism must not be negative"),
     "quantity": Law("a component cannot be there {} times: the quantity must be positive", open=True),
     "power": Law("a component cannot draw {} W: a power must not be negative"),

@@ -140,6 +140,14 @@ def failing(code: str, message: str, span: Span | None, hint: str | None = None)
     return graph.failure(Diagnostic(code, message, span, hint=hint))
 
 
+def checked_at(law: str, value: Expr, span: Span | None, origins: Origins) -> Expr:
+    """A value held to a law, which says where it is broken."""
+    result = graph.checked(law, value)
+    if span is not None:
+        origins.setdefault(result, span)
+    return result
+
+
 def guarded(lower: Callable[[Any], Expr], node: Any) -> Expr:
     """Lowers, and puts off a mistake until the value is needed: what is never used may be wrong."""
     try:

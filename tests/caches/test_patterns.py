@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import product
+from itertools import islice, product
+from math import prod
 from random import Random
 
 import pytest
@@ -169,6 +170,27 @@ def test_stencil_layer_conditions(offsets: Offsets, radius: int, extents: tuple[
     shape = ", ".join(map(str, extents))
     requirement = f"loads [{accesses}] of size [8] from X as stencil({len(offsets)}, {shape})"
     assert_close(compared(swept(offsets, extents, radius, 1), requirement, size), 0.06)
+
+
+@pytest.mark.parametrize("share", [0.1, 0.25, 0.5, 0.8])
+@pytest.mark.parametrize(("offsets", "radius", "extents"), LARGE)
+def test_part_of_a_sweep(offsets: Offsets, radius: int, extents: tuple[int, ...], share: float) -> None:
+    """So many of the slowest axis's layers. The corners of the grid, which a star does not touch, count as touched:
+    they weigh more where layers are fewer than the stencil is thick."""
+    layers = round(share * extents[-1])
+    accesses = layers * len(offsets) * prod(extents[:-1])
+    requirement = f"loads [{accesses}] of size [8] from X as stencil({len(offsets)}, {', '.join(map(str, extents))})"
+    references = islice(swept(offsets, extents, radius, 1), accesses)
+    pairs = compared(references, requirement, WORD * prod(extent + 2 * radius for extent in extents))
+    assert_close(pairs, 0.1 if layers > 2 * radius else 0.25)
+
+
+@pytest.mark.parametrize("points", [1, 3, 40])
+def test_less_than_a_layer_misses_no_more_than_it_asks_for(points: int) -> None:
+    """The first points of a row of 600: 3 lines each at most."""
+    references = islice(swept(star(2, 1), (600, 10), 1, 1), 5 * points)
+    for simulated, model in compared(references, f"loads [{5 * points}] of size [8] as stencil(5, 600, 10)", 57792):
+        assert simulated <= model <= 5 * points
 
 
 @pytest.mark.parametrize("sweeps", [1, 3])

@@ -1,6 +1,7 @@
 """What only a process of its own shows: pipes, signals, encodings, and what is imported on the way."""
 
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -83,6 +84,30 @@ def test_interrupt_while_modules_are_imported(spawn: Spawn, place: str) -> None:
     status, out, err = finished(spawn(*EVAL, program=program))
     assert status in (130, -signal.SIGINT)
     assert (out, err) == (b"", b"")
+
+
+def test_little_is_imported_before_an_interrupt_is_handled() -> None:
+    """Python itself ends with a traceback until the first line of `main` has run."""
+    program = "import sys; before = {*sys.modules}; import aspenpy.__main__; print(*sorted({*sys.modules} - before))"
+    found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert found.stdout.split() == ["aspenpy", "aspenpy.__main__", "aspenpy.version"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there is no SIGINT to send")
+@pytest.mark.parametrize("number", range(int(os.environ.get("ASPENPY_INTERRUPTS", "4"))))
+def test_interrupts_at_random_moments(spawn: Spawn, number: int) -> None:
+    """In the first 100 ms of `main`: nothing is said, unless the work was done before."""
+    moment = random.Random(number).uniform(0, 0.1)
+    program = (
+        "import os, signal, sys\n"
+        "from aspenpy.__main__ import main\n"
+        "signal.signal(signal.SIGALRM, lambda *_: os.kill(os.getpid(), signal.SIGINT))\n"
+        f"signal.setitimer(signal.ITIMER_REAL, {moment!r})\n"
+        "sys.exit(main())"
+    )
+    status, _, err = finished(spawn(*EVAL, program=program))
+    assert status in (0, 130, -signal.SIGINT)
+    assert err == b""
 
 
 def test_the_command_begins_there() -> None:

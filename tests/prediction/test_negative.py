@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from aspenpy import AspenError, sweep
-from tests.tiny import application, codes, machine, predict
+from aspenpy import AspenError, memory, sweep
+from aspenpy import predict as predict_case
+from tests.tiny import SECONDS, application, both, codes, machine, predict
 
 
 @pytest.mark.parametrize(
@@ -70,3 +71,33 @@ def test_the_tail_of_a_distribution_is_no_mistake() -> None:
 def test_a_constant_below_zero_is_a_warning() -> None:
     found = predict("execute { flops [-2^2] }")
     assert [item.code for item in found.diagnostics] == ["negative-amount"]
+
+
+SIZED = """
+model sized {{ param n = 5 data a as Array({extent}, {element}) kernel main {{ execute {{ loads [8] from a }} }} }}
+"""
+
+
+@pytest.mark.parametrize(("extent", "element"), [("3 - n", "8"), ("n", "3 - n"), ("3 - n", "-8"), ("7", "-8")])
+def test_a_size_below_zero_has_no_bytes(extent: str, element: str) -> None:
+    """`memory` refuses it; the runtime, which no size is needed for, is told with a warning. Two extents below zero
+    make no structure either, though their product is positive."""
+    app, target = both(SIZED.format(extent=extent, element=element), SECONDS)
+    with pytest.raises(AspenError, match="a size cannot be -") as refusal:
+        _ = memory(app).total
+    assert refusal.value.diagnostics[0].span is not None
+    found = predict_case(app, target)
+    assert found.runtime == 8
+    assert [item.message for item in found.diagnostics] == [refusal.value.diagnostics[0].message]
+
+
+def test_a_size_is_below_zero_for_some_values_only() -> None:
+    """Words of n - 2 bytes, 3 of them, a second a byte."""
+    app = application("execute { loads [3] of size [n - 2] }", "param n = 5")
+    found = sweep(app, machine(), over={"n": [0, 1, 2, 3]}).runtime
+    assert found.isnull().values.tolist() == [True, True, False, False]
+    assert found.values.tolist()[2:] == [0, 3]
+    prepared = predict("execute { loads [3] of size [n - 2] }", "param n = 5").prepare(["n"])
+    assert prepared(7) == 15
+    with pytest.raises(AspenError, match="a size cannot be -1"):
+        prepared(1)

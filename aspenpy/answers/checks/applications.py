@@ -9,6 +9,7 @@ from typing import Any
 from aspenpy.answers.checks.values import circles, failures, start_of
 from aspenpy.answers.prediction import predict
 from aspenpy.answers.scope import DEFAULT_SEED, circular
+from aspenpy.answers.sizes import sizes_below_zero
 from aspenpy.answers.uneven import uneven
 from aspenpy.cost.caches.access import SENSELESS, Reader, read_access
 from aspenpy.cost.caches.level import levels_of
@@ -55,6 +56,7 @@ def check_application(
         *_circles(application),
         *_unknown_names(application, machine, kernels),
         *_ranges(application),
+        *_sizes(application),
         *_unused_parameters(application, kernels, _broken_text(application, errors)),
         *_shadowed(application),
         *_unknown_arrays(application, kernels),
@@ -211,6 +213,12 @@ def _ranges(application: Application) -> list[Diagnostic]:
             continue  # told where the value is broken, or a machine's to give
         found.append(range_warning(parameter, *(run.known[expr] for expr in exprs)))
     return [warning for warning in found if warning is not None]
+
+
+def _sizes(application: Application) -> list[Diagnostic]:
+    """Data that the defaults of the parameters give a size below zero; one that nobody can change is an error."""
+    changing = [data for data in application.data.values() if graph.free_symbols(data.size)]
+    return sizes_below_zero(changing, all_definitions(application, None, None), application.origins, DEFAULT_SEED)
 
 
 def _unused_parameters(application: Application, kernels: list[flow.Kernel], broken: str) -> list[Diagnostic]:

@@ -23,7 +23,7 @@ def failures(expr: Expr, origins: Origins) -> list[Diagnostic]:
     try:
         evaluate(expr, {})
     except EvaluationError as error:
-        return [Diagnostic("no-value", error.reason, origins.get(error.node))]
+        return [Diagnostic("no-value", error.reason, origins.get(error.node), hint=error.hint)]
     return []
 
 

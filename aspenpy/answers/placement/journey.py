@@ -201,7 +201,7 @@ class Journey:
         hint = f"declare it: data {data.rpartition('.')[2]} [bytes]"
         missing = graph.failure(Diagnostic("unknown-size", message, asked.target_span or asked.span, hint=hint))
         owner = data.rpartition(".")[0]
-        return (declared_size(self.application, owner, data) if owner else None) or missing
+        return (declared_size(self.application, owner, data, self.tree.origins) if owner else None) or missing
 
     # -- control flow ----------------------------------------------------------------------------
 

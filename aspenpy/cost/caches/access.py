@@ -48,6 +48,12 @@ class Stencil(Record):
         """Points, rows or layers that the stencil touches at once, across so many of its axes."""
         return 2 * axes * self.radius + 1 if self.star else int((2 * self.radius + 1) ** axes)
 
+    def part(self, share: Expr) -> Stencil:
+        """That share of the layers along the slowest axis."""
+        *within, slowest = self.extents
+        found: Stencil = self.replace(extents=(*within, graph.mul(slowest, share)))
+        return found
+
     @property
     def nest(self) -> Nest:
         """One sweep over the grid, rim included."""

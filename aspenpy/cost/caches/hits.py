@@ -85,14 +85,16 @@ def _at_least_none(count: Expr) -> Expr:
 def _stencil(access: Access, around: Around, level: Level) -> list[Touches]:
     """Layer conditions (Stengel, Treibig, Hager and Wellein, ICS 2015): a line is fetched once in a sweep if as many
     layers as the stencil is thick stay in the cache, else once for each layer; within a layer, the same of its rows.
+    A part of a sweep is one over that part of the layers.
     """
-    pattern = access.pattern
-    assert isinstance(pattern, Stencil)
+    assert isinstance(access.pattern, Stencil)
+    assert access.sweep is not None
+    sweeps = graph.div(access.accesses, access.sweep)
+    pattern = access.pattern.part(graph.apply("min", graph.ONE, sweeps))
+    sweeps = graph.apply("max", graph.ONE, sweeps)
     nest = pattern.nest
     others = [other.lines(len(other.loops), level.line) for other in around.others]
     sweep_lines = nest.lines(len(nest.loops), level.line)
-    assert access.sweep is not None
-    sweeps = graph.div(access.accesses, access.sweep)
     found, known = list[Touches](), sweep_lines
     for axis in range(len(pattern.extents) - 1, 0, -1):
         layers = graph.mul(sweeps, *pattern.extents[axis:])

@@ -120,7 +120,8 @@ def _misses(access: Access, around: Around, levels: Sequence[Level]) -> list[Exp
 def _estimates_touches(access: Access) -> bool:
     """Whether the touches of lines may be estimated to be more than the accesses."""
     nest = access.nest
-    return nest is not None and any(nest.crosses(depth) for depth in range(1, len(nest.loops) + 1))
+    crossing = nest is not None and any(nest.crosses(depth) for depth in range(1, len(nest.loops) + 1))
+    return crossing or isinstance(access.pattern, Stencil)
 
 
 def _uses(

@@ -11,7 +11,7 @@ from aspenpy.expr.graph import Expr
 from aspenpy.language import nodes
 from aspenpy.language.diagnostics import Diagnostic, fail, instead_of, nearest
 from aspenpy.language.draw_sites import Draw, draw_sites, site_in_text
-from aspenpy.language.lower import Lowering, Origins, constant, guarded
+from aspenpy.language.lower import Lowering, Origins, checked_at, constant, guarded
 from aspenpy.language.printer import to_aspen
 from aspenpy.language.source import Span
 from aspenpy.language.statements import statements_in
@@ -131,11 +131,8 @@ class Declarations(Result):
 
     def data_of(self, node: nodes.Data, lower: Lowering | None = None) -> Data:
         """The data structure a declaration names: its size in bytes, as given or as the product of the factors."""
-        lower = lower or self.lowering
-        if node.size is not None:
-            size = guarded(lower, node.size)
-        else:
-            size = graph.mul(*(guarded(lower, factor) for factor in node.factors))
+        factors = node.factors if node.size is None else (node.size,)
+        size = graph.mul(*(_size(lower or self.lowering, factor) for factor in factors))
         return Data(self.prefix + node.name, size, node, node.span)
 
     @cached_property
@@ -265,6 +262,11 @@ class Declarations(Result):
             if "main" in self.kernels
             else [name for name, kernel in self.kernels.items() if not kernel.formals]
         )
+
+
+def _size(lower: Lowering, node: nodes.Expression) -> Expr:
+    """The bytes of a data structure, or the extent along one of its axes."""
+    return checked_at("size", guarded(lower, node), node.span, lower.origins)
 
 
 def enum_constants(enums: Any) -> dict[str, int]:

@@ -12,7 +12,7 @@ from aspenpy.expr.definitions import CircularDefinition, resolve_definitions
 from aspenpy.expr.graph import Expr
 from aspenpy.language import nodes
 from aspenpy.language.diagnostics import AspenError, Diagnostic, Related, chain, fail
-from aspenpy.language.lower import Lowering, carry_origin, failing, guarded
+from aspenpy.language.lower import Lowering, carry_origin, checked_at, failing, guarded
 from aspenpy.language.statements import calls
 from aspenpy.models.application import flow
 from aspenpy.models.application.declarations import Declarations, enum_constants
@@ -262,8 +262,10 @@ class KernelBuilder:
         return flow.Block(node.label, checked, tuple(requirements), node.span)
 
     def _requirement(self, node: nodes.Requirement, lower: Lowering) -> flow.Requirement:
-        quantity = self._amount(lower(node.quantity), node.quantity)
-        size = None if node.size is None else self._amount(lower(node.size), node.size)
+        quantity = lower(node.quantity)
+        if quantity.kind != "number":  # a literal one below zero is a warning of the mapping
+            quantity = self._unless_drawn("amount", quantity, node.quantity)
+        size = None if node.size is None else self._unless_drawn("size", lower(node.size), node.size)
         amount = quantity if size is None else graph.mul(quantity, size)
         traits = tuple(
             flow.Trait(
@@ -313,16 +315,12 @@ class KernelBuilder:
         return f"{self.full_name}.{name}" if name in local else self.model.prefix + name
 
     def _checked(self, law: str, expr: Expr, node: Any) -> Expr:
-        result = graph.checked(law, expr)
-        if node is not None and node.span is not None:
-            self.origins.setdefault(result, node.span)
-        return result
+        return checked_at(law, expr, None if node is None else node.span, self.origins)
 
-    def _amount(self, expr: Expr, node: Any) -> Expr:
-        """Refuses an amount below zero, wherever it is evaluated. A literal one is a warning of the mapping, and the
-        tail of a distribution is no mistake of the model."""
+    def _unless_drawn(self, law: str, expr: Expr, node: Any) -> Expr:
+        """Holds a value to a law; the tail of a distribution is no mistake of the model."""
         drawn = any(part.kind == "draw" for part in graph.topological(expr))
-        return expr if expr.kind == "number" or drawn else self._checked("amount", expr, node)
+        return expr if drawn else self._checked(law, expr, node)
 
     def _call(self, node: nodes.Call, names: dict[str, Expr], stream: tuple[Expr, ...]) -> flow.Flow:
         model, target = self.model.find_kernel(node.kernel, self.node.name, node.name_span or node.span)
