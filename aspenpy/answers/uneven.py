@@ -11,7 +11,7 @@ from aspenpy.cost.caches.access import Access
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import EvaluationError
 from aspenpy.expr.graph import Expr
-from aspenpy.expr.monomial import as_expression, monomial
+from aspenpy.expr.polynomial import term
 from aspenpy.expr.printer import to_text
 from aspenpy.language.diagnostics import AspenError, Diagnostic
 
@@ -41,7 +41,7 @@ def _sweeps(access: Access, value: Callable[[Expr], Any]) -> float | None:
     if access.sweep is None:
         return None
     try:
-        ratio = value(as_expression(monomial(graph.div(access.accesses, access.sweep))))
+        ratio = value(term(graph.div(access.accesses, access.sweep)).expression())
     except (AspenError, EvaluationError):
         return None  # a value that is missing is an error of its own where it is needed
     return float(ratio) if isinstance(ratio, int | float | Fraction) else None

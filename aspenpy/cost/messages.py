@@ -17,7 +17,7 @@ from aspenpy.cost.network.choice import best, best_time
 from aspenpy.cost.network.collectives import algorithms, cost
 from aspenpy.cost.network.halo import MOST_DIMENSIONS, halo
 from aspenpy.cost.network.shift import distance, off_node
-from aspenpy.cost.network.topology import NetworkError, constant, floor
+from aspenpy.cost.network.topology import NetworkError, floor
 from aspenpy.cost.prices import AppliedTrait, Offer
 from aspenpy.cost.value_mistakes import ValueMistake
 from aspenpy.expr import graph
@@ -197,7 +197,7 @@ def _of_all_ranks(time: Expr, ranks: Expr, among: Ranks, trait: flow.Trait) -> E
 def _grid(trait: flow.Trait, among: Ranks) -> list[Expr]:
     """The ranks along each dimension."""
     numbers = numbers_of(trait)
-    dimensions = constant(numbers[0]) if len(numbers) == 1 else len(numbers)
+    dimensions = graph.whole_number(numbers[0]) if len(numbers) == 1 else len(numbers)
     if dimensions is None or not 1 <= dimensions <= MOST_DIMENSIONS:
         message = f"a halo is exchanged in 1 to {MOST_DIMENSIONS} dimensions"
         hint = "write their number, `as halo(3)`, or the ranks along each, `as halo(x, y, z)`"

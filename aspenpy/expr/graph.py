@@ -1,4 +1,4 @@
-"""The constructors of the expression graph, and the passes that need no more than its shape.
+"""The constructors of operators in the expression graph, and the passes that need no more than its shape.
 
 Constants are folded where the result is exact, and only there; nothing is reassociated unless it is known to be
 whole, so that floating-point arguments of `ceil` and `floor` keep the value their author wrote. Kinds of nodes, with
@@ -26,102 +26,54 @@ their arguments and payload:
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping, Sequence
-from fractions import Fraction
 from typing import Any
 
 from aspenpy.expr import traits
 from aspenpy.expr.arithmetic import COMPARISONS, DomainError, Number, divide, plus, raised, times
 from aspenpy.expr.functions import FUNCTIONS
 from aspenpy.expr.laws import LAWS
+from aspenpy.expr.leaves import (
+    FALSE,
+    FROM_ZERO,
+    MINUS_ONE,
+    ONE,
+    TRUE,
+    ZERO,
+    array,
+    coerced,
+    counter,
+    failure,
+    is_counter,
+    is_exact,
+    is_integer,
+    is_total,
+    number,
+    stream,
+    symbol,
+    whole_number,
+)  # fmt: skip
 from aspenpy.expr.node import CONSTRUCTORS, Expr, dependents, folded, shared, topological
 from aspenpy.expr.traits import INTEGER, NONNEGATIVE, TOTAL
 
 __all__ = [
-    "COMPARISONS", "FALSE", "ONE", "TRUE", "ZERO", "Expr", "add", "apply", "array", "checked", "compare", "counter",
-    "dependents", "div", "draw", "failure", "folded", "free_symbols", "if_else", "index", "is_integer", "is_total",
-    "junction", "mul", "neg", "number", "power", "rewritten", "stream", "sub", "substitute", "summation", "symbol",
-    "topological",
+    "COMPARISONS", "FALSE", "FROM_ZERO", "ONE", "TRUE", "ZERO", "Expr", "add", "apply", "array", "checked", "coerced",
+    "compare", "counter", "dependents", "div", "draw", "failure", "folded", "free_symbols", "if_else", "index",
+    "is_counter", "is_exact", "is_integer", "is_total", "junction", "mul", "neg", "number", "power", "rewritten",
+    "stream", "sub", "substitute", "summation", "symbol", "topological", "whole_number",
 ]  # fmt: skip
 
 LONGEST_CHAIN = 32
 """A sum or product takes up a leading one until it has this many arguments: adding terms one by one stays linear."""
 
 
-def coerced(value: Expr | Number) -> Expr:
-    """The expression itself, or the number as one."""
-    return value if type(value) is Expr else number(value)  # type: ignore[arg-type]
-
-
-# -- leaves ----------------------------------------------------------------------------------------
-
-
-def number(value: Number) -> Expr:
-    """A constant, exact if it is given exactly; whole fractions become ints. Refuses bool, nan and infinity."""
-    kind = type(value)
-    if kind is Fraction and value.denominator == 1:  # type: ignore[union-attr]
-        value = value.numerator  # type: ignore[union-attr]
-    elif kind is float and value - value != 0.0:
-        raise ValueError(f"{value} is not a number an expression can hold")
-    elif kind is not int and kind is not float and kind is not Fraction:
-        raise TypeError(f"a number is an int, a Fraction or a float, not {kind.__name__}")
-    known = TOTAL | (NONNEGATIVE if value >= 0 else 0) | (INTEGER if type(value) is int else 0)
-    return shared("number", (), value, known)
-
-
-FROM_ZERO = "from zero"
-"""Owner of symbols that never stand for a value below 0."""
-
-
-def symbol(name: str, owner: str = "") -> Expr:
-    """A free name; `owner` tells two of the same name apart."""
-    return shared("symbol", (), (name, owner), TOTAL | (NONNEGATIVE if owner == FROM_ZERO else 0))
-
-
-def counter(name: str, owner: str = "") -> Expr:
-    """A new loop counter, 0, 1, 2, ...: never the same as another, whatever their names and processes."""
-    return shared("symbol", (), (name, owner, int.from_bytes(os.urandom(8))), traits.ALL)
-
-
-def is_counter(expr: Expr) -> bool:
-    return expr.kind == "symbol" and len(expr.payload) == 3
-
-
-def array(elements: Sequence[Expr | Number]) -> Expr:
-    """An array; a table is an array of arrays."""
-    return shared("array", tuple([coerced(element) for element in elements]), None, 0)
-
-
-def failure(payload: Any) -> Expr:
-    """A node whose value nobody may ask for; the payload comes back in the `EvaluationError`."""
-    return shared("failure", (), payload, 0)
-
-
-def stream(*parts: Expr | Number) -> Expr:
-    """What identifies a random draw: ints, counters and other streams."""
-    return shared("stream", tuple([coerced(part) for part in parts]), None, TOTAL | INTEGER)
-
-
-TRUE = shared("boolean", (), True, TOTAL)
-FALSE = shared("boolean", (), False, TOTAL)
-ZERO = number(0)
-ONE = number(1)
-_MINUS_ONE = number(-1)
-
-
 # -- operators -------------------------------------------------------------------------------------
-
-
-def _exact(expr: Expr) -> bool:
-    return expr.kind == "number" and type(expr.payload) is not float
 
 
 def _folded(rule: Callable[..., Number], *args: Expr) -> Expr | None:
     """The exact result for exact constants; None where there is none."""
-    for arg in args:
-        if arg.kind != "number" or type(arg.payload) is float:
-            return None
+    if not all(map(is_exact, args)):
+        return None
     try:
         value = rule(*[arg.payload for arg in args])
     except DomainError:
@@ -172,10 +124,10 @@ def mul(*factors: Expr | Number) -> Expr:
         return product
     if product.traits & TOTAL and ZERO in product.args:
         return ZERO
-    signs = sum([factor is _MINUS_ONE or factor.kind == "neg" for factor in product.args])
+    signs = sum([factor is MINUS_ONE or factor.kind == "neg" for factor in product.args])
     if not signs:
         return product
-    parts = [factor.args[0] if factor.kind == "neg" else factor for factor in product.args if factor is not _MINUS_ONE]
+    parts = [factor.args[0] if factor.kind == "neg" else factor for factor in product.args if factor is not MINUS_ONE]
     positive = _chain("mul", tuple(parts), ONE, times)
     return neg(positive) if signs % 2 else positive
 
@@ -249,7 +201,7 @@ def apply(function: str, *args: Expr | Number) -> Expr:
 def _looked_up(rule: Callable[..., Number], arguments: tuple[Expr, ...]) -> Expr | None:
     """A lookup among exact constants."""
     *points, x = arguments
-    if not _exact(x) or not all(array.kind == "array" and all(map(_exact, array.args)) for array in points):
+    if not is_exact(x) or not all(array.kind == "array" and all(map(is_exact, array.args)) for array in points):
         return None
     columns = [tuple([element.payload for element in array.args]) for array in points]
     return _folded(lambda value: rule(*columns, value), x)
@@ -262,7 +214,7 @@ def _extreme(function: str, rule: Callable[..., Number], arguments: tuple[Expr, 
     for argument in arguments:
         nested = argument.kind == "apply" and argument.payload == function and len(argument.args) < LONGEST_CHAIN
         for part in argument.args if nested else (argument,):
-            if _exact(part):
+            if is_exact(part):
                 constants.append(part)
             kept[part] = None
     if len(constants) > 1:
@@ -276,7 +228,7 @@ def _extreme(function: str, rule: Callable[..., Number], arguments: tuple[Expr, 
 def index(array: Expr, *indices: Expr | Number) -> Expr:
     """An element; a constant index inside a written-out array is looked up at once. Indices truncate to zero."""
     remaining = tuple([coerced(position) for position in indices])
-    while remaining and array.kind == "array" and _exact(remaining[0]) and len(remaining) <= _depth(array):
+    while remaining and array.kind == "array" and is_exact(remaining[0]) and len(remaining) <= _depth(array):
         position = int(remaining[0].payload)
         if not 0 <= position < len(array.args):
             break
@@ -359,16 +311,6 @@ _stream = stream
 
 
 # -- passes ----------------------------------------------------------------------------------------
-
-
-def is_integer(expr: Expr) -> bool:
-    """Whether the value is known to be whole, whatever the symbols are."""
-    return bool(expr.traits & INTEGER)
-
-
-def is_total(expr: Expr) -> bool:
-    """Whether the value cannot fail once its symbols have values, overflow set aside."""
-    return bool(expr.traits & TOTAL)
 
 
 def free_symbols(expr: Expr) -> frozenset[Expr]:

@@ -1,26 +1,39 @@
 """Sums over a loop counter in closed form.
 
-A body is read as a sum of terms c * i^k * r^i, with c and r free of the counter i. Powers are summed by Faulhaber's
-formula, geometric terms by p(N) * r^N - p(0), where p is the polynomial with r * p(i + 1) - p(i) = i^k. What cannot be
-read so stays a `sum` node, with everything free of the counter taken out of it.
+A body is written as a polynomial with terms c * i^k * r^i, with c and r free of the counter i. Powers are summed by
+Faulhaber's formula, geometric terms by p(N) * r^N - p(0), where p is the polynomial with r * p(i + 1) - p(i) = i^k. A
+body without that form stays a `sum` node, with all that is free of the counter taken out of it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from fractions import Fraction
 from functools import lru_cache, reduce
 from math import comb, lcm
+from typing import NamedTuple
 
 from aspenpy.expr import graph
 from aspenpy.expr.laws import LAWS
 from aspenpy.expr.node import CONSTRUCTORS, Expr, dependents, shared
+from aspenpy.expr.polynomial import ARITHMETIC, Polynomial, combined, product
 from aspenpy.expr.traits import INTEGER, NONNEGATIVE
 
 Guard = tuple[str, Expr, Expr | None]
 
-Power = tuple[int, Expr]
-"""(k, r) stands for i^k * r^i."""
+
+class Power(NamedTuple):
+    """The monomial i^k * r^i of the counter i."""
+
+    k: int
+    r: Expr = graph.ONE
+
+    def times(self, other: Power) -> Power:
+        return Power(self.k + other.k, graph.mul(self.r, other.r))
+
+    def over(self, other: Power) -> Power:
+        return Power(self.k - other.k, graph.div(self.r, other.r))
+
 
 HIGHEST_DEGREE = 8
 MOST_TERMS = 64
@@ -33,27 +46,33 @@ the counter of the one around it, reading the sums takes 1.5 s with 400, 2.7 s w
 _KEEPING_SIGNS = (None, "max", "min", "ceil", "floor", "round", "sqrt")
 """Functions (None for arithmetic) that make nothing negative of what is not."""
 
-_CONSTANT: Power = (0, graph.ONE)
+_CONSTANT, _COUNTER = Power(0), Power(1)
 
 
-class Form:
-    """A body as terms, each power of the counter with its coefficient, and the laws that it is held to.
+class Form(NamedTuple):
+    """A body as a polynomial in the counter, with coefficients free of it, and the laws that it must obey.
 
-    A guard is (law, start, step): on every pass start + step * i must obey the law; or (law, subject, None) where what
-    must obey it is no straight line.
+    A guard is (law, start, step): on every pass start + step * i must obey the law; or (law, subject, None) where the
+    subject is no straight line.
     """
 
-    __slots__ = ("guards", "terms")
-
-    def __init__(self, terms: dict[Power, Expr], guards: tuple[Guard, ...] = ()) -> None:
-        self.terms = terms
-        self.guards = guards
+    polynomial: Polynomial[Power, Expr]
+    guards: tuple[Guard, ...] = ()
 
     def line(self) -> tuple[Expr, Expr] | None:
         """(start, step) if this is a straight line in the counter."""
-        if not self.terms.keys() <= {_CONSTANT, (1, graph.ONE)}:
+        terms = self.polynomial.terms
+        if not terms.keys() <= {_CONSTANT, _COUNTER}:
             return None
-        return self.terms.get(_CONSTANT, graph.ZERO), self.terms.get((1, graph.ONE), graph.ZERO)
+        return terms.get(_CONSTANT, graph.ZERO), terms.get(_COUNTER, graph.ZERO)
+
+    def is_constant(self) -> bool:
+        return self.polynomial.terms.keys() <= {_CONSTANT}
+
+
+def _form(terms: dict[Power, Expr], *parts: Form) -> Form:
+    """With the guards of its parts."""
+    return Form(Polynomial(terms), _guards(parts))
 
 
 def closed_sum(counter: Expr, count: Expr, body: Expr) -> Expr:
@@ -106,11 +125,11 @@ class _Split:
     # -- reading a body as a form ------------------------------------------------------------------
 
     def of(self, node: Expr) -> Form | None:
-        return self.forms[node] if node in self.forms else Form({_CONSTANT: node})
+        return self.forms[node] if node in self.forms else _form({_CONSTANT: node})
 
     def _form(self, node: Expr) -> Form | None:
         if node is self.counter:
-            return Form({(1, graph.ONE): graph.ONE})
+            return _form({_COUNTER: graph.ONE})
         rule = _FORMS.get(node.kind)
         if rule is None:
             return None
@@ -118,16 +137,15 @@ class _Split:
         if any(operand is None for operand in operands):
             return None
         form = rule(node, operands)  # type: ignore[arg-type]
-        if form is None or len(form.terms) > MOST_TERMS or any(k > HIGHEST_DEGREE for k, _ in form.terms):
+        if form is None or len(form.polynomial) > MOST_TERMS:
             return None
-        return form
+        return form if all(power.k <= HIGHEST_DEGREE for power in form.polynomial.terms) else None
 
     # -- summing -----------------------------------------------------------------------------------
 
     def _closed(self, form: Form) -> Expr:
-        total = graph.add(
-            *[graph.mul(coefficient, self._power_sum(*power)) for power, coefficient in form.terms.items()]
-        )
+        terms = form.polynomial.terms.items()
+        total = graph.add(*[graph.mul(coefficient, self._power_sum(*power)) for power, coefficient in terms])
         runs = graph.compare(">", self.passes, graph.ZERO)
         for law, start, step in form.guards:
             if step is None:
@@ -214,131 +232,87 @@ def _parts(node: Expr, inside: dict[Expr, Form | None]) -> list[Expr]:
 # -- how forms combine -----------------------------------------------------------------------------
 
 
-def _guards(operands: list[Form]) -> tuple[Guard, ...]:
+def _guards(operands: Iterable[Form]) -> tuple[Guard, ...]:
     return tuple(dict.fromkeys(guard for operand in operands for guard in operand.guards))
 
 
-def _added(node: Expr, operands: list[Form]) -> Form:
-    terms: dict[Power, Expr] = {}
-    for operand in operands:
-        for power, coefficient in operand.terms.items():
-            terms[power] = graph.add(terms[power], coefficient) if power in terms else coefficient
-    return Form(terms, _guards(operands))
-
-
-def _negated(node: Expr, operands: list[Form]) -> Form:
-    (operand,) = operands
-    return Form({power: graph.neg(coefficient) for power, coefficient in operand.terms.items()}, operand.guards)
-
-
-def _multiplied(node: Expr, operands: list[Form]) -> Form | None:
-    terms = {_CONSTANT: graph.ONE}
-    for operand in operands:
-        product: dict[Power, Expr] = {}
-        if len(terms) * len(operand.terms) > MOST_TERMS:
-            return None
-        for (k, r), left in terms.items():
-            for (other_k, other_r), right in operand.terms.items():
-                power = (k + other_k, graph.mul(r, other_r))
-                term = graph.mul(left, right)
-                product[power] = graph.add(product[power], term) if power in product else term
-        terms = product
-    return Form(terms, _guards(operands))
-
-
-def _divided(node: Expr, operands: list[Form]) -> Form | None:
-    """By one term without powers of the counter: c * r^i."""
-    dividend, divisor = operands
-    if len(divisor.terms) != 1:
+def _arithmetic(node: Expr, operands: list[Form]) -> Form | None:
+    """Divisors are constants or c * r^i, without powers of the counter."""
+    if node.kind == "div" and any(power.k for power in operands[1].polynomial.terms):
         return None
-    (((k, r), bottom),) = divisor.terms.items()
-    if k != 0:
-        return None
-    terms = {(top_k, graph.div(top_r, r)): graph.div(top, bottom) for (top_k, top_r), top in dividend.terms.items()}
-    return Form(terms, _guards(operands))
+    polynomial = combined(node.kind, [operand.polynomial for operand in operands], MOST_TERMS)
+    return None if polynomial is None else Form(polynomial, _guards(operands))
 
 
 def _raised(node: Expr, operands: list[Form]) -> Form | None:
     """(a form)^(a small whole number), or base^(start + step * i) = base^start * (base^step)^i."""
     base, exponent = node.args
     if exponent.kind == "number":
-        times = exponent.payload
-        if type(times) is not int or not 1 <= times <= HIGHEST_DEGREE:
-            return None
-        return _binomial(operands[0], times) or _multiplied(node, [operands[0]] * times)
+        times = graph.whole_number(exponent)
+        return _whole_power(operands[0], times) if times is not None and 1 <= times <= HIGHEST_DEGREE else None
     line = operands[1].line()
-    if line is None or not operands[0].terms.keys() <= {_CONSTANT} or operands[0].guards:
+    if line is None or not operands[0].is_constant() or operands[0].guards:
         return None
     start, step = line
     positive = base.kind == "number" and base.payload > 0
     if not positive and not (step.kind == "number" and graph.is_integer(step)):
         return None
-    return Form({(0, graph.power(base, step)): graph.power(base, start)}, operands[1].guards)
+    return _form({Power(0, graph.power(base, step)): graph.power(base, start)}, operands[1])
 
 
-def _binomial(base: Form, times: int) -> Form | None:
-    """(start + step * i)^times by the binomial theorem."""
+def _whole_power(base: Form, times: int) -> Form | None:
+    """Of a straight line by the binomial theorem, which keeps the powers of its coefficients together."""
     line = base.line()
     if line is None:
-        return None
+        polynomial = product([base.polynomial] * times, MOST_TERMS)
+        return None if polynomial is None else Form(polynomial, base.guards)
     start, step = line
     terms = {
-        (k, graph.ONE): graph.mul(comb(times, k), graph.power(start, times - k), graph.power(step, k))
+        Power(k): graph.mul(comb(times, k), graph.power(start, times - k), graph.power(step, k))
         for k in range(times, -1, -1)
     }
-    return Form(
-        {power: coefficient for power, coefficient in terms.items() if coefficient is not graph.ZERO}, base.guards
-    )
+    return _form({power: coefficient for power, coefficient in terms.items() if coefficient is not graph.ZERO}, base)
 
 
 def _applied(node: Expr, operands: list[Form]) -> Form | None:
     """ceil and floor let whole numbers through: ceil(x + i) = ceil(x) + i; exp makes a line a geometric term."""
+    operand = operands[0]
     if node.payload == "exp":
-        line = operands[0].line()
-        if line is None:
-            return None
-        return Form({(0, graph.apply("exp", line[1])): graph.apply("exp", line[0])}, operands[0].guards)
+        line = operand.line()
+        return line and _form({Power(0, graph.apply("exp", line[1])): graph.apply("exp", line[0])}, operand)
     if node.payload not in ("ceil", "floor"):
         return None
-    terms = dict(operands[0].terms)
+    terms = dict(operand.polynomial.terms)
     rest = terms.pop(_CONSTANT, graph.ZERO)
-    if not all(graph.is_integer(coefficient) and graph.is_integer(r) for (_, r), coefficient in terms.items()):
+    if not all(graph.is_integer(coefficient) and graph.is_integer(power.r) for power, coefficient in terms.items()):
         return None
-    return Form({_CONSTANT: graph.apply(node.payload, rest), **terms}, operands[0].guards)
+    return _form({_CONSTANT: graph.apply(node.payload, rest), **terms}, operand)
 
 
 def _checked(node: Expr, operands: list[Form]) -> Form | None:
-    """A law becomes a guard: a straight line obeys it everywhere if it does at both ends, something else is looked at
+    """A law becomes a guard: a straight line obeys it everywhere if it does at both ends; any other subject is checked
     pass by pass unless the signs of its parts tell."""
     value, subject = operands
     line = subject.line()
-    if line is None:
-        guard = (node.payload, node.args[1], None)
-        return Form(value.terms, (*_guards(operands), guard)) if LAWS[node.payload].from_zero else None
-    start, step = line
-    if step is graph.ZERO:
+    if (line is None and not LAWS[node.payload].from_zero) or (line is not None and line[1] is graph.ZERO):
         return None
-    return Form(value.terms, (*_guards(operands), (node.payload, start, step)))
+    guard = (node.payload, node.args[1], None) if line is None else (node.payload, *line)
+    return Form(value.polynomial, (*_guards(operands), guard))
 
 
 def _chosen(node: Expr, operands: list[Form]) -> Form | None:
     condition, then, otherwise = operands
-    if not condition.terms.keys() <= {_CONSTANT} or condition.guards or then.guards or otherwise.guards:
+    if not condition.is_constant() or _guards(operands):
         return None
-    zero = graph.ZERO
-    return Form(
-        {
-            power: graph.if_else(node.args[0], then.terms.get(power, zero), otherwise.terms.get(power, zero))
-            for power in dict.fromkeys([*then.terms, *otherwise.terms])
-        }
-    )
+    ours, theirs, zero = then.polynomial.terms, otherwise.polynomial.terms, graph.ZERO
+    return _form({
+        power: graph.if_else(node.args[0], ours.get(power, zero), theirs.get(power, zero))
+        for power in dict.fromkeys([*ours, *theirs])
+    })  # fmt: skip
 
 
 _FORMS: dict[str, Callable[[Expr, list[Form]], Form | None]] = {
-    "add": _added,
-    "neg": _negated,
-    "mul": _multiplied,
-    "div": _divided,
+    **dict.fromkeys(ARITHMETIC, _arithmetic),
     "power": _raised,
     "apply": _applied,
     "checked": _checked,

@@ -9,7 +9,7 @@ from aspenpy.cost.caches.nest import Loop, Nest, product
 from aspenpy.cost.value_mistakes import whole
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
-from aspenpy.expr.monomial import certainly_at_most, monomial
+from aspenpy.expr.polynomial import certainly_at_most, term
 from aspenpy.language.diagnostics import AspenError, Diagnostic, fail, nearest
 from aspenpy.models.application import flow
 from aspenpy.models.application.flow_builder import UNITS
@@ -204,7 +204,7 @@ class _Request(Record):
             whole(stride, self.trait.span, "a loop moves on by whole bytes; choose sizes that divide each other")
         )
         positive = {self.word, *trips}
-        upward = monomial(stride)
+        upward = term(stride)
         if upward.coefficient >= 0 and all(base in positive for base, _ in upward.powers):
             return stride
         return graph.apply("abs", stride)

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
-from aspenpy.expr.monomial import certainly_shorter, monomial
+from aspenpy.expr.polynomial import certainly_shorter, term
 from aspenpy.record import Record
 
 
@@ -111,7 +111,7 @@ class Nest(Record):
         """Whether the innermost `depth` loops certainly touch one run, each going on where the last one ended."""
         ends = self.word
         for loop in self.moving(depth):
-            if monomial(loop.stride, all_positive=True) != monomial(ends, all_positive=True):
+            if term(loop.stride, all_positive=True) != term(ends, all_positive=True):
                 return False
             ends = graph.mul(loop.stride, loop.trips)
         return True

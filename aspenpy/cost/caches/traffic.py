@@ -10,7 +10,7 @@ from aspenpy.cost.caches.level import Level
 from aspenpy.cost.caches.nest import Loop, Nest, product
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
-from aspenpy.expr.monomial import as_expression, monomial
+from aspenpy.expr.polynomial import term
 from aspenpy.language.diagnostics import Related, fail
 from aspenpy.models.application import flow
 from aspenpy.record import Record
@@ -202,10 +202,9 @@ def _brought(access: Access, trips: list[Expr]) -> Access:
 
 def _whole(steps: Expr) -> Expr:
     """How many places a stream goes on in one pass of a loop, where it may stand still in most."""
-    found = monomial(steps)
-    if found.coefficient.denominator == 1 and all(exponent > 0 for _, exponent in found.powers):
-        return as_expression(found)
-    return graph.apply("round", as_expression(found))
+    places = term(steps)
+    whole = places.coefficient.denominator == 1 and all(exponent > 0 for _, exponent in places.powers)
+    return places.expression() if whole else graph.apply("round", places.expression())
 
 
 def _with_nest(access: Access, nest: Nest) -> Access:

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from aspenpy.cost.network.topology import NetworkError, Size, constant, floor
+from aspenpy.cost.network.topology import NetworkError, Size, floor
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import nearest
@@ -63,7 +63,7 @@ class Algorithm(Record):
 
 def steps(ranks: Expr) -> Expr:
     """ceil(log2 P): the rounds in which a message can reach everyone if those who have it double."""
-    known = constant(ranks)
+    known = graph.whole_number(ranks)
     if known is not None and known > 0:
         return graph.number((known - 1).bit_length())
     return graph.apply("ceil", graph.apply("log2", ranks))
@@ -71,7 +71,7 @@ def steps(ranks: Expr) -> Expr:
 
 def whole_steps(ranks: Expr) -> Expr:
     """floor(log2 P)."""
-    known = constant(ranks)
+    known = graph.whole_number(ranks)
     if known is not None and known > 0:
         return graph.number(known.bit_length() - 1)
     return floor(graph.apply("log2", ranks))
@@ -289,6 +289,6 @@ def cost(collective: str, algorithm: str, ranks: Size, size: Size = 0) -> Cost:
 
 def checked_ranks(ranks: Size) -> Expr:
     p = graph.coerced(ranks)
-    if p.kind == "number" and (constant(p) is None or p.payload < 1):
+    if p.kind == "number" and (graph.whole_number(p) is None or p.payload < 1):
         raise NetworkError(f"the number of ranks must be a whole number from 1 on, not {p}", "ranks")
     return p

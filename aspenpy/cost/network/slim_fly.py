@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from aspenpy.cost.network.finite_field import prime_power
-from aspenpy.cost.network.topology import NetworkError, Size, Topology, average, constant, floor, whole
+from aspenpy.cost.network.topology import NetworkError, Size, Topology, average, floor, whole
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 
@@ -16,7 +16,7 @@ def slim_fly(order: Size, nodes_per_router: Size | None = None) -> Topology:
     that dividing the columns of both evenly cuts q * ceil(q^2/2) of them: a bound, as nobody has a closed form.
     """
     q = whole(order, "order", "the order of a slim fly", least=3)
-    known = constant(q)
+    known = graph.whole_number(q)
     if known is not None and (prime_power(known) is None or known % 4 == 2):
         raise NetworkError(f"the order of a slim fly is a prime power from 3 on, not {known}", "order", _near(known))
     ports = (3 * q - _remainder(q)) / 2

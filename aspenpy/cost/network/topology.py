@@ -106,14 +106,9 @@ def whole(value: Size, parameter: str, words: str, least: int = 1) -> Expr:
     return graph.number(int(number))
 
 
-def constant(expr: Expr) -> int | None:
-    """The whole number that an expression is; None where it is none yet."""
-    return expr.payload if expr.kind == "number" and type(expr.payload) is int else None
-
-
 def constants(exprs: Iterable[Expr]) -> list[int] | None:
     """All of them as whole numbers; None where one of them is none yet."""
-    found = [constant(expr) for expr in exprs]
+    found = [graph.whole_number(expr) for expr in exprs]
     return None if None in found else [number for number in found if number is not None]
 
 

@@ -1,0 +1,94 @@
+"""The leaves of the expression graph and the nodes that only hold others, and what is known of a node as it stands."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+from aspenpy.expr import traits
+from aspenpy.expr.arithmetic import Number
+from aspenpy.expr.node import Expr, shared
+from aspenpy.expr.traits import INTEGER, NONNEGATIVE, TOTAL
+
+
+def coerced(value: Expr | Number) -> Expr:
+    """The expression itself, or the number as one."""
+    return value if type(value) is Expr else number(value)  # type: ignore[arg-type]
+
+
+def number(value: Number) -> Expr:
+    """A constant, exact if it is given exactly; whole fractions become ints. Refuses bool, nan and infinity."""
+    kind = type(value)
+    if kind is Fraction and value.denominator == 1:  # type: ignore[union-attr]
+        value = value.numerator  # type: ignore[union-attr]
+    elif kind is float and value - value != 0.0:
+        raise ValueError(f"{value} is not a number an expression can hold")
+    elif kind is not int and kind is not float and kind is not Fraction:
+        raise TypeError(f"a number is an int, a Fraction or a float, not {kind.__name__}")
+    known = TOTAL | (NONNEGATIVE if value >= 0 else 0) | (INTEGER if type(value) is int else 0)
+    return shared("number", (), value, known)
+
+
+FROM_ZERO = "from zero"
+"""Owner of symbols that never stand for a value below 0."""
+
+
+def symbol(name: str, owner: str = "") -> Expr:
+    """A free name; `owner` tells two of the same name apart."""
+    return shared("symbol", (), (name, owner), TOTAL | (NONNEGATIVE if owner == FROM_ZERO else 0))
+
+
+def counter(name: str, owner: str = "") -> Expr:
+    """A new loop counter, 0, 1, 2, ...: never the same as another, whatever their names and processes."""
+    return shared("symbol", (), (name, owner, int.from_bytes(os.urandom(8))), traits.ALL)
+
+
+def is_counter(expr: Expr) -> bool:
+    return expr.kind == "symbol" and len(expr.payload) == 3
+
+
+def array(elements: Sequence[Expr | Number]) -> Expr:
+    """An array; a table is an array of arrays."""
+    return shared("array", tuple([coerced(element) for element in elements]), None, 0)
+
+
+def failure(payload: Any) -> Expr:
+    """A node whose value nobody may ask for; the payload comes back in the `EvaluationError`."""
+    return shared("failure", (), payload, 0)
+
+
+def stream(*parts: Expr | Number) -> Expr:
+    """What identifies a random draw: ints, counters and other streams."""
+    return shared("stream", tuple([coerced(part) for part in parts]), None, TOTAL | INTEGER)
+
+
+TRUE = shared("boolean", (), True, TOTAL)
+FALSE = shared("boolean", (), False, TOTAL)
+ZERO = number(0)
+ONE = number(1)
+MINUS_ONE = number(-1)
+
+
+# -- what is known of a node -----------------------------------------------------------------------
+
+
+def is_exact(expr: Expr) -> bool:
+    """Whether the node is a constant that is no float."""
+    return expr.kind == "number" and type(expr.payload) is not float
+
+
+def whole_number(expr: Expr) -> int | None:
+    """The value of a constant that is an int."""
+    return expr.payload if expr.kind == "number" and type(expr.payload) is int else None
+
+
+def is_integer(expr: Expr) -> bool:
+    """Whether the value is known to be whole, whatever the symbols are."""
+    return bool(expr.traits & INTEGER)
+
+
+def is_total(expr: Expr) -> bool:
+    """Whether the value cannot fail once its symbols have values, overflow set aside."""
+    return bool(expr.traits & TOTAL)

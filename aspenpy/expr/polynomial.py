@@ -1,0 +1,175 @@
+"""Polynomial: a sum of terms, each a coefficient times a monomial.
+
+A `Monomial` is a product of powers of atoms: symbols, and whatever else is neither a sum nor a product. A sum over a
+counter has monomials of its own (see `series`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
+from typing import Generic, NamedTuple, Protocol, Self, TypeVar
+
+from aspenpy.expr import graph
+from aspenpy.expr.node import Expr
+
+
+class Multiplied(Protocol):
+    """What a polynomial asks of its monomials; those that are equal have equal hashes."""
+
+    def times(self, other: Self) -> Self: ...
+
+    def over(self, other: Self) -> Self: ...
+
+
+M = TypeVar("M", bound=Multiplied)
+C = TypeVar("C", Fraction, Expr)
+
+
+class Polynomial(Generic[M, C]):
+    """`terms` are the coefficients by monomial, in the order in which they came; none is the number 0."""
+
+    __slots__ = ("terms",)
+
+    def __init__(self, terms: Mapping[M, C]) -> None:
+        self.terms: dict[M, C] = {monomial: factor for monomial, factor in terms.items() if bool(factor)}
+
+    def __len__(self) -> int:
+        return len(self.terms)
+
+    def __neg__(self) -> Polynomial[M, C]:
+        return Polynomial({monomial: -coefficient for monomial, coefficient in self.terms.items()})
+
+    def times(self, other: Polynomial[M, C]) -> Polynomial[M, C]:
+        return _gathered(
+            (left.times(right), a * b) for left, a in self.terms.items() for right, b in other.terms.items()
+        )
+
+    def over(self, other: Polynomial[M, C]) -> Polynomial[M, C] | None:
+        """The quotient by a single term; None for a longer divisor, and for 0."""
+        if len(other) != 1:
+            return None
+        ((divisor, under),) = other.terms.items()
+        return Polynomial({monomial.over(divisor): above / under for monomial, above in self.terms.items()})
+
+
+def _gathered(terms: Iterable[tuple[M, C]]) -> Polynomial[M, C]:
+    total: dict[M, C] = {}
+    for monomial, coefficient in terms:
+        total[monomial] = total[monomial] + coefficient if monomial in total else coefficient
+    return Polynomial(total)
+
+
+def total(parts: Iterable[Polynomial[M, C]]) -> Polynomial[M, C]:
+    return _gathered(term for part in parts for term in part.terms.items())
+
+
+def product(factors: Sequence[Polynomial[M, C]], most: int) -> Polynomial[M, C] | None:
+    """One or more factors multiplied; None where that takes more than so many products of terms at once."""
+    result = factors[0]
+    for factor in factors[1:]:
+        if len(result) * len(factor) > most:
+            return None
+        result = result.times(factor)
+    return result
+
+
+def combined(kind: str, parts: Sequence[Polynomial[M, C]], most: int) -> Polynomial[M, C] | None:
+    """What a node of one of the kinds of `ARITHMETIC` is, from what its arguments are; `most` limits products."""
+    if kind == "add":
+        return total(parts)
+    if kind == "neg":
+        return -parts[0]
+    return product(parts, most) if kind == "mul" else parts[0].over(parts[1])
+
+
+ARITHMETIC = frozenset({"add", "neg", "mul", "div"})
+
+
+class Monomial(tuple[tuple[Expr, int], ...]):
+    """Atoms with their exponents, none of which is 0, in the order of the atoms' serials."""
+
+    __slots__ = ()
+
+    @classmethod
+    def of(cls, exponents: Mapping[Expr, int]) -> Monomial:
+        return cls(sorted([power for power in exponents.items() if power[1]], key=lambda power: power[0].serial))
+
+    def times(self, other: Monomial, sign: int = 1) -> Monomial:
+        exponents = dict(self)
+        for atom, exponent in other:
+            exponents[atom] = exponents.get(atom, 0) + sign * exponent
+        return Monomial.of(exponents)
+
+    def over(self, other: Monomial) -> Monomial:
+        return self.times(other, -1)
+
+
+Exact = Polynomial[Monomial, Fraction]
+
+
+def constant(value: int | Fraction | float) -> Exact:
+    """A float counts as the fraction that it is."""
+    return Polynomial({Monomial(): Fraction(value)})
+
+
+def atom(node: Expr) -> Exact:
+    return Polynomial({Monomial([(node, 1)]): Fraction(1)})
+
+
+# -- single terms ----------------------------------------------------------------------------------
+
+
+class Term(NamedTuple):
+    coefficient: Fraction
+    powers: Monomial
+
+    def expression(self) -> Expr:
+        """Factors, over those with a negative exponent."""
+        over = [graph.power(base, exponent) for base, exponent in self.powers if exponent > 0]
+        under = [graph.power(base, -exponent) for base, exponent in self.powers if exponent < 0]
+        above = graph.mul(graph.number(self.coefficient.numerator), *over)
+        return graph.div(above, graph.mul(graph.number(self.coefficient.denominator), *under))
+
+
+def term(expr: Expr, *, all_positive: bool = False) -> Term:
+    """An expression with equal factors gathered; sums are atoms. Divisors are taken not to be 0, and where all atoms
+    are positive, `abs` is left out."""
+    coefficient, exponents = Fraction(1), dict[Expr, int]()
+    waiting = [(expr, 1)]
+    while waiting:
+        factor, sign = waiting.pop()
+        if factor.kind == "mul":
+            waiting += [(part, sign) for part in reversed(factor.args)]
+        elif factor.kind == "div":
+            waiting += [(factor.args[1], -sign), (factor.args[0], sign)]
+        elif factor.kind == "neg":
+            coefficient *= (-1) ** (sign % 2)
+            waiting.append((factor.args[0], sign))
+        elif factor.kind == "apply" and factor.payload == "abs" and all_positive:
+            waiting.append((factor.args[0], sign))
+        elif factor.kind == "power" and abs(times := graph.whole_number(factor.args[1]) or 0) in range(1, 17):
+            waiting.append((factor.args[0], sign * times))
+        elif graph.is_exact(factor) and (factor.payload or sign > 0):
+            coefficient *= Fraction(factor.payload) ** sign
+        else:
+            exponents[factor] = exponents.get(factor, 0) + sign
+    return Term(coefficient, Monomial.of(exponents))
+
+
+def certainly_at_most(first: Expr, second: Expr) -> bool:
+    """Whether the first is no larger for all atoms of at least 1: the second is a multiple of it."""
+    return _at_least_one(*(term(expr, all_positive=True) for expr in (second, first)))
+
+
+def certainly_shorter(first: Expr, second: Expr) -> bool:
+    """Whether the second is a multiple of the first, and another one, for atoms of at least 1."""
+    over, under = (term(expr, all_positive=True) for expr in (second, first))
+    return over != under and _at_least_one(over, under)
+
+
+def _at_least_one(over: Term, under: Term) -> bool:
+    if not under.coefficient or not over.coefficient:
+        return not under.coefficient
+    ratio = over.powers.over(under.powers)
+    return abs(over.coefficient) >= abs(under.coefficient) and all(exponent > 0 for _, exponent in ratio)

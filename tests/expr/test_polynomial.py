@@ -1,0 +1,92 @@
+"""Polynomials against SymPy, which multiplies out by itself."""
+
+from fractions import Fraction
+
+import pytest
+import sympy
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from aspenpy.expr import graph
+from aspenpy.expr.graph import symbol
+from aspenpy.expr.polynomial import Monomial, atom, combined, constant, product, term, total
+from aspenpy.expr.regime import regime
+
+x, y, z = symbol("x"), symbol("y"), symbol("z")
+SYMPY = {x: sympy.Symbol("x"), y: sympy.Symbol("y"), z: sympy.Symbol("z")}
+
+numbers = st.fractions(-9, 9, max_denominator=6)
+recipes = st.recursive(
+    st.sampled_from([x, y, z]) | numbers,
+    lambda inner: (
+        st.tuples(st.sampled_from(["add", "mul"]), st.lists(inner, min_size=1, max_size=3))
+        | st.tuples(st.just("neg"), st.tuples(inner))
+    ),
+    max_leaves=9,
+)
+
+
+def both(recipe):
+    """The polynomial, and SymPy's expression."""
+    if isinstance(recipe, tuple):
+        kind, parts = recipe
+        ours, theirs = zip(*map(both, parts), strict=True)
+        rule = {"add": sympy.Add, "mul": sympy.Mul, "neg": lambda value: -value}[kind]
+        return combined(kind, ours, 10_000), rule(*theirs)
+    if isinstance(recipe, Fraction):
+        return constant(recipe), sympy.Rational(recipe.numerator, recipe.denominator)
+    return atom(recipe), SYMPY[recipe]
+
+
+def in_sympy(polynomial):
+    """Each term by itself: whether terms were gathered is the question."""
+    terms = []
+    for monomial, coefficient in polynomial.terms.items():
+        factor = sympy.Rational(coefficient.numerator, coefficient.denominator)
+        terms.append(sympy.Mul(factor, *(SYMPY[base] ** exponent for base, exponent in monomial)))
+    return terms
+
+
+@settings(max_examples=60)
+@given(recipes)
+def test_terms_are_those_that_sympy_expands_to(recipe):
+    ours, theirs = both(recipe)
+    expanded = sympy.expand(theirs)
+    assert sorted(map(str, in_sympy(ours))) == sorted(map(str, sympy.Add.make_args(expanded) if expanded else ()))
+
+
+@settings(max_examples=40)
+@given(recipes, st.sampled_from([x, y]), numbers.filter(bool))
+def test_a_quotient_by_one_term(recipe, base, factor):
+    ours, theirs = both(recipe)
+    divisor = product([constant(factor), atom(base)], 10)
+    expected = theirs / (sympy.Rational(factor.numerator, factor.denominator) * SYMPY[base])
+    assert sympy.expand(sum(in_sympy(ours.over(divisor))) - expected) == 0
+
+
+def test_no_quotient_by_several_terms_or_by_nothing():
+    several = total([atom(x), constant(1)])
+    assert atom(y).over(several) is None
+    assert atom(y).over(constant(0)) is None
+
+
+def test_a_product_of_too_many_terms_is_none():
+    line = total([atom(x), atom(y), constant(1)])
+    assert len(product([line, line], 9)) == 6
+    assert product([line, line], 8) is None
+
+
+def test_a_term_gathers_equal_factors():
+    assert term(6 * x * y / (4 * y * y)) == (Fraction(3, 2), Monomial([(x, 1), (y, -1)]))
+    assert str(term(6 * x * y / (4 * y * y)).expression()) == "3*x/(2*y)"
+    assert term(-(x + 1) * (x + 1)) == (-1, Monomial([(x + 1, 2)]))
+
+
+@pytest.mark.parametrize("times", [3, 8])
+def test_a_regime_keeps_a_product_that_would_be_too_long(times):
+    """(x + y + z + 1)^3 has 20 terms, and ^8 has 165, each of the products before it fewer than 500: 4 * 120 = 480."""
+    line = x + y + z + 1
+    text = str(regime(graph.power(line, times), {x: 2, y: 3, z: 5}))
+    assert text.count(" + ") + 1 == {3: 20, 8: 165}[times]
+    longer = graph.power(line, 8) * line * x
+    assert "(" in str(regime(longer, {x: 2, y: 3, z: 5}))
