@@ -61,6 +61,8 @@ class Fast:
 
     def compute(self, order: Order, known: Known) -> None:
         """Makes the values of the operations known."""
+        if not order.steps:
+            return
         try:
             with numpy.errstate(divide="raise", over="raise", invalid="raise", under="ignore"):
                 self._run(order, known.values)

@@ -39,8 +39,8 @@ def _no_compiler() -> str | None:
 
 BACKENDS = {
     "numpy": Backend("numpy", 1 << 15, False, None, lambda: None),
-    "llvm": Backend("llvm", 1 << 15, True, llvm.kernel, _no_llvm),
-    "c": Backend("c", 1 << 15, True, c.kernel, _no_compiler),
+    "llvm": Backend("llvm", 1 << 16, True, llvm.kernel, _no_llvm),
+    "c": Backend("c", 1 << 16, True, c.kernel, _no_compiler),
 }
 
 

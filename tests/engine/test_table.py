@@ -3,10 +3,12 @@
 import math
 import shutil
 from fractions import Fraction
+from random import Random
 
 import numpy
 import pytest
 
+from aspenpy.engine import llvm
 from aspenpy.engine.arrays import Doubt
 from aspenpy.engine.backends import BACKENDS
 from aspenpy.engine.c_text import helpers, to_c
@@ -257,3 +259,16 @@ def test_lru_hits_at_all_sizes(backend):
     columns = dict(zip((x, y, z), zip(*points, strict=True), strict=True))
     values, _ = swept(apply("lru_hits", x, y, z), columns, backend)
     assert values == pytest.approx([lru_by_hand(*point) for point in points], rel=1e-11)
+
+
+@pytest.mark.skipif("llvm" not in AVAILABLE, reason="llvmlite is not installed")
+@pytest.mark.parametrize("lanes", [2, 4, 8])
+def test_lru_hits_at_several_points_at_once(lanes, monkeypatch):
+    """Neighbours have different ways; the last points fill no vector."""
+    monkeypatch.setattr(llvm, "lanes", lambda: lanes)
+    draws = Random(lanes)
+    ways = [draws.randint(1, 40) for _ in range(101)]
+    points = [(draws.randint(0, 3000), count, count * draws.randint(1, 500)) for count in ways]
+    columns = dict(zip((x, y, z), zip(*points, strict=True), strict=True))
+    values, _ = swept(apply("lru_hits", x, y, z), columns, "llvm")
+    assert values == pytest.approx([lru_by_hand(*point) for point in points], rel=1e-11, abs=1e-300)

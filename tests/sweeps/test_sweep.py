@@ -150,6 +150,23 @@ def test_points_without_a_value():
     assert error.value.diagnostics[0].parents == ("at k = 0",)
 
 
+SIGNED = application("execute { flops [max(n, -n)*2 + abs(n)] }", "param n = 5")
+
+
+@pytest.mark.parametrize("values", [[3, -2], [-3.5, -1], [-0.0, 0.0, 7], [0.0, 2.0]])
+def test_values_of_any_sign(values):
+    """A formula may be simpler where no value is negative."""
+    found = aspenpy.sweep(SIGNED, SECONDS, over={"n": values})
+    assert found["runtime"].values.tolist() == [3 * max(n, -n) for n in values]
+
+
+@pytest.mark.parametrize("value", [math.nan, -math.nan, math.inf, -math.inf])
+def test_values_that_are_not_finite(value):
+    for others in ([1.0, 2.0], [1.0, -2.0]):
+        with pytest.raises(AspenError, match="`n` cannot be nan or infinite"):
+            aspenpy.sweep(APP, SECONDS, over={"n": [*others, value]})
+
+
 def test_settings_may_name_an_axis():
     found = aspenpy.sweep(APP, SECONDS, over={"n": [2, 3]}, set={"k": "n^2"})
     assert found["runtime"].values.tolist() == [runtime(2, 4), runtime(3, 9)]

@@ -63,3 +63,30 @@ define private double @aspen_root(double %x, double %degree) alwaysinline {
   %result = select i1 %negative, double 0x7FF8000000000000, double %exact
   ret double %result
 }
+
+define private double @aspen_gcd(double %a, double %b) nounwind willreturn memory(none) {
+entry:
+  %first = call double @llvm.fabs.f64(double %a)
+  %second = call double @llvm.fabs.f64(double %b)
+  %first_floor = call double @llvm.floor.f64(double %first)
+  %second_floor = call double @llvm.floor.f64(double %second)
+  %first_whole = fcmp oeq double %first, %first_floor
+  %second_whole = fcmp oeq double %second, %second_floor
+  %first_finite = fcmp olt double %first, 0x7FF0000000000000
+  %second_finite = fcmp olt double %second, 0x7FF0000000000000
+  %whole = and i1 %first_whole, %second_whole
+  %finite = and i1 %first_finite, %second_finite
+  %fine = and i1 %whole, %finite
+  br i1 %fine, label %test, label %end
+test:
+  %large = phi double [ %first, %entry ], [ %small, %pass ]
+  %small = phi double [ %second, %entry ], [ %rest, %pass ]
+  %done = fcmp oeq double %small, 0.0
+  br i1 %done, label %end, label %pass
+pass:
+  %rest = call double @fmod(double %large, double %small)
+  br label %test
+end:
+  %result = phi double [ 0x7FF8000000000000, %entry ], [ %large, %test ]
+  ret double %result
+}

@@ -176,7 +176,7 @@ def _computed(run: Run, memory: int, arguments: Namespace) -> tuple[SweepResult 
         if result_bytes(study) <= memory:
             result = computed(run, memory, fail_fast=arguments.fail_fast, seen=seen)
             return result, result.summary
-        summary = Summary({name: metric.unit for name, metric in study.metrics.items()})
+        summary = Summary(study)
         for stretch in run.stretches(fail_fast=arguments.fail_fast):
             summary.add(stretch)
             seen(stretch.values.shape[1])
@@ -188,17 +188,16 @@ def _stored(run: Run, memory: int, arguments: Namespace) -> tuple[SweepResult | 
 
     study = run.study
     store = Store(arguments.output, run, format_of(arguments.output).write, resume=arguments.resume)
-    summary = Summary({name: metric.unit for name, metric in study.metrics.items()})
-    kept = InMemory(study) if result_bytes(study) <= memory else None
+    taken = InMemory(study) if result_bytes(study) <= memory else Summary(study)
     with progress(study.points, run.backend.name) as seen:
         for stretch in store.filled(run, fail_fast=arguments.fail_fast):
-            summary.add(stretch)
-            if kept is not None:
-                kept.add(stretch)
+            taken.add(stretch)
             seen(stretch.values.shape[1])
-    result = None if kept is None else kept.result(summary)
     store.finish()
-    return result, summary
+    if isinstance(taken, Summary):
+        return None, taken
+    result = taken.result()
+    return result, result.summary
 
 
 def _draw(path: str, result: SweepResult) -> None:

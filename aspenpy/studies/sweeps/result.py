@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import cached_property
 from typing import Any
 
 import numpy
@@ -12,6 +13,7 @@ from aspenpy.engine.arrays import Floats, Reasons
 from aspenpy.engine.reasons import REASONS
 from aspenpy.language.diagnostics import fail, nearest
 from aspenpy.record import Record
+from aspenpy.studies.sweeps.run import STRETCH
 from aspenpy.studies.sweeps.study import Study
 from aspenpy.studies.sweeps.work import Stretch
 from aspenpy.tables.result import Result
@@ -44,8 +46,8 @@ class Extreme(Record):
 class Summary:
     """Counts and extremes of a sweep, taken up stretch by stretch, in any order."""
 
-    def __init__(self, metrics: Mapping[str, str]) -> None:
-        self.units = dict(metrics)
+    def __init__(self, study: Study) -> None:
+        self.metrics = tuple(study.metrics)
         self.points = 0
         self.bad: dict[int, int] = {}
         self.first_bad: dict[int, int] = {}
@@ -61,7 +63,7 @@ class Summary:
                     first = stretch.start + int(numpy.flatnonzero(stretch.reasons == reason)[0])
                     self.bad[reason] = self.bad.get(reason, 0) + count
                     self.first_bad[reason] = min(first, self.first_bad.get(reason, first))
-        for name, values in zip(self.units, stretch.values, strict=True):
+        for name, values in zip(self.metrics, stretch.values, strict=True):
             if stretch.reasons is None:
                 low, high = int(values.argmin()), int(values.argmax())
             elif numpy.isnan(values).all():
@@ -102,7 +104,7 @@ class SweepResult(Result, Mapping[str, Variable]):
 
     reported_by = "sweep"
 
-    def __init__(self, study: Study, values: Floats, reasons: Reasons, summary: Summary) -> None:
+    def __init__(self, study: Study, values: Floats, reasons: Reasons) -> None:
         self.dims = {item.name: item.size for item in study.directions}
         names = tuple(self.dims)
         self._metrics = {
@@ -112,8 +114,20 @@ class SweepResult(Result, Mapping[str, Variable]):
         self.reason = Variable("reason", names, reasons.reshape(study.shape), "")
         self.coords = coordinates(study)
         self.attrs = attributes(study)
-        self.summary = summary
         self.study = study
+        self._values, self._reasons = values, reasons
+
+    @cached_property
+    def summary(self) -> Summary:
+        """Counts and extremes, taken up in parts that need little memory."""
+        found = Summary(self.study)
+        for start in range(0, self.study.points, STRETCH):
+            here = slice(start, start + STRETCH)
+            reasons = self._reasons[here]
+            found.add(Stretch(start, self._values[:, here], reasons if reasons.any() else None))
+        for name, row in zip(self.study.metrics, self._values, strict=True):
+            found.keep(name, row)
+        return found
 
     def __getitem__(self, name: str) -> Variable:
         if name not in self._metrics:
@@ -181,10 +195,8 @@ class InMemory:
         if stretch.reasons is not None:
             self.reasons[here] = stretch.reasons
 
-    def result(self, summary: Summary) -> SweepResult:
-        for name, row in zip(self.study.metrics, self.values, strict=True):
-            summary.keep(name, row)
-        return SweepResult(self.study, self.values, self.reasons, summary)
+    def result(self) -> SweepResult:
+        return SweepResult(self.study, self.values, self.reasons)
 
 
 def dataset(result: SweepResult) -> Any:

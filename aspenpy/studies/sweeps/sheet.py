@@ -135,6 +135,8 @@ def _cut(value: Any, slices: Slices) -> Any:
 
 
 def _column(values: Floats, shape: tuple[int, ...]) -> Floats:
+    if values.shape == shape and values.flags.c_contiguous:
+        return values.reshape(-1)
     return numpy.ascontiguousarray(numpy.broadcast_to(values, shape)).reshape(-1)
 
 

@@ -21,7 +21,7 @@ import numpy
 from aspenpy.language.diagnostics import fail
 from aspenpy.language.files import require_writable, settle
 from aspenpy.studies.sweeps.lock import Lock
-from aspenpy.studies.sweeps.result import Summary, SweepResult
+from aspenpy.studies.sweeps.result import SweepResult
 from aspenpy.studies.sweeps.run import Run
 from aspenpy.studies.sweeps.work import Stretch
 
@@ -259,14 +259,12 @@ class Store:
         shape = (len(self.study.metrics), self.study.points)
         values = _mapped(self.folder / "values.whole", numpy.float64, shape)
         reasons = _mapped(self.folder / "reasons.whole", numpy.uint8, shape[1:])
-        summary = Summary({name: metric.unit for name, metric in self.study.metrics.items()})
         for stretch in self.kept():
             here = slice(stretch.start, stretch.start + stretch.values.shape[1])
             values[:, here] = stretch.values
             if stretch.reasons is not None:
                 reasons[here] = stretch.reasons
-            summary.add(stretch)
-        return SweepResult(self.study, values, reasons, summary)
+        return SweepResult(self.study, values, reasons)
 
     @contextmanager
     def _told(self) -> Iterator[None]:

@@ -77,12 +77,9 @@ class Study:
             for name, values in dimension.columns.items()
         }
         self.inputs = tuple(
-            graph.symbol(name, AXIS if (values < 0).any() else graph.FROM_ZERO)
+            graph.symbol(name, graph.FROM_ZERO if _from_zero(name, values) else AXIS)
             for name, (_, values) in self.columns.items()
         )
-        for name, (_, values) in self.columns.items():
-            if not numpy.isfinite(values.sum()) and not numpy.isfinite(values).all():
-                fail("bad-value", f"`{name}` cannot be nan or infinite: the values of an axis are finite numbers")
 
     @cached_property
     def units(self) -> dict[str, str]:
@@ -207,6 +204,16 @@ class Study:
                 for value in (values.min(), values.max()):
                     found.append(range_warning(parameter, _plain(value), *ends))
         return [warning for warning in found if warning is not None]
+
+
+def _from_zero(name: str, values: Floats) -> bool:
+    """Whether none of an axis' values is negative; raises AspenError where one is not finite. As bit patterns, finite
+    numbers from 0 on are less than infinity, and all others are not: one pass over a long column is enough."""
+    if values.view(numpy.uint64).max() < numpy.float64(numpy.inf).view(numpy.uint64):
+        return True
+    if not numpy.isfinite(values).all():
+        fail("bad-value", f"`{name}` cannot be nan or infinite: the values of an axis are finite numbers")
+    return not (values < 0).any()
 
 
 def _plain(value: Any) -> int | float:

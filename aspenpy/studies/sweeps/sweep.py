@@ -13,7 +13,7 @@ from aspenpy.language.dimensions import readable
 from aspenpy.models.application.model import Application
 from aspenpy.models.machine.model import Machine
 from aspenpy.studies.sweeps.grid import studied
-from aspenpy.studies.sweeps.result import InMemory, Summary, SweepResult
+from aspenpy.studies.sweeps.result import InMemory, SweepResult
 from aspenpy.studies.sweeps.run import MEMORY, Run
 from aspenpy.studies.sweeps.study import Study
 
@@ -74,13 +74,12 @@ def computed(
             f"{study.points:,} points are {readable(needed, 'B')} of results, and {readable(memory, 'B')} may be used",
             hint="allow more memory, or let the results go to a Parquet file",
         )
-    summary, kept = Summary({name: metric.unit for name, metric in study.metrics.items()}), InMemory(study)
+    kept = InMemory(study)
     for stretch in run.stretches(fail_fast=fail_fast, into=kept.values):
-        summary.add(stretch)
         kept.add(stretch)
         if seen is not None:
             seen(stretch.values.shape[1])
-    return kept.result(summary)
+    return kept.result()
 
 
 def result_bytes(study: Study) -> int:
