@@ -125,8 +125,7 @@ def run(arguments: list[str]) -> int:
     from aspenpy.shell.parser import Parser, require_machine_for_socket, require_outputs
 
     command = import_module(f"aspenpy.shell.commands.{name}")
-    parser = Parser(name, COMMANDS[name], command.EXAMPLES)
-    command.add_arguments(parser)
+    parser = Parser(name, COMMANDS[name], command.EXAMPLES, command.OPTIONS)
     parsed = parser.parse_intermixed_args(rest)
     require_machine_for_socket(parsed)
     require_outputs(parsed)
