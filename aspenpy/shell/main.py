@@ -60,8 +60,7 @@ examples:
   aspenpy expr comd --machine haswell --free nx
   aspenpy list machines"""
 
-SUCCESS, FAILURE, INTERRUPTED = 0, 2, 130
-"""Exit statuses; the last is a shell's for programs that SIGINT ends."""
+SUCCESS, FAILURE, INTERRUPTED = 0, 2, 130  # exit statuses; the last is a shell's for programs that SIGINT ends
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -11,8 +11,7 @@ from aspenpy.shell.failure import CommandError
 from aspenpy.shell.output import emit
 from aspenpy.shell.pictures import require_drawable
 
-Examples = tuple[tuple[str, str], ...]
-"""What a command line does, and the line; a test runs each of them."""
+Examples = tuple[tuple[str, str], ...]  # what a command line does, and the line; a test runs each of them
 
 
 class Option(NamedTuple):
@@ -122,12 +121,8 @@ PAR = choice(
 OUTSIDE = flag("--allow-outside", "lets a model include and import files from outside of its folder")
 SEED = seed()
 
-VALUES = (KERNEL, SET)
-"""What to run, and with which values."""
-
-SETTINGS = (SOCKET, *VALUES, PAR, OUTSIDE)
-"""What a prediction can be changed by."""
-
+VALUES = (KERNEL, SET)  # what to run, and with which values
+SETTINGS = (SOCKET, *VALUES, PAR, OUTSIDE)  # what a prediction can be changed by
 TABLE_OR_JSON, ALL_FORMATS = formats("table", "json"), formats("table", "json", "csv")
 
 

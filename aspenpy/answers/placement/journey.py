@@ -34,12 +34,8 @@ from aspenpy.models.application.total import (
 )
 from aspenpy.record import Record
 
-MOST_BLOCKS = 50_000
-"""Blocks that are met on the way."""
-
-MOST_PASSES = 64
-"""Passes of a loop that are looked at one by one."""
-
+MOST_BLOCKS = 50_000  # blocks that are met on the way
+MOST_PASSES = 64  # passes of a loop that are looked at one by one
 Found = tuple[Totals, State]
 
 

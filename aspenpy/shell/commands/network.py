@@ -19,8 +19,7 @@ EXAMPLES: Examples = (
     ("for a program", "aspenpy network bluegene_q --format json"),
 )
 
-COLLECTIVE_SIZES = (8, 1000, 10**6)
-"""Bytes that collectives are shown for."""
+COLLECTIVE_SIZES = (8, 1000, 10**6)  # Bytes that collectives are shown for
 
 
 OPTIONS = (

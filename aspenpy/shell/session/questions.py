@@ -28,11 +28,8 @@ from aspenpy.tables.table import Page, Plot
 COMPARE = "compare MACHINE, ... [over NAME=LOW..HIGH]"
 
 POINTS_PLOTTED = 240
-POINTS_LISTED = 10
-"""Of an axis that does not say how many."""
-
-MOST_ROWS = 1_000
-"""Of a table of a sweep; of more points it is told what is least and largest."""
+POINTS_LISTED = 10  # of an axis that does not say how many
+MOST_ROWS = 1_000  # of a table of a sweep; of more points it is told what is least and largest
 
 
 def show(session: Conversation, rest: Span) -> Answer:
