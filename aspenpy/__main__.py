@@ -1,7 +1,7 @@
 """`python -m aspenpy` is the command `aspenpy`."""
 
 import sys
-from _signal import SIG_DFL, SIGINT, default_int_handler, getsignal, signal  # `signal` takes a millisecond to import
+from _signal import SIG_DFL, SIGINT, default_int_handler, getsignal, signal  # type: ignore[import-not-found]
 
 
 def main() -> int:

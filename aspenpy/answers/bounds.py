@@ -38,8 +38,7 @@ class Range(NamedTuple):
 
 ANYWHERE = Range(-math.inf, math.inf)
 
-Box = Mapping[Expr, tuple[Real, Real]]
-"""The interval of each symbol."""
+Box = Mapping[Expr, tuple[Real, Real]]  # the interval of each symbol
 
 
 def bounds(expr: Expr, box: Box, moving: Expr) -> Range:

@@ -92,8 +92,7 @@ class Case(Record):
         return _trees[key]
 
 
-MOST_MAPPED = 64
-"""Cost trees that are kept for further predictions."""
+MOST_MAPPED = 64  # cost trees that are kept for further predictions
 
 _trees: dict[tuple[int, int, str | None, str, bool], CostTree] = {}
 """A tree keeps its models alive, so that their identities are not given away."""
@@ -126,5 +125,4 @@ def asked(app: Application | Case, machine: Machine | None, options: Mapping[str
     return case_of(app, machine, cast(CaseOptions, about)), others
 
 
-CASE = frozenset(CaseOptions.__annotations__)
-"""The names of a case's options."""
+CASE = frozenset(CaseOptions.__annotations__)  # the names of a case's options

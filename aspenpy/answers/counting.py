@@ -38,8 +38,7 @@ from aspenpy.record import Record
 from aspenpy.tables.numbers import count
 from aspenpy.tables.result import Result
 
-WIDEST = (1, 10**18)
-"""Where a parameter without a range is searched."""
+WIDEST = (1, 10**18)  # where a parameter without a range is searched
 
 
 class KernelCount(Record):

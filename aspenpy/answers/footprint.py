@@ -266,8 +266,7 @@ class Footprint(Result):
         return sum((size for name in names if (size := self._sizes.get(name)) is not None), 0)
 
 
-memory = Footprint
-"""What `aspenpy memory` shows, under the command's name."""
+memory = Footprint  # what `aspenpy memory` shows, under the command's name
 
 
 class _Touch(Record):

@@ -19,24 +19,15 @@ from aspenpy.expr.regime import STAIRCASES
 from aspenpy.language.diagnostics import fail
 from aspenpy.record import Record
 
-MOST_PIECES = 20_000
-"""Pieces of the interval that are looked at before giving up."""
-
-FEW = 32
-"""Whole numbers that are tried one by one."""
-
-NARROW = 1e-13
-"""A piece of real numbers so narrow, relative to where it lies, is a point."""
-
-CLOSE = 1e-12
-"""A value this close to the target, relative to it, meets it: what floating-point arithmetic can tell."""
-
+MOST_PIECES = 20_000  # pieces of the interval that are looked at before giving up
+FEW = 32  # whole numbers that are tried one by one
+NARROW = 1e-13  # a piece of real numbers so narrow, relative to where it lies, is a point
+CLOSE = 1e-12  # a value this close to the target, relative to it, meets it: what floating-point arithmetic can tell
 JUMPING_FUNCTIONS = frozenset({"ceil", "floor", "round", "mod", "lookup", "gcd", *STAIRCASES})
 JUMPING_KINDS = frozenset({"if_else", "index", "draw", "failure"})
 
 
-Piece = tuple[Real, Real]
-"""Both ends of an interval."""
+Piece = tuple[Real, Real]  # both ends of an interval
 
 
 class Solution(Record):

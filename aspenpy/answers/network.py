@@ -22,8 +22,7 @@ from aspenpy.models.machine.model import Machine, Place
 from aspenpy.record import Record
 from aspenpy.tables.result import Result
 
-SIZES = tuple(10**power for power in range(8))
-"""Bytes, from 1 B to 10 MB."""
+SIZES = tuple(10**power for power in range(8))  # bytes, from 1 B to 10 MB
 
 
 class Message(Record):

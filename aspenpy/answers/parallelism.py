@@ -95,8 +95,7 @@ class Parallelism(Result):
         return [largest(expr, around, self.run.case.seed) for expr in formulas[: len(exprs)]]
 
 
-parallelism = Parallelism
-"""What `aspenpy parallelism` shows, under the command's name."""
+parallelism = Parallelism  # what `aspenpy parallelism` shows, under the command's name
 
 
 def _maps(visit: Visit) -> Expr:

@@ -19,11 +19,8 @@ from aspenpy.models.application import flow
 from aspenpy.models.application.total import Leaf, Totaller, Totals
 from aspenpy.record import Record
 
-MOST_VISITS = 20_000
-"""Blocks that are met, counted on every call path."""
-
-MOST_PASSES = 10_000
-"""Passes, of nested loops together, that are tried one by one."""
+MOST_VISITS = 20_000  # blocks that are met, counted on every call path
+MOST_PASSES = 10_000  # passes, of nested loops together, that are tried one by one
 
 
 class Loop(Record):

@@ -23,14 +23,9 @@ from aspenpy.models.application import flow
 from aspenpy.models.machine.model import OWNER, Machine
 from aspenpy.record import Record
 
-EXCLUSIVE = ("sp", "dp")
-"""Traits of which a requirement has one: the precision."""
-
-MOST_FREE_TRAITS = 4
-"""Traits that are combined in all ways; of more, each alone and all together."""
-
-PROBES = (0, 1, 2, 2**20)
-"""Amounts at which a time is taken, to see whether it is a straight line."""
+EXCLUSIVE = ("sp", "dp")  # traits of which a requirement has one: the precision
+MOST_FREE_TRAITS = 4  # traits that are combined in all ways; of more, each alone and all together
+PROBES = (0, 1, 2, 2**20)  # amounts at which a time is taken, to see whether it is a straight line
 
 LARGE = (2**60, 2**61, 2**62)
 """Amounts at which latencies and half-filled lines no longer count. They are whole numbers of everything that comes in

@@ -41,8 +41,7 @@ MOST_ENTRIES = 200_000
 """Call paths of a profile, and of all its kernels together: kernels that call each other crosswise have more than
 anyone could look at, a chain of k kernels has k^2 / 2."""
 
-LONGEST_ARGUMENT = 60
-"""Characters of an argument of a call; the rest becomes an ellipsis."""
+LONGEST_ARGUMENT = 60  # characters of an argument of a call; the rest becomes an ellipsis
 
 
 class Arc(Record):

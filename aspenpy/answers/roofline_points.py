@@ -24,8 +24,7 @@ from aspenpy.models.application import flow
 from aspenpy.models.application.total import Leaf, Total, Totals, added, of_kind, run_totals
 from aspenpy.record import Record
 
-PLACED_BY = (COMPUTE, *MEMORY)
-"""The resources that a roofline knows."""
+PLACED_BY = (COMPUTE, *MEMORY)  # the resources that a roofline knows
 
 Values = Mapping[Any, float]
 """By `Asked`, `ServedBy` and `Ideal`; a kernel that is None stands for all kernels together."""

@@ -36,11 +36,8 @@ Setting = Value | str | nodes.Expression | Expr
 """What a parameter can be set to: a number, text in the language (`2*k`, `{1, 2}`) or the tree of one, or a node of
 the graph."""
 
-DEFAULT_SEED = 20120910
-"""Random draws repeat unless another seed is given; it is printed wherever draws were made."""
-
-TAKING_ARRAYS = frozenset({"index", "apply", "draw"})
-"""Kinds of nodes of which some take an array for an argument."""
+DEFAULT_SEED = 20120910  # random draws repeat unless another seed is given; it is printed wherever draws were made
+TAKING_ARRAYS = frozenset({"index", "apply", "draw"})  # kinds of nodes of which some take an array for an argument
 
 NO_CLOSED_FORM = (
     "sums of powers of the counter have one; `ceil`, `max` and conditions that depend on it have none. At most "

@@ -22,12 +22,8 @@ from aspenpy.models.machine.model import Machine
 from aspenpy.record import Record
 from aspenpy.tables.result import Result
 
-MOST = 200
-"""Steps that are shown unless somebody wants more."""
-
-PASSES = 2
-"""Passes of each loop that are shown."""
-
+MOST = 200  # steps that are shown unless somebody wants more
+PASSES = 2  # passes of each loop that are shown
 Kind = Literal["call", "loop", "pass", "passes", "block", "case", "par"]
 
 
@@ -240,8 +236,7 @@ class Trace(Result):
         return [step, _Waiting(node.kernel.body, inner, at.depth + 1, at.start)]
 
 
-trace = Trace
-"""What `aspenpy trace` shows, under the command's name."""
+trace = Trace  # what `aspenpy trace` shows, under the command's name
 
 
 class _Waiting(Record):

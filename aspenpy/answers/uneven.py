@@ -15,8 +15,7 @@ from aspenpy.expr.polynomial import term
 from aspenpy.expr.printer import to_text
 from aspenpy.language.diagnostics import AspenError, Diagnostic
 
-SLACK = 1e-6
-"""The part of a sweep that rounding may make."""
+SLACK = 1e-6  # the part of a sweep that rounding may make
 
 
 def uneven_sweeps(prediction: Evaluation) -> list[Diagnostic]:

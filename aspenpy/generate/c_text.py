@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 
-WIDTH = 118
-"""Characters of a line of comment, with its indentation."""
+WIDTH = 118  # characters of a line of comment, with its indentation
 
 
 def comment(text: str, indent: str = "") -> list[str]:

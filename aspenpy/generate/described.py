@@ -9,11 +9,8 @@ from aspenpy.expr.graph import Expr
 from aspenpy.expr.printer import excerpt
 from aspenpy.models.application import flow
 
-LONGEST_FORMULA = 300
-"""Characters of a formula in a comment."""
-
-Line = tuple[int, str]
-"""How deep inside of other statements, and the text."""
+LONGEST_FORMULA = 300  # characters of a formula in a comment
+Line = tuple[int, str]  # how deep inside of other statements, and the text
 
 
 def described(node: flow.Flow) -> Iterator[Line]:

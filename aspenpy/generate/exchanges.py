@@ -13,8 +13,7 @@ from aspenpy.language.diagnostics import Diagnostic, Related, fail, nearest
 from aspenpy.models.application import flow
 from aspenpy.record import Record
 
-MESSAGES = "messages"
-"""The resource that is sent."""
+MESSAGES = "messages"  # the resource that is sent
 
 
 class Kind(Record):

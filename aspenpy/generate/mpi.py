@@ -175,5 +175,4 @@ def _seconds(tree: CostTree) -> Callable[[flow.Flow, flow.Kernel], Expr]:
     return seconds
 
 
-mpi = Skeleton
-"""What `aspenpy mpi` writes, under the command's name; the text of the program is its `code`."""
+mpi = Skeleton  # what `aspenpy mpi` writes, under the command's name; the text of the program is its `code`

@@ -10,27 +10,16 @@ from aspenpy.answers.profile import Profile
 from aspenpy.tables.numbers import count, seconds, share
 
 BOX_HEIGHT = 0.5
-GAP = 0.22
-"""Inches between two boxes of a layer."""
-
-ARROWS = 1.0
-"""Inches between two layers."""
-
+GAP = 0.22  # inches between two boxes of a layer
+ARROWS = 1.0  # inches between two layers
 MARGIN = 0.2
 HEADING = 0.45
 FOOTING = 0.3
 
-CHARACTER = 0.078
-"""Inches of a character of a box's text."""
-
-SWEEPS = 8
-"""Passes over the layers that bring boxes closer to their neighbours."""
-
-BLUE = (0.03, 0.19, 0.42)
-"""Boxes go from white to this: one hue, which colour-blind people and printers see alike."""
-
-Graph = Mapping[str, Sequence[str]]
-"""The callees of each kernel."""
+CHARACTER = 0.078  # inches of a character of a box's text
+SWEEPS = 8  # passes over the layers that bring boxes closer to their neighbours
+BLUE = (0.03, 0.19, 0.42)  # boxes go from white to this: one hue, which colour-blind people and printers see alike
+Graph = Mapping[str, Sequence[str]]  # the callees of each kernel
 
 
 class Box(NamedTuple):

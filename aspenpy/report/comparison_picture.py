@@ -7,8 +7,7 @@ from typing import Any
 from aspenpy.report.comparison import place as _place
 from aspenpy.studies.explore.comparison import Sweep
 
-POINTS_DRAWN = 400
-"""Points of a curve."""
+POINTS_DRAWN = 400  # points of a curve
 
 
 def draw(sweep: Sweep) -> Any:

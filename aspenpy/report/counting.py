@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from aspenpy.answers.counting import Counts, Inverse, KernelCount, intensity
+from aspenpy.answers.evaluation import amount_of
+from aspenpy.expr import graph
 from aspenpy.tables.numbers import Amount, amount, plain, setting, unit_of_resource
 from aspenpy.tables.table import CSV, DATA, JSON, TEXT, Column, Paragraph, Part, Report, Table, columns, table
 
@@ -18,6 +20,8 @@ ROOTS = (Column("parameter"), Column("from"), Column("to"), *columns("resource a
 
 def report(counts: Counts, resource: str | None = None) -> Report:
     """The amounts in all and by kernel: of each resource in the kernels' own blocks, or of one with its callees'."""
+    if resource is not None:
+        amount_of(dict.fromkeys(counts.amounts, graph.ZERO), resource)  # refuses one that the kernel does not need
     names = [resource] if resource else list(counts.amounts)
     kernels = [kernel.replace(**_of(kernel, names)) for kernel in counts.kernels]
     rows = [

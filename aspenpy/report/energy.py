@@ -19,8 +19,7 @@ from aspenpy.tables.table import CSV, JSON, TEXT, Column, Report, Table, columns
 
 joules, watts = quantity("J"), quantity("W")
 
-LONGEST_FORMULA = 2000
-"""Characters of a formula; a long one ends with an ellipsis."""
+LONGEST_FORMULA = 2000  # characters of a formula; a long one ends with an ellipsis
 
 HARDWARE = (
     Column("resources", media=JSON),

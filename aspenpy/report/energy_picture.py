@@ -13,11 +13,8 @@ from aspenpy.tables.numbers import seconds
 COLOURS = ("#0072B2", "#56B4E9", "#D55E00", "#E69F00", "#009E73", "#CC79A7", "#F0E442", "#444444")
 """Okabe and Ito, which colour-blind people tell apart."""
 
-LEAST_WIDTH = 0.015
-"""Of the picture, for a bar to have a number above it and its kernel a line beside the picture."""
-
-LINE = 0.047
-"""Between two lines beside the picture, as a part of its height."""
+LEAST_WIDTH = 0.015  # of the picture, for a bar to have a number above it and its kernel a line beside the picture
+LINE = 0.047  # between two lines beside the picture, as a part of its height
 
 
 def draw(energy: Energy) -> Any:

@@ -17,11 +17,8 @@ from aspenpy.language.source import Span
 from aspenpy.tables.numbers import Amount, amount, count, seconds, share, unit_of_resource
 from aspenpy.tables.table import JSON, Column, Report, facts, table
 
-LONGEST_FORMULA = 400
-"""Characters of a formula; the rest becomes an ellipsis."""
-
-Valuer = Callable[["Expr"], Any]
-"""The value of an expression, None where it differs from call to call."""
+LONGEST_FORMULA = 400  # characters of a formula; the rest becomes an ellipsis
+Valuer = Callable[["Expr"], Any]  # the value of an expression, None where it differs from call to call
 
 
 def report(explanation: Explanation) -> Report:

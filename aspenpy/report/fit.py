@@ -8,8 +8,7 @@ from aspenpy.studies.empirical.fit import Fit, Residual
 from aspenpy.tables.numbers import Amount, count, setting, unit_of_resource
 from aspenpy.tables.table import CSV, DATA, JSON, TEXT, Column, Paragraph, Report, Table, facts, table
 
-MOST_SHOWN = 30
-"""Measurements in a page; of more, those with the largest errors."""
+MOST_SHOWN = 30  # measurements in a page; of more, those with the largest errors
 
 REFUSED = (
     Column("not fitted", key="name"),

@@ -32,8 +32,7 @@ from aspenpy.language.vocabulary import (
 from aspenpy.tables.layout import visible
 from aspenpy.tables.terminal import console_of
 
-Colored = tuple[int, Any, str]
-"""Where a piece of text begins, its token type, and the piece."""
+Colored = tuple[int, Any, str]  # where a piece of text begins, its token type, and the piece
 
 
 class AspenLexer(Lexer):  # type: ignore[misc]  # Pygments has no type information

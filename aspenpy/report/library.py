@@ -9,11 +9,8 @@ from aspenpy.models.library import Kind, find, names
 from aspenpy.models.machine.header import Header, header
 from aspenpy.tables.table import JSON, Column, Paragraph, Report, table
 
-Sources = Mapping[str, Source]
-"""Models by name."""
-
-Wanted = Callable[[str, Header], bool]
-"""Whether a machine, of which the name and the header are given, is to be listed."""
+Sources = Mapping[str, Source]  # models by name
+Wanted = Callable[[str, Header], bool]  # whether a machine, of which the name and the header are given, is to be listed
 
 COLUMNS = (
     Column("name", get=lambda item: item[0]),

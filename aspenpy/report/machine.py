@@ -51,8 +51,7 @@ SOURCES = (
     Column("line", get=lambda origin: _line(origin.span), media=TEXT),
     Column("comment", wrapped=True),
 )
-AS_ABOVE = "as above"
-"""What is said of a number with the same comment as the one before, such as that of its component."""
+AS_ABOVE = "as above"  # what is said of a number with the same comment as the one before, such as that of its component
 
 
 def report(machine: Machine, summary: str | None = None) -> Report:

@@ -9,11 +9,8 @@ from typing import Any
 from aspenpy.answers.network import Network
 from aspenpy.language.dimensions import readable
 
-SIZES = tuple(2 ** (power / 2) for power in range(47))
-"""Bytes, from 1 B to 8 MiB."""
-
-TIME, RATE = "#0072B2", "#D55E00"
-"""Blue and vermilion of Okabe and Ito, which colour-blind people tell apart."""
+SIZES = tuple(2 ** (power / 2) for power in range(47))  # bytes, from 1 B to 8 MiB
+TIME, RATE = "#0072B2", "#D55E00"  # blue and vermilion of Okabe and Ito, which colour-blind people tell apart
 
 
 def draw(network: Network) -> Any:

@@ -11,8 +11,7 @@ from aspenpy.studies.explore.pareto import Front
 from aspenpy.studies.explore.space import Space
 from aspenpy.tables.table import CSV, JSON, TEXT, Column, Paragraph, Report, Table, columns, table
 
-MOST_SHOWN = 24
-"""Of a front, evenly chosen; JSON and CSV have all."""
+MOST_SHOWN = 24  # of a front, evenly chosen; JSON and CSV have all
 
 BINDINGS = (
     Column("constraint", get="constraint.text"),

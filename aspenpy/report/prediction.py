@@ -13,8 +13,7 @@ from aspenpy.expr.printer import TooLarge, to_latex
 from aspenpy.tables.numbers import Amount, seconds, setting, share, unit_of_resource
 from aspenpy.tables.table import CSV, JSON, TEXT, Column, Grid, Part, Report, Table, columns, facts, table
 
-LONGEST_FORMULA = 2000
-"""Characters of LaTeX that a notebook shows; beyond, the value stands alone."""
+LONGEST_FORMULA = 2000  # characters of LaTeX that a notebook shows; beyond, the value stands alone
 
 RESOURCES = (
     Column("resource", get="name"),

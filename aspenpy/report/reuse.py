@@ -33,9 +33,7 @@ OCTAVES = (
     Column("misses", "share"),
 )
 
-ERROR = Column("standard error", "share")
-"""Of the misses, where they are estimated."""
-
+ERROR = Column("standard error", "share")  # of the misses, where they are estimated
 WHOLE = "all"
 
 

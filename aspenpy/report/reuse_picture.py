@@ -14,11 +14,8 @@ if TYPE_CHECKING:
 COLOURS = ("#222222", "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 """The whole trace is dark, its ranges have the colours of Okabe and Ito, which colour-blind people tell apart."""
 
-OCTAVES_IN_FULL = 12
-"""Of the histogram, those whose first and last distance are written out."""
-
-POINTS_AN_OCTAVE = 16
-"""Sizes of the cache at which the miss ratio is drawn."""
+OCTAVES_IN_FULL = 12  # of the histogram, those whose first and last distance are written out
+POINTS_AN_OCTAVE = 16  # sizes of the cache at which the miss ratio is drawn
 
 
 def draw(found: ReuseDistances) -> Any:

@@ -14,8 +14,7 @@ OF_MEMORY = "linecolor rgb 'black' linewidth 2"
 OF_CACHES = tuple(f"linecolor rgb '#888888' linewidth 2 dashtype {dashes}" for dashes in (2, 4, 5))
 """How the roofs of memories and of caches are drawn."""
 
-LEVEL_MARKS = (9, 5, 11, 13, 15)
-"""Types of filled points: triangle, square, triangle, diamond, pentagon."""
+LEVEL_MARKS = (9, 5, 11, 13, 15)  # types of filled points: triangle, square, triangle, diamond, pentagon
 
 HEAD = """\
 # {heading}. Draw it: gnuplot {script}

@@ -15,32 +15,18 @@ from aspenpy.report.roofline import heading, label, traits
 COLOURS = {"dp": "#0072B2", "sp": "#D55E00", None: "#444444"}
 """Of the precisions; blue and vermilion of Okabe and Ito, which colour-blind people tell apart."""
 
-CACHES = "#888888"
-"""The colour of the roofs of caches."""
-
-MARKS = ("#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-"""Colours of applications, from the same palette."""
-
-MOST_KERNELS = 14
-"""Kernels that are drawn, those that take longest."""
-
-LEAST_GAP = 0.035
-"""Between two labels at the right, as a part of the height."""
-
-NAMES = 1.47
-"""Where the names of the points stand, in widths of the axes."""
-
-NAME_WIDTH = 1.5
-"""Inches across that the name of a bandwidth takes."""
-
-CLOSE = 0.24
-"""Inches in height between two roofs that leave no room for a name."""
+CACHES = "#888888"  # the colour of the roofs of caches
+MARKS = ("#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")  # colours of applications, from the same palette
+MOST_KERNELS = 14  # kernels that are drawn, those that take longest
+LEAST_GAP = 0.035  # between two labels at the right, as a part of the height
+NAMES = 1.47  # where the names of the points stand, in widths of the axes
+NAME_WIDTH = 1.5  # inches across that the name of a bandwidth takes
+CLOSE = 0.24  # inches in height between two roofs that leave no room for a name
 
 LEVEL_MARKS = {"^": "▲", "s": "■", "v": "▼", "P": "✚", "X": "✖"}
 """Of the caches, from the core outwards, and as they are written; memory has the mark of the kernel itself."""
 
-CROWDED = 0.045
-"""Parts of the width and height within which the numbers of two points would hide each other."""
+CROWDED = 0.045  # parts of the width and height within which the numbers of two points would hide each other
 
 
 class Level(NamedTuple):

@@ -6,8 +6,7 @@ from aspenpy.studies.explore.scaling import Point, Scaling
 from aspenpy.tables.numbers import count, seconds, share
 from aspenpy.tables.table import ALL, CSV, DATA, JSON, TEXT, Column, Report, Table, facts, table
 
-CALLS = 3
-"""Calls that are named for a number of ranks, those that take longest."""
+CALLS = 3  # calls that are named for a number of ranks, those that take longest
 
 
 def report(scaling: Scaling) -> Report:

@@ -11,8 +11,7 @@ from aspenpy.studies.explore.scaling import Scaling
 from aspenpy.tables.numbers import count
 
 TIME, WAITED, BEST, IDEAL = "#0072B2", "#D55E00", "#009E73", "#999999"
-CALLS = ("#CC79A7", "#E69F00", "#56B4E9", "#000000")
-"""Colours of Okabe and Ito, which colour-blind people tell apart."""
+CALLS = ("#CC79A7", "#E69F00", "#56B4E9", "#000000")  # colours of Okabe and Ito, which colour-blind people tell apart
 
 
 def draw(scaling: Scaling) -> Any:

@@ -51,8 +51,7 @@ def _joined(names: Sequence[str], word: str) -> str:
     return f"{', '.join(names[:-1])} {word} {names[-1]}"
 
 
-ALIKE = 1e-9
-"""Ranks this close to each other are equal as far as rounding can tell."""
+ALIKE = 1e-9  # ranks this close to each other are equal as far as rounding can tell
 
 
 def _leaders(result: Result) -> tuple[str, ...]:
@@ -68,8 +67,7 @@ def _leaders(result: Result) -> tuple[str, ...]:
     return tuple(name for name, value in rows if value and value >= most * (1 - ALIKE))
 
 
-Found = tuple[dict[str, Any], tuple[Part, ...]]
-"""Values for programs, and parts."""
+Found = tuple[dict[str, Any], tuple[Part, ...]]  # values for programs, and parts
 
 EXPLAINED = (
     "An elasticity of 2 is the square: 1 % more of the parameter makes 2 %. Least, most, the mean magnitude, and "

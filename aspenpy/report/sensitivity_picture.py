@@ -9,11 +9,8 @@ from aspenpy.studies.explore.sensitivity import Effects
 from aspenpy.studies.explore.variance import Morris, Sobol
 from aspenpy.tables.numbers import quantity
 
-MOST_BARS = 20
-"""The strongest are drawn."""
-
-BLUE, VERMILION = "#0072B2", "#D55E00"
-"""Of Okabe and Ito, which colour-blind people tell apart."""
+MOST_BARS = 20  # the strongest are drawn
+BLUE, VERMILION = "#0072B2", "#D55E00"  # of Okabe and Ito, which colour-blind people tell apart
 
 
 class Bar(NamedTuple):

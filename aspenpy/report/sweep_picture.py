@@ -12,11 +12,8 @@ from aspenpy.report.comparison_picture import STYLES
 from aspenpy.studies.sweeps.result import SweepResult
 from aspenpy.studies.sweeps.study import label
 
-MOST_LINES = 12
-"""Lines that a reader tells apart in one picture."""
-
-WIDE = 50
-"""An axis whose ends are so many times apart is drawn logarithmically."""
+MOST_LINES = 12  # lines that a reader tells apart in one picture
+WIDE = 50  # an axis whose ends are so many times apart is drawn logarithmically
 
 
 def draw(result: SweepResult) -> Any:

@@ -60,8 +60,7 @@ examples:
   aspenpy expr comd --machine haswell --free nx
   aspenpy list machines"""
 
-SUCCESS, FAILURE, INTERRUPTED = 0, 2, 130
-"""Exit statuses; the last is a shell's for programs that SIGINT ends."""
+SUCCESS, FAILURE, INTERRUPTED = 0, 2, 130  # exit statuses; the last is a shell's for programs that SIGINT ends
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -125,8 +124,7 @@ def run(arguments: list[str]) -> int:
     from aspenpy.shell.parser import Parser, require_machine_for_socket, require_outputs
 
     command = import_module(f"aspenpy.shell.commands.{name}")
-    parser = Parser(name, COMMANDS[name], command.EXAMPLES)
-    command.add_arguments(parser)
+    parser = Parser(name, COMMANDS[name], command.EXAMPLES, command.OPTIONS)
     parsed = parser.parse_intermixed_args(rest)
     require_machine_for_socket(parsed)
     require_outputs(parsed)

@@ -5,11 +5,13 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from collections.abc import Iterable
+from argparse import Namespace
+from collections.abc import Callable, Iterable
 from typing import Any, TextIO
 
 from aspenpy.language.diagnostics import Diagnostic, render
 from aspenpy.shell.failure import ClosedPipe, CommandError
+from aspenpy.shell.pictures import save
 from aspenpy.tables.data import as_csv, as_json
 from aspenpy.tables.table import Page, Report
 from aspenpy.tables.text import WITHOUT_UNICODE, as_text
@@ -37,16 +39,20 @@ def show(page: Page) -> None:
         emit(as_text(page))
 
 
-def answer(found: Report, form: str) -> None:
-    """Writes a report as a table, `json` or `csv`; JSON has the diagnostics in it, else they go to standard error."""
-    if form == "json":
+def answer(found: Report, arguments: Namespace, draw: Callable[[], Any] | None = None) -> int:
+    """Writes a report in the format of `--format`, and what `draw` makes to the file of `--picture`; returns the exit
+    status. JSON contains the diagnostics, which otherwise go to standard error."""
+    if arguments.format == "json":
         emit_json(as_json(found))
-        return
-    report(found.diagnostics or ())
-    if form == "csv":
-        emit(as_csv(found), end="")
     else:
-        show(found.page)
+        report(found.diagnostics or ())
+        if arguments.format == "csv":
+            emit(as_csv(found), end="")
+        else:
+            show(found.page)
+    if draw is not None and arguments.picture:
+        save(arguments.picture, draw)
+    return 0
 
 
 def show_source(text: str) -> None:

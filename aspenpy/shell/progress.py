@@ -8,12 +8,8 @@ from types import TracebackType
 
 from aspenpy.shell.output import is_terminal
 
-PATIENCE = 1.0
-"""Seconds after which the first line is shown."""
-
-EVERY = 0.2
-"""Seconds between two lines."""
-
+PATIENCE = 1.0  # seconds after which the first line is shown
+EVERY = 0.2  # seconds between two lines
 CLEAR = "\r\x1b[K"
 
 

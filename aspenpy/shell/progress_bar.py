@@ -8,8 +8,7 @@ from contextlib import contextmanager
 
 from aspenpy.shell.output import is_terminal
 
-Seen = Callable[[int], None]
-"""Is told how many more are done."""
+Seen = Callable[[int], None]  # is told how many more are done
 
 
 @contextmanager

@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from prompt_toolkit.completion import CompleteEvent, Completion
     from prompt_toolkit.document import Document
 
-Completions = Callable[[str], list[str]]
-"""The words that could end a text."""
+Completions = Callable[[str], list[str]]  # the words that could end a text
 
 
 def lines(prompt: Callable[[], str], completions: Completions) -> Iterator[str]:

@@ -6,8 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from aspenpy.tables.table import Align
 
-GAP = "  "
-"""Between two columns."""
+GAP = "  "  # between two columns
 
 
 def visible(text: str) -> str:
@@ -44,8 +43,7 @@ def aligned(texts: Sequence[str], align: Align) -> list[str]:
     ]
 
 
-MOST_ACROSS = 6
-"""Columns of a grid."""
+MOST_ACROSS = 6  # columns of a grid
 
 
 def in_columns(entries: Iterable[tuple[str, str]], columns: int) -> list[str]:

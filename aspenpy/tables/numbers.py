@@ -70,14 +70,9 @@ def share(value: float) -> str:
     return f"{100 * value:.1f} %"
 
 
-MOST_DIGITS = 6
-"""Of a large round number that is written with a power of a thousand: `6.8e9`, but `1234567891`."""
-
-LONGEST_NUMBER = 24
-"""Characters of an exact number; a longer one is rounded."""
-
-LONGEST_SETTING = 60
-"""Characters of a parameter's value."""
+MOST_DIGITS = 6  # of a large round number that is written with a power of a thousand: `6.8e9`, but `1234567891`
+LONGEST_NUMBER = 24  # characters of an exact number; a longer one is rounded
+LONGEST_SETTING = 60  # characters of a parameter's value
 
 
 def setting(value: Any) -> str:

@@ -9,20 +9,11 @@ from aspenpy.tables.layout import width
 from aspenpy.tables.numbers import Amount, count, setting, worth
 from aspenpy.tables.table import Plot
 
-HEIGHT = 12
-"""Lines of the curve."""
-
-WIDEST = 100
-"""Characters of a plot on a wide terminal."""
-
-NARROWEST = 20
-"""Characters of the curve on a narrow one."""
-
-DOTS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
-"""The bit of each dot of a character, row by row."""
-
-WIDE = 1_000
-"""Heights that differ by more than this factor are drawn on a logarithmic axis."""
+HEIGHT = 12  # lines of the curve
+WIDEST = 100  # characters of a plot on a wide terminal
+NARROWEST = 20  # characters of the curve on a narrow one
+DOTS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))  # the bit of each dot of a character, row by row
+WIDE = 1_000  # heights that differ by more than this factor are drawn on a logarithmic axis
 
 
 def plot_lines(plot: Plot, columns: int = WIDEST) -> list[str]:

@@ -6,8 +6,7 @@ import io
 
 from aspenpy.tables.table import Plot
 
-COLOR = "#0072B2"
-"""A blue that colour-blind readers tell from other lines (Okabe and Ito)."""
+COLOR = "#0072B2"  # a blue that colour-blind readers tell from other lines (Okabe and Ito)
 
 
 def as_svg(plot: Plot) -> str:

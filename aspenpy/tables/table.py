@@ -13,9 +13,7 @@ from aspenpy.language.diagnostics import Diagnostic
 from aspenpy.record import Record
 from aspenpy.tables.numbers import Amount, amount, count, quantity, ratio, share
 
-Align = Literal["left", "right", "unit"]
-"""`unit` puts the numbers under each other and the units behind them."""
-
+Align = Literal["left", "right", "unit"]  # `unit` puts the numbers under each other and the units behind them
 Format = Literal["text", "count", "share", "ratio", "amount"]
 
 FORMATS: dict[str, tuple[Callable[[Any], str], Align]] = {
@@ -158,8 +156,7 @@ class Plot(Record):
 
 
 Part = Title | Paragraph | Table | Grid | Plot
-Page = tuple[Part, ...]
-"""What people read."""
+Page = tuple[Part, ...]  # what people read
 
 
 class Report(Record):

@@ -16,8 +16,7 @@ from aspenpy.tables.layout import GAP, aligned, in_columns, padded, visible, wid
 from aspenpy.tables.plot import plot_lines
 from aspenpy.tables.table import Column, Grid, Page, Paragraph, Part, Plot, Table, Title
 
-MARKED = "bold yellow"
-"""What stands out: the rows that a page is about, and what the user has set."""
+MARKED = "bold yellow"  # what stands out: the rows that a page is about, and what the user has set
 
 LINE_STYLES = {
     "error": "bold red",

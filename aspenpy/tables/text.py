@@ -9,9 +9,7 @@ from aspenpy.tables.layout import GAP, aligned, in_columns, padded, visible, wid
 from aspenpy.tables.plot import plot_lines
 from aspenpy.tables.table import Grid, Page, Paragraph, Part, Plot, Table, Title
 
-WIDTH = 100
-"""Characters for what can be broken into lines."""
-
+WIDTH = 100  # characters for what can be broken into lines
 BRAILLE = {chr(0x2800 + dots): "." if dots.bit_count() < 3 else "*" for dots in range(1, 256)}
 WITHOUT_UNICODE = str.maketrans({"─": "-", "├": "|", "┤": "|", "└": "`", "│": "|", "×": "x"} | BRAILLE)
 """For outputs that cannot take the characters that pages are drawn with."""

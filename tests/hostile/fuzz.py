@@ -152,8 +152,7 @@ LEFT_OUT = ("repl", "fmt", "help")
 @cache
 def _actions(command: str) -> tuple[Action, ...]:
     module = import_module(f"aspenpy.shell.commands.{command}")
-    parser = Parser(command, COMMANDS[command], module.EXAMPLES)
-    module.add_arguments(parser)
+    parser = Parser(command, COMMANDS[command], module.EXAMPLES, module.OPTIONS)
     return tuple(action for action in parser._actions if not isinstance(action, _SubParsersAction))
 
 

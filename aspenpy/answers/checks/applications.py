@@ -39,8 +39,7 @@ from aspenpy.models.machine.model import Machine
 ANY_TARGET = frozenset({"flops", "intops", "messages", "intracomm"})
 """Resources whose `to` and `from` often name something that is no data structure."""
 
-MOST_TOLD = 100
-"""Mistakes of one sort in one model: whoever makes more made one mistake often."""
+MOST_TOLD = 100  # mistakes of one sort in one model: whoever makes more made one mistake often
 
 
 def check_application(
@@ -66,8 +65,7 @@ def check_application(
     return _on_machine(application, machine, socket, kernels, found)
 
 
-Sockets = tuple[str | None, ...]
-"""Those that an application may run on; None for a machine without any."""
+Sockets = tuple[str | None, ...]  # those that an application may run on; None for a machine without any
 
 
 def _sockets(machine: Machine, socket: str | None) -> Sockets:

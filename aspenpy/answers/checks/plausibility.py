@@ -18,8 +18,7 @@ from aspenpy.language.dimensions import readable
 from aspenpy.language.source import Span
 from aspenpy.models.machine.model import Component, Machine
 
-TOLERANCE = Fraction(1, 1000)
-"""By which a rate may exceed the product that it is made of: data sheets are rounded."""
+TOLERANCE = Fraction(1, 1000)  # by which a rate may exceed the product that it is made of: data sheets are rounded
 
 
 class Range(NamedTuple):

@@ -18,8 +18,7 @@ MOST_SYNTAX_ERRORS = 20
 
 _DECLARATION = re.compile(r"\s*(param|enum|data|import|property)\b")
 _REQUIREMENT = re.compile(r"\s*[A-Za-z_]\w*\s*\[")
-_STAND_IN = "flops [0]"
-"""A requirement that keeps its block from being empty."""
+_STAND_IN = "flops [0]"  # a requirement that keeps its block from being empty
 
 
 def syntax_errors(source: Source, reader: Reader) -> list[Diagnostic]:

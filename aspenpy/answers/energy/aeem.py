@@ -26,8 +26,7 @@ from aspenpy.language.source import Span
 from aspenpy.models.application.total import Totals, summed
 from aspenpy.models.machine.model import Place
 
-BEYOND = "3.5, more"
-"""What terms that equation 3.5 does not have are told by."""
+BEYOND = "3.5, more"  # what terms that equation 3.5 does not have are told by
 
 
 class Aeem:

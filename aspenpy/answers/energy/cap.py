@@ -19,11 +19,8 @@ from aspenpy.models.application.total import Exclusive
 from aspenpy.models.machine.model import Place
 from aspenpy.record import Record
 
-LOWEST = 1000
-"""A clock that has no range is not lowered below this part of what it is."""
-
-PRECISION = 1e-12
-"""Of the clock that is found, relative to it."""
+LOWEST = 1000  # a clock that has no range is not lowered below this part of what it is
+PRECISION = 1e-12  # of the clock that is found, relative to it
 
 
 class Capped(Record):

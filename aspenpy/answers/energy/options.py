@@ -44,8 +44,7 @@ class EnergyOptions(Record):
     uncore: bool = False
 
 
-LITERAL = EnergyOptions()
-"""The dissertation's own form."""
+LITERAL = EnergyOptions()  # the dissertation's own form
 
 
 def refuse_unknown(options: EnergyOptions) -> None:

@@ -19,8 +19,7 @@ from aspenpy.language.lower import carry_origin
 from aspenpy.models.application import flow
 from aspenpy.models.application.total import RUNTIME, Leaf, Total, Totals, added, run_totals, scaled, summed
 
-LAWS: dict[str, type[Aeem] | type[RooflineLaw]] = {"aeem": Aeem, "roofline": RooflineLaw}
-"""By the name of the option."""
+LAWS: dict[str, type[Aeem] | type[RooflineLaw]] = {"aeem": Aeem, "roofline": RooflineLaw}  # by the name of the option
 
 
 class EnergyTotals:

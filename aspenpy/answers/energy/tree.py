@@ -15,8 +15,7 @@ from aspenpy.language.diagnostics import Related, fail
 from aspenpy.language.lower import Origins
 from aspenpy.models.machine.model import Component, Machine, Place
 
-MEMORY, LINK, INTERCONNECT = "memory", "link", "interconnect"
-"""Types of components whose power the law tells apart."""
+MEMORY, LINK, INTERCONNECT = "memory", "link", "interconnect"  # types of components whose power the law tells apart
 
 
 class PowerTree:

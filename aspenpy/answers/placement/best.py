@@ -26,9 +26,7 @@ from aspenpy.models.application import flow
 from aspenpy.models.application.total import Exclusive, Leaf, Totals, blocks_in, callees_first, calls_in, run_totals
 from aspenpy.record import Record
 
-MOST_TRIED = 3_000
-"""Steps that are priced: some ten seconds."""
-
+MOST_TRIED = 3_000  # steps that are priced: some ten seconds
 IMPOSSIBLE = ("no-link", "unknown-size")
 UNKNOWN = "unsettled-data"
 

@@ -34,12 +34,8 @@ from aspenpy.models.application.total import (
 )
 from aspenpy.record import Record
 
-MOST_BLOCKS = 50_000
-"""Blocks that are met on the way."""
-
-MOST_PASSES = 64
-"""Passes of a loop that are looked at one by one."""
-
+MOST_BLOCKS = 50_000  # blocks that are met on the way
+MOST_PASSES = 64  # passes of a loop that are looked at one by one
 Found = tuple[Totals, State]
 
 
@@ -102,7 +98,8 @@ class Journey:
         tree = next(iter(trees.values()))
         self.application = tree.application
         self.overlaps = tree.overlaps
-        self.carry = carry_origin(tree.origins)
+        self.origins = tree.origins
+        self.carry = carry_origin(self.origins)
         self.overlap = Overlap({socket: tree.conflicts for socket, tree in trees.items()}, memories.targets)
         self.done: dict[Any, Found] = {} if done is None else done
         self.below = {item: tuple(under.name for under in callees_first(item)) for item in tree.kernels}
@@ -201,7 +198,7 @@ class Journey:
         hint = f"declare it: data {data.rpartition('.')[2]} [bytes]"
         missing = graph.failure(Diagnostic("unknown-size", message, asked.target_span or asked.span, hint=hint))
         owner = data.rpartition(".")[0]
-        return (declared_size(self.application, owner, data, self.tree.origins) if owner else None) or missing
+        return (declared_size(self.application, owner, data, self.origins) if owner else None) or missing
 
     # -- control flow ----------------------------------------------------------------------------
 

@@ -12,8 +12,7 @@ from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import Diagnostic, fail
 from aspenpy.models.machine.model import Machine
 
-HOST = 0
-"""The memory of the first socket, which all ways lead through."""
+HOST = 0  # the memory of the first socket, which all ways lead through
 
 
 class Memories:

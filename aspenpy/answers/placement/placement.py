@@ -249,9 +249,7 @@ class Placement(Result):
     # -- shown -----------------------------------------------------------------------------------
 
 
-ROUNDING = 1e-12
-"""Differences so small, relative to the whole, are those of floating point."""
-
+ROUNDING = 1e-12  # differences so small, relative to the whole, are those of floating point
 SHOWN = frozenset({Calls, Exclusive, Times, Volume, Seconds})
 
 

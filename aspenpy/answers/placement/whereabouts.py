@@ -18,14 +18,9 @@ class Fork(Record):
     fails: Whereabouts
 
 
-Whereabouts = int | Fork
-"""The memories that hold it, a bit each; or a tree of conditions with those at its leaves."""
-
-State = Mapping[str, Whereabouts]
-"""Where each data structure is."""
-
-Moves = dict[tuple[int, int], Expr]
-"""How often data go from one memory to another."""
+Whereabouts = int | Fork  # the memories that hold it, a bit each; or a tree of conditions with those at its leaves
+State = Mapping[str, Whereabouts]  # where each data structure is
+Moves = dict[tuple[int, int], Expr]  # how often data go from one memory to another
 
 
 def forked(condition: Expr, holds: Whereabouts, fails: Whereabouts) -> Whereabouts:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from collections import Counter
 from collections.abc import Iterable
 
@@ -12,7 +12,7 @@ from aspenpy.language.files import Reader
 from aspenpy.models.library import load_machine
 from aspenpy.shell.models import files_in, path_of
 from aspenpy.shell.output import drawn, emit, emit_json
-from aspenpy.shell.parser import Examples, add_machine, add_outside
+from aspenpy.shell.parser import OUTSIDE, TABLE_OR_JSON, Examples, flag, machine, option
 
 EXAMPLES: Examples = (
     ("models of the library; files and folders are named the same way", "aspenpy check comd haswell"),
@@ -20,19 +20,14 @@ EXAMPLES: Examples = (
     ("for an editor", "aspenpy check comd --format json"),
 )
 
-
-def add_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument(
-        "files",
-        metavar="FILE",
-        nargs="+",
-        help="a model, or a folder: all its files *.aspen, those in folders below too",
-    )
-    add_machine(parser, required=False, why=", which the applications are to run on")
-    parser.add_argument("--socket", metavar="S", help="the kind of socket they are to run on (default: any of them)")
-    parser.add_argument("--strict", action="store_true", help="exits with status 1 if there is a warning")
-    parser.add_argument("--format", choices=("table", "json"), default="table", help="default: table")
-    add_outside(parser)
+OPTIONS = (
+    option("files", "FILE", "a model, or a folder: all its files *.aspen, those in folders below too", nargs="+"),
+    machine(required=False, why=", which the applications are to run on"),
+    option("--socket", "S", "the kind of socket they are to run on (default: any of them)"),
+    flag("--strict", "exits with status 1 if there is a warning"),
+    TABLE_OR_JSON,
+    OUTSIDE,
+)
 
 
 def run(arguments: Namespace) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 
 from aspenpy.answers.prediction import predict
 from aspenpy.language.axis import interval
@@ -11,8 +11,7 @@ from aspenpy.report.comparison_picture import draw
 from aspenpy.shell.entry import case_of_arguments, machine_named
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.output import answer
-from aspenpy.shell.parser import Examples, add_model, add_outside, add_seed, add_values
-from aspenpy.shell.pictures import save
+from aspenpy.shell.parser import ALL_FORMATS, MODEL, OUTSIDE, SEED, VALUES, Examples, flag, option, words
 from aspenpy.shell.progress import Progress
 from aspenpy.studies.explore.comparison import Comparison, Sweep
 
@@ -25,30 +24,19 @@ EXAMPLES: Examples = (
     ("where the faster one changes", "aspenpy compare stream --machine haswell,cori_haswell --over n=1..1e6 --integer"),
 )
 
-
-def add_arguments(parser: ArgumentParser) -> None:
-    add_model(parser)
-    parser.add_argument(
-        "--machine", metavar="A,B,...", required=True, dest="machines", help="the machines, files or names, by commas"
-    )
-    parser.add_argument(
-        "--socket",
-        metavar="S,...",
-        dest="sockets",
-        help="their sockets: one for each machine, or several for a single machine",
-    )
-    add_values(parser)
-    parser.add_argument("--over", metavar="NAME=LOW..HIGH", help="finds all crossovers of this parameter's interval")
-    parser.add_argument("--integer", action="store_true", help="with --over: whole values only, found exactly")
-    parser.add_argument(
-        "--transfer",
-        action="store_true",
-        help="the kernel's data lie at the first: the others also move them over their link",
-    )
-    parser.add_argument("--picture", metavar="FILE", help="with --over: draws the runtimes, as .svg, .png or .pdf")
-    add_outside(parser)
-    parser.add_argument("--format", choices=("table", "json", "csv"), default="table", help="default: table")
-    add_seed(parser)
+OPTIONS = (
+    MODEL,
+    option("--machine", "A,B,...", "the machines, files or names, by commas", required=True, dest="machines"),
+    option("--socket", "S,...", "their sockets: one for each machine, or several for a single machine", dest="sockets"),
+    *VALUES,
+    option("--over", "NAME=LOW..HIGH", "finds all crossovers of this parameter's interval"),
+    flag("--integer", "with --over: whole values only, found exactly"),
+    flag("--transfer", "the kernel's data lie at the first: the others also move them over their link"),
+    option("--picture", "FILE", "with --over: draws the runtimes, as .svg, .png or .pdf"),
+    OUTSIDE,
+    ALL_FORMATS,
+    SEED,
+)
 
 
 def run(arguments: Namespace) -> int:
@@ -58,16 +46,13 @@ def run(arguments: Namespace) -> int:
     cases = [case.changed(machine=machine, socket=socket) for machine, socket in _machines(arguments)]
     comparison = Comparison(cases, transfer=arguments.transfer)
     sweep = None if arguments.over is None else _sweep(comparison, arguments)
-    if arguments.picture and sweep is not None:
-        save(arguments.picture, lambda: draw(sweep))
-    answer(comparison.report(sweep=sweep), arguments.format)
-    return 0
+    return answer(comparison.report(sweep=sweep), arguments, None if sweep is None else lambda: draw(sweep))
 
 
 def _machines(arguments: Namespace) -> list[tuple[Machine, str | None]]:
     """Machines with their sockets, paired in order; a single machine takes all the sockets."""
-    machines = [machine_named(name, arguments) for name in _split(arguments.machines)]
-    sockets: list[str | None] = list(_split(arguments.sockets)) if arguments.sockets else [None]
+    machines = [machine_named(name, arguments) for name in words(arguments.machines)]
+    sockets: list[str | None] = [*words(arguments.sockets)] or [None]
     if len(machines) == 1 and sockets == [None]:
         sockets = list(machines[0].sockets)
     if len(machines) == 1:
@@ -77,10 +62,6 @@ def _machines(arguments: Namespace) -> list[tuple[Machine, str | None]]:
     if len(machines) != len(sockets):
         raise CommandError(f"{len(machines)} machines and {len(sockets)} sockets: give one socket for each machine")
     return list(zip(machines, sockets, strict=True))
-
-
-def _split(text: str) -> list[str]:
-    return [name.strip() for name in text.split(",") if name.strip()]
 
 
 def _sweep(comparison: Comparison, arguments: Namespace) -> Sweep:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from typing import Any
 
 from aspenpy.answers.counting import Counts
-from aspenpy.answers.evaluation import amount_of
 from aspenpy.language.axis import ends
 from aspenpy.report.counting import inverse as reported
 from aspenpy.shell.entry import case_of_arguments
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.output import answer
-from aspenpy.shell.parser import Examples, add_machine, add_model, add_outside, add_seed, add_values
+from aspenpy.shell.parser import ALL_FORMATS, MODEL, OUTSIDE, SEED, VALUES, Examples, flag, machine, option, words
 
 EXAMPLES: Examples = (
     ("every resource, in all and by kernel", "aspenpy count comd"),
@@ -21,63 +20,38 @@ EXAMPLES: Examples = (
     ("the same in whole numbers", "aspenpy count matmul --solve n --target 2e12 --integer --range 1..1e6"),
 )
 
-
-def add_arguments(parser: ArgumentParser) -> None:
-    add_model(parser)
-    add_machine(parser, required=False, why=", for names that the application leaves to it")
-    add_values(parser)
-    add_outside(parser)
-    parser.add_argument("--resource", metavar="R", help="only this: flops, loads, ..., bytes")
-    parser.add_argument(
-        "--traits",
-        metavar="NAME,...",
-        default="",
-        help="only requirements that have all of these traits; sp also means: not dp",
-    )
-    parser.add_argument("--solve", metavar="NAME", help="finds the values of this parameter that meet --target")
-    parser.add_argument("--target", metavar="AMOUNT", help="of --resource (default: flops), a number or an expression")
-    parser.add_argument("--integer", action="store_true", help="with --solve: whole values only, found exactly")
-    parser.add_argument(
-        "--range", metavar="LOW..HIGH", help="with --solve: where to look (default: the range that it declares)"
-    )
-    parser.add_argument("--format", choices=("table", "json", "csv"), default="table", help="default: table")
-    add_seed(parser)
+OPTIONS = (
+    MODEL,
+    machine(required=False, why=", for names that the application leaves to it"),
+    *VALUES,
+    OUTSIDE,
+    option("--resource", "R", "only this: flops, loads, ..., bytes"),
+    option("--traits", "NAME,...", "only requirements that have all of these traits; sp also means: not dp"),
+    option("--solve", "NAME", "finds the values of this parameter that meet --target"),
+    option("--target", "AMOUNT", "of --resource (default: flops), a number or an expression"),
+    flag("--integer", "with --solve: whole values only, found exactly"),
+    option("--range", "LOW..HIGH", "with --solve: where to look (default: the range that it declares)"),
+    ALL_FORMATS,
+    SEED,
+)
 
 
 def run(arguments: Namespace) -> int:
-    _refuse_halves(arguments)
-    case = case_of_arguments(arguments)
-    counts = Counts(case, traits=tuple(name.strip() for name in arguments.traits.split(",") if name.strip()))
-    if arguments.solve:
-        _solve(counts, arguments)
-    else:
-        _count(counts, arguments)
-    return 0
-
-
-def _refuse_halves(arguments: Namespace) -> None:
     if (arguments.solve is None) != (arguments.target is None):
         raise CommandError("--solve and --target belong together: --solve n --target 1e12")
     if arguments.solve is None and (arguments.integer or arguments.range):
         raise CommandError("--integer and --range say how to --solve")
-
-
-def _count(counts: Counts, arguments: Namespace) -> None:
-    resource = arguments.resource
-    if resource is not None:
-        amount_of(dict.fromkeys(counts.amounts, counts.expression("bytes")), resource)
-    answer(counts.report(resource=resource), arguments.format)
-
-
-def _solve(counts: Counts, arguments: Namespace) -> None:
-    inverse = counts.solve(
+    counts = Counts(case_of_arguments(arguments), traits=tuple(words(arguments.traits)))
+    if arguments.solve is None:
+        return answer(counts.report(resource=arguments.resource), arguments)
+    solutions = counts.solve(
         arguments.solve,
         counts.number(arguments.target, "--target"),
         arguments.resource or "flops",
         whole=arguments.integer,
         within=_range(counts, arguments.range),
     )
-    answer(reported(counts, inverse), arguments.format)
+    return answer(reported(counts, solutions), arguments)
 
 
 def _range(counts: Counts, text: str | None) -> tuple[Any, Any] | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from argparse import Namespace
 from typing import Any
 
 from aspenpy.answers.case import Case
@@ -10,7 +10,7 @@ from aspenpy.answers.prediction import Prediction, predict
 from aspenpy.language.diagnostics import Diagnostic
 from aspenpy.shell.entry import case_of_arguments, entries
 from aspenpy.shell.output import emit, emit_json, report, show
-from aspenpy.shell.parser import Examples, add_machine, add_model, add_seed, add_settings
+from aspenpy.shell.parser import ALL_FORMATS, MODEL, SEED, SETTINGS, Examples, machine, option, positive
 from aspenpy.tables.data import as_csv, as_json
 from aspenpy.tables.table import Report
 
@@ -23,29 +23,21 @@ EXAMPLES: Examples = (
     ("everything, for a program", "aspenpy eval comd --machine haswell --format json"),
 )
 
-
-def add_arguments(parser: ArgumentParser) -> None:
-    add_model(parser)
-    add_machine(parser, required=True)
-    add_settings(parser)
-    parser.add_argument(
+OPTIONS = (
+    MODEL,
+    machine(required=True),
+    *SETTINGS,
+    option(
         "--metric",
-        metavar="NAME,...",
+        "NAME,...",
+        "shows only these: runtime, energy, power, edp, ed2p, or the amount of a resource (flops, ..., bytes)",
         type=lambda text: text.split(","),
         default=[],
-        help="shows only these: runtime, energy, power, edp, ed2p, or the amount of a resource (flops, ..., bytes)",
-    )
-    parser.add_argument("--format", choices=("table", "json", "csv"), default="table", help="default: table")
-    add_seed(parser)
-    parser.add_argument(
-        "--samples", metavar="K", type=_positive, help="also draws K times: mean, deviation and quantiles"
-    )
-
-
-def _positive(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise ArgumentTypeError(f"expected a whole number from 1 on, not `{text}`")
-    return int(text)
+    ),
+    ALL_FORMATS,
+    SEED,
+    option("--samples", "K", "also draws K times: mean, deviation and quantiles", type=positive),
+)
 
 
 def run(arguments: Namespace) -> int:
@@ -64,7 +56,7 @@ def run(arguments: Namespace) -> int:
 
 def _warnings(predictions: list[Prediction]) -> list[Diagnostic]:
     """Each once, however many kernels it concerns."""
-    return list({str(found): found for prediction in predictions for found in prediction.diagnostics}.values())
+    return list({str(item): item for prediction in predictions for item in prediction.diagnostics}.values())
 
 
 def _show(predictions: list[Prediction], arguments: Namespace) -> None:

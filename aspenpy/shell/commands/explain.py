@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 
 from aspenpy.answers.prediction import predict
 from aspenpy.shell.entry import case_of_arguments, only_entry
 from aspenpy.shell.output import answer
-from aspenpy.shell.parser import Examples, add_machine, add_model, add_settings
+from aspenpy.shell.parser import MODEL, SETTINGS, TABLE_OR_JSON, Examples, machine, option
 
 EXAMPLES: Examples = (
     ("every requirement of every kernel", "aspenpy explain stream --machine simple"),
@@ -15,20 +15,17 @@ EXAMPLES: Examples = (
     ("for a program", "aspenpy explain comd halo_exchange --machine haswell --format json"),
 )
 
-
-def add_arguments(parser: ArgumentParser) -> None:
-    add_model(parser)
-    parser.add_argument(
-        "explained", metavar="KERNEL", nargs="?", help="explains the requirements of this kernel (default: all)"
-    )
-    add_machine(parser, required=True)
-    add_settings(parser)
-    parser.add_argument("--format", choices=("table", "json"), default="table", help="default: table")
+OPTIONS = (
+    MODEL,
+    option("explained", "KERNEL", "explains the requirements of this kernel (default: all)", nargs="?"),
+    machine(required=True),
+    *SETTINGS,
+    TABLE_OR_JSON,
+)
 
 
 def run(arguments: Namespace) -> int:
     case = case_of_arguments(arguments, "main")
     without_main = None if "main" in case.application.kernels else arguments.explained
     kernel = only_entry(case.application, arguments.kernel or without_main)
-    answer(predict(case.changed(kernel=kernel)).explain(arguments.explained).report(), arguments.format)
-    return 0
+    return answer(predict(case.changed(kernel=kernel)).explain(arguments.explained).report(), arguments)

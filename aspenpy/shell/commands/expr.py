@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
-from collections.abc import Callable
+from argparse import Namespace
 
 from aspenpy.answers.case import Case
 from aspenpy.answers.evaluation import amount_of, metric_of
@@ -15,7 +14,7 @@ from aspenpy.language.diagnostics import AspenError, Diagnostic
 from aspenpy.shell.entry import case_of_arguments
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.output import emit, report
-from aspenpy.shell.parser import Examples, add_machine, add_model, add_settings
+from aspenpy.shell.parser import MODEL, SETTINGS, Examples, OneOf, flag, machine, option, words
 
 EXAMPLES: Examples = (
     ("the runtime in seconds, one parameter left free", "aspenpy expr matmul --machine simple --free n"),
@@ -25,33 +24,28 @@ EXAMPLES: Examples = (
     ("how much of a resource is asked for: no machine is needed", "aspenpy expr matmul --resource flops --free n"),
 )
 
-Written = Callable[[Expr, list[Expr], str], str]
-"""The text of a formula, given its free symbols and what it is called."""
-
-
-def add_arguments(parser: ArgumentParser) -> None:
-    add_model(parser)
-    add_machine(parser, required=False, why="; without one only --resource can be asked for")
-    add_settings(parser)
-    parser.add_argument(
-        "--free",
-        metavar="NAME,...",
-        default="",
-        help="the parameters that stay in the formula; for all others their values are put in",
-    )
-    parser.add_argument("--metric", metavar="NAME", help="runtime (the default), energy, edp, ..., or an amount")
-    parser.add_argument("--resource", metavar="NAME", dest="metric", help="the same, said of a resource")
-    parser.add_argument("--simplify", action="store_true", help="lets SymPy simplify it; slow for a large formula")
-    forms = parser.add_mutually_exclusive_group()
-    forms.add_argument("--latex", dest="form", action="store_const", const="latex", help="as LaTeX")
-    forms.add_argument("--sympy", dest="form", action="store_const", const="sympy", help="as SymPy writes it")
-    forms.add_argument("--c", dest="form", action="store_const", const="c", help="as a function in C99")
+OPTIONS = (
+    MODEL,
+    machine(required=False, why="; without one only --resource can be asked for"),
+    *SETTINGS,
+    option("--free", "NAME,...", "the parameters that stay in the formula; for all others their values are put in"),
+    option("--metric", "NAME", "runtime (the default), energy, edp, ..., or an amount"),
+    option("--resource", "NAME", "the same, said of a resource", dest="metric"),
+    flag("--simplify", "lets SymPy simplify it; slow for a large formula"),
+    OneOf(
+        (
+            flag("--latex", "as LaTeX", dest="form", action="store_const", const="latex"),
+            flag("--sympy", "as SymPy writes it", dest="form", action="store_const", const="sympy"),
+            flag("--c", "as a function in C99", dest="form", action="store_const", const="c"),
+        )
+    ),
+)
 
 
 def run(arguments: Namespace) -> int:
     metric = arguments.metric or "runtime"
     scope, expr = _asked_for(case_of_arguments(arguments), metric)
-    free = [name.strip() for name in arguments.free.split(",") if name.strip()]
+    free = words(arguments.free)
     formula = scope.formulas([expr], free)[0]
     _refuse_failures(formula, scope)
     try:
@@ -59,7 +53,7 @@ def run(arguments: Namespace) -> int:
             from aspenpy.expr.sympy_view import simplify
 
             formula = simplify(formula)
-        emit(WRITTEN[arguments.form](formula, [scope.symbol(name) for name in free], metric))
+        emit(_written(arguments.form, formula, [scope.symbol(name) for name in free], metric))
     except ValueError as error:  # too large a formula, or one that has no such form; the message says which
         raise CommandError(str(error)) from None
     return 0
@@ -88,24 +82,14 @@ def _refuse_failures(formula: Expr, scope: Scope) -> None:
         seen.update(certain)
 
 
-def _text(formula: Expr, free: list[Expr], metric: str) -> str:
-    return to_text(formula)
+def _written(form: str | None, formula: Expr, free: list[Expr], name: str) -> str:
+    """The text of a formula, given its free symbols and what it is called."""
+    if form == "sympy":
+        from aspenpy.expr.sympy_view import sympy_text
 
+        return sympy_text(formula)
+    if form == "c":
+        from aspenpy.engine.c_text import to_c
 
-def _latex(formula: Expr, free: list[Expr], metric: str) -> str:
-    return to_latex(formula)
-
-
-def _sympy(formula: Expr, free: list[Expr], metric: str) -> str:
-    from aspenpy.expr.sympy_view import sympy_text
-
-    return sympy_text(formula)
-
-
-def _c(formula: Expr, free: list[Expr], metric: str) -> str:
-    from aspenpy.engine.c_text import to_c
-
-    return to_c(formula, free, metric).rstrip("\n")
-
-
-WRITTEN: dict[str | None, Written] = {None: _text, "latex": _latex, "sympy": _sympy, "c": _c}
+        return to_c(formula, free, name).rstrip("\n")
+    return to_latex(formula) if form == "latex" else to_text(formula)

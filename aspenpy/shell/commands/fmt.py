@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,26 +14,29 @@ from aspenpy.language.source import Source
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.models import files_in
 from aspenpy.shell.output import emit, report
-from aspenpy.shell.parser import Examples, add_outside
+from aspenpy.shell.parser import OUTSIDE, Examples, OneOf, flag, option
 
 EXAMPLES: Examples = (
     ("from standard input to standard output", "echo 'param  n=4*kilo' | aspenpy fmt -"),
     ("whether there is something to do", "echo 'param n = 4*kilo' | aspenpy fmt --check -"),
 )
 
-
-def add_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument(
+OPTIONS = (
+    option(
         "files",
-        metavar="FILE",
-        nargs="+",
-        help="a model, or a folder: all its files *.aspen; each is replaced by its new text at once or not at all. "
+        "FILE",
+        "a model, or a folder: all its files *.aspen; each is replaced by its new text at once or not at all. "
         "- reads standard input and writes standard output",
-    )
-    modes = parser.add_mutually_exclusive_group()
-    modes.add_argument("--check", action="store_true", help="changes nothing; exits with status 1 if it would")
-    modes.add_argument("--diff", action="store_true", help="the same, and shows the changes")
-    add_outside(parser)
+        nargs="+",
+    ),
+    OneOf(
+        (
+            flag("--check", "changes nothing; exits with status 1 if it would"),
+            flag("--diff", "the same, and shows the changes"),
+        )
+    ),
+    OUTSIDE,
+)
 
 
 def run(arguments: Namespace) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from typing import Any, NamedTuple
 
 from aspenpy.expr import graph
@@ -17,7 +17,7 @@ from aspenpy.models.machine.header import header as header_of
 from aspenpy.report.library import Wanted, report, sources
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.output import emit_json, show
-from aspenpy.shell.parser import Examples
+from aspenpy.shell.parser import TABLE_OR_JSON, Examples, choice, option
 from aspenpy.tables.data import objects
 
 EXAMPLES: Examples = (
@@ -32,14 +32,15 @@ KINDS = ("cpu", "gpu", "system", "abstract", "teaching")
 FILTERS = ("machine_kind", "vendor", "year", "cores", "memory")
 
 
-def add_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("kind", metavar="KIND", choices=("apps", "machines"), help="apps or machines")
-    parser.add_argument("--kind", choices=KINDS, dest="machine_kind", help="only machines of this kind")
-    parser.add_argument("--vendor", metavar="NAME", help="only machines by this vendor")
-    parser.add_argument("--year", metavar="MIN..MAX", help="only machines first delivered in these years")
-    parser.add_argument("--cores", metavar="MIN..MAX", help="only machines with so many cores in all")
-    parser.add_argument("--memory", metavar="MIN..MAX", help="only machines with so much memory in all, such as 1TB..")
-    parser.add_argument("--format", choices=("table", "json"), default="table", help="default: table")
+OPTIONS = (
+    choice("kind", ("apps", "machines"), "apps or machines", metavar="KIND"),
+    choice("--kind", KINDS, "only machines of this kind", dest="machine_kind"),
+    option("--vendor", "NAME", "only machines by this vendor"),
+    option("--year", "MIN..MAX", "only machines first delivered in these years"),
+    option("--cores", "MIN..MAX", "only machines with so many cores in all"),
+    option("--memory", "MIN..MAX", "only machines with so much memory in all, such as 1TB.."),
+    TABLE_OR_JSON,
+)
 
 
 def run(arguments: Namespace) -> int:
@@ -99,7 +100,6 @@ def _vendor(text: str) -> str:
 def _in_all(name: str, kind: str, measure: str | None = None) -> Any:
     """How many components of a type a machine has, or how much of a property they have together; None where the
     machine alone does not tell it."""
-
     machine = load_machine(name)
     terms = []
     for place in machine.places():

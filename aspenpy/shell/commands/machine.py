@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -20,7 +20,7 @@ from aspenpy.shell.commands.check import conclude
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.models import files_in, path_of
 from aspenpy.shell.output import emit
-from aspenpy.shell.parser import Examples, add_outside
+from aspenpy.shell.parser import OUTSIDE, Examples, choice, flag, option
 
 EXAMPLES: Examples = (
     ("writes mine.aspen: a cluster to put the numbers of your own into", "aspenpy machine new mine --kind cluster"),
@@ -30,16 +30,15 @@ EXAMPLES: Examples = (
 DEFAULT_KIND: Kind = "cpu"
 
 
-def add_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("action", metavar="ACTION", choices=("new", "check"), help="new or check")
-    parser.add_argument(
-        "names", metavar="NAME", nargs="+", help="new: what the machine is called; check: files, folders or names"
-    )
-    parser.add_argument("--kind", choices=KINDS, help=f"new: what the skeleton is of (default: {DEFAULT_KIND})")
-    parser.add_argument("--output", metavar="FILE", help="new: where it is written to (default: NAME.aspen)")
-    parser.add_argument("--strict", action="store_true", help="check: exits with status 1 if there is a warning")
-    parser.add_argument("--format", choices=("table", "json"), help="check: how the report is written (default: table)")
-    add_outside(parser)
+OPTIONS = (
+    choice("action", ("new", "check"), "new or check", metavar="ACTION"),
+    option("names", "NAME", "new: what the machine is called; check: files, folders or names", nargs="+"),
+    choice("--kind", KINDS, f"new: what the skeleton is of (default: {DEFAULT_KIND})"),
+    option("--output", "FILE", "new: where it is written to (default: NAME.aspen)"),
+    flag("--strict", "check: exits with status 1 if there is a warning"),
+    choice("--format", ("table", "json"), "check: how the report is written (default: table)"),
+    OUTSIDE,
+)
 
 
 def run(arguments: Namespace) -> int:
@@ -76,7 +75,6 @@ def _new(arguments: Namespace) -> int:
 
 def _refuse_name(name: str, text: str) -> None:
     """What the language does not take for a name."""
-
     if not (name.isidentifier() and name.isascii()):
         raise CommandError(f"`{name}` is no name for a machine: letters, digits and _, none of them a digit in front")
     try:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 
 from aspenpy.answers.footprint import Footprint
 from aspenpy.shell.entry import case_of_arguments
 from aspenpy.shell.output import answer
-from aspenpy.shell.parser import Examples, add_machine, add_model, add_outside, add_seed, add_values
+from aspenpy.shell.parser import ALL_FORMATS, MODEL, OUTSIDE, SEED, SOCKET, VALUES, Examples, machine
 
 EXAMPLES: Examples = (
     ("what each kernel touches", "aspenpy memory comd"),
@@ -15,17 +15,16 @@ EXAMPLES: Examples = (
     ("for a program", "aspenpy memory stream --machine simple --format json"),
 )
 
-
-def add_arguments(parser: ArgumentParser) -> None:
-    add_model(parser)
-    add_machine(parser, required=False, why=", whose memory it should fit")
-    parser.add_argument("--socket", metavar="S", help="the kind of socket to run on, where the machine has several")
-    add_values(parser)
-    add_outside(parser)
-    parser.add_argument("--format", choices=("table", "json", "csv"), default="table", help="default: table")
-    add_seed(parser)
+OPTIONS = (
+    MODEL,
+    machine(required=False, why=", whose memory it should fit"),
+    SOCKET,
+    *VALUES,
+    OUTSIDE,
+    ALL_FORMATS,
+    SEED,
+)
 
 
 def run(arguments: Namespace) -> int:
-    answer(Footprint(case_of_arguments(arguments)).report(), arguments.format)
-    return 0
+    return answer(Footprint(case_of_arguments(arguments)).report(), arguments)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from pathlib import Path
 
 from aspenpy.generate.mpi import Skeleton
@@ -10,7 +10,7 @@ from aspenpy.shell.commands.fmt import replace
 from aspenpy.shell.entry import case_of_arguments
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.output import emit, report
-from aspenpy.shell.parser import Examples, add_machine, add_model, add_outside, add_values
+from aspenpy.shell.parser import MODEL, OUTSIDE, SOCKET, VALUES, Examples, choice, machine, option
 from aspenpy.tables.numbers import count
 
 EXAMPLES: Examples = (
@@ -22,21 +22,21 @@ EXAMPLES: Examples = (
     ),
 )
 
-
-def add_arguments(parser: ArgumentParser) -> None:
-    add_model(parser)
-    add_machine(parser, required=False, why=", for the names that the application leaves to it, and for --compute spin")
-    parser.add_argument("--socket", metavar="S", help="the kind of socket to run on, where the machine has several")
-    add_values(parser)
-    parser.add_argument(
+OPTIONS = (
+    MODEL,
+    machine(required=False, why=", for the names that the application leaves to it, and for --compute spin"),
+    SOCKET,
+    *VALUES,
+    choice(
         "--compute",
-        choices=("comment", "spin"),
-        default="comment",
-        help="what becomes of all that sends nothing: comments, or also waiting as long as it takes on the machine "
+        ("comment", "spin"),
+        "what becomes of all that sends nothing: comments, or also waiting as long as it takes on the machine "
         "(default: comment)",
-    )
-    parser.add_argument("-o", "--output", metavar="FILE", help="where the program is written to (default: shown)")
-    add_outside(parser)
+        default="comment",
+    ),
+    option("-o --output", "FILE", "where the program is written to (default: shown)"),
+    OUTSIDE,
+)
 
 
 def run(arguments: Namespace) -> int:

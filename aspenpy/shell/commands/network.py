@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 
 from aspenpy.answers.network import Network
 from aspenpy.cost.network.collectives import COLLECTIVES
@@ -10,8 +10,7 @@ from aspenpy.models.library import load_machine
 from aspenpy.report.network_picture import draw
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.output import answer
-from aspenpy.shell.parser import Examples, add_outside, settings_of
-from aspenpy.shell.pictures import save
+from aspenpy.shell.parser import ONE_MACHINE, OUTSIDE, TABLE_OR_JSON, Examples, option, picture, repeated, settings_of
 
 EXAMPLES: Examples = (
     ("the topology, and one message by its size", "aspenpy network bluegene_q"),
@@ -20,24 +19,17 @@ EXAMPLES: Examples = (
     ("for a program", "aspenpy network bluegene_q --format json"),
 )
 
-COLLECTIVE_SIZES = (8, 1000, 10**6)
-"""Bytes that collectives are shown for."""
+COLLECTIVE_SIZES = (8, 1000, 10**6)  # Bytes that collectives are shown for
 
 
-def add_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("machine", metavar="MACHINE", help="a machine: a file, or a name of `aspenpy list machines`")
-    parser.add_argument("--ranks", metavar="N", type=int, help="also what collectives among so many ranks take")
-    parser.add_argument(
-        "--set",
-        metavar="NAME=EXPR",
-        action="append",
-        default=[],
-        dest="settings",
-        help="gives a parameter of the machine another value; may be repeated",
-    )
-    parser.add_argument("--format", choices=("table", "json"), default="table", help="default: table")
-    parser.add_argument("--picture", metavar="FILE", help="also draws time by size: an .svg, .png or .pdf file")
-    add_outside(parser)
+OPTIONS = (
+    ONE_MACHINE,
+    option("--ranks", "N", "also what collectives among so many ranks take", type=int),
+    repeated("--set", "NAME=EXPR", "gives a parameter of the machine another value; may be repeated", dest="settings"),
+    TABLE_OR_JSON,
+    picture("time by size"),
+    OUTSIDE,
+)
 
 
 def run(arguments: Namespace) -> int:
@@ -51,7 +43,5 @@ def run(arguments: Namespace) -> int:
         for size in (COLLECTIVE_SIZES if name != "barrier" else (0,))
         if arguments.ranks is not None
     ]
-    answer(network.report(collectives=collectives, ranks=arguments.ranks), arguments.format)
-    if arguments.picture:
-        save(arguments.picture, lambda: draw(network))
-    return 0
+    report = network.report(collectives=collectives, ranks=arguments.ranks)
+    return answer(report, arguments, lambda: draw(network))

@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
-from typing import TYPE_CHECKING
+from argparse import Namespace
 
 from aspenpy.language.diagnostics import distinct
 from aspenpy.report.front_picture import draw
 from aspenpy.report.optimum import report as reported
-from aspenpy.shell.commands.sensitivity import add_vary, varied
+from aspenpy.shell.commands.sensitivity import varied, vary
 from aspenpy.shell.entry import case_of_arguments, machine_named
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.output import answer
-from aspenpy.shell.parser import Examples, add_machine, add_model, add_outside, add_seed, add_values
-from aspenpy.shell.pictures import save
+from aspenpy.shell.parser import ALL_FORMATS, MODEL, OUTSIDE, SEED, SOCKET, VALUES, Examples, machine, picture, repeated
 from aspenpy.studies.explore.asked import answered, goals_of
 from aspenpy.studies.explore.optimise import require_scipy
 from aspenpy.studies.explore.pareto import Front
 from aspenpy.studies.explore.space import spanned
-
-if TYPE_CHECKING:
-    pass
 
 EXAMPLES: Examples = (
     (
@@ -43,33 +38,25 @@ EXAMPLES: Examples = (
     ),
 )
 
+QUANTITIES = (
+    "a metric (runtime, flops, a property such as cost, ...), a parameter, or an expression of them; of several the "
+    "Pareto front"
+)
 
-def add_arguments(parser: ArgumentParser) -> None:
-    add_model(parser)
-    add_machine(parser, required=True)
-    parser.add_argument("--socket", metavar="S", help="the kind of socket to run on, where the machine has several")
-    add_values(parser)
-    for sense in ("minimise", "maximise"):
-        parser.add_argument(
-            f"--{sense}",
-            metavar="QUANTITY,...",
-            action="append",
-            default=[],
-            help="a metric (runtime, flops, a property such as cost, ...), a parameter, or an expression of them; "
-            "of several the Pareto front",
-        )
-    parser.add_argument(
-        "--subject-to",
-        metavar="CONSTRAINTS",
-        action="append",
-        default=[],
-        help="comparisons by commas, units allowed: 'cost <= 1000, runtime <= 2 s'",
-    )
-    add_vary(parser, "required")
-    parser.add_argument("--format", choices=("table", "json", "csv"), default="table", help="default: table")
-    parser.add_argument("--picture", metavar="FILE", help="also draws a Pareto front: an .svg, .png or .pdf file")
-    add_seed(parser)
-    add_outside(parser)
+OPTIONS = (
+    MODEL,
+    machine(required=True),
+    SOCKET,
+    *VALUES,
+    repeated("--minimise", "QUANTITY,...", QUANTITIES),
+    repeated("--maximise", "QUANTITY,...", QUANTITIES),
+    repeated("--subject-to", "CONSTRAINTS", "comparisons by commas, units allowed: 'cost <= 1000, runtime <= 2 s'"),
+    vary("required"),
+    ALL_FORMATS,
+    picture("a Pareto front"),
+    SEED,
+    OUTSIDE,
+)
 
 
 def run(arguments: Namespace) -> int:
@@ -77,7 +64,6 @@ def run(arguments: Namespace) -> int:
         raise CommandError("nothing to optimise: --minimise QUANTITY or --maximise QUANTITY")
     if not arguments.vary:
         raise CommandError("nothing varies: --vary NAME,...")
-
     require_scipy()
     goals = goals_of(arguments.minimise, arguments.maximise)
     if arguments.picture and len(goals) < 2:
@@ -88,8 +74,5 @@ def run(arguments: Namespace) -> int:
     names = {prediction.machine.name for prediction in space.cases}
     subject = f"{case.application.name} on {case.required_machine.name}" if len(names) == 1 else case.application.name
     warnings = distinct(item for prediction in space.cases for item in prediction.tree.warnings)
-    answer(reported(result, space, subject).replace(diagnostics=tuple(warnings)), arguments.format)
-    if arguments.picture and isinstance(result, Front):
-        front = result
-        save(arguments.picture, lambda: draw(front, space, subject))
-    return 0
+    report = reported(result, space, subject).replace(diagnostics=tuple(warnings))
+    return answer(report, arguments, (lambda: draw(result, space, subject)) if isinstance(result, Front) else None)

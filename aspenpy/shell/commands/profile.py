@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 
 from aspenpy.answers.prediction import predict
 from aspenpy.answers.profile import Profile
 from aspenpy.report.call_picture import draw
 from aspenpy.shell.entry import case_of_arguments
 from aspenpy.shell.output import answer, emit_json, report
-from aspenpy.shell.parser import Examples, add_machine, add_model, add_seed, add_settings
+from aspenpy.shell.parser import MODEL, SEED, SETTINGS, Examples, flag, formats, machine, picture
 from aspenpy.shell.pictures import save
 
 EXAMPLES: Examples = (
@@ -19,27 +19,24 @@ EXAMPLES: Examples = (
     ("a flame graph: open it at www.speedscope.app", "aspenpy profile comd --machine haswell --format speedscope"),
 )
 
-
-def add_arguments(parser: ArgumentParser) -> None:
-    add_model(parser)
-    add_machine(parser, required=True)
-    add_settings(parser)
-    parser.add_argument("--graph", action="store_true", help="also shows each kernel with its callers and callees")
-    parser.add_argument(
-        "--format", choices=("table", "json", "csv", "speedscope"), default="table", help="default: table"
-    )
-    parser.add_argument("--picture", metavar="FILE", help="also draws the call graph: an .svg, .png or .pdf file")
-    add_seed(parser)
+OPTIONS = (
+    MODEL,
+    machine(required=True),
+    *SETTINGS,
+    flag("--graph", "also shows each kernel with its callers and callees"),
+    formats("table", "json", "csv", "speedscope"),
+    picture("the call graph"),
+    SEED,
+)
 
 
 def run(arguments: Namespace) -> int:
     prediction = predict(case_of_arguments(arguments))
     profile = Profile(prediction)
-    if arguments.format == "speedscope":
-        report(prediction.diagnostics)
-        emit_json(profile.reporter().as_speedscope(profile))
-    else:
-        answer(profile.report(calls=arguments.graph), arguments.format)
+    if arguments.format != "speedscope":
+        return answer(profile.report(calls=arguments.graph), arguments, lambda: draw(profile))
+    report(prediction.diagnostics)
+    emit_json(profile.reporter().as_speedscope(profile))
     if arguments.picture:
         save(arguments.picture, lambda: draw(profile))
     return 0

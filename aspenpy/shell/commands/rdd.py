@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from pathlib import Path
 
 from aspenpy.language.diagnostics import Diagnostic
@@ -12,7 +12,7 @@ from aspenpy.report.reuse import report as reported
 from aspenpy.report.reuse_picture import draw
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.output import emit, emit_json, report, show
-from aspenpy.shell.parser import Examples
+from aspenpy.shell.parser import TABLE_OR_JSON, Examples, choice, option, picture, repeated
 from aspenpy.shell.pictures import save
 from aspenpy.shell.progress import Progress
 from aspenpy.traces.distances import ReuseDistances
@@ -28,29 +28,24 @@ ADDRESS = r"0[xX][0-9a-fA-F]+|\d{1,20}"
 RANGE = re.compile(rf"([A-Za-z_]\w*)=({ADDRESS})-({ADDRESS})", re.ASCII)
 
 
-def add_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("trace", metavar="TRACE", help="an address trace, also compressed by gzip; - is standard input")
-    parser.add_argument("-o", "--output", metavar="FILE", help='writes a CSV file for a model\'s `rdd("FILE")`')
-    parser.add_argument("--line", metavar="BYTES", type=int, default=64, help="the size of a cache line (default: 64)")
-    parser.add_argument(
-        "--trace-format", choices=("lackey", "binary", "dinero"), help="of the trace (default: what it looks like)"
-    )
-    parser.add_argument("--kinds", metavar="KINDS", help="which references take part (default: loads,stores)")
-    parser.add_argument("--count", metavar="KINDS", help="which of these are counted (default: all)")
-    parser.add_argument(
+OPTIONS = (
+    option("trace", "TRACE", "an address trace, also compressed by gzip; - is standard input"),
+    option("-o --output", "FILE", 'writes a CSV file for a model\'s `rdd("FILE")`'),
+    option("--line", "BYTES", "the size of a cache line (default: 64)", type=int, default=64),
+    choice("--trace-format", ("lackey", "binary", "dinero"), "of the trace (default: what it looks like)"),
+    option("--kinds", "KINDS", "which references take part (default: loads,stores)"),
+    option("--count", "KINDS", "which of these are counted (default: all)"),
+    repeated(
         "--range",
-        metavar="NAME=LOW-HIGH",
-        action="append",
-        default=[],
+        "NAME=LOW-HIGH",
+        "also counts those to the bytes from LOW up to HIGH, such as A=0x1000-0x2000; may be repeated",
         dest="ranges",
-        help="also counts those to the bytes from LOW up to HIGH, such as A=0x1000-0x2000; may be repeated",
-    )
-    parser.add_argument("--sample", metavar="RATE", type=float, help="looks at a part of the lines only, such as 0.01")
-    parser.add_argument(
-        "--bins", choices=("exact", "log"), default="exact", help="rows of the CSV file (default: exact)"
-    )
-    parser.add_argument("--format", choices=("table", "json"), default="table", help="default: table")
-    parser.add_argument("--picture", metavar="FILE", help="also draws them: an .svg, .png or .pdf file")
+    ),
+    option("--sample", "RATE", "looks at a part of the lines only, such as 0.01", type=float),
+    choice("--bins", ("exact", "log"), "rows of the CSV file (default: exact)", default="exact"),
+    TABLE_OR_JSON,
+    picture("them"),
+)
 
 
 def run(arguments: Namespace) -> int:

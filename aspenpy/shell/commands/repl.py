@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import sys
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 
 from aspenpy.language.diagnostics import AspenError
 from aspenpy.shell.entry import case_of_arguments
 from aspenpy.shell.output import emit, report, show
-from aspenpy.shell.parser import Examples, add_machine, add_model, add_seed, add_settings
+from aspenpy.shell.parser import MODEL, SEED, SETTINGS, Examples, machine
 from aspenpy.shell.prompt import lines
 from aspenpy.shell.session.conversation import Answer
 from aspenpy.shell.session.session import Session
@@ -20,12 +20,7 @@ EXAMPLES: Examples = (
     ("what can be asked", "echo help | aspenpy repl stream --machine simple"),
 )
 
-
-def add_arguments(parser: ArgumentParser) -> None:
-    add_model(parser)
-    add_machine(parser, required=True)
-    add_settings(parser)
-    add_seed(parser)
+OPTIONS = (MODEL, machine(required=True), *SETTINGS, SEED)
 
 
 def run(arguments: Namespace) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 
 from aspenpy.answers.case import Case
 from aspenpy.answers.roofline import Roofline
@@ -13,8 +13,7 @@ from aspenpy.report.roofline_picture import draw
 from aspenpy.shell.entry import machine_named, only_entry
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.output import answer
-from aspenpy.shell.parser import Examples, add_seed, add_settings, settings_of
-from aspenpy.shell.pictures import save
+from aspenpy.shell.parser import ALL_FORMATS, ONE_MACHINE, SEED, SETTINGS, Examples, option, picture, settings_of
 
 EXAMPLES: Examples = (
     ("the ceilings of a machine, and from which intensity on they hold", "aspenpy roofline haswell"),
@@ -23,23 +22,23 @@ EXAMPLES: Examples = (
     ("for a program", "aspenpy roofline haswell --app spmv --format json"),
 )
 
-
-def add_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("machine", metavar="MACHINE", help="a machine: a file, or a name of `aspenpy list machines`")
-    parser.add_argument(
+OPTIONS = (
+    ONE_MACHINE,
+    option(
         "--app",
-        metavar="MODEL",
+        "MODEL",
+        "applications to place below the roof: files, or names of `aspenpy list apps`",
         nargs="+",
         action="extend",
         default=[],
         dest="applications",
-        help="applications to place below the roof: files, or names of `aspenpy list apps`",
-    )
-    add_settings(parser)
-    parser.add_argument("--format", choices=("table", "json", "csv"), default="table", help="default: table")
-    parser.add_argument("--picture", metavar="FILE", help="also draws the roofline: an .svg, .png or .pdf file")
-    parser.add_argument("--gnuplot", metavar="FILE", help="also writes it as a script for gnuplot")
-    add_seed(parser)
+    ),
+    *SETTINGS,
+    ALL_FORMATS,
+    picture("the roofline"),
+    option("--gnuplot", "FILE", "also writes it as a script for gnuplot"),
+    SEED,
+)
 
 
 def run(arguments: Namespace) -> int:
@@ -50,17 +49,11 @@ def run(arguments: Namespace) -> int:
         Case(item, machine, kernel=only_entry(item, arguments.kernel), seed=arguments.seed, overlap=overlap)
         for item in applications
     ]
-    found = Roofline(machine, cases, socket=arguments.socket, set=settings_of(arguments))
-    answer(found.report(), arguments.format)
-    if arguments.picture:
-        save(arguments.picture, lambda: draw(found))
+    roofline = Roofline(machine, cases, socket=arguments.socket, set=settings_of(arguments))
+    answer(roofline.report(), arguments, lambda: draw(roofline))
     if arguments.gnuplot:
-        _save(arguments.gnuplot, script(found, arguments.gnuplot))
+        try:
+            put_whole(arguments.gnuplot, script(roofline, arguments.gnuplot))
+        except OSError as error:
+            raise CommandError(f"cannot write `{arguments.gnuplot}`: {error.strerror}") from None
     return 0
-
-
-def _save(path: str, text: str) -> None:
-    try:
-        put_whole(path, text)
-    except OSError as error:
-        raise CommandError(f"cannot write `{path}`: {error.strerror}") from None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 
 from aspenpy.answers.energy.options import EnergyOptions
 from aspenpy.language.axis import ends, literal
@@ -11,8 +11,20 @@ from aspenpy.report.scaling_picture import draw
 from aspenpy.shell.entry import case_of_arguments
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.output import answer
-from aspenpy.shell.parser import Examples, add_machine, add_model, add_outside, add_seed, add_values
-from aspenpy.shell.pictures import save
+from aspenpy.shell.parser import (
+    ALL_FORMATS,
+    MODEL,
+    OUTSIDE,
+    SEED,
+    SOCKET,
+    VALUES,
+    Examples,
+    flag,
+    machine,
+    option,
+    picture,
+    words,
+)
 from aspenpy.studies.explore.scaling import Scaling, doublings
 
 EXAMPLES: Examples = (
@@ -30,34 +42,23 @@ EXAMPLES: Examples = (
     ),
 )
 
-
-def add_arguments(parser: ArgumentParser) -> None:
-    add_model(parser)
-    add_machine(parser, required=True)
-    parser.add_argument(
-        "--ranks",
-        metavar="FIRST..LAST",
-        required=True,
-        help="the numbers of ranks: 1..8M (twice as many each time) or 1,8,64",
-    )
-    parser.add_argument("--strong", action="store_true", help="the problem stays as it is (default)")
-    parser.add_argument("--weak", action="store_true", help="the problem grows with the ranks")
-    parser.add_argument("--parameter", metavar="NAME", help="the model's number of ranks (default: ranks, or P)")
-    parser.add_argument(
-        "--problem",
-        metavar="NAME,...",
-        help="the parameters whose product is the size of the problem (default: nx,ny,nz)",
-    )
-    parser.add_argument(
-        "--isoefficiency", metavar="E", type=float, help="also by how much the problem must grow for this efficiency"
-    )
-    parser.add_argument("--energy", action="store_true", help="also what it draws: all sockets that have work")
-    parser.add_argument("--socket", metavar="S", help="the kind of socket to run on, where the machine has several")
-    add_values(parser)
-    parser.add_argument("--format", choices=("table", "json", "csv"), default="table", help="default: table")
-    parser.add_argument("--picture", metavar="FILE", help="also draws it: an .svg, .png or .pdf file")
-    add_seed(parser)
-    add_outside(parser)
+OPTIONS = (
+    MODEL,
+    machine(required=True),
+    option("--ranks", "FIRST..LAST", "the numbers of ranks: 1..8M (twice as many each time) or 1,8,64", required=True),
+    flag("--strong", "the problem stays as it is (default)"),
+    flag("--weak", "the problem grows with the ranks"),
+    option("--parameter", "NAME", "the model's number of ranks (default: ranks, or P)"),
+    option("--problem", "NAME,...", "the parameters whose product is the size of the problem (default: nx,ny,nz)"),
+    option("--isoefficiency", "E", "also by how much the problem must grow for this efficiency", type=float),
+    flag("--energy", "also what it draws: all sockets that have work"),
+    SOCKET,
+    *VALUES,
+    ALL_FORMATS,
+    picture("it"),
+    SEED,
+    OUTSIDE,
+)
 
 
 def run(arguments: Namespace) -> int:
@@ -66,24 +67,20 @@ def run(arguments: Namespace) -> int:
     wanted = arguments.isoefficiency
     if wanted is not None and not 0 < wanted <= 1:
         raise CommandError(f"--isoefficiency: an efficiency is above 0 and 1 at most, not {wanted:g}")
-    found = Scaling(
+    scaling = Scaling(
         case_of_arguments(arguments),
         ranks_in(arguments.ranks),
         "weak" if arguments.weak else "strong",
         parameter=arguments.parameter,
-        problem=[name.strip() for name in (arguments.problem or "").split(",") if name.strip()],
+        problem=words(arguments.problem),
         isoefficiency=wanted,
         energy=EnergyOptions(charged="cores_used") if arguments.energy else None,
     )
-    answer(found.report(), arguments.format)
-    if arguments.picture:
-        save(arguments.picture, lambda: draw(found))
-    return 0
+    return answer(scaling.report(), arguments, lambda: draw(scaling))
 
 
 def ranks_in(text: str) -> list[int]:
     """`1..8M` as 1, 2, 4 and so on to 8 million; `1,8,64` as it is."""
-
     first, last = ends(text, "--ranks")
     if last is None:
         return [_number(part, text) for part in listed(first)] or [_number(first, text)]

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 
-from aspenpy.answers.case import Case
 from aspenpy.answers.metrics import metric
 from aspenpy.cost.mapper import warnings_of
 from aspenpy.report.sensitivity import report as reported
@@ -12,10 +11,24 @@ from aspenpy.report.sensitivity_picture import draw
 from aspenpy.shell.entry import case_of_arguments, machine_named
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.output import answer
-from aspenpy.shell.parser import Examples, add_machine, add_model, add_outside, add_seed, add_values
-from aspenpy.shell.pictures import save
+from aspenpy.shell.parser import (
+    ALL_FORMATS,
+    MODEL,
+    OUTSIDE,
+    SEED,
+    SOCKET,
+    VALUES,
+    Examples,
+    Option,
+    choice,
+    flag,
+    machine,
+    option,
+    picture,
+    repeated,
+)
 from aspenpy.studies.explore.constraint import separated
-from aspenpy.studies.explore.methods import Result, sensitivity
+from aspenpy.studies.explore.methods import sensitivity
 from aspenpy.studies.explore.space import spanned
 
 EXAMPLES: Examples = (
@@ -38,38 +51,34 @@ EXAMPLES: Examples = (
 METHODS = ("elasticity", "derivative", "normalised", "sobol", "morris")
 
 
-def add_arguments(parser: ArgumentParser) -> None:
-    add_model(parser)
-    add_machine(parser, required=True)
-    parser.add_argument("--socket", metavar="S", help="the kind of socket to run on, where the machine has several")
-    add_values(parser)
-    parser.add_argument(
-        "--metric", metavar="NAME", default="runtime", help="runtime, a resource, or a property of the machine's parts"
-    )
-    parser.add_argument("--method", choices=METHODS, default="elasticity", help="default: elasticity")
-    add_vary(parser, "default: what the models declare a range for")
-    parser.add_argument("--samples", metavar="N", type=int, help="of sobol (default: 1024) or morris (default: 100)")
-    parser.add_argument("--pairs", action="store_true", help="with sobol: also what two do only together")
-    parser.add_argument("--format", choices=("table", "json", "csv"), default="table", help="default: table")
-    parser.add_argument("--picture", metavar="FILE", help="also draws it: an .svg, .png or .pdf file")
-    add_seed(parser)
-    add_outside(parser)
-
-
-def add_vary(parser: ArgumentParser, default: str) -> None:
-    parser.add_argument(
+def vary(default: str) -> Option:
+    return repeated(
         "--vary",
-        metavar="WHAT,...",
-        action="append",
-        default=[],
-        help="parameters: NAME for its declared range, NAME=LOW..HIGH, with :whole, :real or :log behind it, "
-        f"NAME=1,2,4; machine=A,B; socket=A,B; may be repeated ({default})",
+        "WHAT,...",
+        "parameters: NAME for its declared range, NAME=LOW..HIGH, with :whole, :real or :log behind it, NAME=1,2,4; "
+        f"machine=A,B; socket=A,B; may be repeated ({default})",
     )
+
+
+OPTIONS = (
+    MODEL,
+    machine(required=True),
+    SOCKET,
+    *VALUES,
+    option("--metric", "NAME", "runtime, a resource, or a property of the machine's parts", default="runtime"),
+    choice("--method", METHODS, "default: elasticity", default="elasticity"),
+    vary("default: what the models declare a range for"),
+    option("--samples", "N", "of sobol (default: 1024) or morris (default: 100)", type=int),
+    flag("--pairs", "with sobol: also what two do only together"),
+    ALL_FORMATS,
+    picture("it"),
+    SEED,
+    OUTSIDE,
+)
 
 
 def varied(texts: list[str]) -> list[str]:
     """What `--vary` names: at the commas between names, while those between values of a list stay."""
-
     found: list[str] = []
     for text in texts:
         for position, part in enumerate(separated(text)):
@@ -89,19 +98,8 @@ def run(arguments: Namespace) -> int:
     if arguments.samples is not None and arguments.method not in ("sobol", "morris"):
         raise CommandError("--samples belongs to --method sobol and --method morris")
     case = case_of_arguments(arguments)
-    result = _result(case, arguments)
-    unit = metric(arguments.metric).unit
-    subject = f"{arguments.metric} of {case.application.name} on {case.required_machine.name}"
-    warnings = warnings_of(case.application, case.machine, case.socket, case.kernel)
-    answer(reported(result, subject, unit).replace(diagnostics=tuple(warnings)), arguments.format)
-    if arguments.picture:
-        save(arguments.picture, lambda: draw(result, subject, unit))
-    return 0
-
-
-def _result(case: Case, arguments: Namespace) -> Result:
     names = varied(arguments.vary)
-    return sensitivity(
+    result = sensitivity(
         case,
         metric=arguments.metric,
         method=arguments.method,
@@ -109,3 +107,8 @@ def _result(case: Case, arguments: Namespace) -> Result:
         samples=arguments.samples,
         pairs=arguments.pairs,
     )
+    unit = metric(arguments.metric).unit
+    subject = f"{arguments.metric} of {case.application.name} on {case.required_machine.name}"
+    warnings = warnings_of(case.application, case.machine, case.socket, case.kernel)
+    report = reported(result, subject, unit).replace(diagnostics=tuple(warnings))
+    return answer(report, arguments, lambda: draw(result, subject, unit))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 
 from aspenpy.language.axis import Axis, parsed
 from aspenpy.language.dimensions import UNITS
@@ -12,8 +12,7 @@ from aspenpy.report.sweep_picture import draw
 from aspenpy.shell.entry import case_of_arguments, machine_named
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.output import answer
-from aspenpy.shell.parser import Examples, add_machine, add_model, add_seed, add_settings
-from aspenpy.shell.pictures import save
+from aspenpy.shell.parser import MODEL, SETTINGS, Examples, flag, formats, machine, option, repeated, seed
 from aspenpy.shell.progress_bar import progress
 from aspenpy.studies.sweeps.cluster import connected
 from aspenpy.studies.sweeps.formats import format_of
@@ -40,48 +39,41 @@ EXAMPLES: Examples = (
     ),
 )
 
-
-def add_arguments(parser: ArgumentParser) -> None:
-    add_model(parser)
-    add_machine(parser, required=False, why="; can be swept over instead: --over machine=A,B")
-    parser.add_argument(
+OPTIONS = (
+    MODEL,
+    machine(required=False, why="; can be swept over instead: --over machine=A,B"),
+    repeated(
         "--over",
-        metavar="AXIS",
-        action="append",
-        default=[],
-        help="NAME=LOW..HIGH, with :lin, :log or :pow2, :whole and a number of points behind it; NAME=1,2,4; NAME alone"
-        " for the range that the model declares; app, machine, socket and kernel with lists of them; may be repeated",
-    )
-    parser.add_argument(
-        "--zip", metavar="NAME,NAME", action="append", default=[], help="these axes side by side, not all with all"
-    )
-    parser.add_argument("--sample", metavar="N", help="so many points scattered over the axes, instead of a grid")
-    parser.add_argument(
-        "--method", metavar="M", default="sobol", help="of --sample: sobol (the default), latin, uniform"
-    )
-    parser.add_argument(
+        "AXIS",
+        "NAME=LOW..HIGH, with :lin, :log or :pow2, :whole and a number of points behind it; NAME=1,2,4; NAME alone for "
+        "the range that the model declares; app, machine, socket and kernel with lists of them; may be repeated",
+    ),
+    repeated("--zip", "NAME,NAME", "these axes side by side, not all with all"),
+    option("--sample", "N", "so many points scattered over the axes, instead of a grid"),
+    option("--method", "M", "of --sample: sobol (the default), latin, uniform", default="sobol"),
+    option(
         "--metric",
-        metavar="NAME,...",
+        "NAME,...",
+        "runtime (the default), energy, power, edp, ed2p, resources, or properties summed over the machine",
         default="runtime",
-        help="runtime (the default), energy, power, edp, ed2p, resources, or properties summed over the machine",
-    )
-    add_settings(parser)
-    parser.add_argument("--backend", metavar="B", default="auto", help="auto (the default), numpy, llvm or c")
-    parser.add_argument("--cores", metavar="N", type=int, help="how many to use (default: all, for a large sweep)")
-    parser.add_argument("--dask", metavar="ADDRESS", help="the workers of this Dask cluster compute: tcp://HOST:PORT")
-    parser.add_argument("--memory", metavar="SIZE", default="1GiB", help="most to keep of the results (default: 1GiB)")
-    parser.add_argument(
-        "-o",
-        "--output",
-        metavar="FILE",
-        help="writes all points: a row each in .csv, .json or .parquet, an array a metric in .npz, .nc or .zarr",
-    )
-    parser.add_argument("--resume", action="store_true", help="with -o: takes up a sweep that was interrupted")
-    parser.add_argument("--fail-fast", action="store_true", help="ends with the first point that has no value")
-    parser.add_argument("--yes", action="store_true", help="computes even an absurd number of points")
-    parser.add_argument("--picture", metavar="FILE", help="draws it over one or two axes: an .svg, .png or .pdf file")
-    parser.add_argument("--format", choices=("table", "json"), default="table", help="of the summary (default: table)")
-    add_seed(parser, "draws and samples")
+    ),
+    *SETTINGS,
+    option("--backend", "B", "auto (the default), numpy, llvm or c", default="auto"),
+    option("--cores", "N", "how many to use (default: all, for a large sweep)", type=int),
+    option("--dask", "ADDRESS", "the workers of this Dask cluster compute: tcp://HOST:PORT"),
+    option("--memory", "SIZE", "most to keep of the results (default: 1GiB)", default="1GiB"),
+    option(
+        "-o --output",
+        "FILE",
+        "writes all points: a row each in .csv, .json or .parquet, an array a metric in .npz, .nc or .zarr",
+    ),
+    flag("--resume", "with -o: takes up a sweep that was interrupted"),
+    flag("--fail-fast", "ends with the first point that has no value"),
+    flag("--yes", "computes even an absurd number of points"),
+    option("--picture", "FILE", "draws it over one or two axes: an .svg, .png or .pdf file"),
+    formats("table", "json", help="of the summary (default: table)"),
+    seed("draws and samples"),
+)
 
 
 def run(arguments: Namespace) -> int:
@@ -89,14 +81,17 @@ def run(arguments: Namespace) -> int:
         raise CommandError("--resume belongs to -o FILE: it takes up what was begun there")
     memory = _bytes(arguments.memory)
     study = _study(arguments)
-    run = Run(study, arguments.backend, arguments.cores, client=_client(arguments.dask), memory=memory)
-    result, summary = (_stored if arguments.output else _computed)(run, memory, arguments)
-    answer(summed_up(study, summary), arguments.format)
-    if arguments.picture:
-        if result is None:
-            raise CommandError("too many points for a picture; --memory allows more")
-        _draw(arguments.picture, result)
-    return 0
+    client = None if arguments.dask is None else connected(arguments.dask)
+    result, summary = _swept(
+        Run(study, arguments.backend, arguments.cores, client=client, memory=memory), memory, arguments
+    )
+    return answer(summed_up(study, summary), arguments, lambda: draw(_kept(result)))
+
+
+def _kept(result: SweepResult | None) -> SweepResult:
+    if result is None:
+        raise CommandError("too many points for a picture; --memory allows more")
+    return result
 
 
 def _study(arguments: Namespace) -> Study:
@@ -117,13 +112,6 @@ def _study(arguments: Namespace) -> Study:
         allow_outside=arguments.allow_outside,
         yes=arguments.yes,
     )
-
-
-def _client(address: str | None) -> object:
-    if address is None:
-        return None
-
-    return connected(address)
 
 
 def _axes(texts: list[str]) -> dict[str, Axis]:
@@ -155,50 +143,35 @@ def _count(text: str) -> int:
 
 
 def _bytes(text: str) -> int:
-    found = re.fullmatch(r"([\d.]+)\s*([A-Za-z]*)", text)
-    unit = UNITS.get((found[2] or "B") if found else "")
-    try:
-        size = (
-            float(found[1]) * float(unit.size) if found and unit and unit == UNITS["B"]._replace(size=unit.size) else 0
-        )
-    except ValueError:
-        size = 0
-    if size < 1:
-        raise CommandError(f"--memory: expected a size, such as 500MB or 1GiB, not `{text}`")
-    return int(size)
+    matched = re.fullmatch(r"(\d+\.?\d*|\.\d+)\s*([A-Za-z]*)", text)
+    unit = UNITS.get((matched[2] or "B") if matched else "")
+    if matched and unit and unit == UNITS["B"]._replace(size=unit.size):
+        size = float(matched[1]) * float(unit.size)
+        if size >= 1:
+            return int(size)
+    raise CommandError(f"--memory: expected a size, such as 500MB or 1GiB, not `{text}`")
 
 
-def _computed(run: Run, memory: int, arguments: Namespace) -> tuple[SweepResult | None, Summary]:
-    """All of it where it can be kept, else what is to be said about it."""
-
+def _swept(run: Run, memory: int, arguments: Namespace) -> tuple[SweepResult | None, Summary]:
+    """Computes all points, and writes them to `--output` if there is one. The result is None where it takes more than
+    the memory allowed."""
     study = run.study
+    fits = result_bytes(study) <= memory
+    store = None
+    if arguments.output:
+        store = Store(arguments.output, run, format_of(arguments.output).write, resume=arguments.resume)
+    taken = InMemory(study) if fits else Summary(study)
     with progress(study.points, run.backend.name) as seen:
-        if result_bytes(study) <= memory:
+        if fits and store is None:
             result = computed(run, memory, fail_fast=arguments.fail_fast, seen=seen)
             return result, result.summary
-        summary = Summary(study)
-        for stretch in run.stretches(fail_fast=arguments.fail_fast):
-            summary.add(stretch)
-            seen(stretch.values.shape[1])
-    return None, summary
-
-
-def _stored(run: Run, memory: int, arguments: Namespace) -> tuple[SweepResult | None, Summary]:
-    """All of it in a file; it is kept, too, for a picture."""
-
-    study = run.study
-    store = Store(arguments.output, run, format_of(arguments.output).write, resume=arguments.resume)
-    taken = InMemory(study) if result_bytes(study) <= memory else Summary(study)
-    with progress(study.points, run.backend.name) as seen:
-        for stretch in store.filled(run, fail_fast=arguments.fail_fast):
+        fail_fast = arguments.fail_fast
+        for stretch in run.stretches(fail_fast=fail_fast) if store is None else store.filled(run, fail_fast=fail_fast):
             taken.add(stretch)
             seen(stretch.values.shape[1])
-    store.finish()
+    if store is not None:
+        store.finish()
     if isinstance(taken, Summary):
         return None, taken
     result = taken.result()
     return result, result.summary
-
-
-def _draw(path: str, result: SweepResult) -> None:
-    save(path, lambda: draw(result))

@@ -13,9 +13,7 @@ from aspenpy.shell.session.line import expected
 from aspenpy.shell.session.question import asked, symbol_at
 from aspenpy.shell.session.state import State
 
-MOST_VALUES = 10_000
-"""Of one axis."""
-
+MOST_VALUES = 10_000  # of one axis
 USAGE = "NAME=LOW..HIGH, perhaps with :log, :lin, :whole or a number of values behind it, or NAME={8, 64}"
 
 

@@ -19,11 +19,8 @@ from aspenpy.studies.explore.variable import is_countable
 from aspenpy.tables.numbers import Amount, setting, worth
 from aspenpy.tables.table import Column, Page, Paragraph, Table, Title
 
-NEAR = 1e-4
-"""How far apart neighbours are, in parts of the value, where they are not whole numbers."""
-
-LONGEST_FORMULA = 1_000
-"""Characters of a derivative, which is often much longer than what it is of."""
+NEAR = 1e-4  # how far apart neighbours are, in parts of the value, where they are not whole numbers
+LONGEST_FORMULA = 1_000  # characters of a derivative, which is often much longer than what it is of
 
 
 def formula_page(question: Question, state: State) -> Page:

@@ -8,8 +8,7 @@ from typing import NoReturn
 from aspenpy.language.diagnostics import AspenError, fail
 from aspenpy.language.source import Source, Span, trimmed
 
-COMMENT = "//"
-"""Begins a comment, as in a model."""
+COMMENT = "//"  # begins a comment, as in a model
 
 
 def typed(text: str, name: str = "<input>", number: int = 1) -> Span:

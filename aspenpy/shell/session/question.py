@@ -21,8 +21,7 @@ from aspenpy.shell.session.line import placed
 from aspenpy.shell.session.state import State
 from aspenpy.tables.numbers import setting
 
-LARGEST = 10_000
-"""Names and operators of an expression in which the session's own names are written out."""
+LARGEST = 10_000  # names and operators of an expression in which the session's own names are written out
 
 
 class Question(Record):

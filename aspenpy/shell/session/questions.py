@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from aspenpy.answers.counting import Counts
-from aspenpy.answers.evaluation import amount_of
 from aspenpy.answers.profile import Profile
 from aspenpy.language.diagnostics import AspenError, fail
 from aspenpy.language.source import Span, listed
@@ -29,11 +28,8 @@ from aspenpy.tables.table import Page, Plot
 COMPARE = "compare MACHINE, ... [over NAME=LOW..HIGH]"
 
 POINTS_PLOTTED = 240
-POINTS_LISTED = 10
-"""Of an axis that does not say how many."""
-
-MOST_ROWS = 1_000
-"""Of a table of a sweep; of more points it is told what is least and largest."""
+POINTS_LISTED = 10  # of an axis that does not say how many
+MOST_ROWS = 1_000  # of a table of a sweep; of more points it is told what is least and largest
 
 
 def show(session: Conversation, rest: Span) -> Answer:
@@ -184,9 +180,4 @@ def profile(session: Conversation, rest: Span) -> Answer:
 def count(session: Conversation, rest: Span) -> Answer:
     """How much the kernel asks for, in all and by kernel."""
 
-    state = session.state
-    counts = Counts(state)
-    resource = rest.text() or None
-    if resource is not None:
-        amount_of(dict.fromkeys(counts.amounts, counts.expression("bytes")), resource)
-    return Answer(counts.report(resource=resource).page)
+    return Answer(Counts(session.state).report(resource=rest.text() or None).page)

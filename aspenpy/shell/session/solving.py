@@ -21,8 +21,7 @@ from aspenpy.tables.table import Column, Page, Paragraph, Part, Table, Title
 
 USAGE = "solve EXPR = EXPR for NAME, or for NAME=LOW..HIGH, with :whole behind it for whole numbers"
 
-WIDEST = (1, 10**18)
-"""Where a parameter without a range is looked for."""
+WIDEST = (1, 10**18)  # where a parameter without a range is looked for
 
 
 def solved(rest: Span, state: State) -> Page:

@@ -10,8 +10,7 @@ from aspenpy.answers.prediction import Prediction, predict
 from aspenpy.language.nodes import Expression
 from aspenpy.record import Record
 
-MOST_STEPS = 1_000
-"""Changes that can be undone."""
+MOST_STEPS = 1_000  # changes that can be undone
 
 
 class State(Case):

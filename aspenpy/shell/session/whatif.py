@@ -10,8 +10,7 @@ from aspenpy.shell.session.state import State
 from aspenpy.tables.numbers import Amount, seconds, setting, worth
 from aspenpy.tables.table import Column, Page, Paragraph, Table, Title
 
-MANY_TIMES = 10
-"""A change by more than this factor is told as a factor."""
+MANY_TIMES = 10  # a change by more than this factor is told as a factor
 
 
 def page(state: State) -> tuple[Title]:
