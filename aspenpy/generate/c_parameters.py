@@ -16,8 +16,8 @@ from aspenpy.generate.c_text import string
 from aspenpy.generate.described import formula
 from aspenpy.language.diagnostics import fail
 from aspenpy.language.source import Span
-from aspenpy.models.application.declarations import Parameter
 from aspenpy.models.application.model import Application
+from aspenpy.models.model import Parameter
 
 RESERVED = frozenset("param EOF I INFINITY NAN NULL errno stderr stdin stdout".split())
 """Names that parameters, arguments and counters must not take besides the words of C."""

@@ -45,9 +45,3 @@ def test_without_main_every_kernel_without_arguments_is_an_entry() -> None:
     assert isinstance(model, aspenpy.Application)
     assert model.entry_kernels() == ["check", "other"]
     assert application("call check", "", KERNELS).entry_kernels() == ["main"]
-
-
-def test_the_call_graph_holds_every_kernel_and_call() -> None:
-    graph = application("call update(3, 5) call check call check", "", KERNELS).call_graph()
-    assert sorted(graph.nodes) == ["check", "main", "update"]
-    assert sorted(edge[:2] for edge in graph.edges) == [("main", "check"), ("main", "check"), ("main", "update")]

@@ -55,12 +55,6 @@ def test_sockets_are_named_once_in_the_order_of_the_tree() -> None:
     assert machine("machine m { node box } node box { resource flops(n) [n] }").sockets == ()
 
 
-def test_the_tree_is_a_graph_of_kinds() -> None:
-    tree = machine(CLUSTER).tree()
-    assert tree.nodes["fat_node"]["type"] == "node"
-    assert sorted(tree.successors("fat_node")) == ["big", "cpu", "gpu"]
-
-
 @pytest.mark.parametrize(
     ("wrong", "found"),
     [

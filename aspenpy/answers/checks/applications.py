@@ -28,13 +28,13 @@ from aspenpy.language.diagnostics import AspenError, Diagnostic, Related, distin
 from aspenpy.language.source import Span
 from aspenpy.language.statements import calls, own_names
 from aspenpy.models.application import flow
-from aspenpy.models.application.declarations import enum_constants
 from aspenpy.models.application.flow_builder import callees_first
 from aspenpy.models.application.model import Application
 from aspenpy.models.application.ranges import range_warning, ranged
 from aspenpy.models.application.recovery import recovered_kernels
 from aspenpy.models.application.total import blocks_in, walk
 from aspenpy.models.machine.model import Machine
+from aspenpy.models.model import enum_constants
 
 ANY_TARGET = frozenset({"flops", "intops", "messages", "intracomm"})
 """Resources whose `to` and `from` often name something that is no data structure."""

@@ -10,26 +10,12 @@ from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.language import nodes
 from aspenpy.language.diagnostics import Diagnostic, fail, instead_of, nearest
-from aspenpy.language.draw_sites import Draw, draw_sites, site_in_text
-from aspenpy.language.lower import Lowering, Origins, checked_at, constant, guarded
-from aspenpy.language.printer import to_aspen
+from aspenpy.language.lower import Lowering, checked_at, constant, guarded
 from aspenpy.language.source import Span
 from aspenpy.language.statements import statements_in
 from aspenpy.models.application.flow import Kernel
+from aspenpy.models.model import Model, Parameter, parameter
 from aspenpy.record import Record
-from aspenpy.tables.result import Result
-
-
-class Parameter(Record):
-    """A global parameter under its full name (`n`, `fft3d.n`), with the range it declares."""
-
-    name: str
-    symbol: Expr
-    value: Expr
-    low: Expr | None
-    high: Expr | None
-    node: nodes.Parameter
-    span: Span | None
 
 
 class Data(Record):
@@ -41,10 +27,12 @@ class Data(Record):
     span: Span | None
 
 
-class Declarations(Result):
+class Declarations(Model):
     """What an application model declares, names resolved: kernels, data, parameters, enums, imports."""
 
     reported_by = "application"
+
+    node: nodes.Application
 
     def __init__(
         self,
@@ -55,28 +43,16 @@ class Declarations(Result):
         warnings: tuple[Diagnostic, ...] = (),
         reads_outside: bool = False,
     ) -> None:
-        self.node = node
+        super().__init__(node, warnings)
         self.imports = dict(imports or {})
         self.kernel_imports = {kernel: dict(models) for kernel, models in (kernel_imports or {}).items()}
         self.prefix = prefix
-        self.warnings = warnings
         self.reads_outside = reads_outside
-        self.origins: Origins = {}
         self._flows: dict[str, Kernel] = {}
 
     @property
     def name(self) -> str:
         return self.node.name
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Declarations) and self._identity() == other._identity()
-
-    def __hash__(self) -> int:
-        return self._hash
-
-    @cached_property
-    def _hash(self) -> int:
-        return hash((self.node, self.prefix))
 
     def __reduce__(self) -> tuple[Any, ...]:
         arguments = self.node, self.imports, self.kernel_imports, self.prefix, self.warnings, self.reads_outside
@@ -88,34 +64,12 @@ class Declarations(Result):
     def _identity(self) -> tuple[Any, ...]:
         return self.node, self.imports, self.kernel_imports, self.prefix
 
-    def to_aspen(self) -> str:
-        """The model as Aspen text (imported models stay imports)."""
-        return self._text
-
-    @cached_property
-    def _text(self) -> str:
-        return to_aspen(self.node)
-
     # -- what it declares ------------------------------------------------------------------------
 
     @cached_property
     def kernels(self) -> dict[str, nodes.Kernel]:
         """Its own kernels by name; of two with one name the later holds."""
         return {kernel.name: kernel for kernel in self.node.kernels}
-
-    @cached_property
-    def declared(self) -> dict[str, nodes.Parameter]:
-        """Its own global parameters by name; of two with one name the later holds."""
-        return {node.name: node for node in self.node.declarations if isinstance(node, nodes.Parameter)}
-
-    @cached_property
-    def enums(self) -> dict[str, nodes.Enum]:
-        return {node.name: node for node in self.node.declarations if isinstance(node, nodes.Enum)}
-
-    @cached_property
-    def constants(self) -> dict[str, int]:
-        """The members of its enums with their values."""
-        return enum_constants(self.enums.values())
 
     @cached_property
     def data(self) -> dict[str, Data]:
@@ -141,7 +95,8 @@ class Declarations(Result):
         found = {self.prefix + node.name: self._parameter(node) for node in self.declared.values()}
         for model in self.models():
             found |= model.parameters
-        for node in self._imports():
+        imports = (node for node in self.node.declarations if isinstance(node, nodes.Import))
+        for node in imports:
             model = self.imports[node.name]
             for override in node.overrides:
                 if override.name in model.declared:
@@ -157,14 +112,10 @@ class Declarations(Result):
             *(model for models in self.kernel_imports.values() for model in models.values()),
         ]
 
-    def _imports(self) -> list[nodes.Import]:
-        return [node for node in self.node.declarations if isinstance(node, nodes.Import)]
-
     def _parameter(self, node: nodes.Parameter) -> Parameter:
-        low, high = (None if bound is None else guarded(self.lowering, bound) for bound in (node.low, node.high))
         value = self.member_check(node, guarded(self.lowering, node.value))
         name = self.prefix + node.name
-        return Parameter(name, graph.symbol(name), value, low, high, node, node.span)
+        return parameter(name, graph.symbol(name), value, node, self.lowering)
 
     def member_check(self, node: nodes.Parameter, value: Expr) -> Expr:
         """`in name` wants a member of that enum: the value, or the mistake in its place."""
@@ -190,14 +141,9 @@ class Declarations(Result):
         """Lowers expressions in the scope of the globals."""
         return Lowering(self.resolve, self.origins, (), self.site_of_draw)
 
-    def site_of_draw(self, node: Draw) -> str:
-        """What tells a draw from all others of the model, whatever their call and pass."""
-        return self._draw_sites.get(id(node)) or site_in_text(node)
-
-    @cached_property
-    def _draw_sites(self) -> dict[int, str]:
+    def _scopes(self) -> dict[str, Any]:
         kernels = {self.prefix + kernel.name: kernel for kernel in self.node.kernels}
-        return draw_sites({self.prefix: self.node.declarations, **kernels})
+        return {self.prefix: self.node.declarations, **kernels}
 
     def resolve(self, node: nodes.Name) -> Expr:
         """The node for a name in the scope of the globals: parameter, enum member, imported name, constant.
@@ -257,18 +203,9 @@ class Declarations(Result):
 
     def entry_kernels(self) -> list[str]:
         """What a run evaluates: `main`, or without one each kernel that has no arguments."""
-        return (
-            ["main"]
-            if "main" in self.kernels
-            else [name for name, kernel in self.kernels.items() if not kernel.formals]
-        )
+        return ["main"] if "main" in self.kernels else [name for name, node in self.kernels.items() if not node.formals]
 
 
 def _size(lower: Lowering, node: nodes.Expression) -> Expr:
     """The bytes of a data structure, or the extent along one of its axes."""
     return checked_at("size", guarded(lower, node), node.span, lower.origins)
-
-
-def enum_constants(enums: Any) -> dict[str, int]:
-    """The members of some enums: 0, 1, 2, ..."""
-    return {member: value for enum in enums for value, member in enumerate(enum.members)}

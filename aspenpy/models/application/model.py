@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from aspenpy.models.application.declarations import Declarations
 from aspenpy.models.application.flow import Kernel
-from aspenpy.models.application.flow_builder import build_kernel, call_graph
+from aspenpy.models.application.flow_builder import build_kernel
 
 
 class Application(Declarations):
@@ -20,10 +18,4 @@ class Application(Declarations):
 
     def flow(self, name: str = "main") -> Kernel:
         """A kernel as a tree of control flow, names resolved, with all the kernels it calls."""
-
         return build_kernel(self, name)
-
-    def call_graph(self) -> Any:
-        """The call graph as a `networkx.MultiDiGraph`, kernels by their full names."""
-
-        return call_graph(self)

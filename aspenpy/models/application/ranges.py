@@ -10,7 +10,7 @@ from aspenpy.expr.graph import Expr
 from aspenpy.language import nodes
 from aspenpy.language.diagnostics import Diagnostic
 from aspenpy.language.dimensions import readable, symbol, unit_of
-from aspenpy.models.application.declarations import Parameter
+from aspenpy.models.model import Parameter
 
 
 def ranged(parameters: Iterable[Parameter]) -> Iterator[tuple[Parameter, tuple[Expr, Expr, Expr]]]:

@@ -5,7 +5,13 @@ from __future__ import annotations
 from aspenpy.language import nodes
 from aspenpy.language.diagnostics import Diagnostic
 from aspenpy.language.dimensions import BYTES, DIMENSIONLESS, FLOPS, HERTZ, JOULES, MESSAGES, SECONDS, WATTS
-from aspenpy.models.application.dimensions import RESOURCE_DIMENSIONS, Contradictions, Inference, may_carry_units
+from aspenpy.models.application.dimensions import (
+    RESOURCE_DIMENSIONS,
+    Contradictions,
+    Inference,
+    may_carry_units,
+    parameters_of,
+)
 
 PROPERTY_DIMENSIONS = {
     "capacity": BYTES,
@@ -42,9 +48,7 @@ def contradictions(node: nodes.Machine) -> list[Diagnostic]:
     if not may_carry_units(node):
         return []
     found = Contradictions()
-    parameters: dict[str, nodes.Expression | None] = {
-        item.name: item.value for item in node.declarations if isinstance(item, nodes.Parameter)
-    }
+    parameters = parameters_of(node.declarations)
     names = Inference(parameters, {}, found)
     for value in parameters.values():
         names.check(value)

@@ -19,10 +19,8 @@ def load(source: Source, reader: Reader | None = None) -> Machine:
     warnings: list[Diagnostic] = []
     node = parse_file(source, reader or Reader(), warnings)
     if not isinstance(node, nodes.Machine):
-        hint = "a machine model has a component `machine NAME { ... }`"
-        fail(
-            "not-a-machine", f"`{source.name}` is an application model, not a machine model", node.name_span, hint=hint
-        )
+        message = f"`{source.name}` is an application model, not a machine model"
+        fail("not-a-machine", message, node.name_span, hint="a machine model has a component `machine NAME { ... }`")
     return link(node, warnings)
 
 
@@ -41,14 +39,10 @@ def assemble(node: nodes.Machine, warnings: list[Diagnostic]) -> Machine:
     errors = _root_errors(node, components) + _part_errors(components) or _cycle_errors(components)
     if errors:
         raise AspenError(*errors)
-    scopes = [node.declarations, node.components, *(_named_items(component) for component in node.components)]
-    found = [warning for scope in scopes for warning in redefinitions(scope)]
-    return Machine(node, (*warnings, *found))
-
-
-def _named_items(component: nodes.Component) -> tuple[nodes.Resource | nodes.Property, ...]:
-    """What a component may have once under a name; parts may be listed twice."""
-    return tuple(item for item in component.items if isinstance(item, nodes.Resource | nodes.Property))
+    once = nodes.Resource | nodes.Property  # in a component; parts may be listed twice
+    inside = (tuple(item for item in component.items if isinstance(item, once)) for component in node.components)
+    scopes = (node.declarations, node.components, *inside)
+    return Machine(node, (*warnings, *(warning for scope in scopes for warning in redefinitions(scope))))
 
 
 def _root_errors(node: nodes.Machine, components: dict[str, nodes.Component]) -> list[Diagnostic]:

@@ -10,13 +10,10 @@ from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.language import nodes
 from aspenpy.language.diagnostics import Diagnostic, fail
-from aspenpy.language.draw_sites import Draw, draw_sites, site_in_text
-from aspenpy.language.lower import Lowering, Origins, constant, guarded
-from aspenpy.language.printer import to_aspen
+from aspenpy.language.lower import Lowering, constant, guarded
 from aspenpy.language.source import Span
-from aspenpy.models.application.declarations import Parameter
+from aspenpy.models.model import Model, Parameter, parameter
 from aspenpy.record import Record
-from aspenpy.tables.result import Result
 
 OWNER = "machine"
 """The owner of a machine's symbols: it tells them from an application's of the same name."""
@@ -100,29 +97,18 @@ MOST_PLACES = 100_000
 """Of one tree: two parts that are the same component, forty levels deep, are a million million places."""
 
 
-class Machine(Result):
+class Machine(Model):
     """A machine model. Immutable; equal when the texts say the same."""
 
     reported_by = "machine"
+    node: nodes.Machine
 
     def __init__(self, node: nodes.Machine, warnings: tuple[Diagnostic, ...] = ()) -> None:
-        self.node = node
-        self.warnings = warnings
-        self.origins: Origins = {}
+        super().__init__(node, warnings)
 
     @property
     def name(self) -> str:
         return self.root.name
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Machine) and self.node == other.node
-
-    def __hash__(self) -> int:
-        return self._hash
-
-    @cached_property
-    def _hash(self) -> int:
-        return hash(self.node)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Machine, (self.node, self.warnings)
@@ -130,43 +116,16 @@ class Machine(Result):
     def __repr__(self) -> str:
         return f"<Machine {self.name}: sockets {', '.join(self.sockets) or 'none'}>"
 
-    def to_aspen(self) -> str:
-        """The model as Aspen text."""
-        return self._text
-
-    @cached_property
-    def _text(self) -> str:
-        return to_aspen(self.node)
-
     # -- what it declares ------------------------------------------------------------------------
 
     @cached_property
-    def declared(self) -> dict[str, nodes.Parameter]:
-        """Its parameters by name; of two with one name the later holds."""
-        return {node.name: node for node in self.node.declarations if isinstance(node, nodes.Parameter)}
-
-    @cached_property
     def parameters(self) -> tuple[Parameter, ...]:
-        """The same with what stands for their values and for the ends of their ranges."""
+        """Those it declares, with what stands for their values and for the ends of their ranges."""
         lower = Lowering(self._resolve_parameter, self.origins, (), self.site_of_draw)
         return tuple(
-            Parameter(
-                name,
-                graph.symbol(name, OWNER),
-                guarded(lower, node.value),
-                None if node.low is None else guarded(lower, node.low),
-                None if node.high is None else guarded(lower, node.high),
-                node,
-                node.span,
-            )
+            parameter(name, graph.symbol(name, OWNER), guarded(lower, node.value), node, lower)
             for name, node in self.declared.items()
         )
-
-    @cached_property
-    def constants(self) -> dict[str, int]:
-        """The members of its enums with their values."""
-        enums = [node for node in self.node.declarations if isinstance(node, nodes.Enum)]
-        return {member: value for enum in enums for value, member in enumerate(enum.members)}
 
     @cached_property
     def properties(self) -> frozenset[str]:
@@ -189,11 +148,8 @@ class Machine(Result):
     def definitions(self) -> dict[Expr, Expr]:
         """What each of its symbols stands for: parameters, and properties as `component.property`."""
         found = {parameter.symbol: parameter.value for parameter in self.parameters}
-        for component in self.components.values():
-            for item in component.properties.values():
-                if item.value is not None:
-                    found[item.symbol] = item.value
-        return found
+        properties = (item for component in self.components.values() for item in component.properties.values())
+        return found | {item.symbol: item.value for item in properties if item.value is not None}
 
     @cached_property
     def components(self) -> dict[str, Component]:
@@ -208,9 +164,8 @@ class Machine(Result):
     @cached_property
     def sockets(self) -> tuple[str, ...]:
         """The names of the components of type `socket` in the tree."""
-        return tuple(
-            dict.fromkeys(place.component.name for place in self.first_places() if place.component.type == "socket")
-        )
+        names = (place.component.name for place in self.first_places() if place.component.type == "socket")
+        return tuple(dict.fromkeys(names))
 
     # -- the tree --------------------------------------------------------------------------------
 
@@ -251,17 +206,6 @@ class Machine(Result):
                 inner.append(Place(component, (*place.path, component.name), count, (*place.parents, place.component)))
             pending += reversed(inner)
 
-    def tree(self) -> Any:
-        """The tree of components as a `networkx.DiGraph`; an edge carries its `quantity`."""
-        import networkx
-
-        result = networkx.DiGraph()
-        for component in self.components.values():
-            result.add_node(component.name, type=component.type)
-            for part in component.parts:
-                result.add_edge(component.name, part.component, quantity=part.quantity)
-        return result
-
     # -- names -----------------------------------------------------------------------------------
 
     def lookup(self, name: str) -> Expr | None:
@@ -279,33 +223,24 @@ class Machine(Result):
         return self.lookup(node.name) or graph.symbol(node.name, OWNER)
 
     def _component(self, node: nodes.Component) -> Component:
-        names = {
-            item.name: graph.symbol(f"{node.name}.{item.name}", OWNER)
-            for item in node.items
-            if isinstance(item, nodes.Property)
-        }
+        own = [item for item in node.items if isinstance(item, nodes.Property)]
+        names = {item.name: graph.symbol(f"{node.name}.{item.name}", OWNER) for item in own}
         lower = self._lowering(names)
-        properties = {
-            item.name: Property(
-                item.name, names[item.name], None if item.value is None else guarded(lower, item.value), item.span
-            )
-            for item in node.items
-            if isinstance(item, nodes.Property)
-        }
-        parts = tuple(
-            Part(item.name, graph.ONE if item.quantity is None else guarded(lower, item.quantity), item.span)
-            for item in node.items
-            if isinstance(item, nodes.Part)
-        )
-        resources = {
-            item.name: self._resource(node, item, names) for item in node.items if isinstance(item, nodes.Resource)
-        }
-        conflicts = tuple((item.first, item.second) for item in node.items if isinstance(item, nodes.Conflict))
-        power: dict[str, Expr] = {
-            item.kind: guarded(lower, item.watts) for item in node.items if isinstance(item, nodes.PowerDraw)
-        }
+        values = {item.name: None if item.value is None else guarded(lower, item.value) for item in own}
         return Component(
-            node.name, node.type, parts, properties, resources, conflicts, power, node.span, node.name_span
+            node.name,
+            node.type,
+            tuple(
+                Part(item.name, graph.ONE if item.quantity is None else guarded(lower, item.quantity), item.span)
+                for item in node.items
+                if isinstance(item, nodes.Part)
+            ),
+            {item.name: Property(item.name, names[item.name], values[item.name], item.span) for item in own},
+            {item.name: self._resource(node, item, names) for item in node.items if isinstance(item, nodes.Resource)},
+            tuple((item.first, item.second) for item in node.items if isinstance(item, nodes.Conflict)),
+            {item.kind: guarded(lower, item.watts) for item in node.items if isinstance(item, nodes.PowerDraw)},
+            node.span,
+            node.name_span,
         )
 
     def _resource(self, component: nodes.Component, node: nodes.Resource, names: dict[str, Expr]) -> Resource:
@@ -329,11 +264,5 @@ class Machine(Result):
 
         return Lowering(resolve, self.origins, (), self.site_of_draw)
 
-    def site_of_draw(self, node: Draw) -> str:
-        """What tells a draw from all others of the model."""
-        return self._draw_sites.get(id(node)) or site_in_text(node)
-
-    @cached_property
-    def _draw_sites(self) -> dict[int, str]:
-        components = {f"machine {component.name}": component for component in self.node.components}
-        return draw_sites({"machine": self.node.declarations, **components})
+    def _scopes(self) -> dict[str, Any]:
+        return {"machine": self.node.declarations} | {f"machine {each.name}": each for each in self.node.components}

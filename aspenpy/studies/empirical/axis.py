@@ -9,7 +9,7 @@ from aspenpy.answers.scope import Scope
 from aspenpy.expr.arithmetic import shown
 from aspenpy.language.axis import Extent, is_wide
 from aspenpy.language.diagnostics import fail
-from aspenpy.models.application.declarations import Parameter
+from aspenpy.models.model import Parameter
 
 
 class Axis(Extent):

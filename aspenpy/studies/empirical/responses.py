@@ -18,9 +18,9 @@ from aspenpy.expr.derivative import derivative
 from aspenpy.expr.evaluate import EvaluationError, evaluate_many
 from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import AspenError, Diagnostic, fail
-from aspenpy.models.application.declarations import Parameter
 from aspenpy.models.application.model import Application
 from aspenpy.models.machine.model import Machine
+from aspenpy.models.model import Parameter
 from aspenpy.studies.empirical.axis import Axis
 from aspenpy.studies.empirical.hoisting import hoisted
 from aspenpy.studies.empirical.measurements import RUNTIME, Measurement
