@@ -48,21 +48,6 @@ class Contradictions:
     def __init__(self) -> None:
         self.diagnostics: list[Diagnostic] = []
 
-    def check(
-        self,
-        node: nodes.Expression | nodes.Condition | None,
-        lookup: Lookup,
-        wanted: Dimension | None = None,
-        role: str = "",
-    ) -> None:
-        """Infers an expression and compares it with what is wanted of it, if anything is."""
-        if node is None:
-            return
-        dimension = self.infer(node, lookup)
-        if wanted is not None and dimension is not None and dimension != wanted:
-            message = f"{role} must be {words(wanted)}, but this is {words(dimension)}"
-            self.add(Diagnostic("dimensions", message, node.span))
-
     def infer(self, node: Any, lookup: Lookup) -> Dimension | None:
         """The dimension of an expression; a contradiction inside is noted, and the dimension then unknown."""
         try:
@@ -106,7 +91,11 @@ class Inference:
     def check(
         self, node: nodes.Expression | nodes.Condition | None, wanted: Dimension | None = None, role: str = ""
     ) -> None:
-        self.found.check(node, self, wanted, role)
+        """Infers an expression and compares it with what is wanted of it, if anything is."""
+        dimension = None if node is None else self.found.infer(node, self)
+        if node is not None and wanted is not None and dimension is not None and dimension != wanted:
+            message = f"{role} must be {words(wanted)}, but this is {words(dimension)}"
+            self.found.add(Diagnostic("dimensions", message, node.span))
 
 
 DEEPEST_INFERENCE = 50
@@ -118,8 +107,7 @@ def may_carry_units(node: nodes.Application | nodes.Machine) -> bool:
     if node.span is None:
         return True
     source = node.span.source
-    texts = [source.text, *(included.text for _, included in source.included)]
-    return any(map(carries_units, texts))
+    return any(carries_units(part.text) for part in (source, *(included for _, included in source.included)))
 
 
 def carries_units(text: str) -> bool:

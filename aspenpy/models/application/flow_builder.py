@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from graphlib import CycleError, TopologicalSorter
 from typing import Any
@@ -15,9 +15,9 @@ from aspenpy.language.diagnostics import AspenError, Diagnostic, Related, chain,
 from aspenpy.language.lower import Lowering, carry_origin, checked_at, failing, guarded
 from aspenpy.language.statements import calls
 from aspenpy.models.application import flow
-from aspenpy.models.application.declarations import Declarations, enum_constants
-
-Key = tuple[Declarations, str]
+from aspenpy.models.application.declarations import Declarations
+from aspenpy.models.model import enum_constants
+from aspenpy.record import Record
 
 IMPLIED_ARGUMENTS = {"rdd": (nodes.Name("rddCDF"), nodes.Name("rddVals"))}
 """What a trait without arguments takes from around it: the kernel's or the model's."""
@@ -93,32 +93,17 @@ def check_arguments(node: nodes.Call, target: nodes.Kernel) -> None:
     fail("wrong-arguments", message, node.span, related=related)
 
 
-def call_graph(application: Declarations) -> Any:
-    """The call graph of an application, imported kernels included, as a `networkx.MultiDiGraph`."""
-    import networkx
+class Scope(Record):
+    """What statements see: `names` are arguments, local parameters and constants, loop counters, samples; `lower`
+    lowers an expression in that scope."""
 
-    result = networkx.MultiDiGraph()
-
-    def visit(model: Declarations) -> None:
-        for node in model.kernels.values():
-            caller = model.prefix + node.name
-            result.add_node(caller)
-            for call in calls(node.body):
-                target_model, target = model.find_kernel(call.kernel, node.name, call.name_span or call.span)
-                result.add_edge(caller, target_model.prefix + target.name, span=call.span)
-        for imported in model.models():
-            visit(imported)
-
-    visit(application)
-    return result
+    names: dict[str, Expr]
+    lower: Lowering
 
 
 class KernelBuilder:
-    """Builds one kernel. `names` holds what is in scope besides the globals: arguments, local
-    parameters and constants, loop counters, samples.
-
-    With a list of `mistakes`, a statement or requirement that is wrong is left out and told there.
-    """
+    """Builds one kernel. With a list of `mistakes`, a statement or requirement that is wrong is left out and reported
+    there."""
 
     def __init__(
         self,
@@ -127,119 +112,106 @@ class KernelBuilder:
         flows: dict[str, flow.Kernel],
         mistakes: list[Diagnostic] | None = None,
     ) -> None:
-        self.model = model
-        self.node = node
-        self.flows = flows
-        self.mistakes = mistakes
+        self.model, self.node, self.flows, self.mistakes = model, node, flows, mistakes
         self.full_name = model.prefix + node.name
         self.context = graph.symbol("call", self.full_name)
         self.numbers = {id(call): number for number, call in enumerate(calls(node.body))}
+        self.arrays = tuple(formal.name for formal in node.formals if formal.kind == "data")
+        self.local_data = {item.name for item in node.declarations if isinstance(item, nodes.Data)}
+        self.local_models = model.kernel_imports.get(node.name, {})
 
     def build(self, root: Declarations) -> flow.Kernel:
+        self.origins = root.origins
         formals = {
             formal.name: graph.symbol(formal.name, self.full_name)
             for formal in self.node.formals
             if formal.kind == "param"
         }
-        arrays = tuple(formal.name for formal in self.node.formals if formal.kind == "data")
-        self.origins = root.origins
-        names = self._with_locals(formals)
-        body = self._sequence(self.node.body, names, (self.context,))
-        overrides = self._overrides(names)
-        computed = self._computed(overrides, {*formals.values(), self.context})
+        scope = self._with_locals(formals)
+        body = self._sequence(self.node.body, scope)
+        overrides = self._overrides(scope)
         return flow.Kernel(
             self.full_name,
             tuple(formals.values()),
-            arrays,
+            self.arrays,
             body,
             self.context,
             self.node.span,
             self.node.name_span,
             tuple(overrides.items()),
-            tuple(computed.items()),
+            tuple(self._computed(overrides, {*formals.values(), self.context}).items()),
         )
 
     # -- scope -----------------------------------------------------------------------------------
 
-    def _lowering(self, names: dict[str, Expr], stream: tuple[Expr, ...]) -> Lowering:
-        model = self.model
-        local = model.kernel_imports.get(self.node.name, {})
-
+    def _scope(self, names: dict[str, Expr], stream: tuple[Expr, ...]) -> Scope:
         def resolve(node: nodes.Name) -> Expr:
             head, _, tail = node.name.partition(".")
-            if tail and head in local:
-                return local[head].lookup(tail) or model.resolve(node)
-            return names[node.name] if node.name in names else model.resolve(node)
+            if tail and head in self.local_models:
+                return self.local_models[head].lookup(tail) or self.model.resolve(node)
+            return names[node.name] if node.name in names else self.model.resolve(node)
 
-        return Lowering(resolve, self.origins, stream, model.site_of_draw)
+        return Scope(names, Lowering(resolve, self.origins, stream, self.model.site_of_draw))
 
-    def _with_locals(self, formals: dict[str, Expr]) -> dict[str, Expr]:
+    def _with_locals(self, formals: dict[str, Expr]) -> Scope:
         """Arguments and the kernel's own parameters and enums; local parameters in whatever order."""
         enums = [node for node in self.node.declarations if isinstance(node, nodes.Enum)]
         constants = {name: graph.number(value) for name, value in enum_constants(enums).items()}
         parameters = {node.name: node for node in self.node.declarations if isinstance(node, nodes.Parameter)}
         symbols = {name: graph.symbol(name, f"{self.full_name} local") for name in parameters}
-        names = {**formals, **constants, **symbols}
-        lower = self._lowering(names, (self.context,))
-        definitions = {symbols[name]: guarded(lower, node.value) for name, node in parameters.items()}
+        scope = self._scope({**formals, **constants, **symbols}, (self.context,))
+        definitions = {symbols[name]: guarded(scope.lower, node.value) for name, node in parameters.items()}
         for name, symbol in symbols.items():
             try:
-                names[name] = resolve_definitions([symbol], definitions, carry_origin(self.origins))[0]
+                scope.names[name] = resolve_definitions([symbol], definitions, carry_origin(self.origins))[0]
             except CircularDefinition as error:
                 message = "circular definition: " + chain(error.names)
-                names[name] = failing("circular-definition", message, parameters[name].name_span)
-        return names
+                scope.names[name] = failing("circular-definition", message, parameters[name].name_span)
+        return scope
 
-    def _overrides(self, names: dict[str, Expr]) -> dict[Expr, Expr]:
+    def _overrides(self, scope: Scope) -> dict[Expr, Expr]:
         """What the kernel sets parameters of its own imports to."""
-        lower = self._lowering(names, (self.context,))
-        models = self.model.kernel_imports.get(self.node.name, {})
-        imports = {node.name: node for node in self.node.declarations if isinstance(node, nodes.Import)}
-        found = {}
-        for name, node in imports.items():
+        values = {}
+        for node in {item.name: item for item in self.node.declarations if isinstance(item, nodes.Import)}.values():
+            model = self.local_models[node.name]
             for override in node.overrides:
-                parameter = models[name].parameters.get(models[name].prefix + override.name)
+                parameter = model.parameters.get(model.prefix + override.name)
                 if parameter is not None:
-                    value = models[name].member_check(parameter.node, guarded(lower, override.value))
-                    found[parameter.symbol] = value
-        return found
+                    value = guarded(scope.lower, override.value)
+                    values[parameter.symbol] = model.member_check(parameter.node, value)
+        return values
 
     def _computed(self, overrides: dict[Expr, Expr], arguments: set[Expr]) -> dict[Expr, Expr]:
         """Imported parameters that the arguments of the kernel decide: they differ from call to call."""
         if not overrides:
             return {}
-        models = self.model.kernel_imports[self.node.name].values()
-        definitions = {item.symbol: item.value for model in models for item in model.parameters.values()} | overrides
+        imported = (item for model in self.local_models.values() for item in model.parameters.values())
+        definitions = {item.symbol: item.value for item in imported} | overrides
         try:
             values = resolve_definitions(list(definitions), definitions, carry_origin(self.origins))
         except CircularDefinition:
-            return {}  # told where a value is asked for
+            return {}  # reported where a value is asked for
         resolved = zip(definitions, values, strict=True)
         return {symbol: value for symbol, value in resolved if not arguments.isdisjoint(graph.free_symbols(value))}
 
     # -- statements ------------------------------------------------------------------------------
 
-    def _sequence(
-        self, statements: tuple[nodes.Statement, ...], names: dict[str, Expr], stream: tuple[Expr, ...]
-    ) -> flow.Flow:
-        steps = self._steps(statements, names, stream)
-        return steps[0] if len(steps) == 1 else flow.Sequence(tuple(steps), None)
+    def _sequence(self, statements: tuple[nodes.Statement, ...], scope: Scope) -> flow.Flow:
+        steps = self._steps(statements, scope)
+        return steps[0] if len(steps) == 1 else flow.Sequence(steps, None)
 
-    def _steps(
-        self, statements: tuple[nodes.Statement, ...], names: dict[str, Expr], stream: tuple[Expr, ...]
-    ) -> list[flow.Flow]:
+    def _steps(self, statements: tuple[nodes.Statement, ...], scope: Scope) -> tuple[flow.Flow, ...]:
         """A sample names its draw for the statements behind it."""
         steps = []
         for statement in statements:
             with self._recovering():
                 if isinstance(statement, nodes.Sample):
-                    lower = self._lowering(names, stream)
                     span = statement.distribution_span or statement.span
-                    names = {**names, statement.name: lower.draw(statement.distribution, statement, span)}
+                    draw = scope.lower.draw(statement.distribution, statement, span)
+                    scope = self._scope({**scope.names, statement.name: draw}, scope.lower.stream)
                 else:
-                    rule: Callable[..., flow.Flow] = _RULES[type(statement)]
-                    steps.append(rule(self, statement, names, stream))
-        return steps
+                    steps.append(self._step(statement, scope))
+        return tuple(steps)
 
     @contextmanager
     def _recovering(self) -> Iterator[None]:
@@ -251,43 +223,71 @@ class KernelBuilder:
                 raise
             self.mistakes += error.diagnostics
 
-    def _execute(self, node: nodes.Execute, names: dict[str, Expr], stream: tuple[Expr, ...]) -> flow.Flow:
-        lower = self._lowering(names, stream)
-        parallelism = graph.ONE if node.parallelism is None else lower(node.parallelism)
-        checked = self._checked("parallelism", parallelism, node.parallelism)
+    def _step(self, node: Any, scope: Scope) -> flow.Flow:
+        match node:
+            case nodes.Execute():
+                return self._execute(node, scope)
+            case nodes.Call():
+                return self._call(node, scope)
+            case nodes.Group(mode="seq"):
+                return flow.Sequence(self._steps(node.body, scope), node.span)
+            case nodes.Group():
+                return flow.Parallel(self._steps(node.body, scope), node.label == "overlap", node.label, node.span)
+            case nodes.Loop():
+                return self._loop(node, scope)
+            case nodes.If():
+                branches = [(scope.lower(condition), self._sequence(body, scope)) for condition, body in node.branches]
+                return flow.Choice(tuple(branches), self._otherwise(node, scope), node.span)
+            case nodes.Switch():
+                subject = scope.lower(node.subject)
+                branches = [
+                    (graph.compare("==", subject, scope.lower(case.value)), self._sequence(case.body, scope))
+                    for case in node.cases
+                ]
+                return flow.Choice(tuple(branches), self._otherwise(node, scope), node.span)
+            case nodes.Probability():
+                return self._probability(node, scope)
+        raise NotImplementedError(type(node).__name__)
+
+    def _otherwise(self, node: nodes.If | nodes.Switch | nodes.Probability, scope: Scope) -> flow.Flow:
+        return flow.NOTHING if node.otherwise is None else self._sequence(node.otherwise, scope)
+
+    def _checked(self, law: str, node: Any, expr: Expr) -> Expr:
+        return checked_at(law, expr, None if node is None else node.span, self.origins)
+
+    def _execute(self, node: nodes.Execute, scope: Scope) -> flow.Flow:
+        parallelism = graph.ONE if node.parallelism is None else scope.lower(node.parallelism)
+        checked = self._checked("parallelism", node.parallelism, parallelism)
         requirements = []
         for requirement in node.requirements:
             with self._recovering():
-                requirements.append(self._requirement(requirement, lower))
+                requirements.append(self._requirement(requirement, scope.lower))
         return flow.Block(node.label, checked, tuple(requirements), node.span)
 
     def _requirement(self, node: nodes.Requirement, lower: Lowering) -> flow.Requirement:
         quantity = lower(node.quantity)
         if quantity.kind != "number":  # a literal one below zero is a warning of the mapping
-            quantity = self._unless_drawn("amount", quantity, node.quantity)
-        size = None if node.size is None else self._unless_drawn("size", lower(node.size), node.size)
-        amount = quantity if size is None else graph.mul(quantity, size)
-        traits = tuple(
-            flow.Trait(
-                trait.name,
-                tuple(self._trait_arguments(trait, lower)),
-                trait.span,
-            )
-            for trait in node.traits
-        )
-        target = None if node.target is None else self._array(node.target)
+            quantity = self._unless_drawn("amount", node.quantity, quantity)
+        size = None if node.size is None else self._unless_drawn("size", node.size, lower(node.size))
         return flow.Requirement(
             node.resource,
             quantity,
             size,
-            amount,
+            quantity if size is None else graph.mul(quantity, size),
             node.direction,
-            target,
-            traits,
-            node.span,
-            node.resource_span,
-            node.target_span,
+            target=None if node.target is None else self._array(node.target),
+            traits=tuple(
+                flow.Trait(trait.name, tuple(self._trait_arguments(trait, lower)), trait.span) for trait in node.traits
+            ),
+            span=node.span,
+            resource_span=node.resource_span,
+            target_span=node.target_span,
         )
+
+    def _unless_drawn(self, law: str, node: nodes.Expression, expr: Expr) -> Expr:
+        """Holds a value to a law; the tail of a distribution is no mistake of the model."""
+        drawn = any(part.kind == "draw" for part in graph.topological(expr))
+        return expr if drawn else self._checked(law, node, expr)
 
     def _trait_arguments(self, trait: nodes.Trait, lower: Lowering) -> Iterator[Expr | str]:
         """Values, texts, and names that are no values: units and the data structures of a gather."""
@@ -302,27 +302,16 @@ class KernelBuilder:
                 yield lower(argument)
 
     def _is_data(self, name: str) -> bool:
-        declared = [*self.node.declarations, *self.model.node.declarations]
-        known = {node.name for node in declared if isinstance(node, nodes.Data)}
-        return name in known or any(formal.name == name for formal in self.node.formals if formal.kind == "data")
+        known = (node.name for node in self.model.node.declarations if isinstance(node, nodes.Data))
+        return name in self.arrays or name in self.local_data or name in known
 
     def _array(self, name: str) -> str:
         """The full name of a data structure: an argument, one of the kernel's own, or a global one."""
-        own = {formal.name for formal in self.node.formals if formal.kind == "data"}
-        local = {node.name for node in self.node.declarations if isinstance(node, nodes.Data)}
-        if name in own:
+        if name in self.arrays:
             return name
-        return f"{self.full_name}.{name}" if name in local else self.model.prefix + name
+        return f"{self.full_name}.{name}" if name in self.local_data else self.model.prefix + name
 
-    def _checked(self, law: str, expr: Expr, node: Any) -> Expr:
-        return checked_at(law, expr, None if node is None else node.span, self.origins)
-
-    def _unless_drawn(self, law: str, expr: Expr, node: Any) -> Expr:
-        """Holds a value to a law; the tail of a distribution is no mistake of the model."""
-        drawn = any(part.kind == "draw" for part in graph.topological(expr))
-        return expr if drawn else self._checked(law, expr, node)
-
-    def _call(self, node: nodes.Call, names: dict[str, Expr], stream: tuple[Expr, ...]) -> flow.Flow:
+    def _call(self, node: nodes.Call, scope: Scope) -> flow.Flow:
         model, target = self.model.find_kernel(node.kernel, self.node.name, node.name_span or node.span)
         check_arguments(node, target)
         full_name = model.prefix + target.name
@@ -331,59 +320,34 @@ class KernelBuilder:
                 return flow.NOTHING  # it calls itself, or there are too many mistakes to go on
             self.flows[full_name] = _built(self.model, model, target)
         callee = self.flows[full_name]
-        lower = self._lowering(names, stream)
         symbols = iter(callee.formals)
         arguments, arrays = [], []
         for formal, argument in zip(target.formals, node.arguments, strict=True):
             if formal.kind == "param":
-                arguments.append((next(symbols), lower(argument)))
+                arguments.append((next(symbols), scope.lower(argument)))
             elif isinstance(argument, nodes.Name):
                 arrays.append((formal.name, self._array(argument.name)))
             else:
                 message = f"argument `{formal.name}` of kernel `{node.kernel}` wants the name of a data structure"
                 fail("not-an-array", message, argument.span or node.span)
         site = graph.number(self.numbers[id(node)])
-        arguments.append((callee.context, graph.stream(*stream, site)))
+        arguments.append((callee.context, graph.stream(*scope.lower.stream, site)))
         return flow.Call(callee, tuple(arguments), tuple(arrays), node.span)
 
-    def _group(self, node: nodes.Group, names: dict[str, Expr], stream: tuple[Expr, ...]) -> flow.Flow:
-        steps = tuple(self._steps(node.body, names, stream))
-        if node.mode == "seq":
-            return flow.Sequence(steps, node.span)
-        return flow.Parallel(steps, node.label == "overlap", node.label, node.span)
-
-    def _loop(self, node: nodes.Loop, names: dict[str, Expr], stream: tuple[Expr, ...]) -> flow.Flow:
+    def _loop(self, node: nodes.Loop, scope: Scope) -> flow.Flow:
         offset = node.span.start if node.span else 0
         counter = graph.counter(node.counter or "pass", f"{self.full_name} loop {offset}")
         if node.span is not None:
             self.origins[counter] = node.span
-        count = self._checked("count", self._lowering(names, stream)(node.count), node.count)
-        inner = names if node.counter is None else {**names, node.counter: counter}
-        body = self._sequence(node.body, inner, (*stream, counter))
+        count = self._checked("count", node.count, scope.lower(node.count))
+        names = scope.names if node.counter is None else {**scope.names, node.counter: counter}
+        body = self._sequence(node.body, self._scope(names, (*scope.lower.stream, counter)))
         return flow.Repeat(node.mode, counter, node.counter is not None, count, body, node.label, node.span)
 
-    def _otherwise(self, node: Any, names: dict[str, Expr], stream: tuple[Expr, ...]) -> flow.Flow:
-        return flow.NOTHING if node.otherwise is None else self._sequence(node.otherwise, names, stream)
-
-    def _if(self, node: nodes.If, names: dict[str, Expr], stream: tuple[Expr, ...]) -> flow.Flow:
-        lower = self._lowering(names, stream)
-        branches = tuple((lower(condition), self._sequence(body, names, stream)) for condition, body in node.branches)
-        return flow.Choice(branches, self._otherwise(node, names, stream), node.span)
-
-    def _switch(self, node: nodes.Switch, names: dict[str, Expr], stream: tuple[Expr, ...]) -> flow.Flow:
-        lower = self._lowering(names, stream)
-        subject = lower(node.subject)
-        branches = tuple(
-            (graph.compare("==", subject, lower(case.value)), self._sequence(case.body, names, stream))
-            for case in node.cases
-        )
-        return flow.Choice(branches, self._otherwise(node, names, stream), node.span)
-
-    def _probability(self, node: nodes.Probability, names: dict[str, Expr], stream: tuple[Expr, ...]) -> flow.Flow:
+    def _probability(self, node: nodes.Probability, scope: Scope) -> flow.Flow:
         """The cases with their probabilities; `else` (or nothing) gets what they leave of 1."""
-        lower = self._lowering(names, stream)
         cases = [
-            (self._checked("probability", lower(case.value), case.value), self._sequence(case.body, names, stream))
+            (self._checked("probability", case.value, scope.lower(case.value)), self._sequence(case.body, scope))
             for case in node.cases
         ]
         together = graph.add(*(probability for probability, _ in cases))
@@ -391,17 +355,4 @@ class KernelBuilder:
         if node.span is not None:
             self.origins.setdefault(first, node.span)
         rest = graph.sub(graph.ONE, together)
-        return flow.Expectation(
-            ((first, cases[0][1]), *cases[1:], (rest, self._otherwise(node, names, stream))), node.span
-        )
-
-
-_RULES: dict[type, Callable[..., flow.Flow]] = {
-    nodes.Execute: KernelBuilder._execute,
-    nodes.Call: KernelBuilder._call,
-    nodes.Group: KernelBuilder._group,
-    nodes.Loop: KernelBuilder._loop,
-    nodes.If: KernelBuilder._if,
-    nodes.Switch: KernelBuilder._switch,
-    nodes.Probability: KernelBuilder._probability,
-}
+        return flow.Expectation(((first, cases[0][1]), *cases[1:], (rest, self._otherwise(node, scope))), node.span)

@@ -50,21 +50,12 @@ class _Loader:
         warnings: list[Diagnostic] = []
         node = parse_file(source, self.reader, warnings)
         if not isinstance(node, nodes.Application):
-            hint = "an application model begins with `model NAME {`"
-            fail(
-                "not-an-application",
-                f"`{source.name}` is a machine model, not an application model",
-                node.span,
-                hint=hint,
-            )
+            message = f"`{source.name}` is a machine model, not an application model"
+            fail("not-an-application", message, node.span, hint="an application model begins with `model NAME {`")
         if path and node.name != path[-1][1].name:
             wanted = path[-1][1]
-            fail(
-                "wrong-model",
-                f"`{wanted.path}` holds the model `{node.name}`, not `{wanted.name}`",
-                wanted.name_span,
-                related=(Related(node.name_span, "the model's name"),),
-            )
+            message = f"`{wanted.path}` holds the model `{node.name}`, not `{wanted.name}`"
+            fail("wrong-model", message, wanted.name_span, related=(Related(node.name_span, "the model's name"),))
         return self.link(node, source, prefix, path, warnings)
 
     def link(
@@ -133,11 +124,7 @@ class _Loader:
 
 def _redefinitions(model: nodes.Application) -> list[Diagnostic]:
     """Second definitions of a name: the later one holds, and the user is told both places."""
-    scopes: list[tuple[Any, ...]] = [
-        model.declarations,
-        model.kernels,
-        *(kernel.declarations for kernel in model.kernels),
-    ]
+    scopes = (model.declarations, model.kernels, *(kernel.declarations for kernel in model.kernels))
     return [warning for scope in scopes for warning in redefinitions(scope)]
 
 
@@ -145,21 +132,16 @@ def redefinitions(declarations: tuple[Any, ...]) -> list[Diagnostic]:
     """A warning for each name that is defined twice among declarations of one scope; not if both are the same lines,
     included twice."""
     seen: dict[tuple[str, str], Any] = {}
-    found = []
+    warnings = []
     for node in declarations:
         key = (type(node).__name__, node.name)
         if key in seen and not _same_place(seen[key].span, node.span):
-            found.append(
-                Diagnostic(
-                    "redefined",
-                    f"`{node.name}` is defined twice; this later definition holds",
-                    node.name_span or node.span,
-                    related=(Related(seen[key].name_span or seen[key].span, "first defined here"),),
-                    severity="warning",
-                )
-            )
+            message = f"`{node.name}` is defined twice; this later definition holds"
+            first = Related(seen[key].name_span or seen[key].span, "first defined here")
+            place = node.name_span or node.span
+            warnings.append(Diagnostic("redefined", message, place, related=(first,), severity="warning"))
         seen[key] = node
-    return found
+    return warnings
 
 
 def _same_place(first: Span | None, second: Span | None) -> bool:

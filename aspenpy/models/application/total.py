@@ -140,31 +140,26 @@ class Totaller:
         return self.done[entry]
 
     def _flow(self, node: flow.Flow, kernel: flow.Kernel) -> Totals:
-        rule: Callable[[Totaller, Any, flow.Kernel], Totals] = _RULES[type(node)]
-        return rule(self, node, kernel)
+        match node:
+            case flow.Block():
+                return self.leaf.block(node, kernel)
+            case flow.Sequence():
+                return added(self._flow(step, kernel) for step in node.steps)
+            case flow.Parallel():
+                return self.leaf.parallel(node, kernel, [self._flow(branch, kernel) for branch in node.branches])
+            case flow.Repeat():
+                return repeated(node, self._flow(node.body, kernel), self.carry)
+            case flow.Choice():
+                result = self._flow(node.otherwise, kernel)
+                for condition, branch in reversed(node.branches):
+                    result = chosen(condition, self._flow(branch, kernel), result)
+                return result
+            case flow.Expectation():
+                return added(scaled(probability, self._flow(case, kernel)) for probability, case in node.cases)
+            case flow.Call():
+                return self._call(node)
 
-    def _block(self, node: flow.Block, kernel: flow.Kernel) -> Totals:
-        return self.leaf.block(node, kernel)
-
-    def _sequence(self, node: flow.Sequence, kernel: flow.Kernel) -> Totals:
-        return added(self._flow(step, kernel) for step in node.steps)
-
-    def _parallel(self, node: flow.Parallel, kernel: flow.Kernel) -> Totals:
-        return self.leaf.parallel(node, kernel, [self._flow(branch, kernel) for branch in node.branches])
-
-    def _repeat(self, node: flow.Repeat, kernel: flow.Kernel) -> Totals:
-        return repeated(node, self._flow(node.body, kernel), self.carry)
-
-    def _choice(self, node: flow.Choice, kernel: flow.Kernel) -> Totals:
-        result = self._flow(node.otherwise, kernel)
-        for condition, branch in reversed(node.branches):
-            result = chosen(condition, self._flow(branch, kernel), result)
-        return result
-
-    def _expectation(self, node: flow.Expectation, kernel: flow.Kernel) -> Totals:
-        return added(scaled(probability, self._flow(case, kernel)) for probability, case in node.cases)
-
-    def _call(self, node: flow.Call, kernel: flow.Kernel) -> Totals:
+    def _call(self, node: flow.Call) -> Totals:
         callee = self.done[node.kernel]
         if node.kernel not in self.symbols:
             used = graph.free_symbols(graph.array(list(callee.values())))
@@ -184,17 +179,6 @@ class Totaller:
             fail("too-many-calls", message, call.span, hint=hint)
         if self.carry is not None:
             self.carry(old, new)
-
-
-_RULES: dict[type, Callable[[Totaller, Any, flow.Kernel], Totals]] = {
-    flow.Block: Totaller._block,
-    flow.Sequence: Totaller._sequence,
-    flow.Parallel: Totaller._parallel,
-    flow.Repeat: Totaller._repeat,
-    flow.Choice: Totaller._choice,
-    flow.Expectation: Totaller._expectation,
-    flow.Call: Totaller._call,
-}
 
 
 def repeated(node: flow.Repeat, body: Totals, carry: Callable[[Expr, Expr], None] | None = None) -> Totals:
@@ -300,16 +284,15 @@ def walk(node: flow.Flow) -> list[flow.Flow]:
 
 def inside(node: flow.Flow) -> list[flow.Flow]:
     """The flows directly inside a node."""
-    if isinstance(node, flow.Sequence):
-        return list(node.steps)
-    if isinstance(node, flow.Repeat):
-        return [node.body]
-    if isinstance(node, flow.Parallel):
-        return list(node.branches)
-    if isinstance(node, flow.Choice):
-        return [*(branch for _, branch in node.branches), node.otherwise]
-    if isinstance(node, flow.Expectation):
-        return [case for _, case in node.cases]
+    match node:
+        case flow.Sequence(steps=parts) | flow.Parallel(branches=parts):
+            return list(parts)
+        case flow.Repeat():
+            return [node.body]
+        case flow.Choice():
+            return [*(branch for _, branch in node.branches), node.otherwise]
+        case flow.Expectation():
+            return [case for _, case in node.cases]
     return []
 
 
