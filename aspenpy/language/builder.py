@@ -33,7 +33,7 @@ class Builder(ExpressionBuilder):
         _, name, _, *members, _ = children
         first_kernel = next(place for place, member in enumerate(members) if type(member) is nodes.Kernel)
         declarations, kernels = tuple(members[:first_kernel]), tuple(members[first_kernel:])
-        return nodes.Application(name.value, declarations, kernels, self._whole(children), self._token_span(name))
+        return nodes.Application(name.value, declarations, kernels, self._whole(children), self._at(name))
 
     def machine(self, children: Children) -> nodes.Machine:
         components = tuple(child for child in children if type(child) is nodes.Component)
@@ -44,20 +44,16 @@ class Builder(ExpressionBuilder):
 
     def parameter(self, children: Children) -> nodes.Parameter:
         _, name, _, value = children
-        return nodes.Parameter(
-            name.value, value, None, None, None, 0, self._span(children[0], value), self._token_span(name)
-        )
+        return nodes.Parameter(name.value, value, span=self._whole(children), name_span=self._at(name))
 
     def parameter_in_range(self, children: Children) -> nodes.Parameter:
         _, name, _, value, _, low, _, high = children
-        return nodes.Parameter(
-            name.value, value, low, high, None, 0, self._span(children[0], high), self._token_span(name)
-        )
+        return nodes.Parameter(name.value, value, low, high, span=self._whole(children), name_span=self._at(name))
 
     def parameter_in_enum(self, children: Children) -> nodes.Parameter:
         _, name, _, value, _, enum = children
         return nodes.Parameter(
-            name.value, value, None, None, enum.value, 0, self._span(children[0], enum), self._token_span(name)
+            name.value, value, member_of=enum.value, span=self._whole(children), name_span=self._at(name)
         )
 
     def parameter_array(self, children: Children) -> nodes.Parameter:
@@ -67,27 +63,20 @@ class Builder(ExpressionBuilder):
         return self._ranked(children, 2)
 
     def parameter_unmarked(self, children: Children) -> nodes.Parameter:
-        rank = _rank(children[-1])
-        brackets = "[]" * rank
-        name = children[1]
-        self.warnings.append(
-            Diagnostic(
-                "older-spelling",
-                f"`param {name.value} = {{...}}` is an older spelling of an array",
-                self._token_span(name),
-                hint=f"write `param {name.value}{brackets} = {{...}}`",
-                severity="warning",
-            )
-        )
+        name, rank = children[1], _rank(children[-1])
+        message = f"`param {name.value} = {{...}}` is an older spelling of an array"
+        self._warn_older(message, name, f"write `param {name.value}{'[]' * rank} = {{...}}`")
         return self._ranked(children, rank)
 
     def _ranked(self, children: Children, rank: int) -> nodes.Parameter:
         name, value = children[1], children[-1]
         if _rank(value) != rank:
-            fail(*_RANKS[rank][:1], _RANKS[rank][1].format(name.value), value.span, hint=_RANKS[rank][2])
-        return nodes.Parameter(
-            name.value, value, None, None, None, rank, self._span(children[0], value), self._token_span(name)
-        )
+            message, hint = _RANKS[rank]
+            fail("array-rank", message.format(name.value), value.span, hint=hint)
+        return nodes.Parameter(name.value, value, rank=rank, span=self._whole(children), name_span=self._at(name))
+
+    def _warn_older(self, message: str, token: Any, hint: str) -> None:
+        self.warnings.append(Diagnostic("older-spelling", message, self._at(token), hint=hint, severity="warning"))
 
     def array(self, children: Children) -> nodes.Array:
         return nodes.Array(tuple(children[1:-1:2]) if children[1] else (), self._whole(children))
@@ -99,9 +88,8 @@ class Builder(ExpressionBuilder):
 
     def enum(self, children: Children) -> nodes.Enum:
         _, name, _, *members, _ = children
-        return nodes.Enum(
-            name.value, tuple(member.value for member in members[::2]), self._whole(children), self._token_span(name)
-        )
+        words = tuple(member.value for member in members[::2])
+        return nodes.Enum(name.value, words, self._whole(children), self._at(name))
 
     def data_sized(self, children: Children) -> nodes.Data:
         _, name, _, size, _, _, memory = children
@@ -112,48 +100,31 @@ class Builder(ExpressionBuilder):
         return self._data(children, name, None, shape.value, values_of(factors), memory)
 
     def _data(self, children: Children, name: Any, size: Any, shape: Any, factors: Any, memory: Any) -> nodes.Data:
-        return nodes.Data(
-            name.value,
-            size,
-            shape,
-            factors,
-            value_of(memory),
-            self._whole(children),
-            self._token_span(name),
-            None if memory is None else self._token_span(memory),
-        )
+        memory_span = None if memory is None else self._at(memory)
+        spans = self._whole(children), self._at(name), memory_span
+        return nodes.Data(name.value, size, shape, factors, value_of(memory), *spans)
 
     def imported(self, children: Children) -> nodes.Import:
         _, name, _, path, overrides = children
-        return nodes.Import(
-            name.value,
-            read_string(path.value),
-            values_of(overrides),
-            self._whole(children),
-            self._token_span(name),
-            self._token_span(path),
-        )
+        spans = self._whole(children), self._at(name), self._at(path)
+        return nodes.Import(name.value, read_string(path.value), values_of(overrides), *spans)
 
     def overrides(self, children: Children) -> Piece:
         return self._piece(tuple(children[1::2]), children)
 
+    traits = resource_traits = overrides
+
     def override(self, children: Children) -> nodes.Override:
         name, _, value = children
-        return nodes.Override(name.value, value, self._span(name, value), self._token_span(name))
+        return nodes.Override(name.value, value, self._span(name, value), self._at(name))
 
     # -- kernels and statements ------------------------------------------------------------------
 
     def kernel(self, children: Children) -> nodes.Kernel:
         _, name, formals, _, *members, _ = children
         count = sum(type(member) in _DECLARATIONS for member in members)
-        return nodes.Kernel(
-            name.value,
-            values_of(formals),
-            tuple(members[:count]),
-            tuple(members[count:]),
-            self._whole(children),
-            self._token_span(name),
-        )
+        declarations, body = tuple(members[:count]), tuple(members[count:])
+        return nodes.Kernel(name.value, values_of(formals), declarations, body, self._whole(children), self._at(name))
 
     def formals(self, children: Children) -> Piece:
         return self._piece(tuple(children[1:-1:2]) if children[1] else (), children)
@@ -169,15 +140,8 @@ class Builder(ExpressionBuilder):
         (token,) = children
         if token.type == "STRING":
             return Piece(read_string(token.value), token.start, token.end)
-        self.warnings.append(
-            Diagnostic(
-                "older-spelling",
-                f"the label `{token.value}` without quotes is an older spelling",
-                self._token_span(token),
-                hint=f'write `"{token.value}"`',
-                severity="warning",
-            )
-        )
+        message = f"the label `{token.value}` without quotes is an older spelling"
+        self._warn_older(message, token, f'write `"{token.value}"`')
         return Piece(token.value, token.start, token.end)
 
     def execute(self, children: Children) -> nodes.Execute:
@@ -194,12 +158,9 @@ class Builder(ExpressionBuilder):
             value_of(target),
             values_of(traits),
             self._whole(children),
-            self._token_span(resource),
-            None if target is None else self._token_span(target),
+            self._at(resource),
+            None if target is None else self._at(target),
         )
-
-    def traits(self, children: Children) -> Piece:
-        return self._piece(tuple(children[1::2]), children)
 
     def trait(self, children: Children) -> nodes.Trait:
         name, _, *arguments, _ = children
@@ -207,7 +168,7 @@ class Builder(ExpressionBuilder):
 
     def text(self, children: Children) -> nodes.Text:
         (token,) = children
-        return nodes.Text(read_string(token.value), self._token_span(token))
+        return nodes.Text(read_string(token.value), self._at(token))
 
     def call(self, children: Children) -> nodes.Call:
         _, kernel, _, arguments, _ = children
@@ -215,13 +176,8 @@ class Builder(ExpressionBuilder):
 
     def sample(self, children: Children) -> nodes.Sample:
         _, name, _, distribution, _, arguments, _ = children
-        return nodes.Sample(
-            name.value,
-            distribution.value,
-            values_of(arguments),
-            self._whole(children),
-            self._token_span(distribution),
-        )
+        spans = self._whole(children), self._at(distribution)
+        return nodes.Sample(name.value, distribution.value, values_of(arguments), *spans)
 
     def group(self, children: Children) -> nodes.Group:
         mode, label, body = children
@@ -259,31 +215,21 @@ class Builder(ExpressionBuilder):
 
     def component(self, children: Children) -> nodes.Component:
         type_name, name, _, *items, _ = children
-        return nodes.Component(
-            type_name.value,
-            name.value,
-            tuple(items),
-            self._whole(children),
-            self._token_span(type_name),
-            self._token_span(name),
-        )
+        spans = self._whole(children), self._at(type_name), self._at(name)
+        return nodes.Component(type_name.value, name.value, tuple(items), *spans)
 
     def part(self, children: Children) -> nodes.Part:
         type_name, _, quantity, _, name = children
-        return nodes.Part(type_name.value, quantity, name.value, self._span(type_name, name), self._token_span(name))
+        return nodes.Part(type_name.value, quantity, name.value, self._span(type_name, name), self._at(name))
 
     def property(self, children: Children) -> nodes.Property:
         _, name, _, value, _ = children
-        return nodes.Property(name.value, value, self._whole(children), self._token_span(name))
+        return nodes.Property(name.value, value, self._whole(children), self._at(name))
 
     def resource(self, children: Children) -> nodes.Resource:
         _, name, _, argument, _, _, time, _, traits = children
-        return nodes.Resource(
-            name.value, argument.value, time, values_of(traits), self._whole(children), self._token_span(name)
-        )
-
-    def resource_traits(self, children: Children) -> Piece:
-        return self._piece(tuple(children[1::2]), children)
+        spans = self._whole(children), self._at(name)
+        return nodes.Resource(name.value, argument.value, time, values_of(traits), *spans)
 
     def resource_trait(self, children: Children) -> nodes.ResourceTrait:
         name, _, argument, _, _, time, _ = children
@@ -301,8 +247,8 @@ class Builder(ExpressionBuilder):
 _DECLARATIONS = frozenset({nodes.Parameter, nodes.Enum, nodes.Data, nodes.Import})
 
 _RANKS = {
-    1: ("array-rank", "`{}[]` is an array, this is a table", "write `[][]` for a table, or one row only"),
-    2: ("array-rank", "`{}[][]` is a table, this is an array", "a table is an array of rows: `{{1, 2}, {3, 4}}`"),
+    1: ("`{}[]` is an array, this is a table", "write `[][]` for a table, or one row only"),
+    2: ("`{}[][]` is a table, this is an array", "a table is an array of rows: `{{1, 2}, {3, 4}}`"),
 }
 
 

@@ -7,7 +7,8 @@ so that the same thing is always in the same place.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from fractions import Fraction
 from typing import Any
 
 from aspenpy.language import nodes
@@ -62,7 +63,7 @@ class ExpressionBuilder:
         _, start, end = self._whole(children)
         return Piece(value, start, end)
 
-    def _token_span(self, token: Any) -> Span:
+    def _at(self, token: Any) -> Span:
         return Span(self.source, token.start, token.end)
 
     # -- conditions ------------------------------------------------------------------------------
@@ -82,12 +83,8 @@ class ExpressionBuilder:
         depths = self._depths
         depth = 1 + max([depths.get(id(operand), 0) for operand in operands], default=0)
         if depth > MAXIMUM_DEPTH:
-            fail(
-                "nesting",
-                f"this expression is nested more than {MAXIMUM_DEPTH} levels deep",
-                node.span,
-                hint="give parts of it names of their own with `param`",
-            )
+            message = f"this expression is nested more than {MAXIMUM_DEPTH} levels deep"
+            fail("nesting", message, node.span, hint="give parts of it names of their own with `param`")
         depths[id(node)] = depth
         return node
 
@@ -104,18 +101,15 @@ class ExpressionBuilder:
         return self._deepened(nodes.Power(base, exponent, self._span(base, exponent)), (base, exponent))
 
     def number(self, children: Children) -> nodes.Number:
-        (token,) = children
-        span = Span(self.source, token.start, token.end)
-        try:
-            return nodes.Number(read_number(token.value), token.value, None, span)
-        except LiteralError as error:
-            fail("number", str(error), span)
+        return self._literal(children[0], lambda spelling: (read_number(spelling), None))
 
     def quantity(self, children: Children) -> nodes.Number:
-        (token,) = children
+        return self._literal(children[0], read_quantity)
+
+    def _literal(self, token: Any, read: Callable[[str], tuple[int | Fraction, str | None]]) -> nodes.Number:
         span = Span(self.source, token.start, token.end)
         try:
-            value, unit = read_quantity(token.value)
+            value, unit = read(token.value)
         except LiteralError as error:
             fail("number", str(error), span)
         return nodes.Number(value, token.value, unit, span)
@@ -133,7 +127,7 @@ class ExpressionBuilder:
         function, _, pieces, closing = children
         arguments = values_of(pieces)
         span = self._span(function, closing)
-        node = nodes.Apply(function.value, arguments, span, self._token_span(function))
+        node = nodes.Apply(function.value, arguments, span, self._at(function))
         return self._deepened(node, arguments)
 
     def indexed(self, children: Children) -> Any:
