@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import combinations, product
 from typing import Any
 
-from aspenpy.cost.network.finite_field import Field, field
 from aspenpy.cost.network.topology import NetworkError, Topology, constant, described
 from aspenpy.record import Record
+from tests.network.finite_field import Field, field
 
 MOST_ROUTERS = 100_000
 

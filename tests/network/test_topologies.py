@@ -9,13 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aspenpy.cost.network.bisection import table_3_5_time
-from aspenpy.cost.network.finite_field import field, prime_power
 from aspenpy.cost.network.grids import hypercube, mesh, ring, torus
+from aspenpy.cost.network.slim_fly import prime_power
 from aspenpy.cost.network.topologies import TOPOLOGIES, topology, with_values
 from aspenpy.cost.network.topology import NetworkError, Topology
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import evaluate
 from tests.network.counting import bisection, counted
+from tests.network.finite_field import field
 from tests.network.graphs import graph_of
 
 DIRECT = ("hypercube", "mesh", "torus", "fully_connected", "custom")
@@ -236,7 +237,8 @@ def test_latency_and_bandwidth() -> None:
     assert evaluate(network.latency(Fraction(1, 10), 2, farthest=True)) == 2 + Fraction(4, 10)
     assert evaluate(topology("star", nodes=4).latency(1)) == 2
     assert evaluate(network.bisection_bandwidth(5)) == 10
-    assert evaluate(fat_tree(2, 3).links_per_node) == 3
+    network = fat_tree(2, 3)
+    assert evaluate((network.links + network.terminal_links) / network.nodes) == 3
 
 
 # -- mistakes --------------------------------------------------------------------------------------

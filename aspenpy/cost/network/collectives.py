@@ -168,7 +168,8 @@ def _rabenseifner(p: Expr, m: Expr) -> Cost:
 
 
 def _ring_allgather(p: Expr, m: Expr) -> Cost:
-    """Every contribution goes once round a ring. TRG section 4.1."""
+    """Every contribution goes once round a ring, TRG section 4.1; and pairwise alltoall, where in round i each rank
+    sends what it has for the rank i further, section 4.3."""
     n = p - 1
     return Cost(n, n * m, graph.ZERO, n * p, n * p * m, n, n * m)
 
@@ -194,11 +195,6 @@ def _halving_reduce_scatter(p: Expr, m: Expr) -> Cost:
     """Pairs at distances P/2, P/4, ..., 1 exchange the halves they will not keep. TRG section 4.4."""
     s, pieces = steps(p), (p - 1) * m / p
     return Cost(s, pieces, pieces, s * p, p * pieces, s, pieces)
-
-
-def _pairwise_alltoall(p: Expr, m: Expr) -> Cost:
-    """In round i each rank sends what it has for the rank i further. TRG section 4.3."""
-    return _ring_allgather(p, m)
 
 
 def _bruck_alltoall(p: Expr, m: Expr) -> Cost:
@@ -252,7 +248,7 @@ ALGORITHMS: dict[tuple[str, str], Algorithm] = {
         Algorithm("allgather", "bruck", _doubling_allgather, "TRG 4.1"),
         Algorithm("reduce_scatter", "pairwise", _pairwise_reduce_scatter, "TRG 4.4"),
         Algorithm("reduce_scatter", "recursive_halving", _halving_reduce_scatter, "TRG 4.4", power_of_two=True),
-        Algorithm("alltoall", "pairwise", _pairwise_alltoall, "TRG 4.3"),
+        Algorithm("alltoall", "pairwise", _ring_allgather, "TRG 4.3"),
         Algorithm("alltoall", "bruck", _bruck_alltoall, "Bruck et al. 1997"),
         Algorithm("barrier", "dissemination", _dissemination, "Hensgen et al. 1988"),
         Algorithm("barrier", "recursive_doubling", _doubling_barrier, "TRG 4.5"),

@@ -38,8 +38,6 @@ def custom(edges: Iterable[tuple[Size, Size]]) -> Topology:
         nodes=graph.number(count),
         routers=graph.number(count),
         links=graph.number(len(pairs)),
-        terminal_links=graph.ZERO,
-        terminal_hops=graph.ZERO,
         radix=graph.number(max(ports)),
         diameter=graph.number(len(reached) - 1),
         average_distance=graph.number(total) / (count * (count - 1)),

@@ -15,8 +15,9 @@ from aspenpy.cost.network.topology import (
     constants,
     floor,
     is_odd,
+    on_routers,
     whole,
-)  # fmt: skip
+)
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.record import Record
@@ -68,10 +69,8 @@ def aries(
     """
     r, c = whole(rows, "rows", "the rows of a group"), whole(columns, "columns", "the columns of a group")
     p, a, h, g = _sizes(nodes_per_router, r * c, global_links, groups)
-    in_row, in_column = (
-        whole(row_links, "row_links", "the links between two routers of a row"),
-        whole(column_links, "column_links", "the links between two routers of a column"),
-    )
+    in_row = whole(row_links, "row_links", "the links between two routers of a row")
+    in_column = whole(column_links, "column_links", "the links between two routers of a column")
     ports = (c - 1) * in_row + (r - 1) * in_column
     farthest = graph.apply("min", r - 1, 1) + graph.apply("min", c - 1, 1)
     group = Group(a, a * ports / 2, ports, farthest, (r - 1) + (c - 1) + 2 * (r - 1) * (c - 1))
@@ -118,8 +117,7 @@ def _joined(
         nodes=nodes,
         routers=group.routers * g,
         links=g * group.links + g * (g - 1) / 2 * joining,
-        terminal_links=nodes,
-        terminal_hops=graph.number(2),
+        **on_routers(nodes),
         radix=p + group.ports + h,
         diameter=graph.apply("max", far, group.diameter),
         average_distance=average(p**2 * (g * group.routers * group.distances + g * (g - 1) * between), nodes),

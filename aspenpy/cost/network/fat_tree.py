@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from aspenpy.cost.network.topology import NetworkError, Size, Topology, average, floor, is_odd, whole
+from aspenpy.cost.network.topology import NetworkError, Size, Topology, average, floor, is_odd, on_routers, whole
 from aspenpy.expr import graph
 
 
@@ -30,8 +30,7 @@ def fat_tree(arity: Size, levels: Size, taper: Size = 1) -> Topology:
         nodes=nodes,
         routers=n * leaves,
         links=(n - 1) * switches,
-        terminal_links=nodes,
-        terminal_hops=graph.number(2),
+        **on_routers(nodes),
         radix=graph.if_else(graph.compare("==", n, 1), down, down + k),
         diameter=2 * (n - 1),
         average_distance=average(nodes * t * hops, nodes),

@@ -45,12 +45,8 @@ class Placement(Record):
     def ranks_per_node(self) -> int:
         return self.ranks // prod(self.nodes)
 
-    def node_of(self, rank: int) -> Coordinates:
-        """The coordinates of a rank's node."""
-        return self.all_nodes()(rank)
-
     def all_nodes(self) -> Callable[[int], Coordinates]:
-        """`node_of` for many ranks: `random` deals them out once, and raises NetworkError for too many of them."""
+        """The coordinates of any rank's node. Raises NetworkError where `random` would have to deal out too many."""
         each = self.ranks_per_node
         if self.order == "aligned":
             lengths = [ranks // nodes for ranks, nodes in zip(self.grid, self.nodes, strict=True)]

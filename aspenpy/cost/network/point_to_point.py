@@ -27,11 +27,6 @@ class Hockney(Record):
         """alpha + m / B."""
         return graph.add(self.latency, graph.div(size, self.bandwidth))
 
-    @property
-    def half_size(self) -> Expr:
-        """n_1/2, the bytes of a message that gets half of the bandwidth: alpha * B."""
-        return graph.mul(self.latency, self.bandwidth)
-
 
 class LogP(Record):
     """Short messages between processors (Culler et al., "LogP: towards a realistic model of parallel computation",
@@ -65,12 +60,6 @@ class LogGP(Record):
     def time(self, size: Size) -> Expr:
         """o + (k-1) G + L + o for k bytes."""
         return graph.add(self.overhead, graph.sub(size, 1) * self.byte_gap, self.latency, self.overhead)
-
-    def train(self, messages: Size, size: Size) -> Expr:
-        """So many messages of k bytes, one behind the other: each starts a gap, or its overhead, after the last byte
-        of the one before."""
-        every = graph.apply("max", self.gap, self.overhead) + graph.sub(size, 1) * self.byte_gap
-        return self.time(size) + graph.sub(messages, 1) * every
 
 
 class Arrival(Record):

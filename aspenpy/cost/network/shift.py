@@ -15,9 +15,6 @@ from aspenpy.cost.network.topology import Size, Topology, floor
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 
-EXACT = ("torus", "mesh", "hypercube", "fat_tree", "star")
-"""Topologies of which the distance is exact. On others, nodes that are not the same are an average distance apart."""
-
 
 def off_node(shift: Size, ranks_per_node: Size, nodes: Size) -> Expr:
     """The part of the ranks (0 to 1) whose partner, `shift` ranks further, is on another node."""
@@ -26,7 +23,8 @@ def off_node(shift: Size, ranks_per_node: Size, nodes: Size) -> Expr:
 
 
 def distance(topology: Topology, shift: Size, ranks_per_node: Size = 1) -> Expr:
-    """The average hops between the nodes of a rank and of the one `shift` ranks further."""
+    """The average hops between the nodes of a rank and of the one `shift` ranks further: exact on tori, meshes,
+    hypercubes, fat trees and stars; on others two different nodes are the average distance apart."""
     s, r = graph.coerced(shift), graph.coerced(ranks_per_node)
     sizes = dict(topology.parameters)
     if topology.kind in ("torus", "mesh"):

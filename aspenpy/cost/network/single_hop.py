@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from aspenpy.cost.network.topology import Size, Topology, average, floor, whole
+from aspenpy.cost.network.topology import Size, Topology, average, floor, on_routers, whole
 from aspenpy.expr import graph
 
 
@@ -15,8 +15,6 @@ def fully_connected(nodes: Size) -> Topology:
         nodes=n,
         routers=n,
         links=n * (n - 1) / 2,
-        terminal_links=graph.ZERO,
-        terminal_hops=graph.ZERO,
         radix=n - 1,
         diameter=graph.apply("min", n - 1, 1),
         average_distance=average(n * (n - 1), n),
@@ -33,8 +31,7 @@ def star(nodes: Size) -> Topology:
         nodes=n,
         routers=graph.ONE,
         links=graph.ZERO,
-        terminal_links=n,
-        terminal_hops=graph.number(2),
+        **on_routers(n),
         radix=n,
         diameter=graph.ZERO,
         average_distance=graph.ZERO,

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from aspenpy.cost.network.finite_field import prime_power
-from aspenpy.cost.network.topology import NetworkError, Size, Topology, average, floor, whole
+from math import isqrt
+
+from aspenpy.cost.network.topology import NetworkError, Size, Topology, average, floor, on_routers, whole
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
+
+LARGEST_ORDER = 1_000_000_000_000
+"""Its factors are found by trying all up to its root; larger numbers count as no prime powers."""
 
 
 def slim_fly(order: Size, nodes_per_router: Size | None = None) -> Topology:
@@ -32,8 +36,7 @@ def slim_fly(order: Size, nodes_per_router: Size | None = None) -> Topology:
         nodes=nodes,
         routers=routers,
         links=routers * ports / 2,
-        terminal_links=nodes,
-        terminal_hops=graph.number(2),
+        **on_routers(nodes),
         radix=ports + p,
         diameter=graph.number(2),
         average_distance=average(p**2 * routers * distances, nodes),
@@ -52,3 +55,15 @@ def _near(order: int) -> str:
     below = next((n for n in range(order - 1, 2, -1) if prime_power(n)), None)
     above = next(n for n in range(max(order, 2) + 1, 2 * order + 4) if prime_power(n))
     return f"{above} is one" if below is None else f"{below} and {above} are such powers"
+
+
+def prime_power(number: int) -> tuple[int, int] | None:
+    """(p, n) where the number is p^n, p prime and n at least 1."""
+    if not 2 <= number <= LARGEST_ORDER:
+        return None
+    prime = next((factor for factor in range(2, isqrt(number) + 1) if number % factor == 0), number)
+    exponent = 0
+    while number % prime == 0:
+        number //= prime
+        exponent += 1
+    return (prime, exponent) if number == 1 else None

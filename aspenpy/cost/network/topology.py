@@ -56,18 +56,13 @@ class Topology(Record):
     nodes: Expr
     routers: Expr
     links: Expr
-    terminal_links: Expr
-    terminal_hops: Expr
     radix: Expr
     diameter: Expr
     average_distance: Expr
     bisection: Expr
+    terminal_links: Expr = graph.ZERO
+    terminal_hops: Expr = graph.ZERO
     bounds: tuple[tuple[str, Bound], ...] = ()
-
-    @property
-    def links_per_node(self) -> Expr:
-        """All links, terminal ones included, over the nodes: what the wiring costs."""
-        return (self.links + self.terminal_links) / self.nodes
 
     def bound(self, figure: str) -> Bound | None:
         """Which kind of bound a figure is; None for one that is exact."""
@@ -119,6 +114,11 @@ def floor(value: Size) -> Expr:
 def is_odd(value: Expr) -> Expr:
     """1 for an odd number, 0 for an even one."""
     return graph.apply("mod", value, 2)
+
+
+def on_routers(nodes: Expr) -> dict[str, Any]:
+    """The terminal links of nodes that hang on routers, and the hops that they add to a route."""
+    return {"terminal_links": nodes, "terminal_hops": graph.number(2)}
 
 
 def average(total: Expr, nodes: Expr) -> Expr:

@@ -7,26 +7,11 @@ first; polynomials are multiplied modulo an irreducible one of degree n.
 from __future__ import annotations
 
 from itertools import product
-from math import isqrt
 
+from aspenpy.cost.network.slim_fly import prime_power
 from aspenpy.record import Record
 
-LARGEST_ORDER = 1_000_000_000_000
-"""Whose factors are found by trying all up to its root; larger ones count as no prime powers."""
-
 Polynomial = tuple[int, ...]
-
-
-def prime_power(number: int) -> tuple[int, int] | None:
-    """(p, n) where the number is p^n, p prime and n at least 1."""
-    if not 2 <= number <= LARGEST_ORDER:
-        return None
-    prime = next((factor for factor in range(2, isqrt(number) + 1) if number % factor == 0), number)
-    exponent = 0
-    while number % prime == 0:
-        number //= prime
-        exponent += 1
-    return (prime, exponent) if number == 1 else None
 
 
 class Field(Record):
