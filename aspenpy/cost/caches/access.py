@@ -59,9 +59,9 @@ class Stencil(Record):
         """One sweep over the grid, rim included."""
         loops, stride = [], self.word
         for extent in self.extents:
-            trips = graph.add(extent, graph.number(2 * self.radius))
+            trips = extent + 2 * self.radius
             loops.append(Loop(stride, trips))
-            stride = graph.mul(stride, trips)
+            stride = stride * trips
         return Nest(self.word, tuple(loops))
 
 
@@ -102,7 +102,7 @@ class Access(Record):
         """Accesses of one sweep, where the pattern says how many."""
         pattern = self.pattern
         if isinstance(pattern, Stencil):
-            return graph.mul(graph.number(pattern.points), *pattern.extents)
+            return graph.mul(pattern.points, *pattern.extents)
         return pattern.nest.accesses if isinstance(pattern, Affine) and pattern.own else None
 
     @property
@@ -117,8 +117,7 @@ class Access(Record):
 
 class Reader(Record):
     """What reading a trait needs to know: the sizes of data structures in bytes, the arrays behind names, and how to
-    read the histogram in a file: distances in lines, the share of all accesses that has
-    each, and that of first touches."""
+    read the histogram in a file: distances in lines, the share of all accesses at each, and that of first touches."""
 
     sizes: Mapping[str, Expr]
     definitions: Mapping[Expr, Expr]
@@ -138,7 +137,7 @@ def read_access(requirement: flow.Requirement, reader: Reader, passed_over: froz
         message = f"an access has one pattern, and this is `{patterns[0].name}` and `{patterns[1].name}`"
         fail("two-patterns", message, patterns[1].span, hint="keep the one that says more")
     word = graph.number(DEFAULT_WORD) if requirement.size is None else requirement.size
-    accesses = graph.div(requirement.amount, word) if requirement.size is None else requirement.quantity
+    accesses = requirement.amount / word if requirement.size is None else requirement.quantity
     request = _Request(requirement, word, accesses, patterns[0], traits.get("reuse"), reader, [])
     pattern = PATTERNS[patterns[0].name](request)
     if isinstance(pattern, Affine) and pattern.own:
@@ -185,24 +184,22 @@ class _Request(Record):
         (times, *rest) = self.reuse.arguments or (None,)
         if rest or not isinstance(times, Expr):
             fail("wrong-arguments", "`reuse` is written `reuse(times)`", self.reuse.span)
-        self.require(
-            times, graph.ONE, self.reuse, "`reuse` sweeps the data at least once", "without it, they are swept once"
-        )
+        message = "`reuse` sweeps the data at least once"
+        self.require(times, graph.ONE, self.reuse, message, "without it, they are swept once")
         return times
 
     def require(self, value: Expr, least: Expr, trait: flow.Trait, message: str, hint: str) -> None:
         """Refuses an argument of a trait below `least`: at once where it is known, else where it has a value."""
         mistake = Diagnostic(SENSELESS, message, trait.span, hint=hint)
-        check = graph.if_else(graph.compare("<", value, least), graph.failure(mistake), graph.ONE)
+        check = graph.if_else(graph.compare("<", value, least), graph.failure(mistake), 1)
         if check.kind == "failure":
             raise AspenError(mistake)
         self.checks.append(check)
 
     def step(self, stride: Expr, trips: Sequence[Expr]) -> Expr:
         """The bytes that a loop goes on by, whichever way it runs. Sizes and trips are not negative."""
-        self.checks.append(
-            whole(stride, self.trait.span, "a loop moves on by whole bytes; choose sizes that divide each other")
-        )
+        hint = "a loop moves on by whole bytes; choose sizes that divide each other"
+        self.checks.append(whole(stride, self.trait.span, hint))
         positive = {self.word, *trips}
         upward = term(stride)
         if upward.coefficient >= 0 and all(base in positive for base, _ in upward.powers):
@@ -226,7 +223,7 @@ def _swept(request: _Request, stride: Expr, accesses: Expr) -> Affine:
     """`reuse(times)`: the sweep is one of so many over the same data."""
     if request.reuse is None:
         return Affine(Nest(request.word, (Loop(stride, accesses),)), own=False)
-    sweep = Loop(stride, graph.div(accesses, request.times))
+    sweep = Loop(stride, accesses / request.times)
     return Affine(Nest(request.word, (sweep, Loop(graph.ZERO, request.times))), own=False)
 
 
@@ -236,8 +233,8 @@ def _blocked(request: _Request) -> Affine:
     hint = "give the bytes of a block, as in `blocked(4096)`"
     request.require(size, request.word, request.trait, "a block of `blocked` holds at least one word", hint)
     request.checks.append(whole(size, request.trait.span, DIVIDING))
-    words = graph.div(size, request.word)
-    blocks = graph.div(request.accesses, graph.mul(words, request.times))
+    words = size / request.word
+    blocks = request.accesses / (words * request.times)
     loops = (Loop(request.word, words), Loop(graph.ZERO, request.times), Loop(size, blocks))
     return Affine(Nest(request.word, loops), own=False)
 
@@ -258,11 +255,11 @@ def _not_too_many(nest: Nest, request: _Request) -> Expr:
     """1, or the mistake, told when it has a value, of a nest that makes more accesses than the requirement asks for."""
     if certainly_at_most(nest.accesses, request.accesses):
         return graph.ONE
-    slack = graph.mul(request.accesses, graph.number(1 + 1e-9))
+    slack = request.accesses * (1 + 1e-9)
     message = "the nest makes more accesses than the requirement asks for"
     hint = "the product of the trips is at most the number of words"
     wrong = graph.failure(Diagnostic("nest-too-large", message, request.trait.span, hint=hint))
-    return graph.if_else(graph.compare("<=", nest.accesses, slack), graph.ONE, wrong)
+    return graph.if_else(graph.compare("<=", nest.accesses, slack), 1, wrong)
 
 
 def _stencil(request: _Request) -> Stencil:
@@ -293,12 +290,8 @@ def _random(request: _Request) -> Scattered:
     if size is None:
         verb = "to" if request.requirement.resource == "stores" else "from"
         message = "`random` needs the data structure that is accessed, to know its size"
-        fail(
-            "no-data",
-            message,
-            request.trait.span,
-            hint=f"write `{verb} NAME` before `as`, and declare `data NAME [bytes]`",
-        )
+        hint = f"write `{verb} NAME` before `as`, and declare `data NAME [bytes]`"
+        fail("no-data", message, request.trait.span, hint=hint)
     return Scattered(size)
 
 
@@ -329,10 +322,10 @@ def _rdd(request: _Request) -> Distances:
     if len(cdf) != len(values):
         message = f"the distribution has {len(cdf)} steps and {len(values)} distances"
         fail("wrong-distribution", message, request.trait.span, hint="give one distance a step")
-    ends = graph.apply("abs", graph.sub(cdf[-1], graph.ONE))
-    last = _unless(graph.compare(">", ends, graph.number(1e-6)), cdf[-1], "does not end at 1", request.trait)
-    rises = [graph.sub(high, low) for low, high in zip((graph.ZERO, *cdf[:-1]), (*cdf[:-1], last), strict=True)]
-    shares = [_unless(graph.compare("<", rise, graph.ZERO), rise, "is not increasing", request.trait) for rise in rises]
+    ends = graph.apply("abs", cdf[-1] - 1)
+    last = _unless(graph.compare(">", ends, 1e-6), cdf[-1], "does not end at 1", request.trait)
+    rises = [high - low for low, high in zip((graph.ZERO, *cdf[:-1]), (*cdf[:-1], last), strict=True)]
+    shares = [_unless(graph.compare("<", rise, 0), rise, "is not increasing", request.trait) for rise in rises]
     return Distances(tuple(_distance(value, request.trait) for value in values), tuple(shares), unit)
 
 
@@ -351,7 +344,7 @@ def _counted(request: _Request, values: int, form: str) -> tuple[list[Expr], str
 
 def _distance(value: Expr, trait: flow.Trait) -> Expr:
     diagnostic = Diagnostic("negative-distance", "a reuse distance is not negative", trait.span)
-    return graph.if_else(graph.compare("<", value, graph.ZERO), graph.failure(diagnostic), value)
+    return graph.if_else(graph.compare("<", value, 0), graph.failure(diagnostic), value)
 
 
 def _unless(wrong: Expr, value: Expr, words: str, trait: flow.Trait) -> Expr:

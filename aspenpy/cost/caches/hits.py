@@ -53,13 +53,13 @@ def _affine(access: Access, around: Around, level: Level) -> list[Touches]:
         passes = product(outer.trips for outer in nest.loops[depth:])
         if nest.crosses(depth):
             moving = product(outer.trips for outer in nest.loops[depth:] if outer.moves)
-            seams = graph.sub(nest.lines_by_rows(depth, level.line), all_lines)
+            seams = nest.lines_by_rows(depth, level.line) - all_lines
             share, distance = hits(nest, others, Window(depth, depth, 0), level)
-            found.append(Touches(graph.mul(_at_least_none(seams), moving), share, _but_its_own(distance)))
+            found.append(Touches(_at_least_none(seams) * moving, share, _but_its_own(distance)))
         share, distance = reuse(nest, others, depth, level)
-        again = _at_least_none(graph.sub(graph.mul(loop.trips, inner), all_lines))
+        again = _at_least_none(loop.trips * inner - all_lines)
         near = not any(inner_loop.moves for inner_loop in nest.loops[: depth - 1])
-        found.append(Touches(graph.mul(again, passes), share, _but_its_own(distance), near))
+        found.append(Touches(again * passes, share, _but_its_own(distance), near))
     return [*found, _first(access, nest, around, level)]
 
 
@@ -68,18 +68,18 @@ def _first(access: Access, nest: Nest, around: Around, level: Level) -> Touches:
     if not access.warm:
         return Touches(lines, graph.ZERO, graph.ZERO)
     arrays = [(other, other.lines(len(other.loops), level.line)) for other in (nest, *around.others)]
-    everything = graph.div(around.all_bytes, level.line)
+    everything = around.all_bytes / level.line
     gone = missing_share(nest, arrays, everything, level)
-    return Touches(lines, graph.sub(graph.ONE, gone), everything)
+    return Touches(lines, 1 - gone, everything)
 
 
 def _but_its_own(lines: Expr) -> Expr:
     """The other lines among those between two touches of one."""
-    return _at_least_none(graph.sub(lines, graph.ONE))
+    return _at_least_none(lines - 1)
 
 
 def _at_least_none(count: Expr) -> Expr:
-    return graph.apply("max", graph.ZERO, count)
+    return graph.apply("max", 0, count)
 
 
 def _stencil(access: Access, around: Around, level: Level) -> list[Touches]:
@@ -98,16 +98,16 @@ def _stencil(access: Access, around: Around, level: Level) -> list[Touches]:
     found, known = list[Touches](), sweep_lines
     for axis in range(len(pattern.extents) - 1, 0, -1):
         layers = graph.mul(sweeps, *pattern.extents[axis:])
-        distance = graph.add(_layers(pattern, nest, axis, level), graph.div(graph.add(*others), layers))
+        distance = _layers(pattern, nest, axis, level) + graph.add(*others) / layers
         all_layers = graph.mul(_layers(pattern, nest, axis, level), *pattern.extents[axis:])
-        repeated = graph.mul(_at_least_none(graph.sub(all_layers, known)), sweeps)
-        found.insert(0, Touches(repeated, kept(graph.div(distance, level.sets), level), _but_its_own(distance)))
+        repeated = _at_least_none(all_layers - known) * sweeps
+        found.insert(0, Touches(repeated, kept(distance / level.sets, level), _but_its_own(distance)))
         known = graph.apply("max", known, all_layers)
-    words = graph.sub(access.accesses, graph.mul(known, sweeps))
+    words = access.accesses - known * sweeps
     found.append(Touches(_at_least_none(words), graph.ONE, graph.ZERO, near=True))
     everything = graph.add(sweep_lines, *others)
-    again = graph.mul(sweep_lines, _at_least_none(graph.sub(sweeps, graph.ONE)))
-    found.append(Touches(again, kept(graph.div(everything, level.sets), level), _but_its_own(everything)))
+    again = sweep_lines * _at_least_none(sweeps - 1)
+    found.append(Touches(again, kept(everything / level.sets, level), _but_its_own(everything)))
     return [*found, _first(access, nest, around, level)]
 
 
@@ -116,12 +116,10 @@ def _layers(pattern: Stencil, nest: Nest, axis: int, level: Level) -> Expr:
     beside its middle have no rim."""
     full = nest.lines(axis, level.line)
     if not pattern.star:
-        return graph.mul(graph.number(pattern.streams(len(pattern.extents) - axis)), full)
-    beside = [
-        graph.div(extent, graph.add(extent, graph.number(2 * pattern.radius))) for extent in pattern.extents[1:axis]
-    ]
+        return pattern.streams(len(pattern.extents) - axis) * full
+    beside = [extent / (extent + 2 * pattern.radius) for extent in pattern.extents[1:axis]]
     others = graph.number(pattern.streams(len(pattern.extents) - axis) - 1)
-    return graph.add(full, graph.mul(others, full, *beside))
+    return full + graph.mul(others, full, *beside)
 
 
 def _scattered(access: Access, around: Around, level: Level) -> list[Touches]:
@@ -129,11 +127,11 @@ def _scattered(access: Access, around: Around, level: Level) -> list[Touches]:
     and k accesses touch N (1 - (1 - 1/N)^k) different lines of N."""
     pattern = access.pattern
     assert isinstance(pattern, Scattered)
-    lines = graph.apply("max", graph.ONE, graph.div(pattern.table, level.line))
-    untouched = graph.power(graph.sub(graph.ONE, graph.div(graph.ONE, lines)), access.accesses)
-    different = graph.mul(lines, graph.sub(graph.ONE, untouched))
-    held = graph.apply("min", graph.ONE, graph.div(level.lines, lines))
-    again = _at_least_none(graph.sub(access.accesses, different))
+    lines = graph.apply("max", 1, pattern.table / level.line)
+    untouched = (1 - 1 / lines) ** access.accesses
+    different = lines * (1 - untouched)
+    held = graph.apply("min", 1, level.lines / lines)
+    again = _at_least_none(access.accesses - different)
     return [Touches(again, held, lines), Touches(different, graph.ZERO, graph.ZERO)]
 
 
@@ -143,17 +141,17 @@ def _distances(access: Access, around: Around, level: Level) -> list[Touches]:
     assert isinstance(pattern, Distances)
     found = []
     for distance, share in zip(pattern.distances, pattern.shares, strict=True):
-        lines = graph.mul(distance, _lines_a_unit(pattern.unit, access, level))
-        count = graph.mul(access.accesses, share)
+        lines = distance * _lines_a_unit(pattern.unit, access, level)
+        count = access.accesses * share
         found.append(Touches(count, level.holds(lines), lines))
-    return [*found, Touches(graph.mul(access.accesses, pattern.first), graph.ZERO, graph.ZERO)]
+    return [*found, Touches(access.accesses * pattern.first, graph.ZERO, graph.ZERO)]
 
 
 def _lines_a_unit(unit: str, access: Access, level: Level) -> Expr:
     """Lines that a distance of one covers: of words and bytes side by side, a line holds many (decision D12)."""
     if unit == "line":
         return graph.ONE
-    return graph.div(access.word if unit == "word" else graph.ONE, level.line)
+    return (access.word if unit == "word" else graph.ONE) / level.line
 
 
 def _randomly_replaced(found: list[Touches], level: Level) -> list[Touches]:
@@ -163,15 +161,15 @@ def _randomly_replaced(found: list[Touches], level: Level) -> list[Touches]:
     visits = [part for part in found if not part.near]
     first = graph.add(*(part.count for part in visits if part.hits is graph.ZERO))
     filling = graph.apply("min", first, level.lines)
-    count = graph.apply("max", graph.ONE, graph.sub(graph.add(*(part.count for part in visits)), filling))
+    count = graph.apply("max", 1, graph.add(*(part.count for part in visits)) - filling)
     again = [part for part in visits if part.hits is not graph.ZERO]
-    shares = [graph.div(part.count, count) for part in again]
+    shares = [part.count / count for part in again]
     between = dict(zip(again, _visits_between([part.distance for part in again], shares), strict=True))
     pairs = [value for part, share in zip(again, shares, strict=True) for value in (between[part], share)]
     misses = graph.apply("random_misses", level.lines, *(pairs or [graph.ZERO, graph.ZERO]))
-    stays = graph.sub(graph.ONE, graph.div(misses, level.lines))
-    hits = [graph.power(stays, between.get(part, part.distance)) for part in found]
-    return [part.replace(hits=graph.mul(hit, _has_distance(part))) for part, hit in zip(found, hits, strict=True)]
+    stays = 1 - misses / level.lines
+    hits = [stays ** between.get(part, part.distance) for part in found]
+    return [part.replace(hits=hit * _has_distance(part)) for part, hit in zip(found, hits, strict=True)]
 
 
 def _visits_between(distances: list[Expr], shares: list[Expr]) -> list[Expr]:
@@ -184,10 +182,10 @@ def _visits_between(distances: list[Expr], shares: list[Expr]) -> list[Expr]:
     visits, met, further = graph.ZERO, graph.ZERO, graph.ONE
     found = []
     for distance, share in zip(distances, shares, strict=True):
-        visits = graph.add(visits, graph.div(_at_least_none(graph.sub(distance, met)), further))
+        visits = visits + _at_least_none(distance - met) / further
         found.append(visits)
         met = graph.apply("max", met, distance)
-        further = graph.apply("max", RARE, graph.sub(further, share))
+        further = graph.apply("max", RARE, further - share)
     return found
 
 

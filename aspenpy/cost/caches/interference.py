@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from aspenpy.cost.caches.level import Level
@@ -68,20 +69,20 @@ def load(nest: Nest, between: Window, level: Level) -> Load:
     """What one array brings into the window."""
     inner = nest.lines(between.depth, level.line)
     covered = _sets(nest, between.depth, inner, [], level)
-    found = Load(inner, graph.div(inner, covered), graph.div(covered, level.sets))
+    found = Load(inner, inner / covered, covered / level.sets)
     shifts = [loop for loop in nest.loops[between.depth : between.carried] if loop.moves]
     if between.place <= 1 or not shifts:
         return found
     again = graph.apply("min", nest.lines(between.place - 1, level.line), _moved_on(nest, between, level))
     more = _sets(nest, between.place - 1, again, [], level)
-    both = _sets(nest, between.depth, graph.add(inner, inner), shifts, level)
-    fresh = graph.apply("min", graph.ONE, graph.apply("max", graph.ZERO, graph.div(graph.sub(both, covered), covered)))
-    others = graph.apply("max", graph.ONE, graph.sub(level.sets, covered))
+    both = _sets(nest, between.depth, inner + inner, shifts, level)
+    fresh = graph.apply("min", 1, graph.apply("max", 0, (both - covered) / covered))
+    others = graph.apply("max", 1, level.sets - covered)
     moved: Load = found.replace(
-        lines=graph.add(inner, again),
-        moved=graph.div(again, graph.apply("max", RARE, more)),
-        beside=graph.div(graph.mul(more, graph.sub(graph.ONE, fresh)), covered),
-        apart=graph.apply("min", graph.ONE, graph.div(graph.mul(more, fresh), others)),
+        lines=inner + again,
+        moved=again / graph.apply("max", RARE, more),
+        beside=more * (1 - fresh) / covered,
+        apart=graph.apply("min", 1, more * fresh / others),
     )
     return moved
 
@@ -102,9 +103,9 @@ def _moved_on(nest: Nest, between: Window, level: Level) -> Expr:
     if between.depth < between.carried - 1:
         return inner
     loop = nest.loops[between.carried - 1]
-    grown = graph.sub(nest.lines(between.carried, level.line), inner)
-    others = graph.apply("max", graph.ONE, graph.sub(loop.trips, graph.ONE))
-    return graph.apply("max", graph.ZERO, graph.div(grown, others))
+    grown = nest.lines(between.carried, level.line) - inner
+    others = graph.apply("max", 1, loop.trips - 1)
+    return graph.apply("max", 0, grown / others)
 
 
 def overlap(own: Nest, other: Nest, there: Load, between: Window, level: Level) -> Expr:
@@ -122,23 +123,22 @@ def overlap(own: Nest, other: Nest, there: Load, between: Window, level: Level) 
     for mine, theirs in zip(own.loops[between.depth :], other.loops[between.depth :], strict=True):
         if mine.stride is theirs.stride:
             continue
-        drift = graph.apply("abs", graph.sub(mine.stride, theirs.stride))
+        drift = graph.apply("abs", mine.stride - theirs.stride)
         trips = graph.apply("max", mine.trips, theirs.trips)
         along = graph.compare("<", drift, level.line)
-        way = graph.mul(drift, graph.sub(trips, graph.ONE))
-        extent = graph.add(extent, graph.if_else(along, way, graph.ZERO))
-        differences.append(graph.if_else(along, graph.ZERO, drift))
+        way = drift * (trips - 1)
+        extent += graph.if_else(along, way, 0)
+        differences.append(graph.if_else(along, 0, drift))
     differences += [
-        graph.if_else(graph.compare("<", loop.stride, level.line), graph.ZERO, loop.stride)
-        for loop in own.moving(between.depth)
+        graph.if_else(graph.compare("<", loop.stride, level.line), 0, loop.stride) for loop in own.moving(between.depth)
     ]
     reach = graph.apply("max", level.line, other.run(between.depth, level.line))
-    together = graph.apply("min", graph.ONE, graph.div(reach, graph.apply("max", level.line, extent)))
-    filled = graph.div(graph.mul(there.share, period), graph.apply("min", reach, period))
-    around = graph.mul(together, graph.apply("min", graph.ONE, filled))
-    within = all_multiples(differences, graph.apply("max", graph.ONE, other.pitch(between.depth, level.line)))
+    together = graph.apply("min", 1, reach / graph.apply("max", level.line, extent))
+    filled = there.share * period / graph.apply("min", reach, period)
+    around = together * graph.apply("min", 1, filled)
+    within = all_multiples(differences, graph.apply("max", 1, other.pitch(between.depth, level.line)))
     found = graph.if_else(within, together, around)
-    return graph.if_else(all_multiples(differences, period), found, graph.ZERO)
+    return graph.if_else(all_multiples(differences, period), found, 0)
 
 
 def reuse(own: Nest, others: Sequence[Nest], carried: int, level: Level) -> tuple[Expr, Expr]:
@@ -153,7 +153,7 @@ def reuse(own: Nest, others: Sequence[Nest], carried: int, level: Level) -> tupl
     loop = own.loops[carried - 1]
     if not inner or not loop.moves or own.moving(carried)[-1] is not loop:
         return found, lines
-    gap = graph.apply("abs", graph.sub(loop.stride, own.span(inner)))
+    gap = graph.apply("abs", loop.stride - own.span(inner))
     seam, few = hits(own, others, Window(carried, 0, 0), level)
     goes_on = graph.compare("<", gap, level.line)
     return graph.if_else(goes_on, seam, found), graph.if_else(goes_on, few, lines)
@@ -166,11 +166,11 @@ def hits(own: Nest, others: Sequence[Nest], between: Window, level: Level) -> tu
     one of 8.3 on average is 9 in three sets of ten, in whichever sets those of the others are higher.
     """
     mine = load(own, between, level)
-    arrays = [_Array(other, count, load(other, between, level)) for other, count in _counted(others)]
+    arrays = [_Array(other, count, load(other, between, level)) for other, count in Counter(others).items()]
     met = []
     for array in arrays:
         own_there = overlap(own, array.nest, array.load, between, level)
-        shared = _shared_by(own, array.nest, mine, array.load, between, level)
+        shared = overlap(array.nest, own, mine, between, level) * (array.load.share / mine.share)
         met.append(graph.apply("max", array.load.share, own_there, shared))
     in_set = [mine.each, *mine.after(there=True)]
     for array, chance in zip(arrays[MOST_TOLD_APART:], met[MOST_TOLD_APART:], strict=True):
@@ -181,7 +181,7 @@ def hits(own: Nest, others: Sequence[Nest], between: Window, level: Level) -> tu
         for place, later in enumerate(apart)
         for earlier in apart[:place]
     }
-    lines = (graph.mul(graph.number(array.count), array.load.lines) for array in arrays)
+    lines = (array.count * array.load.lines for array in arrays)
     found = _cases(list(zip(apart, met, strict=False)), [], in_set, common, level)
     return found, graph.add(mine.lines, *lines)
 
@@ -192,18 +192,6 @@ class _Array(Record):
     nest: Nest
     count: int
     load: Load
-
-
-def _counted(nests: Sequence[Nest]) -> list[tuple[Nest, int]]:
-    found: dict[Nest, int] = {}
-    for nest in nests:
-        found[nest] = found.get(nest, 0) + 1
-    return list(found.items())
-
-
-def _shared_by(own: Nest, other: Nest, mine: Load, part: Load, between: Window, level: Level) -> Expr:
-    """The share of one array's sets that another uses, from the share of the other's sets that lie among them."""
-    return graph.mul(overlap(other, own, mine, between, level), graph.div(part.share, mine.share))
 
 
 def _cases(
@@ -221,18 +209,18 @@ def _cases(
     chance = alone
     for other, other_chance, there in seen:
         shared = common[array, other]
-        both = graph.apply("min", graph.mul(shared, alone), other_chance)
+        both = graph.apply("min", shared * alone, other_chance)
         given = (
-            graph.div(both, graph.apply("max", other_chance, RARE))
+            both / graph.apply("max", other_chance, RARE)
             if there
-            else graph.div(graph.sub(alone, both), graph.apply("max", graph.sub(graph.ONE, other_chance), RARE))
+            else (alone - both) / graph.apply("max", 1 - other_chance, RARE)
         )
-        in_step = graph.compare(">", shared, graph.ZERO)
-        chance = graph.if_else(in_step, graph.apply("min", graph.ONE, given), chance)
+        in_step = graph.compare(">", shared, 0)
+        chance = graph.if_else(in_step, graph.apply("min", 1, given), chance)
     total = graph.ZERO
     for there, weight in ((True, chance), (False, graph.sub(graph.ONE, chance))):
         held = [*in_set, *array.load.where(there) * array.count]
-        total = graph.add(total, graph.mul(weight, _cases(rest, [*seen, (array, alone, there)], held, common, level)))
+        total += weight * _cases(rest, [*seen, (array, alone, there)], held, common, level)
     return total
 
 

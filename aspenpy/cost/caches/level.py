@@ -59,7 +59,7 @@ class Level(Record):
 
     @property
     def sets(self) -> Expr:
-        return graph.div(self.capacity, graph.mul(self.line, self.ways))
+        return self.capacity / (self.line * self.ways)
 
     @property
     def whole_sets(self) -> Expr:
@@ -74,26 +74,26 @@ class Level(Record):
     @property
     def room(self) -> Expr:
         """Lines of an instance that find room in each set."""
-        return graph.add(graph.div(self.ways, self.shares), graph.div(self.added, self.sets))
+        return self.ways / self.shares + self.added / self.sets
 
     @property
     def lines(self) -> Expr:
         """Lines that an instance finds room for."""
-        return graph.add(graph.div(self.capacity, graph.mul(self.line, self.shares)), self.added)
+        return self.capacity / (self.line * self.shares) + self.added
 
     @property
     def by_misses(self) -> Level:
         """The level in units of what a miss fetches."""
-        return self if self.prefetch is graph.ONE else self.replace(line=graph.mul(self.line, self.prefetch))
+        return self if self.prefetch is graph.ONE else self.replace(line=self.line * self.prefetch)
 
     def holds(self, distance: Expr) -> Expr:
         """The chance that a line is still there when an instance has touched so many others, and those that share the
         cache as many each: SDCM."""
         ways = self.ways
         if self.added is not graph.ZERO:
-            more = graph.div(graph.mul(self.added, self.shares), self.sets)
-            ways = graph.add(ways, graph.apply("floor", more))
-        return graph.apply("lru_hits", graph.mul(distance, self.shares), ways, graph.mul(ways, self.sets))
+            more = self.added * self.shares / self.sets
+            ways += graph.apply("floor", more)
+        return graph.apply("lru_hits", distance * self.shares, ways, ways * self.sets)
 
 
 def used_by(levels: Sequence[Level], parallelism: Expr) -> list[Level]:
@@ -101,10 +101,10 @@ def used_by(levels: Sequence[Level], parallelism: Expr) -> list[Level]:
     hold what the one before it holds adds to that (`exclusive`, and a `victim` cache, which takes what goes there)."""
     found: list[Level] = []
     for level in levels:
-        together = graph.apply("ceil", graph.div(parallelism, level.place.count))
+        together = graph.apply("ceil", parallelism / level.place.count)
         adds = bool(found) and level.inclusion in ("exclusive", "victim")
-        added = graph.div(graph.mul(found[-1].lines, found[-1].line), level.line) if adds else graph.ZERO
-        found.append(level.replace(shares=graph.apply("max", graph.ONE, together), added=added))
+        added = found[-1].lines * found[-1].line / level.line if adds else graph.ZERO
+        found.append(level.replace(shares=graph.apply("max", 1, together), added=added))
     return found
 
 
@@ -145,7 +145,7 @@ def _needed(component: Component, name: str, example: str) -> Expr:
     if value is not None:
         wrong = f"the `{name}` of the cache `{component.name}` is not above 0"
         refused = graph.failure(Diagnostic("incomplete-cache", wrong, component.properties[name].span))
-        return graph.if_else(graph.compare(">", value, graph.ZERO), value, refused)
+        return graph.if_else(graph.compare(">", value, 0), value, refused)
     message = f"the cache `{component.name}` has no `{name}`, which its hits depend on"
     return graph.failure(Diagnostic("incomplete-cache", message, component.name_span, hint=f"give it in {example}"))
 

@@ -64,7 +64,7 @@ class Nest(Record):
         for inner in range(len(loops) + 1):
             apart = loops[inner:]
             run = self.run_lines(loops[:inner], [*apart, *outer], line)
-            candidates.append(graph.mul(product(loop.trips for loop in apart), run))
+            candidates.append(product(loop.trips for loop in apart) * run)
         return graph.apply("min", *candidates) if len(candidates) > 1 else candidates[0]
 
     def lines_by_rows(self, depth: int, line: Expr) -> Expr:
@@ -73,7 +73,7 @@ class Nest(Record):
         loops = self.moving(depth)
         walked = loops.index(self.loops[depth - 1]) + 1
         rows = product(loop.trips for loop in loops[walked:])
-        return graph.mul(rows, self.run_lines(loops[:walked], loops[walked:], line))
+        return rows * self.run_lines(loops[:walked], loops[walked:], line)
 
     def crosses(self, depth: int) -> bool:
         """Whether the loop `depth` walks across rows."""
@@ -88,21 +88,17 @@ class Nest(Record):
         step = line
         for loop in others:
             step = graph.apply("gcd", step, loop.stride)
-        steps = graph.apply("ceil", graph.div(self.span(loops), step))
-        return graph.add(graph.div(graph.mul(graph.sub(steps, graph.ONE), step), line), graph.ONE)
+        steps = graph.apply("ceil", self.span(loops) / step)
+        return (steps - 1) * step / line + 1
 
     def span(self, loops: Iterable[Loop]) -> Expr:
         """Bytes from the first to behind the last of what some loops touch."""
-        return graph.add(self.word, *(graph.mul(loop.stride, graph.sub(loop.trips, graph.ONE)) for loop in loops))
+        return graph.add(self.word, *(loop.stride * (loop.trips - 1) for loop in loops))
 
     def run(self, depth: int, line: Expr) -> Expr:
         """Bytes that lie without a gap: the loops whose stride is below a line."""
         parts = [
-            graph.if_else(
-                graph.compare("<", loop.stride, line),
-                graph.mul(loop.stride, graph.sub(loop.trips, graph.ONE)),
-                graph.ZERO,
-            )
+            graph.if_else(graph.compare("<", loop.stride, line), loop.stride * (loop.trips - 1), 0)
             for loop in self.moving(depth)
         ]
         return graph.add(self.word, *parts)
@@ -113,18 +109,18 @@ class Nest(Record):
         for loop in self.moving(depth):
             if term(loop.stride, all_positive=True) != term(ends, all_positive=True):
                 return False
-            ends = graph.mul(loop.stride, loop.trips)
+            ends = loop.stride * loop.trips
         return True
 
     def period(self, depth: int, line: Expr, sets: Expr) -> Expr:
         """The runs begin at multiples of so many bytes, taken around the cache's sets."""
-        return graph.apply("gcd", graph.mul(line, sets), self.pitch(depth, line))
+        return graph.apply("gcd", line * sets, self.pitch(depth, line))
 
     def pitch(self, depth: int, line: Expr) -> Expr:
         """The runs begin at multiples of so many bytes; 0 where there is one run."""
         found = graph.ZERO
         for loop in self.moving(depth):
-            long = graph.if_else(graph.compare("<", loop.stride, line), graph.ZERO, loop.stride)
+            long = graph.if_else(graph.compare("<", loop.stride, line), 0, loop.stride)
             found = graph.apply("gcd", found, long)
         return found
 
@@ -139,5 +135,5 @@ def all_multiples(values: Iterable[Expr], divisor: Expr) -> Expr:
     for value in values:
         if value is not graph.ZERO:
             rest = graph.apply("mod", value, divisor)
-            found = graph.junction("and", found, graph.compare("==", rest, graph.ZERO))
+            found = graph.junction("and", found, graph.compare("==", rest, 0))
     return found

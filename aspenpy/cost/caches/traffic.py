@@ -29,7 +29,7 @@ class LevelUse(Record):
     @property
     def bytes(self) -> Expr:
         """Moved between this level and the next one."""
-        return graph.mul(graph.add(self.fetched, self.written_back), self.level.line)
+        return (self.fetched + self.written_back) * self.level.line
 
 
 class Traffic(Record):
@@ -42,7 +42,7 @@ class Traffic(Record):
     def read_bytes(self) -> Expr:
         """What memory sends."""
         last = self.levels[-1]
-        return graph.mul(last.fetched, last.level.line)
+        return last.fetched * last.level.line
 
     @property
     def allocates(self) -> bool:
@@ -53,13 +53,13 @@ class Traffic(Record):
     def written_bytes(self) -> Expr:
         """What memory takes."""
         last = self.levels[-1]
-        return graph.mul(last.written_back, last.level.line)
+        return last.written_back * last.level.line
 
     @property
     def served(self) -> tuple[tuple[Level, Expr], ...]:
         """The bytes that each level serves: the first the words that the core asks for, each further one the lines
         that the one before it fetches and writes back."""
-        asked = graph.mul(self.access.accesses, self.access.word)
+        asked = self.access.accesses * self.access.word
         moved = (asked, *(use.bytes for use in self.levels[:-1]))
         return tuple((use.level, amount) for use, amount in zip(self.levels, moved, strict=True))
 
@@ -78,7 +78,7 @@ def block_traffic(
     for leader, members in leaders.items():
         around = Around(tuple(o.nest for o in leaders if o is not leader and o.nest is not None), all_bytes)
         check = product(member.check for member in members)
-        misses[leader] = [graph.mul(missed, check) for missed in _misses(leader, around, fetching)]
+        misses[leader] = [missed * check for missed in _misses(leader, around, fetching)]
         lines[leader] = misses[leader] if fetching == [*levels] else _misses(leader, around, levels)
     stored = {leader: any(member.writes for member in members) for leader, members in leaders.items()}
     found = {}
@@ -108,11 +108,11 @@ def _misses(access: Access, around: Around, levels: Sequence[Level]) -> list[Exp
     found, missing_before = [], list[Expr]()
     for level in levels:
         parts = touches(access, around, level)
-        missing = [graph.sub(graph.ONE, part.hits) for part in parts]
+        missing = [1 - part.hits for part in parts]
         if missing_before:
             missing = [graph.apply("min", *pair) for pair in zip(missing, missing_before, strict=True)]
         missing_before = missing
-        total = graph.add(*(graph.mul(part.count, share) for part, share in zip(parts, missing, strict=True)))
+        total = graph.add(*(part.count * share for part, share in zip(parts, missing, strict=True)))
         found.append(graph.apply("min", access.accesses, total) if _estimates_touches(access) else total)
     return found
 
@@ -132,13 +132,13 @@ def _uses(
     found = []
     asked = access.accesses
     for place, (level, missed) in enumerate(zip(levels, misses, strict=True)):
-        fetched = graph.mul(missed, level.prefetch)
+        fetched = missed * level.prefetch
         written_back = graph.ZERO if written is None else written[place]
         writes = "streaming" if access.streaming else level.writes
         if access.writes and missed is not graph.ZERO and writes != "allocate":
             fetched = graph.ZERO
             if writes == "no_allocate":  # no store brings the line for the next one; each word goes on by itself
-                missed, written_back = asked, graph.div(graph.mul(asked, access.word), level.line)
+                missed, written_back = asked, asked * access.word / level.line
         found.append(LevelUse(level, asked, missed, fetched, written_back))
         asked = missed
     return tuple(found)
@@ -171,16 +171,13 @@ def _same_depth(accesses: Sequence[Access]) -> None:
         assert access.nest is not None
         assert first.nest is not None
         if len(access.nest.loops) != len(first.nest.loops):
-            counts = len(first.nest.loops), len(access.nest.loops)
-            message = f"the patterns of one block have the same loops, and these have {counts[0]} and {counts[1]}"
-            related = (Related(first.requirement.span, "the first"),)
-            fail(
-                "different-loops",
-                message,
-                here.span,
-                related=related,
-                hint="give a loop outside of an access as `0, 1`",
+            counts = f"{len(first.nest.loops)} and {len(access.nest.loops)}"
+            message = f"the patterns of one block have the same loops, and these have {counts}"
+            related, hint = (
+                (Related(first.requirement.span, "the first"),),
+                "give a loop outside of an access as `0, 1`",
             )
+            fail("different-loops", message, here.span, related=related, hint=hint)
 
 
 def _brought(access: Access, trips: list[Expr]) -> Access:
@@ -192,11 +189,11 @@ def _brought(access: Access, trips: list[Expr]) -> Access:
     if repeats:
         loops = (*pattern.nest.loops, *[Loop(graph.ZERO, graph.ONE)] * (len(trips) - 1 - len(repeats)))
         return _with_nest(access, Nest(access.word, loops))
-    steps = graph.div(access.accesses, product(trips))
+    steps = access.accesses / product(trips)
     found = []
     for count in trips:
-        found.append(Loop(graph.mul(sweep.stride, _whole(steps)), count))
-        steps = graph.mul(steps, count)
+        found.append(Loop(sweep.stride * _whole(steps), count))
+        steps *= count
     return _with_nest(access, Nest(access.word, tuple(found)))
 
 

@@ -9,7 +9,7 @@ from aspenpy.cost.caches.nest import Nest
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 
-INSTANTS = tuple(graph.div(graph.number(k), graph.number(8)) for k in (1, 3, 5, 7))
+INSTANTS = tuple(graph.number(k) / 8 for k in (1, 3, 5, 7))
 """When in the first pass a line is touched, as a share of the pass: the midpoints of its quarters."""
 
 
@@ -26,26 +26,26 @@ def missing_share(own: Nest, arrays: list[tuple[Nest, Expr]], all_lines: Expr, l
     along = across = faster = slower = graph.ZERO
     for nest, lines in arrays:
         if nest.outermost < own.outermost:
-            faster = graph.add(faster, lines)
+            faster += lines
         elif nest.outermost > own.outermost:
-            slower = graph.add(slower, nest.lines(own.outermost, level.line))
+            slower += nest.lines(own.outermost, level.line)
         elif in_order(nest):
-            along = graph.add(along, lines)
+            along += lines
         else:
-            across = graph.add(across, lines)
-    excess = graph.sub(all_lines, level.lines)
+            across += lines
+    excess = all_lines - level.lines
     if in_order(own):  # v is u: excess = u fall - u^2 across
-        fall = graph.sub(all_lines, graph.add(along, faster, slower))
-        square = graph.sub(graph.power(fall, 2), graph.mul(graph.number(4), across, excess))
-        root = graph.apply("sqrt", graph.apply("max", graph.ZERO, square))
-        never = graph.compare("<", square, graph.ZERO)
-        return graph.if_else(never, graph.ONE, _clipped(excess, graph.div(graph.add(fall, root), graph.number(2))))
+        fall = all_lines - graph.add(along, faster, slower)
+        square = fall**2 - graph.mul(4, across, excess)
+        root = graph.apply("sqrt", graph.apply("max", 0, square))
+        never = graph.compare("<", square, 0)
+        return graph.if_else(never, 1, _clipped(excess, (fall + root) / 2))
     shares = []
     for instant in INSTANTS:
-        reached = graph.add(excess, graph.mul(instant, graph.add(along, slower)))
-        fall = graph.sub(all_lines, graph.add(faster, graph.mul(instant, across)))
+        reached = excess + instant * (along + slower)
+        fall = all_lines - (faster + instant * across)
         shares.append(_clipped(reached, fall))
-    return graph.div(graph.add(*shares), graph.number(len(shares)))
+    return graph.add(*shares) / len(shares)
 
 
 def in_order(nest: Nest) -> bool:
@@ -57,5 +57,5 @@ def in_order(nest: Nest) -> bool:
 
 def _clipped(excess: Expr, fall: Expr) -> Expr:
     """excess / fall, as a share: where nothing falls with u, all are gone if there is an excess of a line."""
-    over = graph.apply("max", graph.ZERO, excess)
-    return graph.div(over, graph.apply("max", fall, over, graph.ONE))
+    over = graph.apply("max", 0, excess)
+    return over / graph.apply("max", fall, over, 1)

@@ -131,7 +131,7 @@ class Declarations(Model):
         wrong = graph.failure(Diagnostic("not-a-member", message, span, hint=hint))
         result = wrong
         for position in reversed(range(len(members))):
-            result = graph.if_else(graph.compare("==", value, graph.number(position)), value, result)
+            result = graph.if_else(graph.compare("==", value, position), value, result)
         return result
 
     # -- names -----------------------------------------------------------------------------------

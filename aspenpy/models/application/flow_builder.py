@@ -273,7 +273,7 @@ class KernelBuilder:
             node.resource,
             quantity,
             size,
-            quantity if size is None else graph.mul(quantity, size),
+            quantity if size is None else quantity * size,
             node.direction,
             target=None if node.target is None else self._array(node.target),
             traits=tuple(
@@ -354,5 +354,5 @@ class KernelBuilder:
         first = graph.checked("probabilities", cases[0][0], together)
         if node.span is not None:
             self.origins.setdefault(first, node.span)
-        rest = graph.sub(graph.ONE, together)
+        rest = 1 - together
         return flow.Expectation(((first, cases[0][1]), *cases[1:], (rest, self._otherwise(node, scope))), node.span)

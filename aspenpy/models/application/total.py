@@ -192,7 +192,7 @@ def repeated(node: flow.Repeat, body: Totals, carry: Callable[[Expr, Expr], None
             _carry_laws(node.counter, body, sums, carry)
         return sums
     return {
-        key: _averaged(node, worth) if node.counter in graph.free_symbols(worth) else graph.mul(node.count, worth)
+        key: _averaged(node, worth) if node.counter in graph.free_symbols(worth) else node.count * worth
         for key, worth in body.items()
     }
 
@@ -221,9 +221,9 @@ def chosen(condition: Expr, taken: Totals, otherwise: Totals) -> Totals:
 def _averaged(node: flow.Repeat, worth: Expr) -> Expr:
     """count times the mean over the ceil(count) whole passes; nothing if there is none."""
     passes = graph.apply("ceil", node.count)
-    share = graph.div(node.count, passes)
-    none = graph.compare("==", node.count, graph.ZERO)
-    return graph.if_else(none, graph.ZERO, graph.mul(share, graph.summation(node.counter, node.count, worth)))
+    share = node.count / passes
+    none = graph.compare("==", node.count, 0)
+    return graph.if_else(none, 0, share * graph.summation(node.counter, node.count, worth))
 
 
 def added(parts: Iterable[Totals]) -> Totals:
@@ -237,12 +237,12 @@ def added(parts: Iterable[Totals]) -> Totals:
 
 def summed(terms: Iterable[Expr]) -> Expr:
     """The sum; equal terms are counted and multiplied, so ten thousand equal calls are one term."""
-    return graph.add(*(graph.mul(times, term) for term, times in Counter(terms).items()))
+    return graph.add(*(times * term for term, times in Counter(terms).items()))
 
 
 def scaled(factor: Expr, part: Totals) -> Totals:
     """Each quantity times a factor."""
-    return {key: graph.mul(factor, worth) for key, worth in part.items()}
+    return {key: factor * worth for key, worth in part.items()}
 
 
 def callees_first(entry: flow.Kernel) -> list[flow.Kernel]:
@@ -307,7 +307,7 @@ class Amounts(Leaf):
 
     def block(self, block: flow.Block, kernel: flow.Kernel) -> Totals:
         return added(
-            {Amount(requirement.resource): graph.mul(block.parallelism, requirement.amount)}
+            {Amount(requirement.resource): block.parallelism * requirement.amount}
             for requirement in block.requirements
             if matches(requirement, self.traits)
         )

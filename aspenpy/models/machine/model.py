@@ -202,7 +202,7 @@ class Machine(Model):
                 quantity = graph.checked("quantity", part.quantity)
                 if part.span is not None:
                     self.origins.setdefault(quantity, part.span)
-                count = graph.mul(place.count, quantity)
+                count = place.count * quantity
                 inner.append(Place(component, (*place.path, component.name), count, (*place.parents, place.component)))
             pending += reversed(inner)
 

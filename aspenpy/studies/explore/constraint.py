@@ -41,7 +41,7 @@ class Constraint(Record):
         """What is at most 0 where the constraint holds (exactly 0 for `==`)."""
         left, right = self.sides(prediction)
         small, large = (right, left) if self.node.operator == ">=" else (left, right)
-        return graph.sub(graph.sub(small, large), graph.number(self.slack)) if self.slack else graph.sub(small, large)
+        return small - large - self.slack if self.slack else small - large
 
     def scale(self, prediction: Prediction) -> Expr:
         """How large its sides are, to tell by what part it is violated."""

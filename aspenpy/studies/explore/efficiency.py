@@ -73,7 +73,7 @@ class Efficiency(Result):
         offer = where.offers.get(LINK)
         drawing = where.drawing(offer) if offer is not None else None
         dynamic = where.power(drawing).dynamic if drawing is not None else None
-        watts = idle if dynamic is None else graph.add(idle, dynamic)
-        needed = [contender.transfer, graph.mul(contender.transfer, watts)]
+        watts = idle if dynamic is None else idle + dynamic
+        needed = [contender.transfer, contender.transfer * watts]
         time, joules = (float(value) for value in prediction.scope.values(needed, prediction.seed))
         return Device(prediction.socket or prediction.machine.name, energy, time, joules)

@@ -10,7 +10,6 @@ import numpy
 from aspenpy.answers.inverse import jumps
 from aspenpy.answers.metrics import metric
 from aspenpy.answers.prediction import Prediction
-from aspenpy.expr import graph
 from aspenpy.expr.derivative import derivative
 from aspenpy.expr.evaluate import EvaluationError
 from aspenpy.expr.graph import Expr
@@ -140,7 +139,7 @@ class _Asked:
         except ValueError as error:
             hint = "the method `elasticity` takes differences instead"
             fail("no-derivative", f"the {self.metric} has no derivative by `{self.name}`: {error}", hint=hint)
-        return graph.div(graph.mul(self.symbol, slope), self.formula)
+        return self.symbol * slope / self.formula
 
     # -- derivatives -----------------------------------------------------------------------------
 

@@ -47,7 +47,7 @@ def lifted(exprs: Sequence[Expr], symbols: Sequence[Expr]) -> Lifting:
             return None
         symbol = graph.symbol(f"max{len(found)}", "lifted")
         found.append((symbol, node))
-        floors.extend((graph.sub(arg, symbol), len(found) - 1) for arg in args)
+        floors.extend((arg - symbol, len(found) - 1) for arg in args)
         return symbol
 
     return Lifting(
