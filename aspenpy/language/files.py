@@ -102,12 +102,9 @@ class Reader:
     def _require_inside(self, file: Path, name: str, top: Source, span: Span | None) -> None:
         if self.allow_outside or any(file.is_relative_to(folder) for folder in (_folder_of(top), models_folder())):
             return
-        fail(
-            "outside",
-            f"`{name}` lies outside the folder of the model",
-            span,
-            hint="a model reads only files beside it, below it and in the library; --allow-outside lets it read others",
-        )
+        message = f"`{name}` lies outside the folder of the model"
+        hint = "a model reads only files beside it, below it and in the library; --allow-outside lets it read others"
+        fail("outside", message, span, hint=hint)
 
 
 def _folder_of(source: Source) -> Path:

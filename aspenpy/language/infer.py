@@ -117,12 +117,8 @@ def _common(operands: tuple[nodes.Expression, ...], lookup: Lookup, relation: st
         if common is None or told_by is None:
             common, told_by = dimension, operand
         elif dimension != common:
-            fail(
-                "dimensions",
-                f"{words(dimension)} cannot be {relation} {words(common)}",
-                operand.span,
-                related=(Related(told_by.span, words(common)),),
-            )
+            message = f"{words(dimension)} cannot be {relation} {words(common)}"
+            fail("dimensions", message, operand.span, related=(Related(told_by.span, words(common)),))
     return common
 
 

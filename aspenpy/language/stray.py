@@ -62,12 +62,8 @@ def _refuse_name(source: Source, position: int) -> NoReturn:
         first -= 1
     word = re.compile(r"[\w\u0300-\u036f]*").match(source.text, first)
     end = max(position + 1, word.end() if word else 0)
-    fail(
-        "stray-character",
-        f"`{shortened(source.text[first:end])}` is not a name: identifiers are ASCII",
-        Span(source, first, end),
-        hint="use the letters A-Z and a-z, digits and `_`",
-    )
+    message = f"`{shortened(source.text[first:end])}` is not a name: identifiers are ASCII"
+    fail("stray-character", message, Span(source, first, end), hint="use the letters A-Z and a-z, digits and `_`")
 
 
 def _name_of(character: str) -> str:

@@ -152,12 +152,9 @@ class TokenStream:
         fail("too-large", f"more than {MAXIMUM_WORDS:,} words and signs stand before this one", place, hint=hint)
 
     def _refuse_nesting(self, token: Token) -> NoReturn:
-        fail(
-            "nesting",
-            f"more than {MAXIMUM_BLOCKS} braces, or {MAXIMUM_NESTING} brackets, signs and powers, are nested here",
-            Span(self.source, token.start, token.end),
-            hint="give parts of the expression names of their own with `param`, or blocks with `kernel`",
-        )
+        message = f"more than {MAXIMUM_BLOCKS} braces, or {MAXIMUM_NESTING} brackets, signs and powers, are nested here"
+        hint = "give parts of the expression names of their own with `param`, or blocks with `kernel`"
+        fail("nesting", message, Span(self.source, token.start, token.end), hint=hint)
 
 
 class _Nesting:

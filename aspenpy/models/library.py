@@ -37,11 +37,8 @@ def find(kind: Kind, path_or_name: str | Path, reader: Reader | None = None) -> 
         return reader.read(models_folder() / kind / f"{text}.aspen")
     noun, other = {"apps": ("application", "a machine"), "machines": ("machine", "an application")}[kind]
     if text in names("machines" if kind == "apps" else "apps"):
-        fail(
-            f"unknown-{noun}",
-            f"`{text}` is a model of the library, but {other} and no {noun}",
-            hint=f"`aspenpy list {kind}` shows the {noun}s",
-        )
+        message = f"`{text}` is a model of the library, but {other} and no {noun}"
+        fail(f"unknown-{noun}", message, hint=f"`aspenpy list {kind}` shows the {noun}s")
     hint = nearest(text, names(kind)) or f"`aspenpy list {kind}` shows the library's; a file is named by its path"
     fail(f"unknown-{noun}", f"there is no file and no {noun} in the library called `{text}`", hint=hint)
 

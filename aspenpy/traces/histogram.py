@@ -177,11 +177,8 @@ def _cell(span: Span, column: str) -> _Cell:
 def _require_increasing(cells: Sequence[_Cell]) -> None:
     for before, cell in pairwise(cells):
         if cell.value <= before.value:
-            fail(
-                "histogram-order",
-                f"distances do not increase: {before.span.text()}, then {cell.span.text()}",
-                cell.span,
-            )
+            message = f"distances do not increase: {before.span.text()}, then {cell.span.text()}"
+            fail("histogram-order", message, cell.span)
 
 
 def _require_shares(cells: Sequence[_Cell]) -> None:
@@ -191,12 +188,8 @@ def _require_shares(cells: Sequence[_Cell]) -> None:
             fail("histogram-decreasing", message, cell.span)
     if abs(cells[-1].value - 1) > TOLERANCE:
         hint = "the last row is for all references: a share of 1"
-        fail(
-            "histogram-end",
-            f"the cumulative shares end at {cells[-1].span.text()}, not at 1",
-            cells[-1].span,
-            hint=hint,
-        )
+        message = f"the cumulative shares end at {cells[-1].span.text()}, not at 1"
+        fail("histogram-end", message, cells[-1].span, hint=hint)
 
 
 def _require_agreement(counts: Sequence[_Cell], shares: Sequence[_Cell]) -> None:

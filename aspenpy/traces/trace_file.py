@@ -89,11 +89,9 @@ class TraceFile:
             rest = block[whole:]
             yield References(np.frombuffer(block[:whole], "<u8").astype(np.uint64))
         if rest:
-            fail(
-                "cut-off",
-                f"`{self.name}` ends in the middle of an address: {len(rest)} bytes are left over",
-                hint="a trace in binary is a row of 64-bit addresses; --trace-format names another format",
-            )
+            message = f"`{self.name}` ends in the middle of an address: {len(rest)} bytes are left over"
+            hint = "a trace in binary is a row of 64-bit addresses; --trace-format names another format"
+            fail("cut-off", message, hint=hint)
 
     def read(self, size: int, /) -> bytes:
         """The next bytes, decompressed; none at the end."""
@@ -169,11 +167,8 @@ def guessed(beginning: bytes, name: str) -> str:
     for layout, pattern in ((LACKEY, lackey.LINE), (DINERO, dinero.LINE)):
         if pattern.fullmatch(line):
             return layout
-    fail(
-        "unknown-format",
-        f"`{name}` is in no format that is known: it begins with `{text.shown(line)}`",
-        hint=f"--trace-format names the format: {', '.join(FORMATS)}",
-    )
+    message = f"`{name}` is in no format that is known: it begins with `{text.shown(line)}`"
+    fail("unknown-format", message, hint=f"--trace-format names the format: {', '.join(FORMATS)}")
 
 
 def _require_addresses(beginning: bytes, name: str) -> None:
@@ -181,8 +176,5 @@ def _require_addresses(beginning: bytes, name: str) -> None:
     words = np.frombuffer(beginning[: len(beginning) - len(beginning) % WORD], "<u8")
     highest = words >> np.uint64(48)
     if ((highest != 0) & (highest != 0xFFFF)).any():
-        fail(
-            "unknown-format",
-            f"`{name}` is in no format that is known: it is not text, and its 64-bit words are no addresses",
-            hint="--trace-format binary reads it all the same",
-        )
+        message = f"`{name}` is in no format that is known: it is not text, and its 64-bit words are no addresses"
+        fail("unknown-format", message, hint="--trace-format binary reads it all the same")

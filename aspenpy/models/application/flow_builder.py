@@ -70,13 +70,9 @@ def callees_first(callees: Mapping[str, list[str]], kernels: Mapping[str, nodes.
         node = kernels[cycle[0]]
         next_name = cycle[1].rpartition(".")[2]
         call = next(call for call in calls(node.body) if call.kernel.rpartition(".")[2] == next_name)
-        fail(
-            "recursive-kernel",
-            "a kernel calls itself: " + chain(cycle),
-            call.span,
-            related=(Related(node.name_span, "this kernel"),),
-            hint="a model has no end condition for recursion; write the number of passes as `iterate [n] { ... }`",
-        )
+        message = "a kernel calls itself: " + chain(cycle)
+        hint = "a model has no end condition for recursion; write the number of passes as `iterate [n] { ... }`"
+        fail("recursive-kernel", message, call.span, related=(Related(node.name_span, "this kernel"),), hint=hint)
 
 
 def check_arguments(node: nodes.Call, target: nodes.Kernel) -> None:

@@ -10,7 +10,7 @@ Econometrica 28(3), 1960).
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import product
 from typing import Any
 
@@ -58,37 +58,38 @@ def solved(errors: Errors) -> Solution:
         fail("no-scipy", "a fit needs SciPy", hint="pip install 'aspenpy[fit]'")
     whole = [place for place, axis in enumerate(errors.axes) if axis.whole]
     box = tuple((axis.low, axis.high) for axis in errors.axes)
-    return _whole(errors, box, whole) if whole else _inside(errors, box, RUNS)
+    if not whole:
+        return _inside(errors, box, RUNS)
+    combinations = math.prod(int(box[place][1] - box[place][0]) + 1 for place in whole)
+    return _all_tried(errors, box, whole) if combinations <= MOST_TRIED else _branched(errors, box, whole)
 
 
 # -- whole numbers ---------------------------------------------------------------------------------
 
 
-def _whole(errors: Errors, box: Box, whole: Sequence[int]) -> Solution:
-    combinations = math.prod(int(box[place][1] - box[place][0]) + 1 for place in whole)
-    return _all_tried(errors, box, whole) if combinations <= MOST_TRIED else _branched(errors, box, whole)
-
-
 def _all_tried(errors: Errors, box: Box, whole: Sequence[int]) -> Solution:
     """The best of all combinations, the other parameters fitted for each."""
     ranges = [range(int(box[place][0]), int(box[place][1]) + 1) for place in whole]
-    best: Solution | None = None
-    problem: AspenError | None = None
-    for combination in product(*ranges):
-        held = list(box)
-        for place, value in zip(whole, combination, strict=True):
-            held[place] = (value, value)
+
+    def fitted(combination: Sequence[int]) -> Solution:
+        held = dict(zip(whole, combination, strict=True))
+        return _inside(errors, tuple((held[i], held[i]) if i in held else ends for i, ends in enumerate(box)), 1)
+
+    return _best(fitted, product(*ranges))
+
+
+def _best(solve: Callable[[Any], Solution], tries: Iterable[Any]) -> Solution:
+    """The best of several attempts. Those at which the model has no value are passed over; raises the last of their
+    errors where it has none at any."""
+    solutions: list[Solution] = []
+    for attempt in tries:
         try:
-            found = _inside(errors, tuple(held), 1)
-        except AspenError as error:  # the model has no value for this combination
+            solutions.append(solve(attempt))
+        except AspenError as error:
             problem = error
-            continue
-        if best is None or found.cost < best.cost:
-            best = found
-    if best is None:
-        assert problem is not None
+    if not solutions:
         raise problem
-    return best
+    return min(solutions, key=lambda solution: solution.cost)
 
 
 def _branched(errors: Errors, box: Box, whole: Sequence[int]) -> Solution:
@@ -128,20 +129,7 @@ def _inside(errors: Errors, box: Box, runs: int) -> Solution:
         return Solution(own, _cost(errors, own))
     if errors.linear:
         return _polished(errors, box, own)
-    best: Solution | None = None
-    problem: AspenError | None = None
-    for start in starts(errors, box, runs):
-        try:
-            found = _polished(errors, box, _followed(errors, box, start))
-        except AspenError as error:
-            problem = error
-            continue
-        if best is None or found.cost < best.cost:
-            best = found
-    if best is None:
-        assert problem is not None
-        raise problem
-    return best
+    return _best(lambda start: _polished(errors, box, _followed(errors, box, start)), starts(errors, box, runs))
 
 
 def _own(errors: Errors, box: Box) -> tuple[float, ...]:

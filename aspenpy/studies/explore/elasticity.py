@@ -10,13 +10,14 @@ import numpy
 from aspenpy.answers.inverse import jumps
 from aspenpy.answers.metrics import metric
 from aspenpy.answers.prediction import Prediction
+from aspenpy.engine.arrays import Floats
 from aspenpy.expr.derivative import derivative
 from aspenpy.expr.evaluate import EvaluationError
 from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import AspenError, fail
 from aspenpy.language.dimensions import readable, symbol
 from aspenpy.record import Record
-from aspenpy.studies.explore.points import Floats, Formulas
+from aspenpy.studies.explore.points import Formulas
 from aspenpy.studies.explore.variable import Variable, declared, is_countable, parameter_dimension
 
 STEPS = 101

@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy
 
+from aspenpy.engine.arrays import Floats
 from aspenpy.engine.python import Prepared
 from aspenpy.expr import graph
 from aspenpy.expr.derivative import derivative
 from aspenpy.expr.evaluate import EvaluationError
 from aspenpy.expr.graph import Expr
 from aspenpy.record import Record
-from aspenpy.studies.explore.points import Floats
 from aspenpy.studies.explore.variable import Variable
 
 MOST_LIFTED = 40

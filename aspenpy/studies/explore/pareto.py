@@ -8,12 +8,12 @@ from importlib.util import find_spec
 import numpy
 
 from aspenpy.answers.scope import DEFAULT_SEED
+from aspenpy.engine.arrays import Floats
 from aspenpy.expr.draws import for_generators
 from aspenpy.language.diagnostics import fail
 from aspenpy.record import Record
 from aspenpy.studies.explore.constraint import Constraint, refuse_contradiction
 from aspenpy.studies.explore.optimise import FEASIBLE, Goal, Problem, refuse_infeasible
-from aspenpy.studies.explore.points import Floats
 from aspenpy.studies.explore.space import Space
 
 POPULATION, GENERATIONS = 128, 100

@@ -6,14 +6,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy
-from numpy.typing import NDArray
 
+from aspenpy.engine.arrays import Floats as Floats
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import Evaluation, EvaluationError, evaluate
 from aspenpy.expr.graph import Expr
 from aspenpy.expr.lanes import EXACT, WHOLE, Lanes
-
-Floats = NDArray[numpy.float64]
 
 POINTS_AT_ONCE = 1 << 14
 """Few enough for the arrays of some dozen nodes to stay in a cache."""
@@ -45,7 +43,7 @@ class Points(Lanes):
         symbols = [symbol for symbol in self.columns if symbol in graph.free_symbols(node)]
         rows = numpy.column_stack([self.columns[symbol][lanes] for symbol in symbols])
         each, inverse = numpy.unique(rows, axis=0, return_inverse=True)
-        values = [_exactly(node, dict(zip(symbols, map(_plain, row), strict=True)), self.run.seed) for row in each]
+        values = [_exactly(node, dict(zip(symbols, map(plain, row), strict=True)), self.run.seed) for row in each]
         settled = numpy.array(self.known[node])
         settled[lanes] = numpy.array(values)[inverse.ravel()]
         self.known[node] = settled
@@ -90,7 +88,7 @@ class Formulas:
             lanes.compute(list(self.exprs))
             found = numpy.array([lanes.values(expr) for expr in self.exprs])
         for place, point in zip(*numpy.nonzero(numpy.isnan(found)), strict=True):
-            here = {symbol: _plain(column[point]) for symbol, column in columns.items()}
+            here = {symbol: plain(column[point]) for symbol, column in columns.items()}
             try:
                 found[place, point] = _value(self.exprs[place], here, self.seed)
             except EvaluationError:
@@ -115,7 +113,7 @@ def _exactly(node: Expr, values: dict[Expr, int | float], seed: int) -> float:
         return numpy.nan
 
 
-def _plain(value: Any) -> int | float:
-    """Whole numbers as int, for the exact rules."""
+def plain(value: Any) -> int | float:
+    """Python's own number; whole ones as int, for the exact rules."""
     number = float(value)
     return int(number) if number.is_integer() and abs(number) < 2**53 else number

@@ -255,9 +255,5 @@ def _known_together(app: Application) -> tuple[str, ...]:
     hint = "say which parameters it is the product of with --problem, such as --problem n" + (
         f" ({close})" if close else ""
     )
-    fail(
-        "no-such-parameter",
-        f"what the size of the problem of `{app.name}` is is not known",
-        app.node.name_span,
-        hint=hint,
-    )
+    message = f"what the size of the problem of `{app.name}` is is not known"
+    fail("no-such-parameter", message, app.node.name_span, hint=hint)

@@ -7,9 +7,9 @@ from itertools import combinations
 import numpy
 
 from aspenpy.answers.metrics import metric
+from aspenpy.engine.arrays import Floats
 from aspenpy.language.diagnostics import fail
 from aspenpy.record import Record
-from aspenpy.studies.explore.points import Floats
 from aspenpy.studies.explore.space import Skipped, Space
 from aspenpy.studies.explore.variable import Variable
 

@@ -10,6 +10,7 @@ import numpy
 
 from aspenpy.answers.case import Case
 from aspenpy.answers.prediction import Prediction, predict
+from aspenpy.engine.arrays import Floats
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import EvaluationError
 from aspenpy.expr.graph import Expr
@@ -18,7 +19,7 @@ from aspenpy.language.diagnostics import AspenError, fail
 from aspenpy.models.library import load_machine
 from aspenpy.models.machine.model import Machine
 from aspenpy.record import Record
-from aspenpy.studies.explore.points import Floats, Formulas
+from aspenpy.studies.explore.points import Formulas
 from aspenpy.studies.explore.variable import CASES, Variable, case_variable, variable
 
 POINTS_TRIED = 256

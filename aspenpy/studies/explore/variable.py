@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy
 
 from aspenpy.answers.prediction import Prediction
+from aspenpy.engine.arrays import Floats
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.language import nodes
@@ -19,7 +20,6 @@ from aspenpy.language.lower import Lowering, guarded
 from aspenpy.language.source import Span
 from aspenpy.models.machine.model import OWNER, Machine
 from aspenpy.record import Record
-from aspenpy.studies.explore.points import Floats
 
 Kind = Literal["real", "whole", "choice"]
 

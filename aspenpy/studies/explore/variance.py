@@ -14,10 +14,10 @@ import numpy
 
 from aspenpy.answers.metrics import metric
 from aspenpy.answers.scope import DEFAULT_SEED
+from aspenpy.engine.arrays import Floats
 from aspenpy.expr.draws import for_generators
 from aspenpy.language.diagnostics import fail
 from aspenpy.record import Record
-from aspenpy.studies.explore.points import Floats
 from aspenpy.studies.explore.space import Skipped, Space
 
 LEVELS = 4
@@ -116,11 +116,8 @@ def sobol(
     """
     _refuse(samples, space, 2 * len(space.variables) + 2)
     if samples & (samples - 1):
-        fail(
-            "bad-samples",
-            f"{samples:,} is no power of two, and Sobol's sequence is even only then",
-            hint=f"take {1 << samples.bit_length():,}",
-        )
+        message = f"{samples:,} is no power of two, and Sobol's sequence is even only then"
+        fail("bad-samples", message, hint=f"take {1 << samples.bit_length():,}")
     from SALib.analyze import sobol as analysis
     from SALib.sample import sobol as sampling
 

@@ -18,11 +18,10 @@ from aspenpy.language.diagnostics import AspenError, fail
 from aspenpy.language.dimensions import readable
 from aspenpy.language.source import Span
 from aspenpy.models.application.model import Application
-from aspenpy.models.application.ranges import ranged
 from aspenpy.models.library import load_application, load_machine
 from aspenpy.models.machine.model import Machine
 from aspenpy.record import Record
-from aspenpy.studies.explore.variable import is_countable
+from aspenpy.studies.explore.variable import declaration, is_countable
 from aspenpy.studies.sweeps.sampling import Spread, sampled
 from aspenpy.studies.sweeps.study import Categories, Dimension, Study
 from aspenpy.studies.sweeps.values import MOST_VALUES, length, values
@@ -193,13 +192,11 @@ class _Probe:
     def declared(self, name: str) -> tuple[float, float] | None:
         """The range that the model gives a parameter."""
         prediction = Prediction(self.case)
-        scope = prediction.scope
-        symbol = scope.symbol(name)
-        for parameter, ends in ranged([*prediction.application.parameters.values(), *prediction.machine.parameters]):
-            if parameter.symbol is symbol:
-                low, high = scope.values(ends[1:])
-                return _float(low, name), _float(high, name)
-        return None
+        parameter = declaration(name, prediction)
+        if parameter is None or parameter.low is None or parameter.high is None:
+            return None
+        low, high = prediction.scope.values([parameter.low, parameter.high])
+        return _float(low, name), _float(high, name)
 
     def counts(self, name: str, low: float, high: float) -> bool:
         """Whether a parameter takes whole numbers: it has one, and so are both ends of its range."""
@@ -221,12 +218,8 @@ def _span(axis: Axis | Floats, probe: _Probe) -> Spread:
     if not isinstance(axis, Axis):
         return Spread(choices=tuple(axis.tolist()))
     if axis.count is not None:
-        fail(
-            "bad-axis",
-            f"`{axis.name}` is sampled, and its range says how many points",
-            axis.span,
-            hint="leave the number out",
-        )
+        message = f"`{axis.name}` is sampled, and its range says how many points"
+        fail("bad-axis", message, axis.span, hint="leave the number out")
     if axis.items:
         worth = probe.worth(axis.name)
         return Spread(choices=tuple(number(item, worth) for item in axis.items))

@@ -73,10 +73,6 @@ class Summary:
             _keep(self.least, name, Extreme(float(values[low]), stretch.start + low), 1)
             _keep(self.largest, name, Extreme(float(values[high]), stretch.start + high), -1)
 
-    @property
-    def bad_points(self) -> int:
-        return sum(self.bad.values())
-
     def keep(self, name: str, values: Floats) -> None:
         """All values of a metric, from which its median is taken when it is asked for."""
         self._values[name] = values
@@ -149,9 +145,17 @@ class SweepResult(Result, Mapping[str, Variable]):
         return f"<SweepResult of {', '.join(self)} over ({sizes})>"
 
     def to_xarray(self) -> Any:
-        """As an `xarray.Dataset`, a variable a metric; reasons are a coordinate."""
+        """An `xarray.Dataset`: a variable a metric with its unit, the axes and the reasons as coordinates."""
+        import xarray
 
-        return dataset(self)
+        names, units = tuple(self.dims), self.study.units
+        codes = " ".join(f"{code}={words.replace(' ', '_')}" for code, words in REASONS.items())
+        coords: dict[str, Any] = {
+            name: (*along, {"units": units[name]}) if units.get(name) else along for name, along in self.coords.items()
+        }
+        coords["reason"] = (names, self.reason.values, {"codes": codes})
+        metrics = {name: (names, variable.values, {"units": variable.unit}) for name, variable in self.items()}
+        return xarray.Dataset(metrics, coords, dict(self.attrs))
 
 
 def coordinates(study: Study) -> dict[str, tuple[str, NDArray[Any]]]:
@@ -181,12 +185,12 @@ def attributes(study: Study) -> dict[str, str]:
 
 
 class InMemory:
-    """Takes up stretches as the arrays of a result."""
+    """Puts stretches together in the arrays of a result: in memory, or in those that are given."""
 
-    def __init__(self, study: Study) -> None:
+    def __init__(self, study: Study, values: Floats | None = None, reasons: Reasons | None = None) -> None:
         self.study = study
-        self.values = numpy.empty((len(study.metrics), study.points))
-        self.reasons = numpy.zeros(study.points, dtype=numpy.uint8)
+        self.values = numpy.empty((len(study.metrics), study.points)) if values is None else values
+        self.reasons = numpy.zeros(study.points, dtype=numpy.uint8) if reasons is None else reasons
 
     def add(self, stretch: Stretch) -> None:
         here = slice(stretch.start, stretch.start + stretch.values.shape[1])
@@ -197,18 +201,3 @@ class InMemory:
 
     def result(self) -> SweepResult:
         return SweepResult(self.study, self.values, self.reasons)
-
-
-def dataset(result: SweepResult) -> Any:
-    """An `xarray.Dataset`: a variable a metric with its unit, the axes and the reasons as coordinates."""
-    import xarray
-
-    names = tuple(result.dims)
-    codes = " ".join(f"{code}={words.replace(' ', '_')}" for code, words in REASONS.items())
-    units = result.study.units
-    coords: dict[str, Any] = {
-        name: (*found, {"units": units[name]}) if units.get(name) else found for name, found in result.coords.items()
-    }
-    coords["reason"] = (names, result.reason.values, {"codes": codes})
-    metrics = {name: (names, variable.values, {"units": variable.unit}) for name, variable in result.items()}
-    return xarray.Dataset(metrics, coords, dict(result.attrs))

@@ -31,7 +31,7 @@ class Spread(Record):
     def at(self, places: Floats) -> Any:
         """The values at places from 0 up to, not including, 1."""
         if self.choices:
-            return numpy.array(self.choices)[_floor(places * len(self.choices))]
+            return numpy.array(self.choices)[numpy.floor(places * len(self.choices)).astype(numpy.intp)]
         if self.spacing == "pow2":
             first, last = numpy.ceil(numpy.log2(self.low)), numpy.floor(numpy.log2(self.high))
             return numpy.exp2(first + numpy.floor(places * (last - first + 1)))
@@ -42,10 +42,6 @@ class Spread(Record):
         return numpy.floor(Extent(numpy.ceil(self.low), behind, log).value(places))
 
 
-def _floor(places: Floats) -> Any:
-    return numpy.floor(places).astype(numpy.intp)
-
-
 def sampled(spans: Mapping[str, Spread], count: int, method: str, seed: int) -> dict[str, Floats]:
     """A column of `count` values for each axis; the same for the same seed. Raises AspenError."""
     if method not in METHODS:
@@ -53,22 +49,20 @@ def sampled(spans: Mapping[str, Spread], count: int, method: str, seed: int) -> 
         fail("unknown-method", f"there is no sampling method `{method}`", hint=hint)
     if count < 1:
         fail("bad-sample", f"a sample has at least 1 point, not {count}")
-    seed = for_generators(seed)
-    places = _uniform(count, len(spans), seed) if method == "uniform" else _even(count, len(spans), method, seed)
+    places = _places(count, len(spans), method, numpy.random.default_rng(for_generators(seed)))
     return {name: span.at(column) for (name, span), column in zip(spans.items(), places.T, strict=True)}
 
 
-def _uniform(count: int, axes: int, seed: int) -> Floats:
-    return numpy.random.default_rng(seed).random((count, axes))
-
-
-def _even(count: int, axes: int, method: str, seed: int) -> Floats:
+def _places(count: int, axes: int, method: str, generator: numpy.random.Generator) -> Floats:
+    """Points of the unit cube."""
+    if method == "uniform":
+        return generator.random((count, axes))
     try:
         from scipy.stats import qmc
     except ImportError:
         message = f"the method `{method}` needs SciPy: pip install 'aspenpy[sample]'"
         fail("missing-scipy", message, hint="--method uniform needs nothing")
-    sampler = {"sobol": qmc.Sobol, "latin": qmc.LatinHypercube}[method](axes, rng=numpy.random.default_rng(seed))
+    sampler = {"sobol": qmc.Sobol, "latin": qmc.LatinHypercube}[method](axes, rng=generator)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # a count that is no power of two is the user's to choose
         found: Floats = sampler.random(count)

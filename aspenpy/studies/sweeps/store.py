@@ -21,7 +21,7 @@ import numpy
 from aspenpy.language.diagnostics import fail
 from aspenpy.language.files import require_writable, settle
 from aspenpy.studies.sweeps.lock import Lock
-from aspenpy.studies.sweeps.result import SweepResult
+from aspenpy.studies.sweeps.result import InMemory, SweepResult
 from aspenpy.studies.sweeps.run import Run
 from aspenpy.studies.sweeps.work import Stretch
 
@@ -111,12 +111,12 @@ class Store:
         if not file.exists():
             return None
         try:
-            found = json.loads(file.read_text())
+            journal = json.loads(file.read_text())
         except (OSError, ValueError):
-            found = None
-        if not isinstance(found, dict) or "aspenpy_sweep" not in found:
+            journal = None
+        if not isinstance(journal, dict) or "aspenpy_sweep" not in journal:
             self._refuse_foreign()
-        return found
+        return journal
 
     def _refuse_foreign(self) -> NoReturn:
         message = f"`{self.folder}` is not the beginning of a sweep"
@@ -258,13 +258,10 @@ class Store:
         """All stretches as one result, whose arrays lie in files: of little memory, whatever their size."""
         shape = (len(self.study.metrics), self.study.points)
         values = _mapped(self.folder / "values.whole", numpy.float64, shape)
-        reasons = _mapped(self.folder / "reasons.whole", numpy.uint8, shape[1:])
+        whole = InMemory(self.study, values, _mapped(self.folder / "reasons.whole", numpy.uint8, shape[1:]))
         for stretch in self.kept():
-            here = slice(stretch.start, stretch.start + stretch.values.shape[1])
-            values[:, here] = stretch.values
-            if stretch.reasons is not None:
-                reasons[here] = stretch.reasons
-        return SweepResult(self.study, values, reasons)
+            whole.add(stretch)
+        return whole.result()
 
     @contextmanager
     def _told(self) -> Iterator[None]:

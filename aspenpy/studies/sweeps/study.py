@@ -22,6 +22,7 @@ from aspenpy.models.application.model import Application
 from aspenpy.models.application.ranges import range_warning, ranged
 from aspenpy.models.units import unit_of_parameter
 from aspenpy.record import Record
+from aspenpy.studies.explore.points import plain
 
 AXIS = "axis"
 """Owner of the symbols that stand for the values of axes."""
@@ -136,7 +137,7 @@ class Study:
         case, place = divmod(number, self.points_of_case)
         found: dict[str, Any] = {item.name: label(self.cases[case], item.name) for item in self.categories}
         for dimension, index in zip(self.dimensions, numpy.unravel_index(place, self.grid or (1,)), strict=False):
-            found |= {name: _plain(values[index]) for name, values in dimension.columns.items()}
+            found |= {name: plain(values[index]) for name, values in dimension.columns.items()}
         return found
 
     def failure(self, number: int) -> AspenError | None:
@@ -202,7 +203,7 @@ class Study:
                 except AspenError:
                     continue  # the ends of its range depend on an axis
                 for value in (values.min(), values.max()):
-                    found.append(range_warning(parameter, _plain(value), *ends))
+                    found.append(range_warning(parameter, plain(value), *ends))
         return [warning for warning in found if warning is not None]
 
 
@@ -214,12 +215,6 @@ def _from_zero(name: str, values: Floats) -> bool:
     if not numpy.isfinite(values).all():
         fail("bad-value", f"`{name}` cannot be nan or infinite: the values of an axis are finite numbers")
     return not (values < 0).any()
-
-
-def _plain(value: Any) -> int | float:
-    """Python's own number; whole ones as int, for the exact rules."""
-    number = float(value)
-    return int(number) if number.is_integer() and abs(number) < 2**53 else number
 
 
 def _models(application: Application) -> list[Application]:

@@ -69,11 +69,9 @@ def computed(
     study = run.study
     needed = result_bytes(study)
     if needed > memory:
-        fail(
-            "too-large",
-            f"{study.points:,} points are {readable(needed, 'B')} of results, and {readable(memory, 'B')} may be used",
-            hint="allow more memory, or let the results go to a Parquet file",
-        )
+        sizes = f"{readable(needed, 'B')} of results, and {readable(memory, 'B')} may be used"
+        hint = "allow more memory, or let the results go to a Parquet file"
+        fail("too-large", f"{study.points:,} points are {sizes}", hint=hint)
     kept = InMemory(study)
     for stretch in run.stretches(fail_fast=fail_fast, into=kept.values):
         kept.add(stretch)

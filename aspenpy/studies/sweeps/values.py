@@ -36,19 +36,13 @@ def values(axis: Axis, worth: Worth, declared: Declared) -> Floats:
         return numpy.array([number(item, worth) for item in axis.items])
     low, high, spacing = _ends(axis, worth, declared)
     if low > high:
-        fail(
-            "empty-range",
-            f"the range of `{axis.name}` is empty: {low:.6g} is above {high:.6g}",
-            axis.span,
-            hint=f"the lower end comes first: {axis.name}={high:.6g}..{low:.6g}",
-        )
+        message = f"the range of `{axis.name}` is empty: {low:.6g} is above {high:.6g}"
+        hint = f"the lower end comes first: {axis.name}={high:.6g}..{low:.6g}"
+        fail("empty-range", message, axis.span, hint=hint)
     if spacing != "lin" and low <= 0:
-        fail(
-            "bad-range",
-            f"`{axis.name}` cannot go from {low:.6g} in {'equal ratios' if spacing == 'log' else 'powers of two'}",
-            axis.span,
-            hint="begin above 0, or say :lin",
-        )
+        steps = "equal ratios" if spacing == "log" else "powers of two"
+        message = f"`{axis.name}` cannot go from {low:.6g} in {steps}"
+        fail("bad-range", message, axis.span, hint="begin above 0, or say :lin")
     if length(axis) > MOST_VALUES:
         fail("too-long", f"`{axis.name}` has {length(axis):,} values, and an axis at most {MOST_VALUES:,}", axis.span)
     found: Floats = _spaced(low, high, spacing, length(axis))
@@ -72,13 +66,9 @@ def _spaced(low: float, high: float, spacing: str, count: int) -> Any:
 def _ends(axis: Axis, worth: Worth, declared: Declared) -> tuple[float, float, str]:
     if axis.low is not None and axis.high is not None:
         return number(axis.low, worth), number(axis.high, worth), axis.spacing or "lin"
-    found = declared(axis.name)
-    if found is None:
-        fail(
-            "no-range",
-            f"`{axis.name}` declares no range to go over",
-            axis.span,
-            hint=f"say one: {axis.name}=LOW..HIGH, or a list: {axis.name}=1,2,4",
-        )
-    low, high = found
+    ends = declared(axis.name)
+    if ends is None:
+        hint = f"say one: {axis.name}=LOW..HIGH, or a list: {axis.name}=1,2,4"
+        fail("no-range", f"`{axis.name}` declares no range to go over", axis.span, hint=hint)
+    low, high = ends
     return low, high, axis.spacing or ("log" if axis.log(low, high) else "lin")
