@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from math import sqrt
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -30,6 +30,26 @@ class AddressRange(Record):
     high: int
 
 
+class Totals(NamedTuple):
+    """Distances that occur, ascending; how many references have each; how many are cold; and, of a sample, the
+    standard error of the share of references that are beyond each distance."""
+
+    distances: NDArray[np.int64]
+    counts: NDArray[Any]
+    cold: float
+    errors: NDArray[np.float64] | None = None
+
+
+class Origin(Record):
+    """What was measured: the bytes of a `line`, the name of the trace, the `part` of its addresses (None: all), and the
+    `rate` of a sample (None: all lines)."""
+
+    line: int
+    source: str
+    part: AddressRange | None = None
+    rate: float | None = None
+
+
 class ReuseDistances:
     """How many references have which distance: the number of other lines touched since the last one to their line.
 
@@ -40,31 +60,13 @@ class ReuseDistances:
     standard errors of the part of the references beyond each distance, and `distance_error` is that of a distance.
     """
 
-    def __init__(
-        self,
-        distances: NDArray[np.int64],
-        counts: NDArray[Any],
-        cold: float,
-        errors: NDArray[np.float64] | None = None,
-        *,
-        line: int,
-        source: str,
-        part: AddressRange | None = None,
-        rate: float | None = None,
-        ranges: Mapping[str, ReuseDistances] | None = None,
-    ) -> None:
-        self.distances = distances
-        self.counts = counts
-        self.cold = cold
-        self.line = line
-        self.source = source
-        self.part = part
-        self.rate = rate
-        self.errors = errors
+    def __init__(self, totals: Totals, origin: Origin, ranges: Mapping[str, ReuseDistances] | None = None) -> None:
+        self.distances, self.counts, self.cold, self.errors = totals
+        self.line, self.source, self.part, self.rate = origin.line, origin.source, origin.part, origin.rate
         self.ranges = dict(ranges or {})
-        self._hits = np.concatenate(([0], np.cumsum(counts)))
-        total = self._hits[-1].item() + cold
-        self.references: float = total if rate is None else round(total)
+        self._hits = np.concatenate(([0], np.cumsum(self.counts)))
+        total = self._hits[-1].item() + self.cold
+        self.references: float = total if self.rate is None else round(total)
 
     @property
     def name(self) -> str | None:

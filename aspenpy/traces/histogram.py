@@ -17,11 +17,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from math import inf, isfinite, isnan
 from pathlib import Path
-from typing import NoReturn
 
 from aspenpy.language.diagnostics import fail, nearest
 from aspenpy.language.files import Reader
-from aspenpy.language.source import Source, Span
+from aspenpy.language.source import Source, Span, trimmed
 from aspenpy.record import Record
 
 DISTANCE, COUNT, CUMULATIVE = COLUMNS = ("distance", "count", "cumulative")
@@ -88,8 +87,11 @@ def parse_histogram(source: Source) -> Distribution:
     line_bytes: int | None = None
     header: list[str] | None = None
     rows: list[list[_Cell]] = []
-    for span in _lines(source):
+    lines = _pieces(Span(source, 0, len(source.text)), "\n")
+    for span in lines:
         text = span.text()
+        if not text:
+            continue
         if text.startswith("#"):
             line_bytes = _line_bytes(span) or line_bytes
         elif header is None:
@@ -110,25 +112,12 @@ def parse_histogram(source: Source) -> Distribution:
     return Distribution(tuple(distances[:finite]), tuple(shares[:finite]), shares[-1] - before, line_bytes)
 
 
-def _lines(source: Source) -> Iterator[Span]:
-    """Those with something in them, without the blanks around it."""
-    offset = 0
-    for line in source.text.split("\n"):
-        inner = line.strip()
-        if inner:
-            start = offset + line.index(inner)
-            yield Span(source, start, start + len(inner))
-        offset += len(line) + 1
-
-
-def _cells(span: Span) -> list[Span]:
-    cells, offset = [], span.start
-    for text in span.text().split(","):
-        inner = text.strip()
-        start = offset + (text.index(inner) if inner else 0)
-        cells.append(Span(span.source, start, start + len(inner)))
+def _pieces(span: Span, separator: str) -> Iterator[Span]:
+    """What stands between separators, without the blanks around it."""
+    offset = span.start
+    for text in span.text().split(separator):
+        yield trimmed(Span(span.source, offset, offset + len(text)))
         offset += len(text) + 1
-    return cells
 
 
 def _line_bytes(span: Span) -> int | None:
@@ -141,7 +130,7 @@ def _line_bytes(span: Span) -> int | None:
 
 
 def _header(span: Span) -> list[str]:
-    cells = _cells(span)
+    cells = list(_pieces(span, ","))
     names = [cell.text() for cell in cells]
     for name, cell in zip(names, cells, strict=True):
         if name not in COLUMNS:
@@ -156,7 +145,7 @@ def _header(span: Span) -> list[str]:
 
 
 def _row(span: Span, header: Sequence[str]) -> list[_Cell]:
-    cells = _cells(span)
+    cells = list(_pieces(span, ","))
     if len(cells) != len(header):
         fail("histogram-row", f"a row has {len(header)} numbers, this one {len(cells)}", span)
     return [_cell(cell, name) for cell, name in zip(cells, header, strict=True)]
@@ -195,14 +184,10 @@ def _require_shares(cells: Sequence[_Cell]) -> None:
 def _require_agreement(counts: Sequence[_Cell], shares: Sequence[_Cell]) -> None:
     total = sum(cell.value for cell in counts)
     if not total:
-        _refuse_empty(counts)
+        fail("empty-histogram", "all counts are 0", counts[0].span)
     running = 0.0
     for count, share in zip(counts, shares, strict=True):
         running += count.value
         if abs(running / total - share.value) > TOLERANCE:
             message = f"the counts up to here are {running / total:.6g} of all, not {share.span.text()}"
             fail("histogram-counts", message, share.span)
-
-
-def _refuse_empty(counts: Sequence[_Cell]) -> NoReturn:
-    fail("empty-histogram", "all counts are 0", counts[0].span)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, Unpack
 
 import numpy as np
 
 from aspenpy.language.diagnostics import fail, nearest
-from aspenpy.traces.distances import AddressRange, ReuseDistances
+from aspenpy.record import Record
+from aspenpy.traces.distances import AddressRange, Origin, ReuseDistances
 from aspenpy.traces.references import DATA, KINDS, References
 from aspenpy.traces.sample import group_of, hashes, is_sampled
 from aspenpy.traces.stack import LruStack
@@ -31,6 +32,26 @@ Progress = Callable[[int, int | None, int], None]
 """Is told bytes read, bytes in all where they are known, and references so far."""
 
 
+class TraceOptions(TypedDict, total=False):
+    """What `reuse_distances` takes besides the trace and the size of a line."""
+
+    trace_format: str | None
+    kinds: Collection[str] | None
+    count: Collection[str] | None
+    ranges: Mapping[str, tuple[int, int]] | None
+    sample: float | None
+
+
+class _Selection(Record):
+    """The same with what holds if nothing is said."""
+
+    trace_format: str | None = None
+    kinds: Collection[str] | None = None
+    count: Collection[str] | None = None
+    ranges: Mapping[str, tuple[int, int]] | None = None
+    sample: float | None = None
+
+
 class _Piece(NamedTuple):
     """Some references in the order of the program, one for each line that they touch."""
 
@@ -45,12 +66,8 @@ def reuse_distances(
     trace: Path | str | Sequence[int] | NDArray[Any],
     *,
     line: int = LINE,
-    trace_format: str | None = None,
-    kinds: Collection[str] | None = None,
-    count: Collection[str] | None = None,
-    ranges: Mapping[str, tuple[int, int]] | None = None,
-    sample: float | None = None,
     progress: Progress | None = None,
+    **options: Unpack[TraceOptions],
 ) -> ReuseDistances:
     """The reuse distances of an address trace, exact unless it is sampled.
 
@@ -63,16 +80,18 @@ def reuse_distances(
     In the time of a few sorts a reference, and the memory of the distinct lines. AspenError for what is no trace and
     for options that cannot be.
     """
-    wanted, counted = _kinds("kinds", kinds), _kinds("count", count)
+    selection = _Selection(**options)
+    kinds, trace_format = selection.kinds, selection.trace_format
+    wanted, counted = _kinds("kinds", kinds), _kinds("count", selection.count)
     _require_part(counted, wanted)
-    parts = _ranges(ranges or {})
-    measure = _Measure(_shift(line), counted, parts, _rate(sample))
+    _check(line, selection.sample, trace_format)
+    measure = _Measure(line.bit_length() - 1, counted, _ranges(selection.ranges or {}), selection.sample)
     if not isinstance(trace, (str, Path)):
         if wanted is not None or counted is not None or trace_format is not None:
             fail("no-kinds", "addresses alone have neither a format nor kinds")
         measure.take_all([References(_addresses(trace))], lambda: None)
         return measure.result(line, "<addresses>")
-    file = TraceFile(trace, _format(trace_format))
+    file = TraceFile(trace, trace_format)
     try:
         found = file.references(wanted)
         if file.layout == BINARY and counted is not None:
@@ -153,10 +172,10 @@ class _Measure:
     def result(self, line: int, source: str) -> ReuseDistances:
         whole, *others = (tally.totals() for tally in self._tallies)
         ranges = {
-            part.name: ReuseDistances(*totals, line=line, source=source, part=part, rate=self.rate)
+            part.name: ReuseDistances(totals, Origin(line, source, part, self.rate))
             for part, totals in zip(self.parts, others, strict=True)
         }
-        return ReuseDistances(*whole, line=line, source=source, rate=self.rate, ranges=ranges)
+        return ReuseDistances(whole, Origin(line, source, rate=self.rate), ranges)
 
 
 def _joined(parts: list[NDArray[Any] | None]) -> NDArray[Any] | None:
@@ -165,24 +184,15 @@ def _joined(parts: list[NDArray[Any] | None]) -> NDArray[Any] | None:
     return np.concatenate(present) if present else None
 
 
-def _shift(line: int) -> int:
+def _check(line: int, sample: float | None, trace_format: str | None) -> None:
     if line < 1 or line & (line - 1) or line > 1 << 30:
         fail("line-size", f"a line cannot have {line} bytes", hint="its size is a power of two, such as 64")
-    return line.bit_length() - 1
-
-
-def _rate(sample: float | None) -> float | None:
     if sample is not None and not 0 < sample < 1:
-        fail(
-            "sample-rate", f"a sample cannot be {sample:g} of the lines", hint="a rate is between 0 and 1, such as 0.01"
-        )
-    return sample
-
-
-def _format(name: str | None) -> str | None:
-    if name is not None and name not in FORMATS:
-        fail("unknown-format", f"there is no format `{name}`", hint=nearest(name, FORMATS) or ", ".join(FORMATS))
-    return name
+        hint = "a rate is between 0 and 1, such as 0.01"
+        fail("sample-rate", f"a sample cannot be {sample:g} of the lines", hint=hint)
+    if trace_format is not None and trace_format not in FORMATS:
+        hint = nearest(trace_format, FORMATS) or ", ".join(FORMATS)
+        fail("unknown-format", f"there is no format `{trace_format}`", hint=hint)
 
 
 def _kinds(option: str, names: Collection[str] | None) -> frozenset[int] | None:

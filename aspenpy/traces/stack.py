@@ -77,24 +77,13 @@ class LruStack:
         rank = _places(start, known + count)
         found[end] = (known + end - start - 1) - earlier_and_greater(rank[start])
 
-        self._touch(touched, time[last] + known, place, is_known, known + count)
-        return found
-
-    def _touch(
-        self,
-        touched: NDArray[np.uint64],
-        time: NDArray[np.int64],
-        place: NDArray[np.intp],
-        is_known: NDArray[np.bool_],
-        end: int,
-    ) -> None:
-        """Notes the last references to some lines, known ones and new ones, before a time."""
-        self._rank[place[is_known]] = time[is_known]
-        is_new = ~is_known
+        latest, is_new = time[last] + known, ~is_known
+        self._rank[place[is_known]] = latest[is_known]
         if is_new.any():
             self.lines = np.insert(self.lines, place[is_new], touched[is_new])
-            self._rank = np.insert(self._rank, place[is_new], time[is_new])
-        self._rank = _places(self._rank, end)[self._rank]
+            self._rank = np.insert(self._rank, place[is_new], latest[is_new])
+        self._rank = _places(self._rank, known + count)[self._rank]
+        return found
 
 
 def _by_line(lines: NDArray[np.uint64]) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:

@@ -2,25 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from aspenpy.traces.distances import Totals
 from aspenpy.traces.sample import GROUPS, standard_errors
 from aspenpy.traces.stack import COLD
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-
-class Totals(NamedTuple):
-    """Distances that occur, ascending; how many references have each; how many are cold; and, of a sample, the
-    standard error of the share of references that are beyond each distance."""
-
-    distances: NDArray[np.int64]
-    counts: NDArray[Any]
-    cold: float
-    errors: NDArray[np.float64] | None
 
 
 class Tally:
@@ -55,7 +46,7 @@ class Tally:
         counts = self._counts.sum(axis=1)
         found = np.flatnonzero(counts)
         if self.rate is None:
-            return Totals(found, counts[found], int(self._cold[0]), None)
+            return Totals(found, counts[found], int(self._cold[0]))
         # What the sample has too much or too little of is the share of its most frequent lines. These have short
         # distances, so that it belongs to distance 0 (Waldspurger et al. 2015, section 4.2: SHARDS-adj).
         found = found[found > 0]
@@ -65,13 +56,7 @@ class Tally:
             scale = self.references / (self.references - rest)
             estimates, cold, rest = estimates * scale, cold * scale, 0.0
         distances = np.rint(found / self.rate).astype(np.int64)
-        errors = self._errors(np.concatenate(([0], found)))
+        known = self._counts if len(self._counts) else np.zeros((1, self._groups), np.int64)
+        beyond = (known.sum(axis=0) + self._cold - known.cumsum(axis=0))[np.concatenate(([0], found))]
+        errors = standard_errors(beyond, self.rate * max(self.references, 1))
         return Totals(np.concatenate(([0], distances)), np.concatenate(([rest], estimates)), cold, errors)
-
-    def _errors(self, distances: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Standard errors of the shares of references beyond some distances of the sample."""
-        if not len(self._counts):
-            beyond = np.tile(self._cold, (len(distances), 1))
-        else:
-            beyond = (self._counts.sum(axis=0) + self._cold - self._counts.cumsum(axis=0))[distances]
-        return standard_errors(beyond, (self.rate or 1) * max(self.references, 1))

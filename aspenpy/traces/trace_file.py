@@ -174,7 +174,6 @@ def guessed(beginning: bytes, name: str) -> str:
 def _require_addresses(beginning: bytes, name: str) -> None:
     """The two highest bytes of an address are both 0 or, in a system's kernel, both 255."""
     words = np.frombuffer(beginning[: len(beginning) - len(beginning) % WORD], "<u8")
-    highest = words >> np.uint64(48)
-    if ((highest != 0) & (highest != 0xFFFF)).any():
+    if not np.isin(words >> np.uint64(48), (0, 0xFFFF)).all():
         message = f"`{name}` is in no format that is known: it is not text, and its 64-bit words are no addresses"
         fail("unknown-format", message, hint="--trace-format binary reads it all the same")

@@ -94,11 +94,9 @@ class Scaling(Result):
         if self.parameter in app.parameters and graph.free_symbols(app.parameters[self.parameter].value):
             _refuse_derived(Prediction(case), self.parameter)
         self.prediction: Prediction = predict(case)
-        self._sizes = tuple(float(value) for value in self._values(self.problem))
-
-    def _values(self, names: Sequence[str]) -> list[float]:
         scope = self.prediction.scope
-        return scope.values([scope.symbol(name) for name in names], self.prediction.seed)
+        sizes = scope.values([scope.symbol(name) for name in self.problem], self.prediction.seed)
+        self._sizes = tuple(map(float, sizes))
 
     @cached_property
     def _compiled(self) -> tuple[Prepared, tuple[str, ...]]:
@@ -127,7 +125,7 @@ class Scaling(Result):
 
     @cached_property
     def points(self) -> tuple[Point, ...]:
-        return tuple(self._point(ranks) for ranks in self.ranks)
+        return tuple(map(self._point, self.ranks))
 
     def _point(self, ranks: int) -> Point:
         time, waited, *rest = self._at(ranks)
@@ -241,9 +239,8 @@ def _known(app: Application, names: Sequence[str], what: str, option: str) -> st
     for name in names:
         if name in app.parameters:
             return name
-    hint = f"say which one it is with {option}" + (
-        f": it has {', '.join(list(app.parameters)[:8])}" if app.parameters else ""
-    )
+    listed = f": it has {', '.join(list(app.parameters)[:8])}" if app.parameters else ""
+    hint = f"say which one it is with {option}{listed}"
     fail("no-such-parameter", f"application `{app.name}` has no `{names[0]}` for {what}", app.node.name_span, hint=hint)
 
 
@@ -252,8 +249,8 @@ def _known_together(app: Application) -> tuple[str, ...]:
         if all(name in app.parameters for name in names):
             return names
     close = nearest("n", app.parameters)
-    hint = "say which parameters it is the product of with --problem, such as --problem n" + (
-        f" ({close})" if close else ""
+    hint = (
+        f"say which parameters it is the product of with --problem, such as --problem n{f' ({close})' if close else ''}"
     )
     message = f"what the size of the problem of `{app.name}` is is not known"
     fail("no-such-parameter", message, app.node.name_span, hint=hint)

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Literal
+from collections.abc import Mapping
+from typing import Any, Literal, cast
 
 import numpy
 
 from aspenpy.answers.prediction import Prediction
 from aspenpy.engine.arrays import Floats
-from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.language import nodes
 from aspenpy.language.axis import Axis, Extent, literal, parsed
 from aspenpy.language.diagnostics import AspenError, fail
 from aspenpy.language.dimensions import BYTES, DIMENSIONLESS, Dimension, readable, symbol
 from aspenpy.language.infer import dimension_of
-from aspenpy.language.lower import Lowering, guarded
 from aspenpy.language.source import Span
+from aspenpy.models.application.model import Application
 from aspenpy.models.machine.model import OWNER, Machine
 from aspenpy.record import Record
 
@@ -67,16 +66,13 @@ class Variable(Record):
     def at(self, places: Floats) -> Floats:
         """The values at places of the unit interval; equal parts of it for each of finitely many values."""
         if self.kind == "choice":
-            chosen: Floats = numpy.array(self.choices)[_part(places, len(self.choices))]
-            return chosen
-        if self.logarithmic:
-            found: Floats = self.extent.value(places)
-            return numpy.clip(numpy.rint(found) if self.kind == "whole" else found, self.low, self.high)
-        if self.kind == "whole":
-            whole: Floats = self.low + _part(places, int(self.high - self.low) + 1)
-            return whole
-        ends: Floats = self.extent.value(places)
-        return ends
+            return cast(Floats, numpy.array(self.choices)[_part(places, len(self.choices))])
+        if self.kind == "whole" and not self.logarithmic:
+            return cast(Floats, self.low + _part(places, int(self.high - self.low) + 1))
+        values: Floats = self.extent.value(places)
+        if not self.logarithmic:
+            return values
+        return numpy.clip(numpy.rint(values) if self.kind == "whole" else values, self.low, self.high)
 
     @property
     def extent(self) -> Extent:
@@ -126,11 +122,14 @@ def variable(axis: Axis | str, prediction: Prediction) -> Variable:
         fail("bad-axis", f"`{axis}` varies over its range, not over certain points of it", axis.span)
     if axis.items:
         return _listed(axis, prediction)
-    found = declared(axis.name, prediction) if axis.low is None else _ranged(axis, prediction)
-    if found is None:
+    if axis.low is not None and axis.high is not None:
+        low, high = (_worth(axis.name, end, prediction) for end in (axis.low, axis.high))
+        return _with_options(_typed(axis.name, low, high, prediction), axis)
+    ranged = declared(axis.name, prediction)
+    if ranged is None:
         hint = f"give it one: {axis}=LOW..HIGH or {axis}=1,2,4"
         fail("no-range", f"`{axis}` declares no range", axis.span, hint=hint)
-    return _with_options(found, axis)
+    return _with_options(ranged, axis)
 
 
 def _with_options(found: Variable, axis: Axis) -> Variable:
@@ -158,21 +157,13 @@ def _checked(found: Variable) -> Variable:
 
 
 def _listed(axis: Axis, prediction: Prediction) -> Variable:
-    name, items = axis.name, [item.text() for item in axis.items]
+    name, labels = axis.name, tuple(item.text() for item in axis.items)
     choices = tuple(_worth(name, item, prediction) for item in axis.items)
     if len({*choices}) < len(choices):
         fail("bad-variable", f"a value of `{name}` comes twice", axis.span)
-    base = _base(name, prediction)
     dimension = parameter_dimension(name, prediction)
     unit = "" if dimension is None else symbol(dimension)
-    return Variable(name, "choice", min(choices), max(choices), base, choices, tuple(items), unit)
-
-
-def _ranged(axis: Axis, prediction: Prediction) -> Variable:
-    assert axis.low is not None
-    assert axis.high is not None
-    low, high = (_worth(axis.name, end, prediction) for end in (axis.low, axis.high))
-    return _typed(axis.name, low, high, prediction)
+    return Variable(name, "choice", min(choices), max(choices), _base(name, prediction), choices, labels, unit)
 
 
 def _worth(name: str, span: Span, prediction: Prediction) -> float:
@@ -202,55 +193,40 @@ def _base(name: str, prediction: Prediction) -> float:
 
 
 class Declaration(Record):
-    """What a model says of a parameter: its range as expressions, or the enum that it is a member of."""
+    """What a model says of a parameter: its range as expressions, or the enum that it is a member of; and the `values`
+    that the model gives its parameters."""
 
     node: nodes.Parameter
     low: Expr | None
     high: Expr | None
     members: tuple[str, ...]
-    named: Callable[[str], nodes.Expression | None]
+    values: Mapping[str, nodes.Expression]
 
 
 def declaration(name: str, prediction: Prediction) -> Declaration | None:
     """Of the parameter of that name; None for an argument or a name that nobody defines."""
     plain, owner = prediction.scope.symbol(name).payload[:2]
-    if owner == OWNER:
-        return _of_machine(plain, prediction.machine)
-    application = prediction.application
-    if plain not in application.parameters:
+    model: Application | Machine = prediction.machine if owner == OWNER else prediction.application
+    known = model.parameters
+    parameters = known if isinstance(known, dict) else {item.name: item for item in known}
+    if plain not in parameters:
         return None
-    found = application.parameters[plain]
-    enum = application.enums.get(found.node.member_of or "")
-    members = enum.members if enum is not None else ()
-    known = application.parameters
-    return Declaration(
-        found.node, found.low, found.high, members, lambda other: known[other].node.value if other in known else None
-    )
-
-
-def _of_machine(name: str, machine: Machine) -> Declaration | None:
-    node = machine.declared.get(name)
-    if node is None:
-        return None
-    lower = Lowering(lambda item: machine.lookup(item.name) or graph.symbol(item.name, OWNER), {})
-    low, high = (None if end is None else guarded(lower, end) for end in (node.low, node.high))
-    enums = {item.name: item.members for item in machine.node.declarations if isinstance(item, nodes.Enum)}
-    members = enums.get(node.member_of or "", ())
-    declared = machine.declared
-    return Declaration(node, low, high, members, lambda other: declared[other].value if other in declared else None)
+    parameter = parameters[plain]
+    enum = model.enums.get(parameter.node.member_of or "")
+    values = {other: item.node.value for other, item in parameters.items()}
+    return Declaration(parameter.node, parameter.low, parameter.high, enum.members if enum else (), values)
 
 
 def declared(name: str, prediction: Prediction) -> Variable | None:
     """The parameter over the range or the enum that its model declares; None where it declares neither."""
     found = declaration(name, prediction)
-    if found is None or (not found.members and (found.low is None or found.high is None)):
+    if found is None:
         return None
     if found.members:
         places = tuple(map(float, range(len(found.members))))
-        base = _base(name, prediction)
-        return Variable(name, "choice", 0.0, places[-1], base, places, found.members)
-    assert found.low is not None
-    assert found.high is not None
+        return Variable(name, "choice", 0.0, places[-1], _base(name, prediction), places, found.members)
+    if found.low is None or found.high is None:
+        return None
     low, high = (_float(end, name) for end in prediction.scope.values([found.low, found.high], prediction.seed))
     return _checked(_typed(name, low, high, prediction))
 
@@ -281,7 +257,7 @@ def parameter_dimension(name: str, prediction: Prediction) -> Dimension | None:
         return None
 
     def of_name(other: str, seen: tuple[str, ...] = ()) -> Dimension | None:
-        value = found.named(other) if other not in seen else None
+        value = found.values.get(other) if other not in seen else None
         return None if value is None else dimension_of(value, lambda inner: of_name(inner, (*seen, other)))
 
     try:
