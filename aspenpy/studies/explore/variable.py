@@ -18,6 +18,7 @@ from aspenpy.language.infer import dimension_of
 from aspenpy.language.source import Span
 from aspenpy.models.application.model import Application
 from aspenpy.models.machine.model import OWNER, Machine
+from aspenpy.models.model import Parameter
 from aspenpy.record import Record
 
 Kind = Literal["real", "whole", "choice"]
@@ -193,28 +194,27 @@ def _base(name: str, prediction: Prediction) -> float:
 
 
 class Declaration(Record):
-    """What a model says of a parameter: its range as expressions, or the enum that it is a member of; and the `values`
-    that the model gives its parameters."""
+    """What a model says of a parameter: its range as expressions, or the enum that it is a member of. `known` are all
+    parameters of the model."""
 
     node: nodes.Parameter
     low: Expr | None
     high: Expr | None
     members: tuple[str, ...]
-    values: Mapping[str, nodes.Expression]
+    known: Mapping[str, Parameter]
 
 
 def declaration(name: str, prediction: Prediction) -> Declaration | None:
     """Of the parameter of that name; None for an argument or a name that nobody defines."""
     plain, owner = prediction.scope.symbol(name).payload[:2]
     model: Application | Machine = prediction.machine if owner == OWNER else prediction.application
-    known = model.parameters
-    parameters = known if isinstance(known, dict) else {item.name: item for item in known}
-    if plain not in parameters:
+    parameters = model.parameters
+    known = parameters if isinstance(parameters, dict) else {item.name: item for item in parameters}
+    if plain not in known:
         return None
-    parameter = parameters[plain]
+    parameter = known[plain]
     enum = model.enums.get(parameter.node.member_of or "")
-    values = {other: item.node.value for other, item in parameters.items()}
-    return Declaration(parameter.node, parameter.low, parameter.high, enum.members if enum else (), values)
+    return Declaration(parameter.node, parameter.low, parameter.high, enum.members if enum else (), known)
 
 
 def declared(name: str, prediction: Prediction) -> Variable | None:
@@ -257,7 +257,7 @@ def parameter_dimension(name: str, prediction: Prediction) -> Dimension | None:
         return None
 
     def of_name(other: str, seen: tuple[str, ...] = ()) -> Dimension | None:
-        value = found.values.get(other) if other not in seen else None
+        value = found.known[other].node.value if other in found.known and other not in seen else None
         return None if value is None else dimension_of(value, lambda inner: of_name(inner, (*seen, other)))
 
     try:
