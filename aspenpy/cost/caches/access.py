@@ -51,7 +51,7 @@ class Stencil(Record):
     def part(self, share: Expr) -> Stencil:
         """That share of the layers along the slowest axis."""
         *within, slowest = self.extents
-        found: Stencil = self.replace(extents=(*within, graph.mul(slowest, share)))
+        found: Stencil = self.replace(extents=(*within, slowest * share))
         return found
 
     @property

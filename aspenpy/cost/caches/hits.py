@@ -89,9 +89,9 @@ def _stencil(access: Access, around: Around, level: Level) -> list[Touches]:
     """
     assert isinstance(access.pattern, Stencil)
     assert access.sweep is not None
-    sweeps = graph.div(access.accesses, access.sweep)
-    pattern = access.pattern.part(graph.apply("min", graph.ONE, sweeps))
-    sweeps = graph.apply("max", graph.ONE, sweeps)
+    sweeps = access.accesses / access.sweep
+    pattern = access.pattern.part(graph.apply("min", 1, sweeps))
+    sweeps = graph.apply("max", 1, sweeps)
     nest = pattern.nest
     others = [other.lines(len(other.loops), level.line) for other in around.others]
     sweep_lines = nest.lines(len(nest.loops), level.line)
