@@ -41,8 +41,8 @@ static void naive_run(struct problem *p)
 
 const struct kernel dgemm_naive = {"dgemm_naive", three_matrices, naive_run, product_wrong};
 
-/* Tiles of 32 x 32, which three of lie in the first cache; a row of C is loaded and stored for each k. n and m are
-   multiples of 32. */
+/* Tiles of 32 x 32; three of them lie in the first cache. For each k, the tile of C is loaded, added to and stored. n
+   and m are multiples of 32. */
 enum { TILE = 32 };
 
 static void blocked_run(struct problem *p)
@@ -54,8 +54,8 @@ static void blocked_run(struct problem *p)
   for (long ii = 0; ii < m; ii += TILE)
     for (long jj = 0; jj < n; jj += TILE)
       for (long kk = 0; kk < n; kk += TILE)
-        for (long i = ii; i < ii + TILE; i++)
-          for (long k = kk; k < kk + TILE; k++) {
+        for (long k = kk; k < kk + TILE; k++)
+          for (long i = ii; i < ii + TILE; i++) {
             double factor = a[i * n + k];
 #pragma omp simd
             for (long j = jj; j < jj + TILE; j++)
@@ -69,6 +69,15 @@ const struct kernel dgemm_blocked = {"dgemm_blocked", three_matrices, blocked_ru
    p->d one after the other. n is a multiple of four vectors, m of four. */
 enum { ROWS = 4, WIDE = 4 * LANES };
 
+/* Keeps a vector in a register: the compiler would load it for each use. */
+#if defined(__x86_64__)
+#define KEEP(value) __asm__("" : "+v"(value))
+#elif defined(__aarch64__)
+#define KEEP(value) __asm__("" : "+w"(value))
+#else
+#define KEEP(value)
+#endif
+
 static void pack(const double *restrict b, double *restrict panel, long n)
 {
   for (long k = 0; k < n; k++)
@@ -81,6 +90,10 @@ static void four_rows(const double *restrict a, const double *restrict panel, do
   for (long k = 0; k < n; k++) {
     const vector *b = (const vector *)(panel + k * WIDE);
     vector b0 = b[0], b1 = b[1], b2 = b[2], b3 = b[3];
+    KEEP(b0);
+    KEEP(b1);
+    KEEP(b2);
+    KEEP(b3);
 #pragma GCC unroll 4
     for (int i = 0; i < ROWS; i++) {
       double factor = a[i * n + k];
@@ -90,7 +103,9 @@ static void four_rows(const double *restrict a, const double *restrict panel, do
       sum[i][3] += factor * b3;
     }
   }
+#pragma GCC unroll 4
   for (int i = 0; i < ROWS; i++)
+#pragma GCC unroll 4
     for (int j = 0; j < 4; j++)
       *(vector *)(c + i * n + j * LANES) = sum[i][j];
 }

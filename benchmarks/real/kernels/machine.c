@@ -233,7 +233,8 @@ static void store_words(void *given, int thread)
     x[i] = value, x[i + 1] = value, x[i + 2] = value, x[i + 3] = value;
 }
 
-static void bandwidth(const char *level, long bytes, int threads)
+/* The first `kinds` of load, store and copy. */
+static void bandwidth(const char *level, long bytes, int threads, int kinds)
 {
   struct {
     const char *name;
@@ -242,7 +243,7 @@ static void bandwidth(const char *level, long bytes, int threads)
   struct memory memory = {.bytes = bytes / 1024 * 1024};
   on_threads(threads, make, &memory);
   char name[99];
-  for (int i = 0; i < 3; i++) {
+  for (int i = 0; i < kinds; i++) {
     snprintf(name, sizeof name, "%s_%s", level, ways[i].name);
     print(name, "core", (double)memory.bytes / alone(ways[i].run, &memory));
     print(name, "all", threads * (double)memory.bytes / least_time(threads, ways[i].run, &memory, 3e-5, seconds));
@@ -285,7 +286,7 @@ static void make_ring(struct memory *m, long block, int turn)
   free(order);
 }
 
-static char *at[64]; /* where each chain is */
+static char *at[65]; /* where each chain is */
 
 /* Once around the ring, as far as that is no longer than MOST_HOPS. */
 static long hops(const struct memory *m)
@@ -378,16 +379,17 @@ int main(int count, char **arguments)
   }
   long first = atol(arguments[1]), second = atol(arguments[2]), third = atol(arguments[3]);
   int threads = atoi(arguments[4]);
-  long memory = 4 * third * threads; /* of each thread */
+  long memory = 4 * third; /* of each thread */
   seconds = atof(arguments[5]);
   printf("vector_bytes %d\n", VECTOR_BYTES);
   arithmetic();
   words(first / 2);
-  bandwidth("first", first / 2, threads);
-  bandwidth("second", second / 2, threads);
-  bandwidth("third", third / 4, threads);
-  bandwidth("memory", memory, threads);
-  latencies(first / 2, second / 2, third / 4, memory);
+  bandwidth("first", first / 2, threads, 3);
+  bandwidth("second", second / 2, threads, 3);
+  bandwidth("third", third / 8, threads, 3);
+  bandwidth("third_big", third / 8 * 5, threads, 1);
+  bandwidth("memory", memory, threads, 3);
+  latencies(first / 2, second / 2, third / 8, memory);
   overlapping(memory);
   common.threads = threads;
   print("barrier", "latency", least_time(threads, meet, NULL, 3e-5, seconds) / 100);

@@ -43,11 +43,12 @@ static void dot_run(struct problem *p)
     for (int k = 0; k < 8; k++)
       sum[k] += *(const vector *)(a + i + k * LANES) * *(const vector *)(b + i + k * LANES);
   }
-  double total = 0;
-  for (int k = 0; k < 8; k++)
-    for (int lane = 0; lane < LANES; lane++)
-      total += sum[k][lane];
-  p->result = total;
+  for (int k = 0; k < 4; k++)
+    sum[k] += sum[k + 4];
+  sum[0] += sum[1] + (sum[2] + sum[3]);
+  p->result = 0;
+  for (int lane = 0; lane < LANES; lane++)
+    p->result += sum[0][lane];
 }
 
 static double dot_wrong(struct problem *p)
