@@ -98,6 +98,19 @@ def test_random(count: int, policy: str) -> None:
     assert_close(compared(references, "loads [40000] of size [8] from X as random", WORD * count, policy), 0.04)
 
 
+@pytest.mark.parametrize("count", [256, 1024, 4096, 20_000])
+def test_warm_random(count: int) -> None:
+    """As many draws as the table has words, behind a sweep of it: each line comes 8 times on average, and the first
+    time it may be there."""
+    draws = Random(1)
+    references = words([WORD * draws.randrange(count) for _ in range(count)])
+    found = counted(simulator(*SMALL), references, before=words(range(0, WORD * count, WORD)))
+    requirement = f"loads [{count}] of size [8] from X as random, warm"
+    model = modelled(requirement, f"data X [{WORD * count}]", machine_of(*SMALL))
+    for level, total in zip(found, model.totals, strict=True):
+        assert total.read_misses == pytest.approx(level.misses, rel=0.05, abs=1e-9)
+
+
 def test_gather_names_its_table() -> None:
     requirement = "loads [40000] of size [8] from X as gather(T)"
     model = modelled(requirement, f"data X [320000] data T [{9000 * WORD}]", machine_of(*SMALL))

@@ -132,7 +132,15 @@ def _scattered(access: Access, around: Around, level: Level) -> list[Touches]:
     different = lines * (1 - untouched)
     held = graph.apply("min", 1, level.lines / lines)
     again = _at_least_none(access.accesses - different)
-    return [Touches(again, held, lines), Touches(different, graph.ZERO, graph.ZERO)]
+    return [Touches(again, held, lines), Touches(different, _swept_before(access, lines, around, level), graph.ZERO)]
+
+
+def _swept_before(access: Access, lines: Expr, around: Around, level: Level) -> Expr:
+    """The share of a table's lines that a sweep of all data structures left in the cache: the last of each."""
+    if not access.warm:
+        return graph.ZERO
+    everything = graph.apply("max", lines, around.all_bytes / level.line)
+    return graph.apply("min", 1, level.lines / everything)
 
 
 def _distances(access: Access, around: Around, level: Level) -> list[Touches]:

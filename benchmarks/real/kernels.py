@@ -1,0 +1,120 @@
+"""The kernels, their models, and sizes at which their data lie in one level of the memory hierarchy or another."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import sqrt
+from typing import NamedTuple
+
+from benchmarks.real.programs import HERE, Caches
+
+LEVELS = ("L1", "L2", "L3", "memory")
+ANY = ("registers",)
+"""The level of kernels without data."""
+
+
+class Size(NamedTuple):
+    """`n` of a kernel, and its second size `m`, where it has one."""
+
+    n: int
+    m: int = 0
+
+
+class Kernel(NamedTuple):
+    """A kernel of the C programs and its model, both called `name`; `title` tells variants apart. `size` has data of
+    about so many bytes."""
+
+    name: str
+    size: Callable[[int], Size]
+    title: str = ""
+    levels: tuple[str, ...] = LEVELS
+
+    @property
+    def label(self) -> str:
+        return self.title or self.name
+
+    @property
+    def model(self) -> str:
+        return (HERE / "models" / f"{self.name}.aspen").read_text()
+
+
+def vectors(count: int) -> Callable[[int], Size]:
+    """So many vectors of doubles, of a multiple of 64 elements."""
+    return lambda data: Size(max(64, data // (8 * count) // 64 * 64))
+
+
+def grids(count: int, axes: int) -> Callable[[int], Size]:
+    """So many grids with a rim; rows of an odd number of pairs, so that they lie in different sets."""
+    return lambda data: Size(max(4, (round((data / (8 * count)) ** (1 / axes)) - 2) // 4 * 4))
+
+
+def odd(side: float, multiple: int) -> int:
+    """The largest odd multiple not above a side."""
+    return max(multiple, (int(side / multiple) - 1) // 2 * 2 * multiple + multiple)
+
+
+def power(side: float) -> int:
+    return 1 << int(side).bit_length() - 1
+
+
+def matrices(count: int, multiple: int) -> Callable[[int], Size]:
+    """So many square matrices with an odd multiple of elements a row."""
+    return lambda data: Size(odd(sqrt(data / (8 * count)), multiple))
+
+
+def products(count: int, multiple: int, rows: int) -> Callable[[int], Size]:
+    """Square matrices as long as they are small; else a panel of so many rows times a square matrix."""
+
+    def size(data: int) -> Size:
+        square = odd(sqrt(data / (8 * count)), multiple)
+        return Size(square, square) if square <= 512 else Size(odd(sqrt(data / (8 * (count - 2))), multiple), rows)
+
+    return size
+
+
+def powers(count: int, rows: int = 0) -> Callable[[int], Size]:
+    """Matrices whose rows have a power of two of elements."""
+
+    def size(data: int) -> Size:
+        square = power(sqrt(data / (8 * count)))
+        return Size(square, min(square, rows) if rows else 0)
+
+    return size
+
+
+def table(data: int) -> Size:
+    """Half of the data a table, half what is gathered from it."""
+    return Size(data // 16, data // 24)
+
+
+def bodies(data: int) -> Size:
+    return Size(data // 32 // 64 * 64, max(1, min(64, (1 << 24) // data)))
+
+
+KERNELS = (
+    Kernel("triad", vectors(3)),
+    Kernel("dot", vectors(2)),
+    Kernel("dgemm_naive", products(3, 8, 2)),
+    Kernel("dgemm_naive", powers(3, 2), "dgemm_naive 2^k"),
+    Kernel("dgemm_blocked", products(3, 32, 32)),
+    Kernel("dgemm_tuned", products(4, 32, 32)),
+    Kernel("stencil5", grids(2, 2)),
+    Kernel("stencil7", grids(2, 3)),
+    Kernel("gauss_seidel", grids(1, 2)),
+    Kernel("spmv_band", lambda data: Size(data // 208)),
+    Kernel("spmv_random", lambda data: Size(data // 208)),
+    Kernel("gather", table),
+    Kernel("transpose", matrices(2, 8)),
+    Kernel("transpose", powers(2), "transpose 2^k"),
+    Kernel("nbody", bodies),
+    Kernel("montecarlo", lambda data: Size(20000), levels=ANY),
+    Kernel("ordered_sum", vectors(1)),
+    Kernel("horner", vectors(1)),
+)
+
+
+def bytes_of(level: str, found: Caches) -> int:
+    """Bytes of data that lie in a level: half of a core's first and second cache, an eighth of the third, which other
+    cores and programs use too, and four times the third."""
+    first, second, third = found.sizes
+    return {"L1": first // 2, "L2": second // 2, "L3": max(third // 8, 2 * second), "memory": 4 * third}.get(level, 0)

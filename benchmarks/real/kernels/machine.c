@@ -1,0 +1,397 @@
+/* Measures a machine: L1 L2 L3 (bytes of the caches of a core; L3 its part of the shared one), THREADS, SECONDS each.
+
+   Prints a line `name value` for each property, in seconds and bytes a second. To be compiled without vectorization but
+   where a loop asks for it (-O1 -fopenmp-simd): what is scalar here has to stay so. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "real.h"
+#include "timing.h"
+
+enum { STEPS = 1000, CHAINS = 12 };
+typedef float floats __attribute__((vector_size(VECTOR_BYTES)));
+typedef double doubles __attribute__((vector_size(VECTOR_BYTES)));
+
+static double seconds; /* for each measurement */
+static volatile double seed = 1.0;
+static volatile double sink;
+
+static double alone(void (*run)(void *, int), void *argument)
+{
+  return least_time(1, run, argument, 3e-5, seconds);
+}
+
+/* -- arithmetic: chains of one operation, one alone and twelve side by side ---------------------------------------- */
+
+#define ADD(x) (x) + small
+#define MULTIPLY(x) (x) * near
+#define FMA(x) (x) * near + small
+#define DIVIDE(x) near / (x)
+
+#define NUMBERS(type)                                                                                                  \
+  const type near = (type){0} + (1.0f + (float)seed * 0x1p-20f);                                                       \
+  const type small = near * 0x1p-20f;                                                                                  \
+  (void)unused, (void)thread, (void)small
+
+#define CHAIN(name, type, operation, take)                                                                             \
+  static void name##_chain(void *unused, int thread)                                                                   \
+  {                                                                                                                    \
+    NUMBERS(type);                                                                                                     \
+    type x = near;                                                                                                     \
+    for (int i = 0; i < STEPS; i++)                                                                                    \
+      x = operation(x);                                                                                                \
+    sink = take;                                                                                                       \
+  }                                                                                                                    \
+  static void name##_many(void *unused, int thread)                                                                    \
+  {                                                                                                                    \
+    NUMBERS(type);                                                                                                     \
+    type x0 = near, x1 = near, x2 = near, x3 = near, x4 = near, x5 = near, x6 = near, x7 = near, x8 = near, x9 = near, \
+         x10 = near, x11 = near, x;                                                                                    \
+    for (int i = 0; i < STEPS / 10; i++) {                                                                             \
+      x0 = operation(x0), x1 = operation(x1), x2 = operation(x2), x3 = operation(x3), x4 = operation(x4);              \
+      x5 = operation(x5), x6 = operation(x6), x7 = operation(x7), x8 = operation(x8), x9 = operation(x9);              \
+      x10 = operation(x10), x11 = operation(x11);                                                                      \
+    }                                                                                                                  \
+    x = x0 + x1 + x2 + x3 + x4 + x5 + x6 + x7 + x8 + x9 + x10 + x11;                                                   \
+    sink = take;                                                                                                       \
+  }
+
+#define TYPES(name, operation)                                                                                         \
+  CHAIN(name##_dp, double, operation, x)                                                                               \
+  CHAIN(name##_sp, float, operation, x)                                                                                \
+  CHAIN(name##_dp_simd, doubles, operation, x[0])                                                                      \
+  CHAIN(name##_sp_simd, floats, operation, x[0])
+
+TYPES(add, ADD)
+TYPES(multiply, MULTIPLY)
+TYPES(fma, FMA)
+TYPES(divide, DIVIDE)
+
+/* A square root of a sum: what is under the root changes, and it waits for an addition too. */
+static void root_dp_chain(void *unused, int thread)
+{
+  double x = seed, more = seed;
+  (void)unused, (void)thread;
+  for (int i = 0; i < STEPS; i++)
+    x = sqrt(x + more);
+  sink = x;
+}
+
+static void root_sp_chain(void *unused, int thread)
+{
+  float x = (float)seed, more = (float)seed;
+  (void)unused, (void)thread;
+  for (int i = 0; i < STEPS; i++)
+    x = sqrtf(x + more);
+  sink = x;
+}
+
+enum { ROOTS = 512 };
+static double dp_roots[ROOTS] __attribute__((aligned(64)));
+static float sp_roots[ROOTS] __attribute__((aligned(64)));
+
+#define ROOT(name, type, values, root, pragma)                                                                         \
+  static void name##_many(void *unused, int thread)                                                                    \
+  {                                                                                                                    \
+    type more = (type)seed;                                                                                            \
+    (void)unused, (void)thread;                                                                                        \
+    pragma for (int i = 0; i < ROOTS; i++) values[i] = root(values[i] + more);                                         \
+  }
+
+ROOT(root_dp, double, dp_roots, sqrt, )
+ROOT(root_sp, float, sp_roots, sqrtf, )
+ROOT(root_dp_simd, double, dp_roots, sqrt, _Pragma("omp simd"))
+ROOT(root_sp_simd, float, sp_roots, sqrtf, _Pragma("omp simd"))
+
+/* The empty statement makes the compiler take each sum as one that it cannot foresee. */
+#define STEP(x) x += y; __asm__ volatile("" : "+r"(x));
+
+static void integer_chain(void *unused, int thread)
+{
+  uint64_t x = 1, y = (uint64_t)seed;
+  (void)unused, (void)thread;
+  for (int i = 0; i < STEPS / 10; i++) {
+    STEP(x) STEP(x) STEP(x) STEP(x) STEP(x) STEP(x) STEP(x) STEP(x) STEP(x) STEP(x)
+  }
+  sink = (double)x;
+}
+
+static void integer_many(void *unused, int thread)
+{
+  uint64_t x = 1, a = 1, b = 1, c = 1, d = 1, e = 1, y = (uint64_t)seed;
+  (void)unused, (void)thread;
+  for (int i = 0; i < STEPS / 10; i++) {
+    STEP(x) STEP(a) STEP(b) STEP(c) STEP(d) STEP(e) STEP(x) STEP(a) STEP(b) STEP(c) STEP(d) STEP(e)
+    STEP(x) STEP(a) STEP(b) STEP(c) STEP(d) STEP(e) STEP(x) STEP(a) STEP(b) STEP(c) STEP(d) STEP(e)
+  }
+  sink = (double)(x + a + b + c + d + e);
+}
+
+static void integer_multiply_chain(void *unused, int thread)
+{
+  uint64_t x = 3, y = (uint64_t)seed | 5;
+  (void)unused, (void)thread;
+  for (int i = 0; i < STEPS; i++) {
+    x *= y;
+    __asm__ volatile("" : "+r"(x));
+  }
+  sink = (double)x;
+}
+
+static void print(const char *name, const char *what, double value)
+{
+  printf("%s_%s %.6g\n", name, what, value);
+}
+
+/* Seconds of one operation of a chain, and operations a second side by side. */
+#define SHOW(name, lanes)                                                                                              \
+  print(#name, "latency", alone(name##_chain, NULL) / STEPS);                                                          \
+  print(#name, "throughput", (lanes) * CHAINS * (STEPS / 10) / alone(name##_many, NULL));
+
+#define SHOW_TYPES(name)                                                                                               \
+  SHOW(name##_dp, 1) SHOW(name##_sp, 1) SHOW(name##_dp_simd, LANES) SHOW(name##_sp_simd, 2 * LANES)
+
+static void arithmetic(void)
+{
+  print("integer", "latency", alone(integer_chain, NULL) / STEPS);
+  print("integer", "throughput", 24 * (STEPS / 10) / alone(integer_many, NULL));
+  print("integer_multiply", "latency", alone(integer_multiply_chain, NULL) / STEPS);
+  SHOW_TYPES(add)
+  SHOW_TYPES(multiply)
+  SHOW_TYPES(fma)
+  SHOW_TYPES(divide)
+  print("sum_and_root_dp", "latency", alone(root_dp_chain, NULL) / STEPS);
+  print("sum_and_root_sp", "latency", alone(root_sp_chain, NULL) / STEPS);
+  print("root_dp", "throughput", ROOTS / alone(root_dp_many, NULL));
+  print("root_sp", "throughput", ROOTS / alone(root_sp_many, NULL));
+  print("root_dp_simd", "throughput", ROOTS / alone(root_dp_simd_many, NULL));
+  print("root_sp_simd", "throughput", ROOTS / alone(root_sp_simd_many, NULL));
+}
+
+/* -- bandwidth: loads, stores and copies of so many bytes by each thread --------------------------------------------- */
+
+struct memory {
+  long bytes;
+  char *from[256], *to[256]; /* of each thread */
+  long chains, places;
+};
+
+static void make(void *given, int thread)
+{
+  struct memory *m = given;
+  m->from[thread] = array((size_t)m->bytes);
+  m->to[thread] = array((size_t)m->bytes);
+}
+
+static void load(void *given, int thread)
+{
+  struct memory *m = given;
+  const vector *x = (const vector *)m->from[thread];
+  vector a = {0}, b = a, c = a, d = a, e = a, f = a, g = a, h = a;
+  for (long i = 0; i < m->bytes / VECTOR_BYTES; i += 8) {
+    a += x[i], b += x[i + 1], c += x[i + 2], d += x[i + 3];
+    e += x[i + 4], f += x[i + 5], g += x[i + 6], h += x[i + 7];
+  }
+  a += b + c + d + e + f + g + h;
+  sink = a[0];
+}
+
+static void store(void *given, int thread)
+{
+  struct memory *m = given;
+  vector *x = (vector *)m->to[thread], value = (vector){0} + seed;
+  for (long i = 0; i < m->bytes / VECTOR_BYTES; i += 4)
+    x[i] = value, x[i + 1] = value, x[i + 2] = value, x[i + 3] = value;
+}
+
+static void copy(void *given, int thread)
+{
+  struct memory *m = given;
+  vector *to = (vector *)m->to[thread];
+  const vector *from = (const vector *)m->from[thread];
+  for (long i = 0; i < m->bytes / 2 / VECTOR_BYTES; i += 4)
+    to[i] = from[i], to[i + 1] = from[i + 1], to[i + 2] = from[i + 2], to[i + 3] = from[i + 3];
+}
+
+static void load_words(void *given, int thread)
+{
+  struct memory *m = given;
+  const double *x = (const double *)m->from[thread];
+  double a = 0, b = a, c = a, d = a, e = a, f = a, g = a, h = a;
+  for (long i = 0; i < m->bytes / 8; i += 8) {
+    a += x[i], b += x[i + 1], c += x[i + 2], d += x[i + 3];
+    e += x[i + 4], f += x[i + 5], g += x[i + 6], h += x[i + 7];
+  }
+  sink = a + b + c + d + e + f + g + h;
+}
+
+static void store_words(void *given, int thread)
+{
+  struct memory *m = given;
+  double *x = (double *)m->to[thread], value = seed;
+  for (long i = 0; i < m->bytes / 8; i += 4)
+    x[i] = value, x[i + 1] = value, x[i + 2] = value, x[i + 3] = value;
+}
+
+/* The first `kinds` of load, store and copy. */
+static void bandwidth(const char *level, long bytes, int threads, int kinds)
+{
+  struct {
+    const char *name;
+    void (*run)(void *, int);
+  } ways[] = {{"load", load}, {"store", store}, {"copy", copy}};
+  struct memory memory = {.bytes = bytes / 1024 * 1024};
+  on_threads(threads, make, &memory);
+  char name[99];
+  for (int i = 0; i < kinds; i++) {
+    snprintf(name, sizeof name, "%s_%s", level, ways[i].name);
+    print(name, "core", (double)memory.bytes / alone(ways[i].run, &memory));
+    print(name, "all", threads * (double)memory.bytes / least_time(threads, ways[i].run, &memory, 3e-5, seconds));
+  }
+  for (int thread = 0; thread < threads; thread++)
+    free(memory.from[thread]), free(memory.to[thread]);
+}
+
+static void words(long bytes)
+{
+  struct memory memory = {.bytes = bytes / 1024 * 1024};
+  make(&memory, 0);
+  print("load", "throughput", (double)memory.bytes / 8 / alone(load_words, &memory));
+  print("store", "throughput", (double)memory.bytes / 8 / alone(store_words, &memory));
+  free(memory.from[0]), free(memory.to[0]);
+}
+
+/* -- latency: loads that wait for each other, in a random order, in one chain or several --------------------------- */
+
+enum { LINE = 64, MOST_HOPS = 1 << 16, HOPS = 1 << 11 };
+
+/* A ring through the first lines of `places` blocks of so many bytes, in a random order; `turn` moves each block's line
+   by so many lines, so that they do not meet in one set. */
+static void make_ring(struct memory *m, long block, int turn)
+{
+  uint64_t state = 5;
+  uint32_t *order = malloc((size_t)m->places * sizeof *order);
+  for (long i = 0; i < m->places; i++)
+    order[i] = (uint32_t)i;
+  for (long i = m->places - 1; i > 0; i--) {
+    long other = (long)(draw(&state) % (uint64_t)i);
+    uint32_t kept = order[i];
+    order[i] = order[other], order[other] = kept;
+  }
+  for (long i = 0; i < m->places; i++) {
+    long here = order[i], next = order[(i + 1) % m->places];
+    char *to = m->from[0] + next * block + next * turn % (block / LINE) * LINE;
+    *(char **)(m->from[0] + here * block + here * turn % (block / LINE) * LINE) = to;
+  }
+  free(order);
+}
+
+static char *at[65]; /* where each chain is */
+
+/* Once around the ring, as far as that is no longer than MOST_HOPS. */
+static long hops(const struct memory *m)
+{
+  return m->places < MOST_HOPS ? m->places : MOST_HOPS;
+}
+
+static void hop(void *given, int thread)
+{
+  const struct memory *m = given;
+  (void)thread;
+  char *p = at[0];
+  for (long i = 0; i < hops(m); i++)
+    p = *(char **)p;
+  at[0] = p;
+}
+
+static void hop_many(void *given, int thread)
+{
+  const struct memory *m = given;
+  (void)thread;
+  char *p[64];
+  for (int k = 0; k < m->chains; k++)
+    p[k] = at[k];
+  for (int i = 0; i < HOPS; i++)
+    for (int k = 0; k < m->chains; k++)
+      p[k] = *(char **)p[k];
+  for (int k = 0; k < m->chains; k++)
+    at[k] = p[k];
+}
+
+static double ring(long places, long block, int turn)
+{
+  struct memory m = {.bytes = places * block, .places = places};
+  m.from[0] = array((size_t)m.bytes);
+  make_ring(&m, block, turn);
+  at[0] = m.from[0];
+  double found = alone(hop, &m) / (double)hops(&m);
+  free(m.from[0]);
+  return found;
+}
+
+/* Seconds of a load with so many chains at work at once: each begins elsewhere in the ring. */
+static void overlapping(long bytes)
+{
+  struct memory m = {.bytes = bytes, .places = bytes / LINE};
+  m.from[0] = array((size_t)bytes);
+  make_ring(&m, LINE, 0);
+  for (long chains = 1; chains <= 64; chains *= 2) {
+    uint64_t state = 9;
+    m.chains = chains;
+    for (int k = 0; k < chains; k++)
+      at[k] = m.from[0] + draw(&state) % (uint64_t)m.places * LINE;
+    char name[99];
+    snprintf(name, sizeof name, "memory_chains_%ld", chains);
+    print(name, "load", alone(hop_many, &m) / (HOPS * (double)chains));
+  }
+  free(m.from[0]);
+}
+
+static void latencies(long first, long second, long third, long memory)
+{
+  print("first", "latency", ring(first / LINE, LINE, 0));
+  print("second", "latency", ring(second / LINE, LINE, 0));
+  print("third", "latency", ring(third / LINE, LINE, 0));
+  print("memory", "latency", ring(memory / LINE, LINE, 0));
+  for (long pages = 32; pages <= 16384; pages *= 2) {
+    char name[99];
+    snprintf(name, sizeof name, "pages_%ld", pages);
+    print(name, "latency", ring(pages, 4096, 1));
+  }
+}
+
+/* -- a barrier of all threads -------------------------------------------------------------------------------------- */
+
+static struct barrier common;
+
+static void meet(void *unused, int thread)
+{
+  (void)unused, (void)thread;
+  for (int i = 0; i < 100; i++)
+    wait_for_all(&common);
+}
+
+int main(int count, char **arguments)
+{
+  if (count != 6) {
+    fprintf(stderr, "usage: %s L1 L2 L3 THREADS SECONDS\n", arguments[0]);
+    return 2;
+  }
+  long first = atol(arguments[1]), second = atol(arguments[2]), third = atol(arguments[3]);
+  int threads = atoi(arguments[4]);
+  long memory = 4 * third; /* of each thread */
+  seconds = atof(arguments[5]);
+  printf("vector_bytes %d\n", VECTOR_BYTES);
+  arithmetic();
+  words(first / 2);
+  bandwidth("first", first / 2, threads, 3);
+  bandwidth("second", second / 2, threads, 3);
+  bandwidth("third", third / 8, threads, 3);
+  bandwidth("third_big", third / 8 * 5, threads, 1);
+  bandwidth("memory", memory, threads, 3);
+  latencies(first / 2, second / 2, third / 8, memory);
+  overlapping(memory);
+  common.threads = threads;
+  print("barrier", "latency", least_time(threads, meet, NULL, 3e-5, seconds) / 100);
+  return 0;
+}

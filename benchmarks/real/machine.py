@@ -1,0 +1,177 @@
+"""A machine model of the computer that this runs on, from measurements alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from benchmarks.real.programs import Caches, caches, compiled, printed, processor
+
+NAMES = {"add": "add", "multiply": "multiply", "fma": "fma", "divide": "divide", "square_root": "root"}
+"""Classes of operations, and what the measurements call them."""
+
+WIDTHS = ("dp", "sp", "dp_simd", "sp_simd")
+
+SHARED = 0.75
+"""A third cache delivers less than this part of what each core gets alone, where cores that each use five eighths of
+it share it."""
+
+TEMPLATE = """\
+// here: {processor}, {cores} cores, as measured on this computer.
+//
+// kind: cpu
+//
+// Written by `make validate`. Rates are the best of many short runs, in cycles of the clock that a chain of
+// additions of integers shows.
+
+param here_clock = {clock}  // a chain of additions of integers, one a cycle
+
+machine here {{
+  node here_node
+}}
+
+node here_node {{
+  socket here_socket
+}}
+
+socket here_socket {{
+  core [{cores}] here_core
+  {shared}
+  memory here_memory
+  property barrier_latency [{barrier}]  // all cores meet, waiting in a loop
+  resource barriers(number) [number*barrier_latency]
+}}
+
+core here_core {{
+  property clock [here_clock]
+  property issue [{issue}]  // additions a cycle
+  property simd_width [{lanes}]  // in single precision
+  property fma_gain [2]
+{rates}
+{latencies}
+  property outstanding [{outstanding}]  // latency of memory over the time of a load, of many chains at once
+  resource flops(number) [number/(clock*issue)]
+      with sp [base], dp [base*2], simd [base/simd_width], fmad [base/fma_gain]
+  resource chain(number) [number/clock]
+      with integer [base*integer_latency], add [base*add_latency], multiply [base*multiply_latency],
+        fma [base*fma_latency], divide [base*divide_latency], square_root [base*square_root_latency],
+        load [base*load_latency]
+  resource load_instructions(number) [number/clock]
+  resource store_instructions(number) [number/clock]
+  cache here_l1
+  cache here_l2
+  {own}
+}}
+{levels}
+memory here_memory {{
+  property capacity [16 GiB]  // assumed
+  property latency [{latency}]  // loads that wait for each other, TLB misses included
+  property bandwidth [{attained}]  // attained: the peak is not known here
+  property attained_bandwidth [{attained}]  // loads of all cores
+  property attained_store_bandwidth [{attained_store}]  // what a copy takes beyond its loads
+  property core_bandwidth [{core}]  // loads of one core
+  property core_store_bandwidth [{core_store}]
+  resource loads(volume) [volume/attained_bandwidth]
+  resource stores(volume) [volume/attained_store_bandwidth]
+  conflict loads, stores
+}}
+"""
+
+LEVEL = """
+cache {name} {{
+  property capacity [{capacity}]  // as the operating system says
+  property associativity [{ways}]
+  property cacheline [{line}]
+  property latency [{latency}]  // loads that wait for each other
+  property inclusion [{inclusion}]  // assumed
+{bandwidth}
+}}
+"""
+
+
+def measured(cores: int, seconds: float, found: Caches) -> dict[str, float]:
+    """Each property of this machine as the program `machine` measures it."""
+    lines = printed(compiled("machine"), *found.sizes, cores, seconds).splitlines()
+    return {name: float(value) for name, value in map(str.split, lines)}
+
+
+def best(readings: list[dict[str, float]]) -> dict[str, float]:
+    """The least times and the highest rates of several measurements."""
+    return {
+        name: (min if "latency" in name or "chains" in name else max)(reading[name] for reading in readings)
+        for name in readings[0]
+    }
+
+
+def model(values: Mapping[str, float], cores: int, found: Caches) -> str:
+    """The machine in Aspen."""
+    clock = 1 / values["integer_latency"]
+    rates = {f"{name}_{width}": _rate(values, name, width, clock) for name in NAMES for width in WIDTHS}
+    rates |= {name: values[f"{name}_throughput"] / clock for name in ("integer", "load", "store")}
+    root = values["sum_and_root_dp_latency"] - values["add_dp_latency"]
+    waits = {name: values[f"{NAMES[name]}_dp_latency"] for name in ("add", "multiply", "fma", "divide")}
+    waits |= {"square_root": root, "integer": values["integer_latency"], "load": values["first_latency"]}
+    shared = values["third_big_load_all"] < SHARED * cores * values["third_big_load_core"]
+    levels = [_level(values, found, at, shared) for at in range(3)]
+    return TEMPLATE.format(
+        processor=processor(),
+        cores=cores,
+        clock=_number(clock),
+        shared="cache here_l3" if shared else "",
+        own="" if shared else "cache here_l3  // cores that use five eighths of it each are not slower for it",
+        barrier=_number(values["barrier_latency"]),
+        issue=_number(rates["add_sp"]),
+        lanes=int(values["vector_bytes"] / 4),
+        rates="\n".join(f"  property {name}_rate [{_number(rate)}]" for name, rate in rates.items()),
+        latencies="\n".join(f"  property {name}_latency [{_number(time * clock)}]" for name, time in waits.items()),
+        outstanding=_number(values["memory_latency"] / _least(values, "memory_chains_")),
+        levels="".join(levels),
+        latency=_number(values["memory_latency"]),
+        attained=_number(values["memory_load_all"]),
+        attained_store=_number(_stores(values, "all")),
+        core=_number(values["memory_load_core"]),
+        core_store=_number(_stores(values, "core")),
+    )
+
+
+def _rate(values: Mapping[str, float], name: str, width: str, clock: float) -> float:
+    """Operations a cycle; flops of a fused multiply-add."""
+    return (2 if name == "fma" else 1) * values[f"{NAMES[name]}_{width}_throughput"] / clock
+
+
+def _stores(values: Mapping[str, float], which: str) -> float:
+    """Bytes a second that memory takes back: what a copy needs beyond its loads, which are the lines copied and, as
+    stores allocate, the lines written."""
+    half, loads = 2 / values[f"memory_copy_{which}"], 2 / values[f"memory_load_{which}"]
+    return 1 / max(half - loads, loads / 8)
+
+
+def _least(values: Mapping[str, float], prefix: str) -> float:
+    return min(value for name, value in values.items() if name.startswith(prefix))
+
+
+def _level(values: Mapping[str, float], found: Caches, at: int, shared: bool) -> str:
+    name = ("first", "second", "third")[at]
+    of_one, of_all = (values[f"{name}_load_{which}"] for which in ("core", "all"))
+    bandwidth = [
+        f"  property bandwidth [{_number(of_all if at == 2 and shared else of_one)}]  // loads of all cores on it",
+        f"  property core_bandwidth [{_number(of_one)}]  // loads of one core",
+    ]
+    return LEVEL.format(
+        name=f"here_l{at + 1}",
+        capacity=found.sizes[at],
+        ways=found.ways[at],
+        line=found.line,
+        latency=_number(values[f"{name}_latency"]),
+        inclusion="victim" if at == 2 else "inclusive",
+        bandwidth="\n".join(bandwidth),
+    )
+
+
+def _number(value: float) -> str:
+    return f"{value:.4g}"
+
+
+def here(cores: int, seconds: float, repeats: int = 1) -> str:
+    """The model of this machine, measured now."""
+    known = caches()
+    return model(best([measured(cores, seconds, known) for _ in range(repeats)]), cores, known)
