@@ -7,8 +7,14 @@ import os
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.thorough import examples
+
 settings.register_profile(
-    "any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize="CI" in os.environ
+    "any machine",
+    deadline=None,
+    max_examples=examples(100),
+    suppress_health_check=[HealthCheck.too_slow],
+    derandomize="CI" in os.environ,
 )
 settings.load_profile("any machine")
 """Busy machines stall, so that no test has a deadline; continuous integration tries the same examples each time."""

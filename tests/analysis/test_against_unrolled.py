@@ -11,13 +11,14 @@ from aspenpy.answers.profile import Profile
 from aspenpy.answers.trace import Trace
 from tests.analysis.unrolled import InOrder, Unrolled
 from tests.random_models import RESOURCES, applications, machines
+from tests.thorough import examples
 
 
 def close(value: float) -> object:
     return pytest.approx(float(value), rel=1e-11, abs=1e-12)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25))
 @given(applications(), machines(), st.booleans())
 def test_profile(app_text: str, machine_text: str, overlap: bool) -> None:
     app, machine = aspenpy.parse(app_text), aspenpy.parse(machine_text)
@@ -47,7 +48,7 @@ def test_profile(app_text: str, machine_text: str, overlap: bool) -> None:
             assert sum(arc.time for arc in arcs) == close(sum(spent.amounts[key] for key in through))
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25))
 @given(applications(), machines())
 def test_counts(app_text: str, machine_text: str) -> None:
     app, machine = aspenpy.parse(app_text), aspenpy.parse(machine_text)
@@ -64,7 +65,7 @@ def test_counts(app_text: str, machine_text: str) -> None:
             assert float(kernel.inclusive[resource]) == close(within)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25))
 @given(applications(), machines())
 def test_parallelism(app_text: str, machine_text: str) -> None:
     app, machine = aspenpy.parse(app_text), aspenpy.parse(machine_text)
@@ -75,7 +76,7 @@ def test_parallelism(app_text: str, machine_text: str) -> None:
     assert float(found.most or 0) == close(max(unrolled.together, default=0))
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25))
 @given(applications(), machines())
 def test_trace(app_text: str, machine_text: str) -> None:
     app, machine = aspenpy.parse(app_text), aspenpy.parse(machine_text)

@@ -17,6 +17,7 @@ from aspenpy.language.parser import parse_expression
 from aspenpy.language.source import Source
 from aspenpy.models.application.load import link
 from tests.random_models import expression
+from tests.thorough import examples
 
 X = graph.symbol("x")
 
@@ -67,7 +68,7 @@ def test_a_sum_without_closed_form() -> None:
     assert found.low <= 1 <= 4 <= found.high <= 8
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150))
 @given(st.data(), st.integers(0, 30), st.integers(0, 30))
 def test_random_expressions(data: st.DataObject, first: int, second: int) -> None:
     text = expression(data.draw, ("x",), 3).replace("tt[1]", "{1, 2}").replace("kilo", "1000")

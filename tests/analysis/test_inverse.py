@@ -11,6 +11,7 @@ import aspenpy
 from aspenpy import AspenError
 from aspenpy.answers.counting import Counts, Inverse
 from tests.random_models import expression
+from tests.thorough import examples
 from tests.tiny import application, codes
 
 
@@ -135,7 +136,7 @@ def test_what_cannot_be_proven_is_not_answered() -> None:
     assert pairs(solved("mod(7919*n, 1009)", 5, (1, 2000), whole=True)) == [(211, 211), (1220, 1220)]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 @given(st.data(), st.integers(0, 40))
 def test_all_whole_numbers_are_found(data: st.DataObject, some: int) -> None:
     text = expression(data.draw, ("n",), 3)

@@ -13,6 +13,7 @@ from aspenpy import build as b
 from aspenpy.expr import graph
 from aspenpy.language import nodes
 from tests.random_models import applications, machines
+from tests.thorough import examples
 from tests.tiny import codes
 
 TEXT = """
@@ -154,7 +155,7 @@ def test_text_made_from_a_model_is_that_model() -> None:
         assert aspenpy.parse(model.to_aspen()) == model
 
 
-@settings(max_examples=15, deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate])
+@settings(max_examples=examples(15), phases=[Phase.explicit, Phase.reuse, Phase.generate])
 @given(applications(), machines())
 def test_text_made_from_any_model_is_that_model(app_text: str, machine_text: str) -> None:
     for model in (aspenpy.parse(app_text), aspenpy.parse(machine_text)):

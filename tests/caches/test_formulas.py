@@ -14,6 +14,7 @@ from aspenpy.expr.regime import regime
 from aspenpy.models.library import load_application, load_machine
 from tests.caches.programs import PAGE, Walk, counted, nest, simulator
 from tests.expr.strategies import bound, environments, expressions
+from tests.thorough import examples
 
 n, tile = symbol("n"), symbol("tile")
 
@@ -36,7 +37,7 @@ def test_terms_are_gathered() -> None:
     assert str(regime(n * (n + 1) / n - n / tile * tile + apply("gcd", 64, 16 * n), {n: 2, tile: 3})) == "16*n + 1"
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150))
 @given(expressions(), environments)
 def test_regimes_have_the_value_of_the_expression(expr: Expr, environment: object) -> None:
     values = bound(environment)

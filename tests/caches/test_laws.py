@@ -26,6 +26,7 @@ from aspenpy.expr.cache_laws import (
 )
 from aspenpy.expr.graph import apply, symbol
 from tests.cachesim import Cache, Hierarchy
+from tests.thorough import examples
 
 # -- the binomial model of LRU ---------------------------------------------------------------------
 
@@ -258,7 +259,7 @@ def touched(run, line, sets, *loops):
 nests = st.lists(st.tuples(st.integers(-300, 600), st.integers(1, 12)), min_size=1, max_size=3)
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(st.sampled_from([16, 64, 24]), st.integers(1, 33), st.integers(1, 70), nests)
 def test_sets_address_by_address(line, sets, run, loops):
     flat = [part for loop in loops for part in loop]

@@ -26,6 +26,7 @@ from tests.caches.programs import (
     nest,
     simulator,
 )
+from tests.thorough import examples
 from tests.tiny import application, machine
 
 WORD = 8
@@ -264,7 +265,7 @@ def test_many_nests() -> None:
     assert errors[len(errors) * 4 // 5] <= 0.2
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40))
 @given(st.integers(0, 10**6))
 def test_nests_that_fit_miss_first_touches_alone(seed: int) -> None:
     """A cache with a set for all: each line once. A row that ends within a line counts for a part of it."""
@@ -275,7 +276,7 @@ def test_nests_that_fit_miss_first_touches_alone(seed: int) -> None:
     assert model == pytest.approx(found, rel=0.35, abs=1.5)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40))
 @given(st.integers(0, 10**6))
 def test_misses_are_some_of_the_accesses(seed: int) -> None:
     """And a second cache behind the first misses no more than it."""

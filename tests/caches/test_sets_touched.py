@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from aspenpy.expr.arithmetic import DomainError
 from aspenpy.expr.cache_laws import sets_touched
+from tests.thorough import examples
 
 
 def one_by_one(run: float, line: int, sets: int, *loops: float) -> int:
@@ -23,7 +24,7 @@ LOOPS = st.lists(
 )
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400))
 @given(st.floats(0, 40), st.sampled_from([1, 4, 12, 16]), st.integers(1, 40), LOOPS)
 def test_byte_by_byte(run: float, line: int, sets: int, loops: list[tuple[int, float]]) -> None:
     flat = [number for loop in loops for number in loop]

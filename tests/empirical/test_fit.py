@@ -6,6 +6,7 @@ import math
 import random
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import cache
 
 import numpy
 import pytest
@@ -20,6 +21,7 @@ from aspenpy.studies.empirical.fit import FittedParameter
 from aspenpy.studies.empirical.measurements import measurements
 from aspenpy.studies.empirical.responses import Errors, Responses
 from aspenpy.studies.empirical.sheet import sheet_of_rows
+from tests.thorough import examples
 from tests.tiny import application, codes, machine
 
 pytest.importorskip("scipy", reason="the extra `fit` is not installed")
@@ -80,7 +82,7 @@ def test_line_against_the_normal_equations() -> None:
 
 
 @given(a=st.floats(-50, 50), b=st.floats(0.01, 50))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25))
 def test_line_is_recovered(a: float, b: float) -> None:
     rows = [{"n": n, "runtime": 60 + a + b * n} for n in SIZES]
     app = application("execute { flops [60 + a + b*n] }", DECLARED)
@@ -89,7 +91,7 @@ def test_line_is_recovered(a: float, b: float) -> None:
 
 
 @given(a=st.floats(1e-6, 10), p=st.floats(0.3, 3), c=st.floats(0.1, 90))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25))
 def test_power_law_is_recovered(a: float, p: float, c: float) -> None:
     """The ranges span twelve decades; the sizes are such that a*n^p matters beside c."""
     scale = (c / a) ** (1 / p)
@@ -131,15 +133,18 @@ def test_the_right_valley_is_found() -> None:
 
 
 @given(point=st.tuples(st.floats(-100, 100), st.floats(-100, 100)))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50))
 def test_no_point_is_better(point: tuple[float, float]) -> None:
-    found = NOISY
     there = [(point[0] + point[1] * n - t) / t for n, t in NOISY_ROWS]
-    assert math.sqrt(sum(error * error for error in there) / len(there)) >= found.rms
+    assert math.sqrt(sum(error * error for error in there) / len(there)) >= fit_of_noise().rms
 
 
 NOISY_ROWS = [(row["n"], row["runtime"]) for row in noisy(2, 0.1)]
-NOISY = fitted(LINE, noisy(2, 0.1))
+
+
+@cache
+def fit_of_noise() -> Fit:
+    return fitted(LINE, noisy(2, 0.1))
 
 
 def test_model_without_value_on_the_way() -> None:

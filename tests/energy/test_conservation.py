@@ -10,9 +10,10 @@ import aspenpy
 from aspenpy.answers.energy.account import Energy
 from aspenpy.answers.energy.options import EnergyOptions
 from tests.random_models import applications
+from tests.thorough import examples
 from tests.tiny import both
 
-FEW = settings(max_examples=12, deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate])
+FEW = settings(max_examples=examples(12), phases=[Phase.explicit, Phase.reuse, Phase.generate])
 """Not shrunk: texts of this size would shrink for minutes."""
 
 MACHINE = """

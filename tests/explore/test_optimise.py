@@ -17,6 +17,7 @@ from aspenpy.language.diagnostics import AspenError
 from aspenpy.studies.explore.optimise import Optimum
 from aspenpy.studies.explore.pareto import Front, non_dominated
 from aspenpy.studies.explore.variance import Sobol
+from tests.thorough import examples
 from tests.tiny import SECONDS, application, both, codes, machine
 
 pytest.importorskip("scipy")
@@ -77,7 +78,7 @@ def test_the_least_time_is_in_the_kink() -> None:
 
 
 @given(st.floats(200, 600))
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=examples(10))
 def test_a_multiplier_is_a_slope(bound: float) -> None:
     """Against the optima at bounds a little lower and higher."""
 
@@ -157,7 +158,7 @@ memory d { resource loads(x) [x/giga] static power [0] dynamic power [0] }"""
 
 
 @given(st.integers(120, 700), st.integers(1, 60))
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(15))
 def test_every_combination_has_been_looked_at(cost: int, n: int) -> None:
     app, there = both(WORK, NODE)
     values = {"clock": (1, 2, 3, 4), "bandwidth": (2, 8, 32), "cores": (1, 2, 4, 8)}

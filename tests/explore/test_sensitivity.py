@@ -18,6 +18,7 @@ from aspenpy.studies.explore.space import spanned
 from aspenpy.studies.explore.variable import declared, variable
 from aspenpy.studies.explore.variance import Morris, Sobol
 from aspenpy.tables.text import as_text
+from tests.thorough import examples
 from tests.tiny import SECONDS, application, both, codes, machine
 
 HASTE = """param clock = 2 in 1 .. 4
@@ -55,7 +56,7 @@ def test_a_sum_weighs_its_terms() -> None:
 
 
 @given(st.integers(1, 50), st.integers(1, 50), st.integers(2, 40))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25))
 def test_an_elasticity_is_the_slope_of_logarithms(a: int, b: int, n: int) -> None:
     found = asked("a*n^2 + b*n*log(n)", f"param a = {a} param b = {b} param n = {n}")
     (here,) = (item.here for item in found if item.parameter == "n")  # type: ignore[attr-defined]
@@ -311,7 +312,7 @@ def test_morris_of_a_plane() -> None:
 
 
 @given(st.lists(st.tuples(st.integers(1, 64), st.integers(1, 64)), min_size=1, max_size=20))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(20))
 def test_points_agree_with_one_prediction_each(points: list[tuple[int, int]]) -> None:
     """Steps at whole numbers included: ceil(log2(n)) at powers of two, floor of a cube root at cubes."""
     app = application("execute { flops [ceil(log2(n)) + floor(n^(1/3)*m/m) + n/m] }", "param n = 1 param m = 1")

@@ -26,6 +26,7 @@ from aspenpy.expr.graph import (
 )
 from aspenpy.expr.node import shared
 from tests.expr.strategies import SYMBOLS, bound, environments, expressions
+from tests.thorough import examples
 
 n, a = symbol("n"), symbol("a")
 i, j = counter("i"), counter("j")
@@ -38,7 +39,7 @@ def open_sum(counter_, count, body):
     return shared("sum", (counter_, coerced(count), body), None, 0)
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(expressions(), environments)
 def test_arrays_give_what_the_exact_rules_give(expr, environment):
     """Twelve passes exactly, and the same as arrays; where one is refused, so is the other, in the same words."""

@@ -20,12 +20,10 @@ from aspenpy.engine import backends as backends_module
 from aspenpy.language import tables as tables_module
 from aspenpy.shell.main import main
 from aspenpy.studies.sweeps import run as run_module
+from tests.thorough import THOROUGH
 
 KILLED = 0
 ERRORS = (ENOSPC, EIO, EACCES)
-EVERY = bool(os.environ.get("ASPENPY_ALL_FAULTS"))
-"""Each error and a kill at each call; otherwise one of the errors in turn, and a kill, at one call in `step`."""
-
 SECONDS = 30
 
 MODEL = "model small { param n = 1 kernel main { execute { loads [n] } } }\n"
@@ -111,7 +109,8 @@ def wrong(
 
 
 def trials(scenario: Scenario, work: Path, scratch: Path, step: int) -> tuple[int, int, list[str]]:
-    """How many faults there were, of how many calls, and what was wrong after each."""
+    """How many faults there were, of how many calls, and what was wrong after each: one of the errors in turn and a
+    kill at one call in `step`; if thorough, each error and a kill at each call."""
 
     def fresh() -> None:
         shutil.rmtree(work, ignore_errors=True)
@@ -127,8 +126,8 @@ def trials(scenario: Scenario, work: Path, scratch: Path, step: int) -> tuple[in
     new = content(target)
     assert new not in (None, old)
     found, count = [], 0
-    for at in range(1, undisturbed.calls + 1, 1 if EVERY else step):
-        for reason in (ERRORS if EVERY else (ERRORS[at % len(ERRORS)],)) + (KILLED,):
+    for at in range(1, undisturbed.calls + 1, 1 if THOROUGH else step):
+        for reason in (ERRORS if THOROUGH else (ERRORS[at % len(ERRORS)],)) + (KILLED,):
             fresh()
             outcome = forked(watched, scratch, scenario.command, at, reason)
             problem = wrong(outcome, reason == KILLED, scenario.silent, work, target, old, new)

@@ -1,7 +1,7 @@
 """A call of the file system fails, or the process is killed at it: nothing is lost or half-written, there is one
 message, and what was interrupted is finished by the next command.
 
-With ASPENPY_ALL_FAULTS=1, every call of every scenario fails once with each error. Without it `fmt` and the cache are
+With ASPENPY_THOROUGH=1, every call of every scenario fails once with each error. Without it `fmt` and the cache are
 tried at every call, a sweep into CSV at every second, and into other formats, which share its store, at about every
 tenth; each with one of the errors and a kill."""
 
@@ -13,6 +13,8 @@ import sys
 from pathlib import Path
 
 import pytest
+
+from tests.thorough import THOROUGH
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
@@ -52,6 +54,5 @@ def test_faults(library: Path, tmp_path: Path, scenario: str) -> None:
     trials, calls, wrong = json.loads(found.stdout)
     assert wrong == []
     assert calls >= LEAST_CALLS[scenario]
-    every = bool(os.environ.get("ASPENPY_ALL_FAULTS"))
-    tried = len(range(0, calls, 1 if every else STEPS.get(scenario, 1)))
-    assert trials == tried * (4 if every else 2)  # three errors or one, and a kill
+    tried = len(range(0, calls, 1 if THOROUGH else STEPS.get(scenario, 1)))
+    assert trials == tried * (4 if THOROUGH else 2)  # three errors or one, and a kill

@@ -14,6 +14,7 @@ import aspenpy
 from aspenpy import Application, AspenError, Skeleton
 from aspenpy.language.files import models_folder
 from tests.generate.programs import Ran, Sent, built, needs_gcc, needs_mpi, ran, started
+from tests.thorough import examples
 from tests.tiny import application, codes, machine
 
 pytestmark = needs_gcc
@@ -87,7 +88,7 @@ def test_cases_come_as_often_as_they_are_probable(tmp_path: Path) -> None:
     assert run.model.bytes == pytest.approx(327, rel=1e-14)
 
 
-@settings(max_examples=5, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(5), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.integers(0, 40), min_size=4, max_size=4), st.integers(1, 5))
 def test_counts_are_those_of_the_model(tmp_path: Path, numbers: list[int], passes: int) -> None:
     """The program's loops and the closed form that aspenpy has of them."""

@@ -17,6 +17,7 @@ from aspenpy.expr import graph
 from aspenpy.expr.evaluate import evaluate, evaluate_many
 from tests.network.programs import PROGRAMS, halo_exchange
 from tests.network.simulator import Outcome, simulate
+from tests.thorough import examples
 
 ALPHA, BETA, GAMMA = Fraction(7), Fraction(3, 5), Fraction(2, 11)
 RANKS = range(1, 18)
@@ -120,7 +121,7 @@ TIMES = st.fractions(min_value=Fraction(1, 100), max_value=100, max_denominator=
 
 
 @given(st.sampled_from(COLLECTIVES), st.integers(1, 40), TIMES, TIMES, TIMES, st.integers(0, 5000))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 def test_the_best_is_the_fastest_of_all(
     collective: str, ranks: int, alpha: Fraction, beta: Fraction, gamma: Fraction, size: int
 ) -> None:

@@ -16,6 +16,7 @@ from aspenpy.cost.network.placement import Placement, place
 from aspenpy.cost.network.topologies import topology
 from aspenpy.cost.network.topology import NetworkError
 from tests.network.graphs import graph_of
+from tests.thorough import examples
 
 
 def walked(placement: Placement, periodic: bool) -> Fraction:
@@ -54,7 +55,7 @@ def test_neighbours_are_as_far_as_a_walk_finds(grid: Any, nodes: Any, each: int,
 
 
 @given(st.lists(st.sampled_from([1, 2, 3, 4, 6]), min_size=1, max_size=3), st.data())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40))
 def test_any_grid_on_any_torus(nodes: list[int], data: st.DataObject) -> None:
     assume(prod(nodes) <= 48)
     each = data.draw(st.sampled_from([1, 2, 3, 4]))

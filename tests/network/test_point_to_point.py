@@ -4,7 +4,7 @@ from collections import defaultdict
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from aspenpy.cost.network.point_to_point import Arrival, Hockney, LogGP, LogP, optimal_broadcast
@@ -50,7 +50,6 @@ PART = st.integers(1, 12)
 
 
 @given(PART, PART, PART, st.integers(1, 60))
-@settings(deadline=None)
 def test_broadcasts_keep_to_the_model(latency: int, overhead: int, gap: int, processors: int) -> None:
     """Nobody sends before it has the message, nor before a gap and its own overhead are over."""
     arrivals = optimal_broadcast(latency, overhead, gap, processors)
@@ -65,7 +64,6 @@ def test_broadcasts_keep_to_the_model(latency: int, overhead: int, gap: int, pro
 
 
 @given(PART, PART, PART, st.integers(1, 40))
-@settings(deadline=None)
 def test_no_broadcast_is_faster(latency: int, overhead: int, gap: int, processors: int) -> None:
     """Karp et al. 1993: those reached by time t, R(t) = 1 + the sum of R(t - flight - i step) over the sends of the
     root, are the most there can be; the last arrival is the first t with R(t) >= P."""

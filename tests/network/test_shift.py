@@ -15,6 +15,7 @@ from aspenpy.cost.network.shift import distance, off_node
 from aspenpy.cost.network.topologies import topology
 from aspenpy.expr.evaluate import evaluate
 from aspenpy.expr.graph import number, symbol
+from tests.thorough import examples
 
 SHAPES: dict[str, dict[str, Any]] = {
     "torus": {"dimensions": (4, 3, 5)},
@@ -41,7 +42,7 @@ def counted(kind: str, shape: dict[str, Any], shift: int, ranks_per_node: int) -
     return Fraction(hops, ranks), Fraction(other, ranks)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 @given(kind=st.sampled_from(sorted(SHAPES)), shift=st.integers(0, 200), ranks_per_node=st.integers(1, 5))
 def test_against_every_rank(kind: str, shift: int, ranks_per_node: int) -> None:
     network = topology(kind, **SHAPES[kind])

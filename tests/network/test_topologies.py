@@ -18,6 +18,7 @@ from aspenpy.expr.evaluate import evaluate
 from tests.network.counting import bisection, counted
 from tests.network.finite_field import field
 from tests.network.graphs import graph_of
+from tests.thorough import examples
 
 DIRECT = ("hypercube", "mesh", "torus", "fully_connected", "custom")
 
@@ -62,7 +63,7 @@ def test_figures_are_those_counted_on_the_graph(network: Topology) -> None:
 
 
 @given(st.lists(st.integers(1, 5), min_size=1, max_size=3))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(20))
 def test_grids_are_those_of_networkx(sizes: list[int]) -> None:
     for made, wrapped in ((mesh(sizes), False), (torus(sizes), True)):
         theirs = networkx.grid_graph(sizes, periodic=wrapped)

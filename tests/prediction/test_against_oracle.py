@@ -7,10 +7,11 @@ from hypothesis import strategies as st
 import aspenpy
 from tests.oracle import Oracle
 from tests.random_models import applications, machines
+from tests.thorough import examples
 from tests.tiny import both
 
 
-@settings(max_examples=100, deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate])
+@settings(max_examples=examples(100), phases=[Phase.explicit, Phase.reuse, Phase.generate])
 @given(applications(), machines(), st.sampled_from(["S", "T"]), st.booleans())
 def test_a_prediction_is_what_running_the_model_by_hand_gives(
     app_text: str, machine_text: str, socket: str, overlap: bool

@@ -13,10 +13,11 @@ from aspenpy import Prediction
 from aspenpy.cost.cost import Bound
 from aspenpy.models.application.total import of_kind
 from tests.random_models import applications, machines
+from tests.thorough import examples
 from tests.tiny import both
 
 SOCKETS = st.sampled_from(["S", "T"])
-FEW = settings(max_examples=25, deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate])
+FEW = settings(max_examples=examples(25), phases=[Phase.explicit, Phase.reuse, Phase.generate])
 """Not shrunk: texts of this size would shrink for minutes."""
 SETTINGS = st.fixed_dictionaries({"n": st.integers(0, 6), "r": st.sampled_from([0, 0.5, 3])})
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import aspenpy
@@ -36,7 +36,6 @@ def test_miss_ratio() -> None:
 
 
 @given(st.lists(st.integers(0, 12), min_size=1, max_size=150), st.integers(1, 14))
-@settings(deadline=None)
 def test_miss_ratio_is_that_of_an_lru_cache(lines: list[int], capacity: int) -> None:
     """Which is simulated: a list of at most so many lines, the latest first."""
     cache: list[int] = []
@@ -51,7 +50,6 @@ def test_miss_ratio_is_that_of_an_lru_cache(lines: list[int], capacity: int) -> 
 
 
 @given(st.lists(st.integers(0, 30), min_size=1, max_size=150), st.integers(0, 30), st.integers(1, 20))
-@settings(deadline=None)
 def test_ranges_have_the_distances_of_the_whole_trace(lines: list[int], low: int, length: int) -> None:
     found = aspenpy.reuse_distances(lines, line=1, ranges={"in": (low, low + length), "all": (0, 2**64)})
     distances = [
@@ -132,7 +130,6 @@ def test_long_arrays_are_taken_in_chunks(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 @given(st.lists(st.integers(0, 60), min_size=1, max_size=150), st.sampled_from(["exact", "log"]))
-@settings(deadline=None)
 def test_file_is_read_back(lines: list[int], bins: Any) -> None:
     found = aspenpy.reuse_distances(lines, line=1)
     read = parse_histogram(Source(found.to_csv(bins)))

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from aspenpy.traces import inversions
@@ -26,13 +26,11 @@ def in_chunks(lines: list[int], cuts: list[int]) -> list[int]:
     st.integers(1, 40).flatmap(lambda most: st.lists(st.integers(0, most), max_size=200)),
     st.lists(st.integers(1, 30), min_size=1, max_size=4),
 )
-@settings(deadline=None)
 def test_chunks(lines: list[int], cuts: list[int]) -> None:
     assert in_chunks(lines, cuts) == stack_distances(lines)
 
 
 @given(st.lists(st.sampled_from([0, 1, 2**63, 2**64 - 1, 2**40, 77]), max_size=60), st.integers(1, 30))
-@settings(deadline=None)
 def test_lines_too_far_apart_for_one_word(lines: list[int], cut: int) -> None:
     assert in_chunks(lines, [cut]) == stack_distances(lines)
 
@@ -63,7 +61,6 @@ def test_chunks_grow_with_the_lines() -> None:
 
 
 @given(st.integers(0, 300).flatmap(lambda n: st.permutations(range(n))))
-@settings(deadline=None)
 def test_counts_of_permutations(values: list[int]) -> None:
     expected = [sum(other > value for other in values[:place]) for place, value in enumerate(values)]
     assert earlier_and_greater(np.array(values, np.int64)).tolist() == expected

@@ -17,6 +17,7 @@ from aspenpy.traces import measure, stack, text
 from aspenpy.traces.references import INSTRUCTION, KINDS, LOAD, STORE, References
 from aspenpy.traces.trace_file import TraceFile
 from tests.reuse.simulation import histogram
+from tests.thorough import examples
 
 Triple = tuple[int, int, int]
 
@@ -79,7 +80,6 @@ ADDRESSES = st.integers(0, 15).flatmap(lambda digits: st.integers(0, 16 ** (digi
 
 
 @given(st.lists(st.tuples(ADDRESSES, st.integers(1, 9999), st.sampled_from("ILS")), min_size=1), st.booleans())
-@settings(deadline=None)
 def test_lackey_reads_what_was_written(
     tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[int, int, str]], capitals: bool
 ) -> None:
@@ -137,7 +137,6 @@ def lines_of(address: int, size: int, shift: int) -> list[int]:
 
 
 @given(st.lists(st.tuples(st.integers(0, 300), st.integers(1, 70)), min_size=1), st.integers(0, 7), st.integers(1, 50))
-@settings(deadline=None)
 def test_references_that_touch_several_lines(pairs: list[tuple[int, int]], shift: int, most: int) -> None:
     addresses, sizes = (np.array(column) for column in zip(*pairs, strict=True))
     whole = References(addresses.astype(np.uint64), sizes, np.arange(len(pairs), dtype=np.uint8))
@@ -163,7 +162,7 @@ def pieces(parts: list[References], shift: int) -> list[tuple[int, int]]:
     st.sampled_from([1, 8, 64]),
     st.integers(1, 20),
 )
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=examples(60))
 def test_whole_way_in_small_chunks(
     tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[int, int, str]], line: int, chunk: int
 ) -> None:

@@ -18,8 +18,9 @@ from aspenpy.shell.session.commands import COMMANDS
 from aspenpy.shell.session.line import around, typed
 from aspenpy.tables.table import Table
 from tests.cli.conftest import AXPY, CLUSTER
+from tests.thorough import examples
 
-KEPT = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+KEPT = settings(max_examples=examples(60), suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 def new() -> Session:

@@ -1,6 +1,5 @@
 """Sweeps on a Dask cluster of two processes."""
 
-import os
 import random
 import subprocess
 import sys
@@ -16,6 +15,7 @@ from aspenpy.studies.sweeps import run as run_module
 from aspenpy.studies.sweeps.cluster import connected
 from aspenpy.studies.sweeps.grid import studied
 from aspenpy.studies.sweeps.run import Run
+from tests.thorough import THOROUGH
 from tests.tiny import application, codes, machine
 
 distributed = pytest.importorskip("distributed")
@@ -28,7 +28,7 @@ pytestmark = [
 ]
 
 
-KILLS = int(os.environ.get("ASPENPY_KILLS", "3"))
+KILLS = 20 if THOROUGH else 3
 """Workers that are killed in one run; 20 take a minute and a half of two busy cores."""
 
 STRETCHES = 30 + 10 * KILLS

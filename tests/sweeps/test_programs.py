@@ -17,6 +17,7 @@ from aspenpy.expr.evaluate import EvaluationError, evaluate
 from aspenpy.expr.graph import apply, array, checked, compare, counter, draw, failure, if_else, index, junction, power
 from aspenpy.studies.sweeps.sheet import Blocks, Sheet
 from tests.expr.strategies import SYMBOLS, built, environments, recipes, robust_worth
+from tests.thorough import examples
 
 x, y = SYMBOLS["x"], SYMBOLS["y"]
 
@@ -37,9 +38,7 @@ def swept(expr, columns, backend="numpy", seed=0):
 
 @pytest.mark.parametrize("backend", AVAILABLE)
 def test_random_expressions_agree_with_fractions(backend):
-    examples = {"numpy": 60, "llvm": 20, "c": 3}[backend]
-
-    @settings(max_examples=examples, deadline=None)
+    @settings(max_examples=examples({"numpy": 60, "llvm": 20, "c": 3}[backend]))
     @given(recipes, st.lists(environments, min_size=5, max_size=5))
     def agree(recipe, points):
         expected = [robust_worth(recipe, environment) for environment in points]
@@ -82,7 +81,7 @@ def smooth_expressions(draw):
 def test_back_ends_agree(backend):
     number = st.one_of(st.floats(-5, 40), st.sampled_from([0.0, 1.0, -1.0, 1e200, -1e-200]))
 
-    @settings(max_examples=20 if backend == "llvm" else 3, deadline=None)
+    @settings(max_examples=examples(20) if backend == "llvm" else 3)
     @given(smooth_expressions(), st.lists(st.tuples(number, number), min_size=4, max_size=4))
     def agree(expr, points):
         columns = dict(zip((x, y), zip(*points, strict=True), strict=True))
@@ -208,7 +207,7 @@ def test_blocks_cover_a_grid_once_and_in_order(shape, most):
     assert found == numbers.reshape(-1).tolist()
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(recipes, st.integers(1, 60))
 def test_a_grid_is_what_its_points_are(recipe, most):
     """Computed over few dimensions and shared, an operation gives what it gives at each point."""

@@ -14,6 +14,7 @@ from aspenpy.language.source import Source
 from aspenpy.language.tokens import words
 from tests.syntax.corpus import APPLICATION, FILES, MACHINE
 from tests.syntax.strategies import damaged
+from tests.thorough import examples
 
 
 def laid_out(text: str) -> str:
@@ -172,7 +173,7 @@ CORPUS = [APPLICATION, MACHINE, *(path.read_text(encoding="utf-8") for path in F
 
 
 @given(damaged([APPLICATION, MACHINE]))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150))
 def test_only_white_space_changes_and_never_twice(text: str) -> None:
     try:
         result = laid_out(text)
@@ -183,7 +184,7 @@ def test_only_white_space_changes_and_never_twice(text: str) -> None:
 
 
 @given(st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 def test_white_space_of_the_author_does_not_change_the_meaning(data: st.DataObject) -> None:
     """Words set apart by other white space mean the same before and after."""
     blanks = st.sampled_from([" ", "  ", "\n", "\n\n\n", "\t", "\r\n", " // remark\n"])

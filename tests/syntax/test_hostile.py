@@ -22,6 +22,7 @@ from aspenpy.language.source import Source
 from aspenpy.language.tokens import MAXIMUM_BLOCKS, MAXIMUM_NESTING
 from tests.syntax.corpus import APPLICATION, FILES, MACHINE
 from tests.syntax.strategies import damaged
+from tests.thorough import examples
 
 ORIGINALS = [APPLICATION, MACHINE, *(path.read_text(encoding="utf-8") for path in FILES if "include" not in path.name)]
 
@@ -44,7 +45,7 @@ def lay_out(text: str) -> None:
 
 
 @given(damaged(ORIGINALS) | st.text())
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400))
 def test_any_text_is_read_or_reported(text: str) -> None:
     error = refusal(read_file, text)
     if error is not None:
@@ -55,7 +56,7 @@ def test_any_text_is_read_or_reported(text: str) -> None:
 
 
 @given(st.text())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100))
 def test_any_expression_is_read_or_reported(text: str) -> None:
     error = refusal(parse_expression, text)
     assert error is None or len(error.diagnostics) == 1

@@ -17,13 +17,12 @@ from aspenpy.language.printer import to_aspen
 from aspenpy.language.source import Source
 from tests.syntax import strategies
 from tests.syntax.corpus import FILES
+from tests.thorough import examples
 
 A, B, C = Name("a"), Name("b"), Name("c")
 TWO, THREE_BYTES = Number(2, "2"), Number(3, "3 B", "B")
 
-some = settings(
-    max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
-)
+some = settings(max_examples=examples(100), suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 
 
 @pytest.mark.parametrize(
