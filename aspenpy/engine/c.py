@@ -13,7 +13,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from aspenpy.engine.arrays import MOST_PASSES
-from aspenpy.engine.c_text import HEADERS, Writer, helpers, used_helpers
+from aspenpy.engine.c_text import HEADERS, CWriter, helpers, used_helpers
 from aspenpy.engine.compiled import Kernel, called, leaves, signature
 from aspenpy.engine.intervals import certain
 from aspenpy.engine.program import Program
@@ -62,7 +62,7 @@ def source(program: Program, given: tuple[int, ...]) -> str:
     parameters = [f"const double *restrict in{n}" for n in inputs] + [f"double *restrict out{n}" for n in results]
     places = [place for place in program.needed(program.roots, given) if place not in given]
     names = {place: f"v{n}" for n, place in enumerate(given)}
-    writer = Writer(program, places, names, set(names.values()), float(MOST_PASSES))
+    writer = CWriter(program, places, names, set(names.values()), float(MOST_PASSES))
     lines = [f"const double {name} = in{n}[i];" for n, name in enumerate(names.values())]
     for place, name in names.items():
         low, high = program.intervals[place]

@@ -6,7 +6,6 @@ What has no value is not finite, and `helpers/*.h` see to it that it stays so up
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Container, Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -15,6 +14,7 @@ from aspenpy.engine.compiled import conditions, is_condition, unwritable, writte
 from aspenpy.engine.intervals import certain, obeyed
 from aspenpy.engine.operation import Loop, Op
 from aspenpy.engine.program import Program
+from aspenpy.engine.writer import ARITHMETIC, ATOM, LEAVES, PRODUCT, SIGN, SUM, Writer
 from aspenpy.expr.functions import FUNCTIONS
 from aspenpy.expr.laws import LAWS
 from aspenpy.expr.node import Expr, topological
@@ -35,18 +35,8 @@ KEYWORDS = frozenset(_WORDS.split())
 HEADERS = {"#include <math.h>": "", "#include <stdlib.h>": "calloc("}
 """Each with the call that it is needed for; always, where that is empty."""
 
-LOOSE, JOINED, SUM, PRODUCT, SIGN, ATOM = range(6)
-"""How tightly a text binds, loosest first."""
-
-DEEPEST = 20
-"""Levels of an expression written into another; compilers have limits of their own."""
-
 FORMS: dict[str, tuple[str, int]] = {
-    "add": ("{0} + {1}", SUM),
-    "sub": ("{0} - {1}", SUM),
-    "mul": ("{0} * {1}", PRODUCT),
-    "neg": ("-{0}", SIGN),
-    "square": ("{0} * {0}", PRODUCT),
+    **ARITHMETIC,
     "div": ("aspen_divide({0}, {1})", ATOM),
     "root": ("aspen_root({0}, {payload}.0)", ATOM),
     "power": ("aspen_power({0}, {1})", ATOM),
@@ -66,6 +56,9 @@ COMPARED = {
     ">=": "aspen_at_least",
 }
 
+
+TABLES = {"index": 1, "lookup": 2}
+"""How many of the first operands are arrays."""
 
 SURE = {"max": "aspen_larger({0}, {1})", "min": "aspen_smaller({0}, {1})"}
 """What is enough for operands that are certain to have a value."""
@@ -107,7 +100,7 @@ def to_c_fragment(expr: Expr, names: Mapping[Expr, str], taken: set[str]) -> tup
     if reason is not None:
         raise NotInC(reason)
     inputs = {place: list(names.values())[op.payload] for place, op in enumerate(program.ops) if op.kind == "input"}
-    writer = Writer(program, program.straight, inputs, taken)
+    writer = CWriter(program, program.straight, inputs, taken)
     return writer.block(program.straight), writer.text(program.roots[0])
 
 
@@ -168,9 +161,11 @@ def used_helpers(text: str, known: Mapping[str, str]) -> list[str]:
 # -- writing ---------------------------------------------------------------------------------------
 
 
-class Writer:
-    """Statements and expressions for operations. Those that are used once are written where they are used; `names`
-    has the text of those that are known before. Loops make at most `most_passes`."""
+class CWriter(Writer):
+    """Declarations and expressions in C; arrays that are indexed become tables. The identifiers in `taken` are avoided,
+    and loops make at most `most_passes`."""
+
+    inline = LEAVES | {"array"}
 
     def __init__(
         self,
@@ -180,51 +175,24 @@ class Writer:
         taken: set[str],
         most_passes: float | None = None,
     ) -> None:
-        self.program, self.names, self.taken, self.most_passes = program, dict(names), taken, most_passes
-        order = list(places)
-        for place in order:  # grows by the insides of loops
-            if program.ops[place].kind == "sum":
-                order += program.ops[place].payload.inside
-        self.named, self.tables = self._named(sorted(order))
+        super().__init__(program, places, names)
+        self.taken, self.most_passes = taken, most_passes
+        ops = [program.ops[place] for place in self.order]
+        self.tables = {arg for op in ops for arg in op.args[: TABLES.get(op.kind, 0)]}
 
-    def _named(self, order: Sequence[int]) -> tuple[set[int], set[int]]:
-        """The operations that get a variable, and the arrays that get one."""
-        uses: Counter[int] = Counter()
-        tables: set[int] = set()
-        for place in order:
-            op = self.program.ops[place]
-            uses.update(op.args + op.args[:1] if op.kind == "square" else op.args)
-            if op.kind == "checked":
-                uses.subtract(op.args[:1]) if _is_amount(op) else uses.update(op.args[1:] * 2)
-            if isinstance(op.payload, Loop):
-                uses[op.payload.body] += 1
-            if op.kind in ("index", "lookup"):
-                tables.update(op.args[: 1 if op.kind == "index" else 2])
-        named, depth = set[int](), dict[int, int]()
-        for place in order:
-            op = self.program.ops[place]
-            if op.kind in ("constant", "input", "counter", "failed", "array") or place in self.names:
-                continue
-            depth[place] = 1 + max([depth.get(arg, 0) for arg in op.args], default=0)
-            if uses[place] > 1 or depth[place] > DEEPEST or op.kind == "sum":
-                named.add(place)
-                depth[place] = 0
-        return named, tables
-
-    def block(self, places: Iterable[int]) -> list[str]:
-        """The statements for those operations that have a name."""
-        lines: list[str] = []
-        for place in places:
-            if place in self.tables and place not in self.names:
-                lines.append(self._table(place))
-            elif place in self.named:
-                lines += self._statements(place, self.program.ops[place])
-        return lines
+    def written_operands(self, op: Op) -> Sequence[int]:
+        if op.kind == "checked":
+            return op.args[1:] if _is_amount(op) else (op.args[0], *op.args[1:] * 3)
+        return super().written_operands(op)
 
     def _new(self, prefix: str = "t") -> str:
         return identifier(f"{prefix}{len(self.taken)}", self.taken)
 
-    def _statements(self, place: int, op: Op) -> list[str]:
+    def statements(self, place: int, op: Op) -> list[str]:
+        if place in self.tables and place not in self.names:
+            return [self._table(place)]
+        if place not in self.named:
+            return []
         if isinstance(op.payload, Loop):
             return self._loop(place, op)
         text, name = self.text(place), self._new()
@@ -260,25 +228,19 @@ class Writer:
         self.names[place] = name = self._new()
         return f"{storage} double {name}[] = {{{', '.join(texts)}}};"
 
-    def text(self, place: int, least: int = LOOSE) -> str:
-        """The expression for an operation, in parentheses if it binds less than that."""
-        op = self.program.ops[place]
-        if place in self.names:
-            return self.names[place]
-        if op.kind == "constant":
-            text, binding = _numeral(op.payload)
-        else:
-            text, binding = self._expression(place, op)
-        return text if binding >= least else f"({text})"
+    def numeral(self, value: float | bool) -> tuple[str, int]:
+        if isinstance(value, bool):
+            return str(int(value)), ATOM
+        return float_numeral(value), SIGN if value < 0 else ATOM
 
-    def _expression(self, place: int, op: Op) -> tuple[str, int]:
+    def expression(self, place: int, op: Op) -> tuple[str, int]:
         if op.kind in ("index", "lookup"):
             return self._element(op) if op.kind == "index" else self._looked_up(op), ATOM
         if op.kind == "checked":
             return self._checked(op), ATOM
         sure = all(certain(self.program.intervals[arg]) for arg in op.args)
         if op.kind == "div" and certain(self.program.intervals[op.args[1]]):
-            return f"{self.text(op.args[0], PRODUCT)} / {self.text(op.args[1], SIGN + 1)}", PRODUCT
+            return f"{self.text(op.args[0], PRODUCT)} / {self.text(op.args[1], ATOM)}", PRODUCT
         if op.kind in SURE and sure:
             template, binding = SURE[op.kind], ATOM
         elif op.kind == "compare":
@@ -287,8 +249,7 @@ class Writer:
             template, binding = "aspen_either({0}, {1}, {2})", ATOM
         else:
             template, binding = FORMS.get(op.kind) or (FUNCTIONS[op.kind].c, ATOM)
-        asked = {SUM: (SUM, PRODUCT), PRODUCT: (PRODUCT, SIGN + 1), SIGN: (ATOM,), ATOM: ()}[binding]
-        texts = [self.text(arg, asked[min(k, len(asked) - 1)] if asked else LOOSE) for k, arg in enumerate(op.args)]
+        texts = self.operands(op, binding)
         undecided = conditions(self.program, place)
         texts = ["-1" if arg in undecided and text == "NAN" else text for arg, text in zip(op.args, texts, strict=True)]
         return template.format(*texts, joined=", ".join(texts), count=len(texts), payload=op.payload), binding
@@ -307,27 +268,21 @@ class Writer:
         assert array is not None
         name = "aspen_element" if len(array.shape) == 1 else "aspen_cell"
         positions = ", ".join(self.text(position) for position in op.args[1:])
-        found = f"{name}({self.names[op.args[0]]}, {', '.join(map(str, array.shape))}, {positions})"
-        return self._unless_undefined(op.args[0], found)
+        element = f"{name}({self.names[op.args[0]]}, {', '.join(map(str, array.shape))}, {positions})"
+        return self._unless_undefined(op.args[0], element)
 
     def _looked_up(self, op: Op) -> str:
         (values, sizes), array = op.args[:2], written_out(self.program, op.args[0])
         assert array is not None
         tables = f"{self.names[values]}, {self.names[sizes]}"
-        found = f"aspen_lookup({tables}, {len(array.elements)}, {self.text(op.args[2])})"
-        return self._unless_undefined(sizes, self._unless_undefined(values, found))
+        value = f"aspen_lookup({tables}, {len(array.elements)}, {self.text(op.args[2])})"
+        return self._unless_undefined(sizes, self._unless_undefined(values, value))
 
-    def _unless_undefined(self, place: int, found: str) -> str:
+    def _unless_undefined(self, place: int, value: str) -> str:
         """All elements of an array have to have a value, those too that are not asked for."""
         array = written_out(self.program, place)
         assert array is not None
-        return f"aspen_complete({self.names[place]}, {len(array.elements)}, {found})" if array.computed else found
-
-
-def _numeral(value: float | bool) -> tuple[str, int]:
-    if isinstance(value, bool):
-        return str(int(value)), ATOM
-    return float_numeral(value), SIGN if value < 0 else ATOM
+        return f"aspen_complete({self.names[place]}, {len(array.elements)}, {value})" if array.computed else value
 
 
 def _is_amount(op: Op) -> bool:

@@ -137,7 +137,7 @@ class Program:
             return self.emit("counter", mask=self._masks[node])
         if node.kind == "sum":
             return self._sum(node)
-        return _LOWERED[node.kind](self, node, [self._place[arg] for arg in node.args])
+        return LOWERED[node.kind](self, node, [self._place[arg] for arg in node.args])
 
     def _sum(self, node: Expr) -> int:
         counter, count, body = (self._place[arg] for arg in node.args)
@@ -279,7 +279,7 @@ def _same(program: Program, node: Expr, args: list[int]) -> int:
     return program.emit(node.kind, *args, payload=node.payload)
 
 
-_LOWERED: dict[str, Lowering] = {
+LOWERED: dict[str, Lowering] = {
     "add": _add,
     "mul": _mul,
     "neg": _same,

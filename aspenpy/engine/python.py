@@ -1,62 +1,54 @@
-"""Expressions compiled to straight-line Python, for one prediction at many values of its parameters.
+"""Programs compiled to straight-line Python, for one prediction at many values of its parameters.
 
-The program is made from graph nodes with names of our own; no user's text gets into it.
+The source is made from operations, with names of our own; no user's text gets into it.
 """
 
 from __future__ import annotations
 
 import math
-import operator
 from collections.abc import Callable, Sequence
-from fractions import Fraction
 from typing import Any
 
-from aspenpy.engine.schedule import temporaries
-from aspenpy.expr.arithmetic import LARGEST_DEGREE, LARGEST_EXACT_POWER, DomainError, to_float
+from aspenpy.engine.intervals import obeyed
+from aspenpy.engine.operation import Op
+from aspenpy.engine.program import BY_NUMPY, Program
+from aspenpy.engine.writer import ARITHMETIC, ATOM, PRODUCT, SUM, Writer
+from aspenpy.expr import graph
+from aspenpy.expr.arithmetic import LARGEST_EXACT_POWER, DomainError, to_float
 from aspenpy.expr.evaluate import EvaluationError, Value, accepted, evaluate, evaluate_many
-from aspenpy.expr.functions import interpolated
-from aspenpy.expr.graph import free_symbols
+from aspenpy.expr.functions import FUNCTIONS, interpolated
 from aspenpy.expr.laws import LAWS
 from aspenpy.expr.node import Expr
 from aspenpy.expr.numerals import float_numeral
-from aspenpy.expr.printer import ATOM, JUNCTION, POWER, PRODUCT, Dialect, Pieces, called, written
 
-_SET_APART = frozenset({"sum", "draw"})
-"""Kinds that are evaluated by `evaluate`, and whose value the program asks for."""
-
-
-class NotCompiled(ValueError):
-    """The expressions need what the program does not have: a symbol that is not free, a number beyond floats."""
+SET_APART = frozenset({"sum", "draw"})
+"""Kinds of nodes that `evaluate` computes, and whose values the function is given."""
 
 
 def compile_python(exprs: Sequence[Expr], free: Sequence[Expr], seed: int = 0) -> Callable[..., tuple[float, ...]]:
     """A function of the free symbols' values, in their order: floats, or tuples for arrays.
 
-    Computes in floating point, and both branches of a condition. Where it raises, whatever it raises, or gives nan or
-    infinity, the exact rules decide: see `Prepared`. Raises `NotCompiled`.
+    Computes in floating point, and both branches of a condition where they share something. Where it raises, whatever
+    it raises, or gives nan or infinity, the exact rules decide: see `Prepared`.
     """
-    order, apart = _needed(exprs)
-    names = {symbol: f"a{position}" for position, symbol in enumerate(free)}
-    scope = dict(_SCOPE)
-    arrays = {arg for node in order if node.kind in ("index", "apply") for arg in _array_arguments(node)}
-    lines = [f"def program({', '.join(names.values())}):"]
-    lines += [f" {name} = float({name})" for symbol, name in names.items() if symbol not in arrays] or [" pass"]
-    arguments = ", ".join(names.values())
-    for number, node in enumerate(apart):
-        scope[f"s{number}"] = _apart(node, free, seed)
-        lines.append(f" x{number} = s{number}({arguments})")
-        names[node] = f"x{number}"
-    named = temporaries(order, exprs)
-    try:
-        for number, node in enumerate([node for node in order if node in named and node not in names]):
-            lines.append(f" v{number} = {''.join(written(node, PYTHON, names))}")
-            names[node] = f"v{number}"
-        results = "".join(f"float({''.join(written(expr, PYTHON, names))})," for expr in exprs)
-    except (KeyError, OverflowError) as error:
-        raise NotCompiled(str(error)) from None
+    apart = _set_apart(exprs)
+    given = {node: graph.symbol(f"apart {number}") for number, node in enumerate(apart)}
+    plain = graph.rewritten(exprs, lambda node, args: given.get(node)) if given else exprs
+    program = Program(plain, [*free, *given.values()], seed, short_loops=True)
+    names = [*(f"a{number}" for number in range(len(free))), *(f"x{number}" for number in range(len(apart)))]
+    inputs = {place: op for place, op in enumerate(program.ops) if op.kind == "input"}
+    arrays = {arg for op in program.ops for arg in op.args[: ARRAYS.get(op.kind, 0)]}
+    numbers = [names[op.payload] for place, op in inputs.items() if place not in arrays and op.payload < len(free)]
+    parameters = ", ".join(names[: len(free)])
+    lines = [f"def program({parameters}):", *(f" {name} = float({name})" for name in numbers)]
+    lines += [f" {name} = of_{name}({parameters})" for name in names[len(free) :]]
+    writer = PythonWriter(program, program.straight, {place: names[op.payload] for place, op in inputs.items()})
+    lines += writer.block(program.straight)
+    results = "".join(f"float({writer.text(root)})," for root in program.roots)
+    scope = SCOPE | {f"of_x{number}": _apart(node, free, seed) for number, node in enumerate(apart)}
     exec("\n".join([*lines, f" return ({results})"]), scope)
-    program: Callable[..., tuple[float, ...]] = scope["program"]
-    return program
+    compiled: Callable[..., tuple[float, ...]] = scope["program"]
+    return compiled
 
 
 class Prepared:
@@ -67,15 +59,12 @@ class Prepared:
 
     def __init__(self, exprs: Sequence[Expr], free: Sequence[Expr], seed: int = 0) -> None:
         self.exprs, self.free, self.seed = tuple(exprs), tuple(free), seed
-        try:
-            self._program: Callable[..., tuple[float, ...]] = compile_python(exprs, free, seed)
-        except NotCompiled:
-            self._program = self._exactly
+        self._program = compile_python(exprs, free, seed)
 
     def __call__(self, *values: Value) -> tuple[float, ...]:
         try:
             results = self._program(*values)
-        except Exception:  # whatever it was, the exact rules find it again, or know better
+        except Exception:  # whatever it was, the exact rules fail as well, or have a value
             return self._exactly(*values)
         total = sum(results)
         finite = total - total == 0.0
@@ -95,24 +84,22 @@ class Prepared:
         return tuple(results)
 
 
-def _needed(exprs: Sequence[Expr]) -> tuple[list[Expr], list[Expr]]:
-    """The nodes of the program in order, and those that are set apart from it."""
+def _set_apart(exprs: Sequence[Expr]) -> list[Expr]:
+    """The outermost nodes of the kinds that are set apart."""
     seen = set(exprs)
     waiting = list(seen)
     while waiting:
         node = waiting.pop()
-        for arg in () if node.kind in _SET_APART else node.args:
+        for arg in () if node.kind in SET_APART else node.args:
             if arg not in seen:
                 seen.add(arg)
                 waiting.append(arg)
-    order = sorted(seen, key=lambda node: node.serial)
-    apart = [node for node in order if node.kind in _SET_APART]
-    return [node for node in order if node.kind not in _SET_APART], apart
+    return sorted([node for node in seen if node.kind in SET_APART], key=lambda node: node.serial)
 
 
 def _apart(node: Expr, free: Sequence[Expr], seed: int) -> Callable[..., Value]:
     """A function of the free symbols; one that depends on none of them is computed at most once."""
-    if free_symbols(node).isdisjoint(free):
+    if graph.free_symbols(node).isdisjoint(free):
         known: list[Value] = []
 
         def constant(*values: Value) -> Value:
@@ -124,25 +111,7 @@ def _apart(node: Expr, free: Sequence[Expr], seed: int) -> Callable[..., Value]:
     return lambda *values: to_float(evaluate(node, dict(zip(free, values, strict=True)), seed))
 
 
-def _array_arguments(node: Expr) -> tuple[Expr, ...]:
-    if node.kind == "index":
-        return node.args[:1]
-    return node.args[:2] if node.payload == "lookup" else ()
-
-
-# -- the dialect -----------------------------------------------------------------------------------
-
-
-def _enforce(law: str) -> Callable[[float, float], float]:
-    rule = LAWS[law]
-    least = rule.low if rule.from_zero else None
-
-    def enforced(value: float, subject: float) -> float:
-        if not (rule.holds(subject) if least is None else subject >= least):
-            raise DomainError(rule.broken(subject))
-        return value
-
-    return enforced
+# -- source ----------------------------------------------------------------------------------------
 
 
 def _element(array: Any, *positions: float) -> Any:
@@ -158,66 +127,80 @@ def _lookup(values: Any, sizes: Any, x: float) -> Any:
     return interpolated(accepted(values), accepted(sizes), x)
 
 
-def _root(base: float, power: int, degree: int) -> float:
+def _root(base: float, degree: int) -> float:
     """As `raised`: the root of a whole power is whole."""
-    near = round(math.pow(base, 1 / degree))
-    whole = base < LARGEST_EXACT_POWER and near**degree == base
-    return math.pow(near, power) if whole else math.pow(base, power / degree)
+    root = math.pow(base, 1 / degree)
+    near = round(root)
+    return near if base < LARGEST_EXACT_POWER and near**degree == base else root
 
 
-def _failed() -> float:
-    raise DomainError("undefined")
+def _refused() -> float:
+    raise DomainError("the exact rules say why")
 
 
-_SCOPE: dict[str, Any] = {
-    "ceil": math.ceil,
-    "floor": math.floor,
-    "mod": operator.mod,
-    "log": math.log,
-    "log2": math.log2,
-    "log10": math.log10,
-    "exp": math.exp,
-    "sqrt": math.sqrt,
+SCOPE: dict[str, Any] = {
+    **{name: getattr(math, name) for name in ("ceil", "floor", "log", "log2", "log10", "exp", "sqrt")},
+    **{name: FUNCTIONS[name].exact for name in BY_NUMPY},
     "power": math.pow,
     "root": _root,
-    "element": _element,
+    "index": _element,
     "lookup": _lookup,
-    "failed": _failed,
-    **{f"law_{law}": _enforce(law) for law in LAWS},
+    "refused": _refused,
 }
+"""What the source of a function calls, beside Python's own `abs`, `float` and `round`."""
+
+ARRAYS = {"index": 1, "lookup": 2}
+"""How many of the first operands are arrays."""
+
+FORMS: dict[str, tuple[str, int]] = {
+    **ARITHMETIC,
+    "div": ("{0} / {1}", PRODUCT),
+    "mod": ("{0} % {1}", PRODUCT),
+    "max": ("({1} if {1} > {0} else {0})", ATOM),
+    "min": ("({1} if {1} < {0} else {0})", ATOM),
+    "root": ("root({0}, {payload})", ATOM),
+    "compare": ("({0} {payload} {1})", ATOM),
+    "and": ("({0} and {1})", ATOM),
+    "or": ("({0} or {1})", ATOM),
+    "if": ("({1} if {0} else {2})", ATOM),
+    "array": ("({joined},)", ATOM),
+    "failed": ("refused()", ATOM),
+}
+"""Operations that are no call of a function with their name."""
 
 
-def _array(node: Expr, dialect: Dialect) -> tuple[int, Pieces]:
-    return ATOM, ["(", *called("{joined}", node.args), ",)"]
+class PythonWriter(Writer):
+    """Assignments and expressions in Python."""
 
+    def written_operands(self, op: Op) -> Sequence[int]:
+        if op.kind in ("max", "min"):
+            return op.args * 2
+        if op.kind == "checked":
+            return (op.args[0], *op.args[1:] * len(LAWS[op.payload].tests))
+        return super().written_operands(op)
 
-def _if_else(node: Expr, dialect: Dialect) -> tuple[int, Pieces]:
-    condition, then, otherwise = node.args
-    return ATOM, ["(", (then, JUNCTION), " if ", (condition, JUNCTION), " else ", (otherwise, JUNCTION), ")"]
+    def statements(self, place: int, op: Op) -> list[str]:
+        if place not in self.named:
+            return []
+        text = self.text(place)
+        self.names[place] = f"v{place}"
+        return [f" v{place} = {text}"]
 
+    def expression(self, place: int, op: Op) -> tuple[str, int]:
+        if op.kind == "checked":
+            return self._checked(op)
+        template, binding = FORMS.get(op.kind) or (op.kind + "({joined})", ATOM)
+        texts = self.operands(op, binding)
+        return template.format(*texts, joined=", ".join(texts), payload=op.payload), binding
 
-def _power(node: Expr, dialect: Dialect) -> tuple[int, Pieces]:
-    """A fraction as exponent is kept as it is: roots of whole powers are whole."""
-    exponent = node.args[1].payload
-    if type(exponent) is not Fraction or exponent.denominator > LARGEST_DEGREE:
-        return ATOM, called("power({joined})", node.args)
-    return ATOM, ["root(", (node.args[0], JUNCTION), f", {exponent.numerator}, {exponent.denominator})"]
+    def _checked(self, op: Op) -> tuple[str, int]:
+        value, subject = op.args
+        if obeyed(op.payload, self.program.intervals[subject]):
+            return f"({self.text(value)})", ATOM
+        tests = " and ".join(f"{self.text(subject, SUM)} {sign} {bound!r}" for sign, bound in LAWS[op.payload].tests)
+        return f"({self.text(value)} if {tests} else refused())", ATOM
 
-
-PYTHON = Dialect(
-    "python",
-    numeral=lambda value: (float_numeral(value), ATOM),
-    symbol=lambda name: name,
-    product=" * ",
-    template=lambda function: function.name + "({joined})",
-    constants=("False", "True"),
-    rules={
-        "div": lambda node, dialect: (PRODUCT, [(node.args[0], PRODUCT), " / ", (node.args[1], POWER)]),
-        "power": _power,
-        "index": lambda node, dialect: (ATOM, called("element({joined})", node.args)),
-        "checked": lambda node, dialect: (ATOM, called(f"law_{node.payload}({{joined}})", node.args)),
-        "failure": lambda node, dialect: (ATOM, ["failed()"]),
-        "array": _array,
-        "if_else": _if_else,
-    },
-)
+    def numeral(self, value: Any) -> tuple[str, int]:
+        if isinstance(value, float):
+            return float_numeral(value), SUM if value < 0 else ATOM
+        return repr(value), ATOM

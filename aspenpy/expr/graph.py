@@ -337,7 +337,7 @@ def _escapes(counter: Expr, expr: Expr) -> bool:
     return False
 
 
-_REBUILD: dict[str, Callable[[Any, tuple[Expr, ...]], Expr]] = {
+REBUILT: dict[str, Callable[[Any, tuple[Expr, ...]], Expr]] = {
     "array": lambda payload, args: array(args),
     "add": lambda payload, args: add(*args),
     "mul": lambda payload, args: mul(*args),
@@ -358,7 +358,7 @@ _REBUILD: dict[str, Callable[[Any, tuple[Expr, ...]], Expr]] = {
 
 def rebuilt(node: Expr, args: tuple[Expr, ...]) -> Expr:
     """The node with other arguments, through its constructor."""
-    return _REBUILD[node.kind](node.payload, args)
+    return REBUILT[node.kind](node.payload, args)
 
 
 def rewritten(

@@ -137,7 +137,7 @@ class Lanes:
         if node not in self.inside:
             self.known[node], self.grade[node] = self._from_outside(node)
             return
-        value = _RULES[node.kind](self, node)
+        value = RULES[node.kind](self, node)
         if isinstance(value, numpy.ndarray) and value.dtype == numpy.float64:
             failed = ~numpy.isfinite(value)
             if failed.any():
@@ -405,7 +405,7 @@ def _sum(lanes: Lanes, node: Expr) -> Any:
 
 _DISTRIBUTIONS: dict[str, Callable[..., Any]] = {"uniform": _uniform, "normal": _normal, "cdf": _cdf}
 
-_RULES: dict[str, Callable[[Lanes, Expr], Any]] = {
+RULES: dict[str, Callable[[Lanes, Expr], Any]] = {
     "array": _array,
     "add": _add,
     "mul": _mul,

@@ -181,7 +181,7 @@ def _stream(node: Expr, dialect: Dialect) -> tuple[int, Pieces]:
     return ATOM, called("stream({joined})", node.args)
 
 
-_RULES: dict[str, Callable[[Expr, Dialect], tuple[int, Pieces]]] = {
+RULES: dict[str, Callable[[Expr, Dialect], tuple[int, Pieces]]] = {
     "number": _number,
     "boolean": _boolean,
     "add": _add,
@@ -294,12 +294,12 @@ def written(expr: Expr, dialect: Dialect, names: Mapping[Expr, str]) -> Iterator
             yield piece
             continue
         node, least = piece
-        while node.kind == "checked" and node not in names and "checked" not in dialect.rules:
+        while node.kind == "checked" and node not in names:
             node = node.args[0]
         if node in names:
             yield names[node]
             continue
-        precedence, pieces = (dialect.rules.get(node.kind) or _RULES[node.kind])(node, dialect)
+        precedence, pieces = (dialect.rules.get(node.kind) or RULES[node.kind])(node, dialect)
         if precedence < least:
             opening, closing = dialect.brackets
             pieces = [opening, *pieces, closing]

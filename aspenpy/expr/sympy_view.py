@@ -56,7 +56,7 @@ def to_sympy(expr: Expr, names: Mapping[Expr, str] | None = None) -> Any:
         if node.kind == "symbol":
             known[node] = sympy.Symbol(symbols[node])
         else:
-            known[node] = _TO_SYMPY[node.kind](node, [known[arg] for arg in node.args], evaluated)
+            known[node] = TO_SYMPY[node.kind](node, [known[arg] for arg in node.args], evaluated)
     return known[expr]
 
 
@@ -112,7 +112,7 @@ def _failure(node: Expr, args: list[Any], evaluated: bool) -> Any:
     return UNDEFINED
 
 
-_TO_SYMPY: dict[str, Callable[[Expr, list[Any], bool], Any]] = {
+TO_SYMPY: dict[str, Callable[[Expr, list[Any], bool], Any]] = {
     "number": _number,
     "boolean": lambda node, args, evaluated: sympy.true if node.payload else sympy.false,
     "array": lambda node, args, evaluated: sympy.Tuple(*args),

@@ -1,6 +1,7 @@
 """The tables of functions and laws: no cell is empty, and every runner has every row."""
 
 import math
+import re
 import shutil
 from fractions import Fraction
 from random import Random
@@ -14,16 +15,19 @@ from aspenpy.engine.backends import BACKENDS
 from aspenpy.engine.c_text import helpers, to_c
 from aspenpy.engine.compiled import compilable
 from aspenpy.engine.intervals import intervals
-from aspenpy.engine.program import Program
-from aspenpy.engine.python import Prepared
+from aspenpy.engine.program import LOWERED, Program
+from aspenpy.engine.python import Prepared, compile_python
 from aspenpy.expr import graph
 from aspenpy.expr.derivative import derivative
+from aspenpy.expr.evaluate import RULES as EXACT_RULES
 from aspenpy.expr.evaluate import EvaluationError, evaluate
 from aspenpy.expr.functions import FUNCTIONS
-from aspenpy.expr.graph import apply, array, checked, counter, power, summation, symbol
+from aspenpy.expr.graph import apply, array, checked, counter, power, substitute, summation, symbol
+from aspenpy.expr.lanes import RULES as LANE_RULES
 from aspenpy.expr.laws import LAWS
+from aspenpy.expr.printer import RULES as PRINTED
 from aspenpy.expr.printer import to_latex, to_text
-from aspenpy.expr.sympy_view import from_sympy, to_sympy
+from aspenpy.expr.sympy_view import TO_SYMPY, from_sympy, to_sympy
 from aspenpy.generate.mpi import mpi_helpers
 from tests.expr.test_c_code import run as run_c
 from tests.sweeps.test_programs import AVAILABLE, swept
@@ -85,7 +89,7 @@ def test_every_runner_has_every_function(name, backend):
     expr, first, second, expected = CALLS[name]
     point = {x: first, y: second}
     assert float(evaluate(expr, point)) == pytest.approx(expected, rel=1e-12)
-    assert Prepared([expr], [x, y])(first, second)[0] == pytest.approx(expected, rel=1e-12)
+    assert compile_python([expr], [x, y])(first, second)[0] == pytest.approx(expected, rel=1e-12)
     assert swept(expr, {x: [first], y: [second]}, backend)[0] == pytest.approx([expected], rel=1e-12)
     assert to_text(expr)
     assert to_latex(expr)
@@ -93,6 +97,27 @@ def test_every_runner_has_every_function(name, backend):
     assert float(evaluate(again, point)) == pytest.approx(expected, rel=1e-12)
     (low, high) = intervals(Program([expr], [x, y]).ops, [(first, first), (second, second)])[-1]
     assert low - 1e-9 <= expected <= high + 1e-9
+
+
+@pytest.mark.parametrize("name", COMPUTED)
+def test_long_loops_have_every_function(name):
+    """2000 passes that add the same, since i mod 1 is 0."""
+    expr, first, second, expected = CALLS[name]
+    (body,) = substitute([expr], {x: x + apply("mod", i, 1), y: y + apply("mod", i, 1)})
+    total = evaluate(summation(i, 2000, body), {x: first, y: second})
+    assert float(total) == pytest.approx(2000 * expected, rel=1e-12)
+
+
+def test_every_runner_has_every_kind_of_node():
+    """`checked` is printed as its value, and what does not change from pass to pass comes into long loops as it is."""
+    words = re.findall(r"^    ([a-z_]+(?:, [a-z_]+)?) {2,}\S", graph.__doc__, re.MULTILINE)
+    kinds = {kind for word in words for kind in word.split(", ")}
+    assert kinds == {"number", "boolean", "symbol", "failure", *graph.REBUILT}
+    assert set(EXACT_RULES) == kinds
+    assert set(LANE_RULES) == set(graph.REBUILT)
+    assert {*LOWERED, "sum"} == {"failure", *graph.REBUILT}
+    assert {*PRINTED, "symbol", "checked"} == kinds
+    assert {*TO_SYMPY, "symbol"} == kinds
 
 
 @needs_gcc

@@ -1,0 +1,93 @@
+"""Programs as text: which operations get a variable, and how expressions are put together; C and Python have it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from aspenpy.engine.operation import Loop, Op
+from aspenpy.engine.program import Program
+
+LOOSE, JOINED, SUM, PRODUCT, SIGN, ATOM = range(6)
+"""How tightly a text binds, loosest first."""
+
+OPERANDS = {SUM: (SUM, PRODUCT), PRODUCT: (PRODUCT, ATOM), SIGN: (ATOM, ATOM)}
+"""How tightly the first and the later operands of such a text must bind; those of others stand between brackets."""
+
+ARITHMETIC: dict[str, tuple[str, int]] = {
+    "add": ("{0} + {1}", SUM),
+    "sub": ("{0} - {1}", SUM),
+    "mul": ("{0} * {1}", PRODUCT),
+    "neg": ("-{0}", SIGN),
+    "square": ("{0} * {0}", PRODUCT),
+}
+"""Templates over the operands, and how tightly they bind."""
+
+DEEPEST = 20
+"""Levels of an expression written into another; compilers and parsers have limits of their own."""
+
+LEAVES = frozenset({"constant", "input", "counter", "failed"})
+
+
+class Writer:
+    """Operations that are used once are written where they are used, the others become variables; `names` has the text
+    of those that are known before."""
+
+    inline = LEAVES
+    """Kinds that never get a variable."""
+
+    def __init__(self, program: Program, places: Iterable[int], names: Mapping[int, str]) -> None:
+        self.program, self.names = program, dict(names)
+        order = list(places)
+        for place in order:  # grows by the insides of loops
+            if program.ops[place].kind == "sum":
+                order += program.ops[place].payload.inside
+        self.order = sorted(order)
+        self.named = self._named()
+
+    def _named(self) -> set[int]:
+        uses = Counter(use for place in self.order for use in self.written_operands(self.program.ops[place]))
+        named, depth = set[int](), dict[int, int]()
+        for place in self.order:
+            op = self.program.ops[place]
+            if op.kind in self.inline or place in self.names:
+                continue
+            depth[place] = 1 + max([depth.get(arg, 0) for arg in op.args], default=0)
+            if uses[place] > 1 or depth[place] > DEEPEST or op.kind == "sum":
+                named.add(place)
+                depth[place] = 0
+        return named
+
+    def written_operands(self, op: Op) -> Sequence[int]:
+        """The operands, each as often as the text of the operation repeats it."""
+        if op.kind == "square":
+            return op.args * 2
+        return (*op.args, op.payload.body) if isinstance(op.payload, Loop) else op.args
+
+    def block(self, places: Iterable[int]) -> list[str]:
+        """The statements for those operations that have a variable."""
+        return [line for place in places for line in self.statements(place, self.program.ops[place])]
+
+    def text(self, place: int, least: int = LOOSE) -> str:
+        """The expression for an operation, in parentheses if it binds less than that."""
+        op = self.program.ops[place]
+        if place in self.names:
+            return self.names[place]
+        text, binding = self.numeral(op.payload) if op.kind == "constant" else self.expression(place, op)
+        return text if binding >= least else f"({text})"
+
+    def operands(self, op: Op, binding: int) -> list[str]:
+        """The texts of the operands for an expression that binds so."""
+        first, later = OPERANDS.get(binding, (LOOSE, LOOSE))
+        return [self.text(arg, later if position else first) for position, arg in enumerate(op.args)]
+
+    def statements(self, place: int, op: Op) -> list[str]:
+        raise NotImplementedError
+
+    def expression(self, place: int, op: Op) -> tuple[str, int]:
+        """The text, and how tightly it binds."""
+        raise NotImplementedError
+
+    def numeral(self, value: Any) -> tuple[str, int]:
+        raise NotImplementedError
