@@ -1,12 +1,17 @@
 """`python -m aspenpy` is the command `aspenpy`."""
 
+import gc
 import sys
 from _signal import SIG_DFL, SIGINT, default_int_handler, getsignal, signal  # type: ignore[import-not-found]
+
+OBJECTS = 100_000
+"""New ones after which Python looks for garbage. A short command makes no more, and nearly all of them stay."""
 
 
 def main() -> int:
     """The command, which Ctrl-C ends quietly from its first moment on: while modules are imported, and once its work
     is done, by the system's own means; in between as `cli.main` says."""
+    gc.set_threshold(OBJECTS)
     interruptible = getsignal(SIGINT) is default_int_handler  # not where the shell has it ignored
     if interruptible:
         signal(SIGINT, SIG_DFL)

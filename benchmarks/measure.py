@@ -84,4 +84,4 @@ def bare_python() -> str:
 
 def aspenpy_command(*arguments: str) -> str:
     """What the command `aspenpy` prints, in a fresh process."""
-    return python("-c", "from aspenpy.shell.main import main; raise SystemExit(main())", *arguments)
+    return python("-c", "from aspenpy.__main__ import main; raise SystemExit(main())", *arguments)

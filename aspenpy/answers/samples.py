@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import statistics
 
 from aspenpy.answers.evaluation import Evaluation
 from aspenpy.expr.evaluate import EvaluationError, evaluate_many
@@ -36,11 +35,13 @@ def sample(prediction: Evaluation, count: int) -> Samples:
         drawn = sorted(float(evaluate_many([formula], {}, seed=prediction.seed + number)[0]) for number in range(count))
     except EvaluationError as error:
         raise prediction.scope.located(error) from None
+    from statistics import stdev
+
     return Samples(
         count,
         prediction.seed,
         math.fsum(drawn) / count,
-        statistics.stdev(drawn) if count > 1 else 0.0,
+        stdev(drawn) if count > 1 else 0.0,
         drawn[0],
         drawn[-1],
         {quantile: _quantile(drawn, quantile) for quantile in QUANTILES},

@@ -6,9 +6,9 @@ greater than those of its arguments: nodes sorted by serial are in an order of c
 
 from __future__ import annotations
 
+from _thread import allocate_lock
 from collections.abc import Callable, Collection, Iterable, Mapping
 from operator import attrgetter
-from threading import Lock
 from typing import Any, TypeVar
 from weakref import WeakValueDictionary
 
@@ -93,7 +93,7 @@ class Expr:
 
 
 _nodes: WeakValueDictionary[Any, Expr] = WeakValueDictionary()
-_lock = Lock()
+_lock = allocate_lock()
 _last_serial = 0
 _set_kind, _set_args, _set_payload, _set_serial, _set_traits = (
     vars(Expr)[name].__set__ for name in ("kind", "args", "payload", "serial", "traits")

@@ -125,7 +125,7 @@ def run(arguments: list[str]) -> int:
 
     command = import_module(f"aspenpy.shell.commands.{name}")
     parser = Parser(name, COMMANDS[name], command.EXAMPLES, command.OPTIONS)
-    parsed = parser.parse_intermixed_args(rest)
+    parsed = parser.parsed(rest)
     require_machine_for_socket(parsed)
     require_outputs(parsed)
     status: int = command.run(parsed)

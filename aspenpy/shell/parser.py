@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, ArgumentTypeError, HelpFormatter, Namespace, RawDescriptionHelpFormatter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple, NoReturn
 
 from aspenpy.answers.scope import DEFAULT_SEED
@@ -36,7 +36,7 @@ class Parser(ArgumentParser):
             f"aspenpy {name}",
             description=f"{description[0].upper()}{description[1:]}.",
             epilog="examples:\n" + "\n".join(lines),
-            formatter_class=_formatter,
+            formatter_class=_of_any_width,
             allow_abbrev=False,
         )
         for item in options:
@@ -47,6 +47,15 @@ class Parser(ArgumentParser):
     def error(self, message: str) -> NoReturn:
         raise CommandError(f"{message}; `{self.prog} --help` says what it takes")
 
+    def parsed(self, words: Sequence[str]) -> Namespace:
+        """Only help is laid out for the terminal: argparse would do so with its usage line for each command, for
+        messages that `error` writes without it."""
+        if any(word.startswith(("-h", "--help")) for word in words):
+            self.formatter_class = _formatter
+        else:
+            self.usage = ""
+        return self.parse_intermixed_args(words)
+
     def print_help(self, file: object = None) -> None:
         """As all output is written, so that a pipe that is closed means the same everywhere."""
         emit(self.format_help().rstrip("\n"))
@@ -54,6 +63,12 @@ class Parser(ArgumentParser):
 
 def _formatter(prog: str) -> HelpFormatter:
     return RawDescriptionHelpFormatter(prog, max_help_position=28)
+
+
+def _of_any_width(prog: str) -> HelpFormatter:
+    """For the arguments of a command that is not asked for help. Whoever asks for the width of the terminal imports
+    libraries for compression with it."""
+    return HelpFormatter(prog, width=100)
 
 
 # -- kinds of options ------------------------------------------------------------------------------

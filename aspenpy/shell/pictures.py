@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,8 @@ def require_drawable(path: str) -> None:
     """Refuses a picture that could not be drawn, before what it shows is worked out."""
     if Path(path).suffix.lower() not in SUFFIXES:
         raise CommandError(f"cannot draw `{path}`: the name of a picture ends with {', '.join(SUFFIXES)}")
+    from importlib.util import find_spec
+
     if find_spec("matplotlib") is None:
         raise CommandError("a picture needs matplotlib: pip install 'aspenpy[plot]'")
     require_writable(path)

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from math import prod
 from operator import mod
-from random import Random
 from typing import Literal
 
 from aspenpy.cost.network.topology import NetworkError, Topology, constants, described
@@ -58,6 +57,8 @@ class Placement(Record):
             return lambda rank: coordinates(rank % count, self.nodes)
         if self.order == "random":
             check_counted(self)
+            from random import Random
+
             dealt = list(range(self.ranks))
             Random(self.seed).shuffle(dealt)
             return lambda rank: coordinates(dealt[rank] // each, self.nodes)
