@@ -7,8 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from aspenpy.answers.case import Case
-from aspenpy.answers.energy.metrics import METRICS
-from aspenpy.answers.energy.options import LITERAL
+from aspenpy.answers.energy.totals import energy_metric
 from aspenpy.answers.scope import Scope, Setting, as_float
 from aspenpy.cost.cost import Bound, CostTree, Inclusive, Served
 from aspenpy.cost.prices import conflict_groups
@@ -17,15 +16,7 @@ from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import AspenError, Diagnostic, fail, nearest
 from aspenpy.models.application.model import Application
 from aspenpy.models.application.ranges import range_warning, ranged
-from aspenpy.models.application.total import (
-    RUNTIME,
-    Amount,
-    Busy,
-    Calls,
-    Exclusive,
-    Total,
-    of_kind,
-)
+from aspenpy.models.application.total import RUNTIME, Amount, Busy, Calls, Exclusive, Total, of_kind
 from aspenpy.models.machine.model import OWNER, Machine
 from aspenpy.record import Record
 from aspenpy.tables.result import Result
@@ -261,15 +252,14 @@ class Evaluation(Result):
 
 
 ENERGY_UNITS = {"energy": "J", "power": "W", "edp": "J*s", "ed2p": "J*s^2"}
-"""What may be asked of the energy (`aspenpy.answers.energy.metrics`), with units. A resource of such a name hides
-it."""
+"""The metrics of energy, with units. A resource of such a name hides one."""
 
 
 def metric_of(tree: CostTree, metric: str) -> Expr:
     """The total a metric's name stands for: the runtime, the amount of a resource, `bytes`, or an energy."""
     amounts = {key.resource: worth for key, worth in of_kind(Amount, tree.totals).items()}
     if metric in ENERGY_UNITS and metric not in amounts:
-        return METRICS[metric](tree, LITERAL)
+        return energy_metric(tree, metric)
     return tree.runtime if metric == "runtime" else amount_of(amounts, metric)
 
 

@@ -14,7 +14,7 @@ from aspenpy.cost.prices import BlockCost
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.expr.regime import regime
-from aspenpy.language.diagnostics import Diagnostic, fail
+from aspenpy.language.diagnostics import Diagnostic, fail, warning
 from aspenpy.models.application import flow
 from aspenpy.models.application.model import Application
 from aspenpy.models.application.total import Leaf, Total, Totals, blocks_in, run_totals
@@ -195,11 +195,7 @@ class Traffic(Result):
                         name = cost.requirement.resource
                         message = f"`{name}` does not say how it touches its data: all of it goes to memory"
                         hint = "name a pattern: `as stream`, `as nest(stride, trips, ...)`, `as rd(distance)`"
-                        found.append(
-                            Diagnostic(
-                                "no-reuse-information", message, cost.requirement.span, hint=hint, severity="warning"
-                            )
-                        )
+                        found.append(warning("no-reuse-information", message, cost.requirement.span, hint=hint))
         return tuple(found)
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from aspenpy.answers.scope import Scope
-from aspenpy.cost.mapper import all_definitions, all_origins
+from aspenpy.answers.scope import Scope, scope_of
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import AspenError
@@ -73,8 +72,7 @@ def _callees(kernel: flow.Kernel, times: dict[Any, Any]) -> dict[flow.Kernel, An
 
 def _values(application: Application, entry: flow.Kernel, exprs: list[Expr]) -> list[Any]:
     """The values; None for those that the application alone does not tell."""
-    definitions = all_definitions(application, None, entry)
-    scope = Scope(application, None, entry, definitions, all_origins(application), {}, exprs)
+    scope = scope_of(application, None, entry, roots=exprs)
     try:
         return scope.values(exprs)
     except AspenError:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Unpack
+from typing import Literal, Unpack
 
 from aspenpy.answers.case import Case, CaseOptions
 from aspenpy.answers.energy.options import LITERAL, EnergyOptions
+from aspenpy.answers.energy.power import PowerTree
 from aspenpy.answers.energy.term import Key, Term
 from aspenpy.answers.energy.totals import EnergyTotals
-from aspenpy.answers.energy.tree import PowerTree
 from aspenpy.answers.prediction import Prediction, predict
 from aspenpy.answers.scope import as_float
 from aspenpy.expr.graph import Expr
@@ -159,3 +159,46 @@ def predict_energy(
     """What an application draws on the machine, counted in the way of `options`; the other arguments are those of
     `predict`."""
     return Energy(predict(app, machine, **case), options)
+
+
+# -- limits ----------------------------------------------------------------------------------------
+
+
+class Verdict(Record):
+    """What is allowed and what is drawn, in joules (`budget`) or watts (`power cap`). `of` names the kernel that draws
+    most, or is None for the whole run."""
+
+    limit: Literal["budget", "power cap"]
+    allowed: float
+    drawn: float
+    unit: Literal["J", "W"]
+    of: str | None = None
+
+    @property
+    def holds(self) -> bool:
+        return self.drawn <= self.allowed
+
+    @property
+    def left(self) -> float:
+        """What is left, in the unit; negative where the limit does not hold."""
+        return self.allowed - self.drawn
+
+
+def within_budget(energy: Energy, joules: float) -> Verdict:
+    """Whether the run takes no more energy than that."""
+    return Verdict("budget", joules, energy.value, "J")
+
+
+def below_cap(energy: Energy, watts: float) -> Verdict:
+    """Whether no kernel draws more power than that, on average over its own time."""
+    name, drawn = strongest(energy)
+    return Verdict("power cap", watts, drawn, "W", name)
+
+
+def strongest(energy: Energy) -> tuple[str | None, float]:
+    """The kernel that draws most power, and its watts; nothing for a run that takes no time."""
+    powers = {kernel.name: kernel.power for kernel in energy.kernels if kernel.power is not None}
+    if not powers:
+        return None, 0.0
+    name = max(powers, key=powers.__getitem__)
+    return name, powers[name]

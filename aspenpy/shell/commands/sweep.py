@@ -7,8 +7,7 @@ from argparse import Namespace
 
 from aspenpy.language.axis import Axis, parsed
 from aspenpy.language.dimensions import UNITS
-from aspenpy.report.sweep import summed_up
-from aspenpy.report.sweep_picture import draw
+from aspenpy.report.sweep import draw, summed_up
 from aspenpy.shell.entry import case_of_arguments, machine_named
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.output import answer
