@@ -134,8 +134,7 @@ class Counts(Result):
         return amount_of(zeros | asked, resource)
 
     def number(self, text: str, name: str) -> Value:
-        """The value of a number or an expression in the application's names, as `--set` takes them; `name` says in
-        reports what it was given for."""
+        """The value of an expression in the application's names; `name` says in reports what it was given for."""
         origins = self.scope.origins
         expr = Lowering(self.application.resolve, origins)(parse_expression(text, f"<{name}>"))
         value: Value = self.scope.values([expr], self.seed)[0]
@@ -241,7 +240,6 @@ def _with_bytes(amounts: dict[str, Value]) -> dict[str, Value]:
 
 
 def intensity(amounts: Mapping[str, Value]) -> Value | None:
-    """Operational intensity: flops a byte that crosses the memory bus (Williams et al., CACM 2009); None without
-    either."""
+    """Operational intensity: flops a byte of memory traffic (Williams et al., CACM 2009); None without either."""
     flops, volume = amounts.get("flops", 0), amounts.get("bytes", 0)
     return float(flops / volume) if flops and volume else None

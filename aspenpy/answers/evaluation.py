@@ -37,8 +37,7 @@ class KernelUse(Record):
 
 
 class ResourceUse(Record):
-    """One resource over the whole run: the amount asked for, in its unit, the seconds its component is busy
-    with it, and which component that is."""
+    """A resource over the run: its amount, the seconds its component is busy with it, and which component that is."""
 
     name: str
     amount: float
@@ -153,8 +152,7 @@ class Evaluation(Result):
 
     @cached_property
     def resources(self) -> dict[str, ResourceUse]:
-        """The resources that were asked for, by name. Data that lie in a memory that others come before have one of
-        their own, `memory.resource`."""
+        """The resources used, by name; data in a memory that is not the first have their own, `memory.resource`."""
         asked: dict[str, float] = {}
         parts = of_kind(Served, self.totals)
         for name, amount in [(key.resource, amount) for key, amount in of_kind(Amount, self.totals).items()]:
@@ -178,8 +176,7 @@ class Evaluation(Result):
         return Bottleneck(name, self.component_of(name), time, time / self.runtime, group)
 
     def _waited_for(self, waits: Mapping[str, float]) -> tuple[str | None, tuple[str, ...]]:
-        """Of the resources with the seconds in which each is the longest of its group: the one of the group that is
-        waited for longest, and that group."""
+        """The group of resources that bounds for longest, and which of its members does; given seconds by resource."""
         busy = {name: graph.ZERO for name in waits if self.totals.get(Busy(name), 0.0) > 0}
         groups = [group.resources for group in conflict_groups(busy, self.tree.conflicts)]
         if not any(waits[name] > 0 for name in busy):
@@ -198,8 +195,7 @@ class Evaluation(Result):
 
     @cached_property
     def parameters(self) -> dict[str, ParameterUse]:
-        """The parameters that the runtime depends on, arguments of the kernel included, the application's first;
-        and those that the user has set, even if they change nothing."""
+        """The parameters that the runtime depends on, the application's first, and all that the user has set."""
         symbols = dict.fromkeys([*self._used, *self.scope.overridden])
         values = self.scope.values(list(symbols), self.seed)
         found = [
@@ -243,8 +239,7 @@ class Evaluation(Result):
         return self.scope.formulas([metric_of(self.tree, metric)], free)[0]
 
     def expression(self, metric: str = "runtime", free: Sequence[str] = ()) -> Any:
-        """The metric as a SymPy expression in the free parameters: `runtime` in seconds, or the amount of a
-        resource in its unit."""
+        """The metric as a SymPy expression in the free parameters, in its base unit."""
 
         from aspenpy.expr.sympy_view import to_sympy
 

@@ -48,8 +48,7 @@ class RegionUse(Record):
 
 
 class Capacity(Record):
-    """A memory: its path, how many there are, and their bytes together (None where the machine does not say); the data
-    structures touched that lie in it, and their bytes."""
+    """A memory: path, number, total size in bytes (None if not declared), the data structures in it, their bytes."""
 
     memory: str
     count: Value
@@ -64,8 +63,7 @@ class Capacity(Record):
 
 
 class Footprint(Result):
-    """What a run touches. Branches that are not taken are left out; a data structure counts once, however often and
-    wherever it is touched, and whole."""
+    """The data structures that a run touches, each counted once and whole; branches not taken are left out."""
 
     reported_by = "footprint"
 
@@ -169,8 +167,7 @@ class Footprint(Result):
         return (*found, *self.exceeding())
 
     def exceeding(self) -> list[Diagnostic]:
-        """A warning for each memory that does not hold the data that lie in it: where they are declared, if they say
-        themselves where they lie."""
+        """A warning for each memory that is too small for its data, where these are declared to be placed in it."""
         declared = placed_data(self.application)
         found = []
         for memory in self.capacities:

@@ -14,8 +14,7 @@ from aspenpy.models.application.total import callees_first, walk
 
 
 class Run:
-    """A kernel of an application, with what the user set. A machine gives values to the names that the application
-    leaves to it."""
+    """A kernel of an application with the user's settings; a machine gives values to names left open."""
 
     def __init__(self, case: Case) -> None:
         self.case = case

@@ -91,8 +91,7 @@ def prepare(
     metric: str = "runtime",
     **options: Unpack[CaseOptions],
 ) -> Prepared:
-    """One prediction as a fast function of the parameters in `free`: `prepare(app, machine, ["n"])(1000)`; the options
-    are those of `Case`."""
+    """A prediction as a fast function of the parameters in `free`: `prepare(app, machine, ["n"])(1000)`."""
     return Prediction(case_of(app, machine, options)).prepare(free, metric)
 
 

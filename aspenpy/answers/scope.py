@@ -337,8 +337,7 @@ def scope_of(
     settings: Mapping[str, Setting] = MappingProxyType({}),
     roots: Sequence[Expr] = (),
 ) -> Scope:
-    """The scope of a kernel that is not mapped onto a machine; one gives values to names that the application leaves
-    open."""
+    """The scope of a kernel that is not mapped; a machine gives values to names left open."""
     definitions = all_definitions(application, machine, entry)
     return Scope(application, machine, entry, definitions, all_origins(application, machine), settings, roots)
 

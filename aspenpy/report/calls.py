@@ -35,8 +35,7 @@ class _Calls(Leaf):
 
 
 def call_trees(application: Application) -> list[Tree[Called]]:
-    """A tree for each entry kernel. A kernel that is called in several places has its own calls, counted over all
-    of them, below the first."""
+    """A tree for each entry kernel; the calls of a kernel are shown once, below its first appearance."""
     return [_tree(application, application.flow(name)) for name in application.entry_kernels()]
 
 

@@ -252,8 +252,7 @@ LINE = 0.047  # distance of two lines beside the picture, as a part of its heigh
 
 
 def draw(energy: Energy) -> Any:
-    """A matplotlib figure: power over time, kernel after kernel, in the colours of its terms; areas are energies. All
-    passes of a kernel stand together."""
+    """A matplotlib figure: power over time, kernel after kernel, by term; the areas are energies."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(11, 5))

@@ -114,8 +114,7 @@ SIZES = tuple(2 ** (power / 2) for power in range(47))  # bytes, from 1 B to 8 M
 
 
 def draw(network: Network) -> Any:
-    """A matplotlib figure: the time of a message at the left, its bytes a second at the right, over its size; all
-    logarithmic."""
+    """A matplotlib figure: the time of a message and its bytes a second over its size, all logarithmic."""
     from matplotlib.figure import Figure
 
     messages = network.messages(SIZES)

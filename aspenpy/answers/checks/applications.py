@@ -296,8 +296,7 @@ def _unknown_memories(application: Application, machine: Machine, sockets: Socke
 
 
 def _unknown_traits(machine: Machine, kernels: list[flow.Kernel], sockets: Sockets) -> list[Diagnostic]:
-    """Traits that no component serving the resource knows: they change nothing on this machine. Caches know those that
-    say how data are touched."""
+    """Traits that no serving component knows, and that no cache reads: they change nothing on this machine."""
     offers = [target(machine, socket).offers for socket in sockets]
     of_caches = CACHE_TRAITS if any(levels_of(machine, socket) for socket in sockets) else frozenset()
     found = []

@@ -146,8 +146,7 @@ HINTS = {
 
 
 def impossible_powers(machine: Machine) -> Iterator[Diagnostic]:
-    """What no account of energy would take, at its place, by the machine's own values. A design power alone is none
-    of it: it does no harm until somebody asks for energy."""
+    """Powers that the energy model would refuse. A design power without idle power does no harm before that."""
     origins: Origins = dict(machine.origins)
     for component in machine.components.values():
         try:

@@ -33,8 +33,7 @@ class TermUse(Record):
 
 
 class KernelEnergy(Record):
-    """A kernel's own blocks over the whole run: calls, seconds, joules, joules by term, and the average watts in that
-    time; None where it takes none."""
+    """A kernel's own blocks over the run: calls, s, J, J by term, and average W (None where it takes no time)."""
 
     name: str
     calls: float
@@ -50,8 +49,7 @@ class KernelEnergy(Record):
 
 
 class Energy(Result):
-    """The energy of a prediction under some options. Raises AspenError where the machine declares no power for what
-    the application asks for, or a power that cannot be."""
+    """The energy of a prediction. Raises AspenError where the machine declares no power, or an impossible one."""
 
     reported_by = "energy"
 
@@ -126,8 +124,7 @@ class Energy(Result):
 
     @cached_property
     def left_out(self) -> tuple[str, ...]:
-        """Components that declare power which the embedded model does not charge: idle power beyond what the options
-        say, and dynamic power where nothing is served."""
+        """Components whose power the embedded model leaves out: idle ones elsewhere, and those that serve nothing."""
         if self.options.law != "aeem":
             return ()
         tree = self.prediction.tree
@@ -156,8 +153,7 @@ def predict_energy(
     options: EnergyOptions = LITERAL,
     **case: Unpack[CaseOptions],
 ) -> Energy:
-    """What an application draws on the machine, counted in the way of `options`; the other arguments are those of
-    `predict`."""
+    """The energy that a run consumes, counted by `options`; the other arguments are those of `predict`."""
     return Energy(predict(app, machine, **case), options)
 
 
@@ -165,8 +161,7 @@ def predict_energy(
 
 
 class Verdict(Record):
-    """What is allowed and what is drawn, in joules (`budget`) or watts (`power cap`). `of` names the kernel that draws
-    most, or is None for the whole run."""
+    """A limit in J (`budget`) or W (`power cap`), what is consumed, and `of` which kernel, None for the whole run."""
 
     limit: Literal["budget", "power cap"]
     allowed: float

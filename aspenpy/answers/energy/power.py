@@ -28,8 +28,7 @@ HOW = "write `static power [10 W]` and `dynamic power [120 W]`, or the propertie
 
 
 class Power(Record):
-    """What one component of a kind draws, in watts: `static` always, `dynamic` on top of that at full load. None
-    where the machine does not say."""
+    """Watts of one component: `static` always, `dynamic` on top at full load. None where the machine does not say."""
 
     component: Component
     static: Expr | None
@@ -43,8 +42,7 @@ class Power(Record):
 
 
 def power_of(machine: Machine, component: Component, origins: Origins) -> Power:
-    """The power of one component; `origins` learns where it is written. Raises AspenError where it is declared twice,
-    or its `tdp` without idle power."""
+    """The power of a component. Raises AspenError where it is declared twice, or its `tdp` without idle power."""
     node = next(node for node in reversed(machine.node.components) if node.name == component.name)
     spans: dict[str, Span | None] = {item.kind: item.span for item in node.items if isinstance(item, nodes.PowerDraw)}
     watts: dict[str, Expr] = dict(component.power)
@@ -91,8 +89,7 @@ MEMORY, LINK, INTERCONNECT = "memory", "link", "interconnect"  # types of compon
 
 
 class PowerTree:
-    """A machine as its energy sees it. Who serves what and how many there are is as for the time; `origins` learns
-    where the watts are written."""
+    """A machine as its energy model sees it; `origins` learns where the watts are written."""
 
     def __init__(self, machine: Machine, socket: str | None, origins: Origins) -> None:
         self.machine = machine

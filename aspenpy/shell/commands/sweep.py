@@ -152,8 +152,7 @@ def _bytes(text: str) -> int:
 
 
 def _swept(run: Run, memory: int, arguments: Namespace) -> tuple[SweepResult | None, Summary]:
-    """Computes all points, and writes them to `--output` if there is one. The result is None where it takes more than
-    the memory allowed."""
+    """Computes all points, writes them to `--output` if given; the result is None where `--memory` is too small."""
     study = run.study
     fits = result_bytes(study) <= memory
     store = None
