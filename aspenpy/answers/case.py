@@ -110,8 +110,7 @@ def _require_model(model: object, kind: type, loader: str) -> None:
 
 
 def case_of(app: Application | Case, machine: Machine | None, options: CaseOptions) -> Case:
-    """The case that a function is asked about: one that was made before, perhaps changed, or an application on a
-    machine."""
+    """The case that a function is asked about: one made before, perhaps changed, or an application on a machine."""
     if isinstance(app, Case):
         changes = options if machine is None else {"machine": machine, **options}
         return app.changed(**changes) if changes else app

@@ -10,9 +10,8 @@ from typing import Any, Unpack
 
 from aspenpy.answers.case import Case, CaseOptions, case_of
 from aspenpy.answers.evaluation import amount_of
-from aspenpy.answers.inverse import Leap, Roots, Search, Solution
-from aspenpy.answers.scope import Scope, Value
-from aspenpy.cost.mapper import all_definitions, all_origins
+from aspenpy.answers.inverse import Leap, Search, Solution
+from aspenpy.answers.scope import Value, scope_of
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import EvaluationError, evaluate
 from aspenpy.expr.graph import Expr
@@ -84,16 +83,12 @@ class Counts(Result):
         **options: Unpack[CaseOptions],
     ) -> None:
         case = case_of(app, machine, options)
-        application, machine = case.application, case.machine
-        self.application = application
-        self.entry = application.flow(case.kernel)
+        self.application = case.application
+        self.entry = case.application.flow(case.kernel)
         self.traits = traits
         self.seed = case.seed
         self.totals = run_totals(_ByKernel(traits), self.entry)
-        definitions = all_definitions(application, machine, self.entry)
-        origins = all_origins(application, machine)
-        roots = list(self.totals.values())
-        self.scope = Scope(application, machine, self.entry, definitions, origins, case.set, roots)
+        self.scope = scope_of(case.application, case.machine, self.entry, case.set, list(self.totals.values()))
 
     @cached_property
     def resources(self) -> tuple[str, ...]:
@@ -139,9 +134,7 @@ class Counts(Result):
         return amount_of(zeros | asked, resource)
 
     def number(self, text: str, name: str) -> Value:
-        """The value of a number or an expression in the application's names, as `--set` takes them; `name` says in
-        reports what it was given for."""
-
+        """The value of an expression in the application's names; `name` says in reports what it was given for."""
         origins = self.scope.origins
         expr = Lowering(self.application.resolve, origins)(parse_expression(text, f"<{name}>"))
         value: Value = self.scope.values([expr], self.seed)[0]
@@ -171,19 +164,21 @@ class Counts(Result):
         if whole:
             low, high = math.ceil(low), math.floor(high)
         if low > high:
-            fail("empty-range", f"there is no value to try between {_shown(low)} and {_shown(high)}", place)
+            fail("empty-range", f"there is no value to try between {count(low)} and {count(high)}", place)
 
         def value(x: Value) -> Value:
             try:
                 found: Value = evaluate(expr, {symbol: x}, self.seed)
                 return found
             except EvaluationError as error:
-                raise self._circumstance(self.scope.located(error), parameter, x) from None
+                located = self.scope.located(error).diagnostics
+                raise AspenError(*(item.within(f"with `{parameter}` = {count(x)}") for item in located)) from None
 
         found = Search(expr, symbol, value, target, whole).run(low, high)
         if not found.solutions and not found.leaps:
             self._out_of_reach(parameter, target, resource, (low, value(low)), (high, value(high)))
-        return _inverse(parameter, resource, target, (low, high), whole, within is None and declared is not None, found)
+        own_range = within is None and declared is not None
+        return Inverse(parameter, resource, target, low, high, whole, own_range, found.solutions, found.leaps)
 
     def _declared(self, symbol: Expr) -> tuple[Value, Value] | None:
         for parameter in self.application.parameters.values():
@@ -196,18 +191,14 @@ class Counts(Result):
         found = (item for item in self.application.parameters.values() if item.symbol is symbol)
         return next((item.node.name_span or item.span for item in found), None)
 
-    @staticmethod
-    def _circumstance(error: AspenError, parameter: str, x: Value) -> AspenError:
-        return AspenError(*(found.within(f"with `{parameter}` = {_shown(x)}") for found in error.diagnostics))
-
     def _out_of_reach(
         self, parameter: str, target: Value, resource: str, low: tuple[Value, Value], high: tuple[Value, Value]
     ) -> None:
         message = (
-            f"no `{parameter}` from {_shown(low[0])} to {_shown(high[0])} makes `{self.entry.name}` ask for "
-            f"{_shown(target)} {resource}"
+            f"no `{parameter}` from {count(low[0])} to {count(high[0])} makes `{self.entry.name}` ask for "
+            f"{count(target)} {resource}"
         )
-        hint = f"at the ends of that range it asks for {_shown(low[1])} and {_shown(high[1])}; --range searches another"
+        hint = f"at the ends of that range it asks for {count(low[1])} and {count(high[1])}; --range searches another"
         fail("out-of-reach", message, self._place(self.scope.symbol(parameter)), hint=hint)
 
 
@@ -249,23 +240,6 @@ def _with_bytes(amounts: dict[str, Value]) -> dict[str, Value]:
 
 
 def intensity(amounts: Mapping[str, Value]) -> Value | None:
-    """Operational intensity: flops a byte that crosses the memory bus (Williams et al., CACM 2009); None without
-    either."""
+    """Operational intensity: flops a byte of memory traffic (Williams et al., CACM 2009); None without either."""
     flops, volume = amounts.get("flops", 0), amounts.get("bytes", 0)
     return float(flops / volume) if flops and volume else None
-
-
-def _inverse(
-    parameter: str,
-    resource: str,
-    target: Value,
-    ends: tuple[Value, Value],
-    whole: bool,
-    declared: bool,
-    roots: Roots,
-) -> Inverse:
-    return Inverse(parameter, resource, target, *ends, whole, declared, roots.solutions, roots.leaps)
-
-
-def _shown(value: Value) -> str:
-    return count(value)

@@ -7,8 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from aspenpy.answers.case import Case
-from aspenpy.answers.energy.metrics import METRICS
-from aspenpy.answers.energy.options import LITERAL
+from aspenpy.answers.energy.totals import energy_metric
 from aspenpy.answers.scope import Scope, Setting, as_float
 from aspenpy.cost.cost import Bound, CostTree, Inclusive, Served
 from aspenpy.cost.prices import conflict_groups
@@ -17,15 +16,7 @@ from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import AspenError, Diagnostic, fail, nearest
 from aspenpy.models.application.model import Application
 from aspenpy.models.application.ranges import range_warning, ranged
-from aspenpy.models.application.total import (
-    RUNTIME,
-    Amount,
-    Busy,
-    Calls,
-    Exclusive,
-    Total,
-    of_kind,
-)
+from aspenpy.models.application.total import RUNTIME, Amount, Busy, Calls, Exclusive, Total, of_kind
 from aspenpy.models.machine.model import OWNER, Machine
 from aspenpy.record import Record
 from aspenpy.tables.result import Result
@@ -46,8 +37,7 @@ class KernelUse(Record):
 
 
 class ResourceUse(Record):
-    """One resource over the whole run: the amount asked for, in its unit, the seconds its component is busy
-    with it, and which component that is."""
+    """A resource over the run: its amount, the seconds its component is busy with it, and which component that is."""
 
     name: str
     amount: float
@@ -162,8 +152,7 @@ class Evaluation(Result):
 
     @cached_property
     def resources(self) -> dict[str, ResourceUse]:
-        """The resources that were asked for, by name. Data that lie in a memory that others come before have one of
-        their own, `memory.resource`."""
+        """The resources used, by name; data in a memory that is not the first have their own, `memory.resource`."""
         asked: dict[str, float] = {}
         parts = of_kind(Served, self.totals)
         for name, amount in [(key.resource, amount) for key, amount in of_kind(Amount, self.totals).items()]:
@@ -187,8 +176,7 @@ class Evaluation(Result):
         return Bottleneck(name, self.component_of(name), time, time / self.runtime, group)
 
     def _waited_for(self, waits: Mapping[str, float]) -> tuple[str | None, tuple[str, ...]]:
-        """Of the resources with the seconds in which each is the longest of its group: the one of the group that is
-        waited for longest, and that group."""
+        """The group of resources that bounds for longest, and which of its members does; given seconds by resource."""
         busy = {name: graph.ZERO for name in waits if self.totals.get(Busy(name), 0.0) > 0}
         groups = [group.resources for group in conflict_groups(busy, self.tree.conflicts)]
         if not any(waits[name] > 0 for name in busy):
@@ -207,8 +195,7 @@ class Evaluation(Result):
 
     @cached_property
     def parameters(self) -> dict[str, ParameterUse]:
-        """The parameters that the runtime depends on, arguments of the kernel included, the application's first;
-        and those that the user has set, even if they change nothing."""
+        """The parameters that the runtime depends on, the application's first, and all that the user has set."""
         symbols = dict.fromkeys([*self._used, *self.scope.overridden])
         values = self.scope.values(list(symbols), self.seed)
         found = [
@@ -252,8 +239,7 @@ class Evaluation(Result):
         return self.scope.formulas([metric_of(self.tree, metric)], free)[0]
 
     def expression(self, metric: str = "runtime", free: Sequence[str] = ()) -> Any:
-        """The metric as a SymPy expression in the free parameters: `runtime` in seconds, or the amount of a
-        resource in its unit."""
+        """The metric as a SymPy expression in the free parameters, in its base unit."""
 
         from aspenpy.expr.sympy_view import to_sympy
 
@@ -261,15 +247,14 @@ class Evaluation(Result):
 
 
 ENERGY_UNITS = {"energy": "J", "power": "W", "edp": "J*s", "ed2p": "J*s^2"}
-"""What may be asked of the energy (`aspenpy.answers.energy.metrics`), with units. A resource of such a name hides
-it."""
+"""The metrics of energy, with units. A resource of such a name hides one."""
 
 
 def metric_of(tree: CostTree, metric: str) -> Expr:
     """The total a metric's name stands for: the runtime, the amount of a resource, `bytes`, or an energy."""
     amounts = {key.resource: worth for key, worth in of_kind(Amount, tree.totals).items()}
     if metric in ENERGY_UNITS and metric not in amounts:
-        return METRICS[metric](tree, LITERAL)
+        return energy_metric(tree, metric)
     return tree.runtime if metric == "runtime" else amount_of(amounts, metric)
 
 

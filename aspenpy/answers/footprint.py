@@ -16,7 +16,7 @@ from aspenpy.cost.residence import Residence, placed_data
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.language import nodes
-from aspenpy.language.diagnostics import Diagnostic
+from aspenpy.language.diagnostics import Diagnostic, warning
 from aspenpy.language.dimensions import readable
 from aspenpy.language.lower import Lowering, Origins, guarded
 from aspenpy.models.application.model import Application
@@ -48,8 +48,7 @@ class RegionUse(Record):
 
 
 class Capacity(Record):
-    """A memory: its path, how many there are, and their bytes together (None where the machine does not say); the data
-    structures touched that lie in it, and their bytes."""
+    """A memory: path, number, total size in bytes (None if not declared), the data structures in it, their bytes."""
 
     memory: str
     count: Value
@@ -64,8 +63,7 @@ class Capacity(Record):
 
 
 class Footprint(Result):
-    """What a run touches. Branches that are not taken are left out; a data structure counts once, however often and
-    wherever it is touched, and whole."""
+    """The data structures that a run touches, each counted once and whole; branches not taken are left out."""
 
     reported_by = "footprint"
 
@@ -165,12 +163,11 @@ class Footprint(Result):
                 touch = next(touch for touch in self._touches if touch.data == use.name)
                 message = f"nothing says how large `{use.name}` is, so it is not counted"
                 hint = f"declare it: data {use.name} [bytes]"
-                found.append(Diagnostic("unknown-size", message, touch.span, hint=hint, severity="warning"))
+                found.append(warning("unknown-size", message, touch.span, hint=hint))
         return (*found, *self.exceeding())
 
     def exceeding(self) -> list[Diagnostic]:
-        """A warning for each memory that does not hold the data that lie in it: where they are declared, if they say
-        themselves where they lie."""
+        """A warning for each memory that is too small for its data, where these are declared to be placed in it."""
         declared = placed_data(self.application)
         found = []
         for memory in self.capacities:
@@ -179,7 +176,7 @@ class Footprint(Result):
                 found.append(self._spilling(memory, memory.size, placed, declared))
             elif memory.size and not memory.fits:
                 message = f"`{self.kernel}` touches {float(memory.held / memory.size):.3g} times what memory holds"
-                found.append(Diagnostic("exceeds-memory", message, self.run.entry.name_span, severity="warning"))
+                found.append(warning("exceeds-memory", message, self.run.entry.name_span))
         return found
 
     def _spilling(
@@ -195,7 +192,7 @@ class Footprint(Result):
         message = f"{what} in `{name}`, which holds {readable(size, 'B')}: {over} too much"
         node = declared[placed[place]]
         hint = "times are those of a memory that holds them; give some another place"
-        return Diagnostic("exceeds-memory", message, node.memory_span or node.span, hint=hint, severity="warning")
+        return warning("exceeds-memory", message, node.memory_span or node.span, hint=hint)
 
     # -- finding ---------------------------------------------------------------------------------
 

@@ -7,16 +7,14 @@ from functools import cached_property
 from typing import Any
 
 from aspenpy.answers.case import Case
-from aspenpy.answers.scope import Scope
-from aspenpy.cost.mapper import all_definitions, all_origins
+from aspenpy.answers.scope import Scope, scope_of
 from aspenpy.expr.graph import Expr
 from aspenpy.models.application import flow
 from aspenpy.models.application.total import callees_first, walk
 
 
 class Run:
-    """A kernel of an application, with what the user set. A machine gives values to the names that the application
-    leaves to it."""
+    """A kernel of an application with the user's settings; a machine gives values to names left open."""
 
     def __init__(self, case: Case) -> None:
         self.case = case
@@ -27,10 +25,8 @@ class Run:
     @cached_property
     def scope(self) -> Scope:
         """What the names of the run stand for."""
-        application, machine = self.application, self.machine
-        definitions = all_definitions(application, machine, self.entry)
-        origins = all_origins(application, machine)
-        return Scope(application, machine, self.entry, definitions, origins, self.case.set, expressions(self.entry))
+        roots = [expr for kernel in callees_first(self.entry) for expr in expressions(kernel.body)]
+        return scope_of(self.application, self.machine, self.entry, self.case.set, roots)
 
     def values(self, exprs: Sequence[Expr]) -> list[Any]:
         """The values of expressions in which no counter is left."""
@@ -41,9 +37,9 @@ class Run:
         return self.scope.formulas(exprs)
 
 
-def expressions(entry: flow.Kernel) -> list[Expr]:
-    """All that is computed in a kernel and those it calls."""
-    return [expr for kernel in callees_first(entry) for node in walk(kernel.body) for expr in _in_node(node)]
+def expressions(node: flow.Flow) -> list[Expr]:
+    """All that is computed in a flow; callees are not entered."""
+    return [expr for part in walk(node) for expr in _in_node(part)]
 
 
 def _in_node(node: flow.Flow) -> list[Expr]:

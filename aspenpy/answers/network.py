@@ -26,8 +26,7 @@ SIZES = tuple(10**power for power in range(8))  # bytes, from 1 B to 10 MB
 
 
 class Message(Record):
-    """One message of `size` bytes between nodes that send no other: seconds to an average node and to the farthest, and
-    the bytes a second that arrive at the former."""
+    """A message of `size` bytes on an idle network: seconds to an average node and to the farthest."""
 
     size: float
     time: float

@@ -93,8 +93,7 @@ class Visit(Record):
     block: flow.Block
 
     def over_run(self, worth: Expr) -> Expr:
-        """The worth of one execution, given in the symbols of the entry and the counters of the loops around, added up
-        over the run."""
+        """The total over the run of a worth per execution, in symbols of the entry and of counters around."""
         found: flow.Flow = self.block
         for item in reversed(self.scene.around):
             found = item.wrap(found) if isinstance(item, Branch) else _repeated(item, found)
@@ -235,8 +234,7 @@ def _needed(expr: Expr, loops: Sequence[tuple[Expr, Expr]]) -> list[tuple[Expr, 
 
 
 def _at_extremes(expr: Expr, loops: Sequence[tuple[Expr, Expr]], box: Box, seed: int) -> Any:
-    """The value in the passes in which it is largest, if every loop has some whatever the passes of those around it;
-    None where it may rise and fall."""
+    """The value in the pass in which it is largest; None where it may both rise and fall. Every loop has a pass."""
     extreme = expr
     for counter, count in reversed(loops):
         if counter in graph.free_symbols(extreme):

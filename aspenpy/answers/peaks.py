@@ -91,8 +91,7 @@ def _offers(machine: Machine, socket: str | None, everywhere: bool) -> Iterable[
 
 
 def redefined(machine: Machine, settings: Mapping[str, Setting]) -> dict[Expr, Expr]:
-    """What the symbols of a machine stand for, once some parameters are set. Raises AspenError where it has none of
-    that name, and where they need themselves."""
+    """The machine's definitions with some parameters set. Raises AspenError for unknown names and for circles."""
     found = dict(machine.definitions)
     if not settings:
         return found

@@ -12,19 +12,14 @@ from aspenpy.answers.evaluation import Evaluation, amount_of
 from aspenpy.answers.explanation import Explanation, explain
 from aspenpy.answers.prepared import Prepared
 from aspenpy.answers.samples import Samples, sample
-from aspenpy.answers.scope import Scope, Value
+from aspenpy.answers.scope import Scope, Value, scope_of
 from aspenpy.answers.sizes import sizes_below_zero
 from aspenpy.answers.uneven import uneven_sweeps
-from aspenpy.cost.mapper import all_definitions, all_origins
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import AspenError, Diagnostic, fail
-from aspenpy.models.application import flow
 from aspenpy.models.application.model import Application
-from aspenpy.models.application.total import (
-    Amounts,
-    run_totals,
-)
+from aspenpy.models.application.total import Amounts, run_totals
 from aspenpy.models.machine.model import Machine
 
 
@@ -35,30 +30,28 @@ class Prediction(Evaluation):
 
     @cached_property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
-        """Warnings: what loading found in either model, traits that the machine does not know, parameters outside their
-        ranges, data of no size or that do not fit, patterns that do not go with their accesses."""
-
-        patterns = any(cost.traffic is not None for block in self.tree.blocks.values() for cost in block.requirements)
-        uneven: list[Diagnostic] = []
-        if patterns:
-            uneven = uneven_sweeps(self)
+        """Warnings: what loading reports of either model, traits that the machine does not know, parameters outside
+        their ranges, data of no size or that do not fit, patterns that do not go with their accesses."""
         scope = self.scope
         negative = sizes_below_zero(self.application.data.values(), scope.definitions, scope.origins, self.seed)
-        return (*self.tree.warnings, *self.outside_ranges(), *negative, *exceeding_memory(self), *uneven)
+        return (
+            *self.tree.warnings,
+            *self.outside_ranges(),
+            *negative,
+            *exceeding_memory(self),
+            *uneven_sweeps(self),
+        )
 
     def prepare(self, free: Sequence[str], metric: str = "runtime") -> Prepared:
         """The metric as a fast function of the free parameters, in the order given."""
-
         return Prepared(self, tuple(free), metric)
 
     def explain(self, kernel: str | None = None) -> Explanation:
         """The chain behind the number, requirement by requirement, for one kernel or all."""
-
         return explain(self, kernel, self.diagnostics)
 
     def samples(self, count: int) -> Samples:
         """The runtime over `count` seeds, starting from this prediction's: mean, deviation, quantiles."""
-
         return sample(self, count)
 
     # -- shown -----------------------------------------------------------------------------------
@@ -98,8 +91,7 @@ def prepare(
     metric: str = "runtime",
     **options: Unpack[CaseOptions],
 ) -> Prepared:
-    """One prediction as a fast function of the parameters in `free`: `prepare(app, machine, ["n"])(1000)`; the options
-    are those of `Case`."""
+    """A prediction as a fast function of the parameters in `free`: `prepare(app, machine, ["n"])(1000)`."""
     return Prediction(case_of(app, machine, options)).prepare(free, metric)
 
 
@@ -120,11 +112,6 @@ def count(
 def counts(case: Case, traits: tuple[str, ...] = ()) -> tuple[Scope, dict[str, Expr]]:
     """The amount of each resource a kernel asks for, as expressions, with the scope that gives them values."""
     app, entry = case.application, case.application.flow(case.kernel)
-    amounts = dict.fromkeys(app.resources, graph.ZERO) | amounts_of(entry, traits)
-    definitions = all_definitions(app, None, entry)
-    return Scope(app, None, entry, definitions, all_origins(app), case.set, list(amounts.values())), amounts
-
-
-def amounts_of(entry: flow.Kernel, traits: tuple[str, ...]) -> dict[str, Expr]:
-    """The amounts of one execution of an entry kernel, in the symbols of the model."""
-    return {key.resource: worth for key, worth in run_totals(Amounts(traits), entry).items()}
+    amounts = dict.fromkeys(app.resources, graph.ZERO)
+    amounts |= {key.resource: worth for key, worth in run_totals(Amounts(traits), entry).items()}
+    return scope_of(app, None, entry, case.set, list(amounts.values())), amounts

@@ -7,31 +7,21 @@ branch that is taken with some probability counts for that share of its time.
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any, Protocol, Unpack
+from typing import Any, Unpack
 
 from aspenpy.answers.case import Case, CaseOptions
 from aspenpy.answers.evaluation import KernelUse
 from aspenpy.answers.prediction import Prediction, predict
-from aspenpy.cost.cost import CostTree, busy_times
-from aspenpy.cost.prices import slowest
+from aspenpy.answers.timed import TimedLeaf
+from aspenpy.cost.cost import CostTree
+from aspenpy.cost.prices import BlockCost
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.expr.printer import excerpt
 from aspenpy.language.diagnostics import fail
 from aspenpy.models.application import flow
 from aspenpy.models.application.model import Application
-from aspenpy.models.application.total import (
-    RUNTIME,
-    Leaf,
-    Total,
-    Totaller,
-    Totals,
-    added,
-    calls_in,
-    of_kind,
-    run_totals,
-    scaled,
-)
+from aspenpy.models.application.total import RUNTIME, Total, Totaller, Totals, calls_in, of_kind, run_totals
 from aspenpy.models.machine.model import Machine
 from aspenpy.record import Record
 from aspenpy.tables.result import Result
@@ -93,7 +83,7 @@ class Profile(Result):
     def arcs(self) -> tuple[Arc, ...]:
         """Which kernel spends how much in which, callers and their calls in the order written."""
         tree = self.prediction.tree
-        found = self._values(_totals(tree, _Arcs()))
+        found = self._values(_Arcs(tree))
         merged: dict[tuple[str, str, tuple[str, ...]], tuple[float, float]] = {}
         for kernel in reversed(tree.kernels):
             for call in calls_in(kernel.body):
@@ -105,7 +95,7 @@ class Profile(Result):
     @cached_property
     def paths(self) -> tuple[PathUse, ...]:
         """The call paths of the run, each behind the one it prolongs. Raises AspenError where there are too many."""
-        found = self._values(_totals(self.prediction.tree, _Paths()))
+        found = self._values(_Paths(self.prediction.tree))
         entry = self.prediction.kernel
         uses = {(): PathUse((entry,), 1.0, found.get(Spent(()), 0.0))}
         for key, calls in of_kind(Count, found).items():
@@ -113,7 +103,9 @@ class Profile(Result):
         place = {name: number for number, name in enumerate(use.name for use in self.kernels)}
         return tuple(sorted(uses.values(), key=lambda use: [place[name] for name in use.path]))
 
-    def _values(self, totals: Totals) -> dict[Any, float]:
+    def _values(self, leaf: TimedLeaf) -> dict[Any, float]:
+        """What a leaf keeps apart, over one run of the entry kernel."""
+        totals = run_totals(leaf, self.prediction.tree.entry, None, Count, Spent)
         values = self.prediction.scope.values(list(totals.values()), self.prediction.seed)
         return {key: float(value) for key, value in zip(totals, values, strict=True)}
 
@@ -135,91 +127,41 @@ class Spent(Total):
     where: Any
 
 
-class _Spending(Protocol):
-    """What a profile keeps apart: `Count` and `Spent`."""
-
-    def block(self, time: Expr) -> Totals:
-        """The worth of a block that takes so long."""
-        ...
-
-    def call(self, call: flow.Call, callee: Totals, time: Expr) -> Totals:
-        """The worth of a call: the callee's, and the time it takes in all."""
-        ...
-
-
-class _Arcs:
+class _Arcs(TimedLeaf):
     """Calls kept apart by where they are written."""
 
-    def block(self, time: Expr) -> Totals:
-        return {}
+    def goes_with_time(self, key: Any) -> bool:
+        return isinstance(key, Spent)
 
-    def call(self, call: flow.Call, callee: Totals, time: Expr) -> Totals:
-        return {**callee, Count(call): graph.ONE, Spent(call): time}
+    def call(self, call: flow.Call, callee: Totals) -> Totals:
+        return {**callee, Count(call): graph.ONE, Spent(call): callee.get(RUNTIME, graph.ZERO)}
 
 
-class _Paths:
+class _Paths(_Arcs):
     """Blocks and calls kept apart by the path of calls from the entry, which itself is `()`."""
 
     entries = 0
 
-    def block(self, time: Expr) -> Totals:
-        return {Spent(()): time}
-
-    def call(self, call: flow.Call, callee: Totals, time: Expr) -> Totals:
-        self.entries += len(callee)
-        if len(callee) > 2 * MOST_PATHS or self.entries > MOST_ENTRIES:
-            message = "the kernels call each other on too many paths, or too deeply, to tell the paths apart"
-            fail("too-many-paths", message, call.span, hint="the flat profile and the call graph do without them")
-        found: Totals = {type(key)((call.kernel.name, *key.where)): worth for key, worth in callee.items()}
-        return {**found, Count((call.kernel.name,)): graph.ONE}
-
-
-class _Leaf(Leaf):
-    """Prices blocks, and keeps what is spent apart as a profile wants it. Branches that overlap take the time of the
-    slowest group of resources together; what is spent in them is scaled to that, so that it still adds up."""
-
-    def __init__(self, tree: CostTree, spending: _Spending) -> None:
-        self.tree = tree
-        self.spending = spending
-
-    def block(self, block: flow.Block, kernel: flow.Kernel) -> Totals:
-        cost = self.tree.blocks[block]
-        return {**busy_times(cost), RUNTIME: cost.time, **self.spending.block(cost.time)}
-
-    def parallel(self, node: flow.Parallel, kernel: flow.Kernel, branches: list[Totals]) -> Totals:
-        together = added(branches)
-        if not self.tree.overlaps(node) or RUNTIME not in together:
-            return together
-        time, in_turn = slowest(self.tree.groups(together)), together[RUNTIME]
-        share = graph.if_else(graph.compare("==", in_turn, graph.ZERO), graph.ONE, graph.div(time, in_turn))
-        return {**together, **scaled(share, of_kind(Spent, together)), RUNTIME: time}
+    def of_block(self, cost: BlockCost, kernel: flow.Kernel) -> Totals:
+        return {Spent(()): cost.time}
 
     def call(self, call: flow.Call, callee: Totals) -> Totals:
-        apart = {key: worth for key, worth in callee.items() if isinstance(key, (Count, Spent))}
-        rest = {key: worth for key, worth in callee.items() if key not in apart}
-        return {**rest, **self.spending.call(call, apart, callee.get(RUNTIME, graph.ZERO))}
-
-
-def _totals(tree: CostTree, spending: _Spending) -> Totals:
-    """What is kept apart, over one run of the entry kernel."""
-    return run_totals(_Leaf(tree, spending), tree.entry, None, Count, Spent)
-
-
-class _Nothing:
-    """Nothing kept apart but the runtime."""
-
-    def block(self, time: Expr) -> Totals:
-        return {}
-
-    def call(self, call: flow.Call, callee: Totals, time: Expr) -> Totals:
-        return {}
+        paths = {key: worth for key, worth in callee.items() if isinstance(key, (Count, Spent))}
+        self.entries += len(paths)
+        if len(paths) > 2 * MOST_PATHS or self.entries > MOST_ENTRIES:
+            message = "the kernels call each other on too many paths, or too deeply, to tell the paths apart"
+            fail("too-many-paths", message, call.span, hint="the flat profile and the call graph do without them")
+        name = call.kernel.name
+        longer: Totals = {type(key)((name, *key.where)): worth for key, worth in paths.items()}
+        rest = {key: worth for key, worth in callee.items() if key not in paths}
+        return {**rest, **longer, Count((name,)): graph.ONE}
 
 
 class Timer:
     """How long parts of kernels take on a machine."""
 
     def __init__(self, tree: CostTree) -> None:
-        self._totaller = Totaller(_Leaf(tree, _Nothing()))
+        self._totaller = Totaller(TimedLeaf(tree))
         self._known: dict[flow.Flow, Expr] = {}
 
     def time(self, node: flow.Flow) -> Expr:

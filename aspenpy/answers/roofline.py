@@ -61,14 +61,12 @@ class Roofline(Result):
 
     @cached_property
     def memory(self) -> tuple[Ceiling, ...]:
-        """The bandwidths of memories. Loads and stores of one memory that take turns at the same rate are one
-        ceiling."""
+        """The bandwidths of memories; loads and stores that take turns at the same rate are one ceiling."""
         return memory_ceilings(self._peaks, self.machine, self.socket)
 
     @cached_property
     def caches(self) -> tuple[Ceiling, ...]:
-        """The bandwidths of the caches between a core and its memory, the nearest to the core first; those that do
-        not say theirs have no ceiling."""
+        """The bandwidths of caches, the nearest to the core first; caches without `bandwidth` have no ceiling."""
         return cache_ceilings(self.machine, self.socket, self.settings)
 
     @property
@@ -89,8 +87,7 @@ class Roofline(Result):
 
 @within_floats
 def roofline(machine: Machine, apps: Iterable[Application | Case] = (), **options: Unpack[CaseOptions]) -> Roofline:
-    """The ceilings of a machine, and applications or cases below them; the options are those of `Case`. A setting holds
-    for every model that has the name."""
+    """The ceilings of a machine, and applications or cases below them. A setting holds for all models with the name."""
     return Roofline(machine, apps, **options)
 
 

@@ -52,8 +52,7 @@ class Ideal(Total):
 
 
 class LevelPoint(Record):
-    """A kernel at one level of memory: the `volume` in bytes that the level serves over the run, and flops for each of
-    them, None where there is none."""
+    """A kernel at one level of memory: the bytes it serves, and flops for each of them (None where there is none)."""
 
     level: str
     volume: float
@@ -136,8 +135,7 @@ def _point(
 
 
 def _levels(prediction: Prediction, served: Mapping[str, float], flops: float, volume: float) -> tuple[LevelPoint, ...]:
-    """The caches that serve so many bytes each, and all memories together; none where no requirement says how it
-    touches its data."""
+    """The caches that serve these bytes, and all memories together; empty where no access pattern is given."""
     if not served:
         return ()
     offers = target(prediction.machine, prediction.socket).offers

@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import Any, NoReturn
 
 from aspenpy.cost.interconnect import require_same_shape
+from aspenpy.cost.mapper import all_definitions, all_origins
 from aspenpy.cost.value_mistakes import ValueMistake
 from aspenpy.expr import graph
 from aspenpy.expr.arithmetic import shown
@@ -327,6 +328,18 @@ class Scope:
 
     def _circular(self, error: CircularDefinition) -> AspenError:
         return AspenError(circular(error, self.application, self.machine, self.overridden))
+
+
+def scope_of(
+    application: Application,
+    machine: Machine | None,
+    entry: flow.Kernel,
+    settings: Mapping[str, Setting] = MappingProxyType({}),
+    roots: Sequence[Expr] = (),
+) -> Scope:
+    """The scope of a kernel that is not mapped; a machine gives values to names left open."""
+    definitions = all_definitions(application, machine, entry)
+    return Scope(application, machine, entry, definitions, all_origins(application, machine), settings, roots)
 
 
 def circular(

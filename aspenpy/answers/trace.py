@@ -111,21 +111,32 @@ class Trace(Result):
 
     def _steps(self, most: int) -> list[Step]:
         """What waits is a node where it stands, or a step that is ready."""
-        scene = opening(self.entry)
-        start = None if self._timer is None else 0.0
-        duration = self._duration(self.entry.body, scene)
-        found = [Step("call", 0, self.entry.name, None, self._formals(scene), (), start, duration)]
-        waiting: list[Step | _Waiting] = [_Waiting(self.entry.body, scene, 1, start)]
+        entry = _Waiting(self.entry.body, opening(self.entry), 0, None if self._timer is None else 0.0)
+        steps = [self._step("call", entry, name=self.entry.name, values=self._formals(entry.scene))]
+        waiting: list[Step | _Waiting] = [entry.replace(depth=1)]
         while waiting:
             item = waiting.pop()
-            if isinstance(item, Step):
-                if len(found) >= most:
-                    self.complete = False
-                    break
-                found.append(item)
+            if isinstance(item, _Waiting):
+                waiting += reversed(_RULES[type(item.node)](self, item.node, item))
+            elif len(steps) < most:
+                steps.append(item)
             else:
-                waiting += reversed(_RULES[type(item.node)](self, item))
-        return found
+                self.complete = False
+                break
+        return steps
+
+    def _step(
+        self,
+        kind: Kind,
+        at: _Waiting,
+        *,
+        name: str | None = None,
+        label: str | None = None,
+        values: dict[str, Value] | None = None,
+        demands: tuple[Demand, ...] = (),
+    ) -> Step:
+        """The step that a node is where it stands."""
+        return Step(kind, at.depth, name, label, values or {}, demands, at.start, self._duration(at.node, at.scene))
 
     def _duration(self, node: flow.Flow, scene: Scene) -> float | None:
         if self._timer is None:
@@ -137,9 +148,7 @@ class Trace(Result):
         values = self._values(scene.here(list(formals)))
         return {formal.payload[0]: value for formal, value in zip(formals, values, strict=True)}
 
-    def _block(self, at: _Waiting) -> list[Step | _Waiting]:
-        node = at.node
-        assert isinstance(node, flow.Block)
+    def _block(self, node: flow.Block, at: _Waiting) -> list[Step | _Waiting]:
         exprs = [node.parallelism, *(item.amount for item in node.requirements)]
         instances, *amounts = self._values(at.scene.here(exprs))
         demands = tuple(
@@ -152,88 +161,63 @@ class Trace(Result):
             )
             for item, amount in zip(node.requirements, amounts, strict=True)
         )
-        duration = self._duration(node, at.scene)
-        return [Step("block", at.depth, None, node.label, {"instances": instances}, demands, at.start, duration)]
+        return [self._step("block", at, label=node.label, values={"instances": instances}, demands=demands)]
 
-    def _sequence(self, at: _Waiting) -> list[Step | _Waiting]:
-        assert isinstance(at.node, flow.Sequence)
-        return self._in_turn(at.node.steps, at, at.depth)
+    def _sequence(self, node: flow.Sequence, at: _Waiting) -> list[Step | _Waiting]:
+        return self._in_turn(node.steps, at, at.depth)
 
-    def _in_turn(self, steps: tuple[flow.Flow, ...], at: _Waiting, depth: int) -> list[Step | _Waiting]:
-        found: list[Step | _Waiting] = []
+    def _in_turn(self, nodes: tuple[flow.Flow, ...], at: _Waiting, depth: int) -> list[Step | _Waiting]:
+        waiting: list[Step | _Waiting] = []
         start = at.start
-        for step in steps:
-            found.append(_Waiting(step, at.scene, depth, start))
-            start = _after(start, self._duration(step, at.scene))
-        return found
+        for node in nodes:
+            waiting.append(_Waiting(node, at.scene, depth, start))
+            start = _after(start, self._duration(node, at.scene))
+        return waiting
 
-    def _parallel(self, at: _Waiting) -> list[Step | _Waiting]:
-        node = at.node
-        assert isinstance(node, flow.Parallel)
+    def _parallel(self, node: flow.Parallel, at: _Waiting) -> list[Step | _Waiting]:
         overlaps = self._tree.overlaps(node) if self._tree else node.overlap
-        name = "at once" if overlaps else "one after the other"
-        head = Step("par", at.depth, name, node.label, {}, (), at.start, self._duration(node, at.scene))
+        head = self._step("par", at, name="at once" if overlaps else "one after the other", label=node.label)
         if not overlaps:
             return [head, *self._in_turn(node.branches, at, at.depth + 1)]
-        return [head, *(_Waiting(branch, at.scene, at.depth + 1, at.start) for branch in node.branches)]
+        return [head, *(at.replace(node=branch, depth=at.depth + 1) for branch in node.branches)]
 
-    def _repeat(self, at: _Waiting) -> list[Step | _Waiting]:
-        node = at.node
-        assert isinstance(node, flow.Repeat)
+    def _repeat(self, node: flow.Repeat, at: _Waiting) -> list[Step | _Waiting]:
         (count,) = self._values(at.scene.here([node.count]))
-        head = Step(
-            "loop",
-            at.depth,
-            node.mode,
-            node.label,
-            {"count": count},
-            (),
-            at.start,
-            self._duration(node, at.scene),
-        )
-        found: list[Step | _Waiting] = [head]
+        head = self._step("loop", at, name=node.mode, label=node.label, values={"count": count})
+        steps: list[Step | _Waiting] = [head]
         passes, start = math.ceil(count), at.start
         for number in range(min(passes, self.passes)):
             scene = at.scene.replace(bindings={**at.scene.bindings, node.counter: graph.number(number)})
-            values: dict[str, Value] = {node.counter.payload[0] if node.named else "pass": number}
-            duration = self._duration(node.body, scene)
-            found.append(Step("pass", at.depth + 1, None, None, values, (), start, duration))
-            found.append(_Waiting(node.body, scene, at.depth + 2, start))
-            start = _after(start, duration)
+            body = _Waiting(node.body, scene, at.depth + 1, start)
+            step = self._step("pass", body, values={node.counter.payload[0] if node.named else "pass": number})
+            steps += [step, body.replace(depth=at.depth + 2)]
+            start = _after(start, step.duration)
         if passes > self.passes:
             end = _after(at.start, head.duration)
             left = None if start is None or end is None else end - start
-            rest: dict[str, Value] = {"count": passes - self.passes}
-            found.append(Step("passes", at.depth + 1, None, None, rest, (), start, left))
-        return found
+            steps.append(Step("passes", at.depth + 1, None, None, {"count": passes - self.passes}, (), start, left))
+        return steps
 
-    def _choice(self, at: _Waiting) -> list[Step | _Waiting]:
-        node = at.node
-        assert isinstance(node, flow.Choice)
-        for condition, branch in node.branches:
-            if self._values(at.scene.here([condition]))[0]:
-                return [_Waiting(branch, at.scene, at.depth, at.start)]
-        return [_Waiting(node.otherwise, at.scene, at.depth, at.start)]
+    def _choice(self, node: flow.Choice, at: _Waiting) -> list[Step | _Waiting]:
+        holding = (branch for condition, branch in node.branches if self._values(at.scene.here([condition]))[0])
+        return [at.replace(node=next(holding, node.otherwise))]
 
-    def _expectation(self, at: _Waiting) -> list[Step | _Waiting]:
-        node = at.node
-        assert isinstance(node, flow.Expectation)
+    def _expectation(self, node: flow.Expectation, at: _Waiting) -> list[Step | _Waiting]:
+        steps: list[Step | _Waiting] = []
         chances = self._values(at.scene.here([chance for chance, _ in node.cases]))
-        found: list[Step | _Waiting] = []
         for chance, (_, case) in zip(chances, node.cases, strict=True):
             if chance > 0:
-                duration = self._duration(case, at.scene)
-                found.append(Step("case", at.depth, None, None, {"probability": chance}, (), at.start, duration))
-                found.append(_Waiting(case, at.scene, at.depth + 1, at.start))
-        return found
+                inside = at.replace(node=case)
+                steps += [
+                    self._step("case", inside, values={"probability": chance}),
+                    inside.replace(depth=at.depth + 1),
+                ]
+        return steps
 
-    def _call(self, at: _Waiting) -> list[Step | _Waiting]:
-        node = at.node
-        assert isinstance(node, flow.Call)
-        inner = at.scene.called(node)
-        duration = self._duration(node.kernel.body, inner)
-        step = Step("call", at.depth, node.kernel.name, None, self._formals(inner), (), at.start, duration)
-        return [step, _Waiting(node.kernel.body, inner, at.depth + 1, at.start)]
+    def _call(self, node: flow.Call, at: _Waiting) -> list[Step | _Waiting]:
+        body = at.replace(node=node.kernel.body, scene=at.scene.called(node))
+        step = self._step("call", body, name=node.kernel.name, values=self._formals(body.scene))
+        return [step, body.replace(depth=at.depth + 1)]
 
 
 trace = Trace  # what `aspenpy trace` shows, under the command's name

@@ -14,7 +14,7 @@ from aspenpy.cost.prices import BlockCost
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.expr.regime import regime
-from aspenpy.language.diagnostics import Diagnostic, fail
+from aspenpy.language.diagnostics import Diagnostic, fail, warning
 from aspenpy.models.application import flow
 from aspenpy.models.application.model import Application
 from aspenpy.models.application.total import Leaf, Total, Totals, blocks_in, run_totals
@@ -70,8 +70,7 @@ class LevelTotal(Record):
 
 
 class Traffic(Result):
-    """What a prediction moves between the levels of memory; formulas by `formula`. Raises AspenError where the machine
-    has no caches."""
+    """What a prediction moves between the levels of memory. Raises AspenError where the machine has no caches."""
 
     reported_by = "traffic"
 
@@ -184,8 +183,7 @@ class Traffic(Result):
 
     @cached_property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
-        """Requirements that say nothing of how they touch their data, and so go to memory in full; what the model does
-        otherwise than the machine says."""
+        """Requirements without an access pattern, which go to memory in full, and policies that are approximated."""
         tree = self.prediction.tree
         found = [*self.prediction.diagnostics, *self._approximated]
         for kernel in reversed(tree.kernels):
@@ -195,11 +193,7 @@ class Traffic(Result):
                         name = cost.requirement.resource
                         message = f"`{name}` does not say how it touches its data: all of it goes to memory"
                         hint = "name a pattern: `as stream`, `as nest(stride, trips, ...)`, `as rd(distance)`"
-                        found.append(
-                            Diagnostic(
-                                "no-reuse-information", message, cost.requirement.span, hint=hint, severity="warning"
-                            )
-                        )
+                        found.append(warning("no-reuse-information", message, cost.requirement.span, hint=hint))
         return tuple(found)
 
 
@@ -224,6 +218,5 @@ class _ByLevel(Leaf):
 
 
 def traffic(app: Application | Case, machine: Machine | None = None, **options: Unpack[CaseOptions]) -> Traffic:
-    """What a kernel moves between the levels of a machine's memory: `traffic(app, machine).totals`; the arguments are
-    those of `predict`. Raises AspenError."""
+    """Traffic between the levels of memory: `traffic(app, machine).totals`; the arguments are those of `predict`."""
     return Traffic(predict(app, machine, **options))

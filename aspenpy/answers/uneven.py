@@ -13,7 +13,7 @@ from aspenpy.expr.evaluate import EvaluationError
 from aspenpy.expr.graph import Expr
 from aspenpy.expr.polynomial import term
 from aspenpy.expr.printer import to_text
-from aspenpy.language.diagnostics import AspenError, Diagnostic
+from aspenpy.language.diagnostics import AspenError, Diagnostic, warning
 
 SLACK = 1e-6  # the part of a sweep that rounding may make
 
@@ -51,4 +51,4 @@ def _warning(access: Access, sweeps: float) -> Diagnostic:
     assert access.sweep is not None
     message = f"`{need.resource}` asks for {sweeps:.3g} sweeps of its pattern, which is no whole number"
     hint = f"one sweep makes {to_text(access.sweep)} accesses"
-    return Diagnostic("uneven-sweeps", message, need.span, hint=hint, severity="warning")
+    return warning("uneven-sweeps", message, need.span, hint=hint)

@@ -50,8 +50,7 @@ class CParameters:
     def translated(
         self, expr: Expr, names: Mapping[Expr, str], taken: set[str], span: Span | None
     ) -> tuple[list[str], str]:
-        """The C statements and the C expression for an expression that is resolved. Raises AspenError for a name that
-        nobody defines, and for what has no form in C."""
+        """C statements and the C expression for a resolved expression. Raises AspenError where it has no form in C."""
         try:
             return to_c_fragment(expr, names, taken)
         except NotInC as error:

@@ -9,7 +9,7 @@ from aspenpy.cost.exchanges import ALL_PORTS, HALO
 from aspenpy.cost.network.halo import MOST_DIMENSIONS
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
-from aspenpy.language.diagnostics import Diagnostic, Related, fail, nearest
+from aspenpy.language.diagnostics import Diagnostic, Related, fail, nearest, warning
 from aspenpy.models.application import flow
 from aspenpy.record import Record
 
@@ -101,9 +101,7 @@ def _refuse_arguments(trait: flow.Trait, kind: Kind) -> NoReturn:
 def doubts(requirement: flow.Requirement) -> list[Diagnostic]:
     """Traits that look as if they were meant for one of the kinds."""
     return [
-        Diagnostic(
-            "unknown-exchange", f"the trait `{trait.name}` names no MPI call", trait.span, hint=hint, severity="warning"
-        )
+        warning("unknown-exchange", f"the trait `{trait.name}` names no MPI call", trait.span, hint=hint)
         for trait in requirement.traits
         if trait.name not in KINDS and (hint := nearest(trait.name, KINDS)) is not None
     ]

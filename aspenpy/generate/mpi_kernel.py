@@ -72,8 +72,7 @@ class KernelWriter:
         return "\n".join([*title, declaration, "{", *head, *self.lines, "}"])
 
     def _bind_computed(self) -> list[str]:
-        """Parameters of imported models that the arguments of this kernel decide are set while it runs; returns the
-        statements that set them back."""
+        """Sets the parameters that this kernel's arguments decide; returns the statements that restore them."""
         assigned, restored = [], []
         for symbol, value in self.kernel.computed:
             name = self.names[symbol]

@@ -95,6 +95,18 @@ def fail(
     raise AspenError(Diagnostic(code, message, span, related, hint, parents))
 
 
+def warning(
+    code: str,
+    message: str,
+    span: Span | None = None,
+    *,
+    related: tuple[Related, ...] = (),
+    hint: str | None = None,
+) -> Diagnostic:
+    """What is probably a mistake."""
+    return Diagnostic(code, message, span, related, hint, severity="warning")
+
+
 TOO_LARGE = "a value is too large for a floating-point number, which ends at 1.8e308"
 
 

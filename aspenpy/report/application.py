@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from aspenpy.answers.scope import Scope
-from aspenpy.cost.mapper import all_definitions, all_origins
+from aspenpy.answers.scope import scope_of
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import AspenError
@@ -97,8 +96,7 @@ def _parameters(application: Application) -> list[Declared]:
 def _values(application: Application, exprs: list[Expr | None]) -> list[Any]:
     """The values in the scope of the globals; None where the application alone does not tell it."""
     entry = flow.Kernel("", (), (), flow.NOTHING, graph.ZERO, None, None)
-    definitions = all_definitions(application, None, entry)
-    scope = Scope(application, None, entry, definitions, all_origins(application), {}, ())
+    scope = scope_of(application, None, entry)
 
     def value(expr: Expr | None) -> Any:
         try:

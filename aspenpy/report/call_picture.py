@@ -84,8 +84,7 @@ def layers_of(callees: Graph) -> list[list[str]]:
 
 
 def placed(callees: Graph, widths: Mapping[str, float]) -> dict[str, Box]:
-    """The boxes, none upon another, each as near as there is room to the middle of those that it is joined to
-    (barycentres, swept there and back)."""
+    """Boxes that do not overlap, each close to its neighbours (barycentres, swept there and back)."""
     layers = layers_of(callees)
     neighbours: dict[str, list[str]] = {name: list(found) for name, found in callees.items()}
     for caller, found in callees.items():

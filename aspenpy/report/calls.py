@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from aspenpy.answers.scope import Scope
-from aspenpy.cost.mapper import all_definitions, all_origins
+from aspenpy.answers.scope import Scope, scope_of
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import AspenError
@@ -36,8 +35,7 @@ class _Calls(Leaf):
 
 
 def call_trees(application: Application) -> list[Tree[Called]]:
-    """A tree for each entry kernel. A kernel that is called in several places has its own calls, counted over all
-    of them, below the first."""
+    """A tree for each entry kernel; the calls of a kernel are shown once, below its first appearance."""
     return [_tree(application, application.flow(name)) for name in application.entry_kernels()]
 
 
@@ -73,8 +71,7 @@ def _callees(kernel: flow.Kernel, times: dict[Any, Any]) -> dict[flow.Kernel, An
 
 def _values(application: Application, entry: flow.Kernel, exprs: list[Expr]) -> list[Any]:
     """The values; None for those that the application alone does not tell."""
-    definitions = all_definitions(application, None, entry)
-    scope = Scope(application, None, entry, definitions, all_origins(application), {}, exprs)
+    scope = scope_of(application, None, entry, roots=exprs)
     try:
         return scope.values(exprs)
     except AspenError:

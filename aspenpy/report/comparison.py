@@ -6,6 +6,7 @@ from typing import Any
 
 from aspenpy.answers.bounds import Real
 from aspenpy.language.diagnostics import distinct
+from aspenpy.report.drawing import STYLES, titled
 from aspenpy.report.prediction import served
 from aspenpy.studies.explore.comparison import Comparison, Crossover, Sweep, Unproven
 from aspenpy.tables.numbers import seconds
@@ -146,3 +147,38 @@ def number(value: Any) -> str:
 
 def _range(sweep: Sweep) -> str:
     return f"{number(sweep.low)} .. {number(sweep.high)}{', whole numbers' if sweep.whole else ''}"
+
+
+# -- as a picture ----------------------------------------------------------------------------------
+
+
+POINTS_DRAWN = 400  # of a curve
+
+
+def draw(sweep: Sweep) -> Any:
+    """A matplotlib figure: runtimes over the parameter on logarithmic axes, with the crossovers marked."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(7, 4.4), layout="constrained")
+    axes = figure.add_subplot()
+    xs = _points_between(float(sweep.low), float(sweep.high), sweep.whole)
+    for label, style in zip(sweep.formulas, STYLES * len(sweep.formulas), strict=False):
+        axes.plot(xs, [float(sweep.time(label, x)) for x in xs], label=label, linewidth=1.8, **style)
+    for item in sweep.crossovers:
+        x, y = float(item.behind), float(sweep.time(item.second, item.behind))
+        axes.plot([x], [y], "o", color="black", markersize=5)
+        axes.annotate(place(item.before, item.behind), (x, y), textcoords="offset points", xytext=(6, -12), fontsize=9)
+    axes.set_xscale("log" if sweep.low > 0 else "linear")
+    axes.set_yscale("log")
+    axes.set_xlabel(sweep.parameter)
+    axes.set_ylabel("runtime (s)")
+    titled(axes, f"{sweep.comparison.case.application.name}: {sweep.comparison.case.kernel}")
+    axes.grid(visible=True, which="major", linewidth=0.5, alpha=0.4)
+    axes.legend(frameon=False)
+    return figure
+
+
+def _points_between(low: float, high: float, whole: bool) -> list[Any]:
+    steps = [step / (POINTS_DRAWN - 1) for step in range(POINTS_DRAWN)]
+    points = [low * (high / low) ** step if low > 0 else low + (high - low) * step for step in steps]
+    return sorted({max(int(low), min(int(high), round(point))) for point in points}) if whole else points

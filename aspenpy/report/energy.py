@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import cycle
 from typing import Any
 
-from aspenpy.answers.energy.account import Energy, KernelEnergy, TermUse
+from aspenpy.answers.energy.account import Energy, KernelEnergy, TermUse, Verdict
 from aspenpy.answers.energy.cap import Capped
 from aspenpy.answers.energy.hardware import HardwarePeak
-from aspenpy.answers.energy.limits import Verdict
 from aspenpy.answers.energy.optimum import Optimum
+from aspenpy.answers.energy.term import Key
 from aspenpy.expr.printer import excerpt
 from aspenpy.language.dimensions import readable
 from aspenpy.language.source import Span
 from aspenpy.models.units import unit_of_parameter
+from aspenpy.report.drawing import BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILION, YELLOW, numbers_in, titled
 from aspenpy.tables.numbers import Amount, quantity, seconds, worth
 from aspenpy.tables.table import CSV, JSON, TEXT, Column, Report, Table, columns, facts, table
 
@@ -239,3 +241,65 @@ def _long(energy: Energy) -> Table:
             for key, joules in kernel.by_term.items()
         ]
     return Table(LONG, tuple(rows), media=CSV)
+
+
+# -- as a picture ----------------------------------------------------------------------------------
+
+
+COLOURS = (BLUE, SKY, VERMILION, ORANGE, GREEN, PURPLE, YELLOW, "#444444")
+LEAST_WIDTH = 0.015  # of the picture: narrower bars get no number, and their kernels no line beside the picture
+LINE = 0.047  # distance of two lines beside the picture, as a part of its height
+
+
+def draw(energy: Energy) -> Any:
+    """A matplotlib figure: power over time, kernel after kernel, by term; the areas are energies."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(11, 5))
+    axes = figure.add_axes((0.08, 0.11, 0.55, 0.79))
+    kernels = [kernel for kernel in energy.kernels if kernel.time > 0]
+    keys = [key for key in energy.totals.by_term if any(kernel.by_term.get(key) for kernel in kernels)]
+    named = [kernel for kernel in kernels if kernel.time > LEAST_WIDTH * energy.runtime]
+    edges: dict[str, Any] = {"align": "edge", "edgecolor": "white", "linewidth": 0.4}
+    start = 0.0
+    for kernel in kernels:
+        below = 0.0
+        for key, colour in zip(keys, cycle(COLOURS), strict=False):
+            height = kernel.by_term.get(key, 0.0) / kernel.time
+            axes.bar(start, height, kernel.time, below, color=colour, **edges)
+            below += height
+        if kernel in named:
+            top = (start + kernel.time / 2, kernel.power or 0.0)
+            number = str(named.index(kernel) + 1)
+            axes.annotate(number, top, (0, 3), textcoords="offset points", ha="center", fontsize=8)
+        start += kernel.time
+    axes.set(xlim=(0, start or 1), xlabel="time, kernel after kernel (s)")
+    axes.set_ylim(0, 1.12 * max((kernel.power or 0.0 for kernel in kernels), default=1.0) or 1.0)
+    if energy.power is not None:
+        axes.axhline(energy.power, color="#222222", linewidth=1, linestyle="--")
+    run = energy.prediction
+    where = f"{run.application.name} on {run.machine.name}"
+    titled(axes, f"{where}: {joules(energy.value)} in {seconds(energy.runtime)}", bold=True)
+    numbers_in(axes.yaxis, "W")
+    axes.tick_params(labelsize=8)
+    axes.spines[["top", "right"]].set_visible(False)
+    _legend(axes, energy, keys, named)
+    return figure
+
+
+def _legend(axes: Any, energy: Energy, keys: list[Key], named: list[KernelEnergy]) -> None:
+    """The terms in the order of their bars, with their joules; the average; the kernels."""
+    energies = {use.key: use.energy for use in energy.terms}
+    terms = [
+        ("\N{BLACK SQUARE}", colour, f"{key.component}, {key.cause}: {joules(energies[key])}")
+        for key, colour in zip(keys, cycle(COLOURS), strict=False)
+    ]
+    average = [] if energy.power is None else [("--", "#222222", f"on average: {watts(energy.power)}")]
+    kernels = [
+        (str(number), "#222222", f"{kernel.name}: {watts(kernel.power or 0.0)}")
+        for number, kernel in enumerate(named, 1)
+    ]
+    for line, (mark, colour, text) in enumerate((*reversed(terms), *average, *kernels)):
+        y = 0.98 - LINE * line
+        axes.text(1.045, y, mark, transform=axes.transAxes, color=colour, fontsize=9, va="center", ha="center")
+        axes.text(1.07, y, text, transform=axes.transAxes, fontsize=8, va="center")

@@ -55,8 +55,7 @@ AS_ABOVE = "as above"  # what is said of a number with the same comment as the o
 
 
 def report(machine: Machine, summary: str | None = None) -> Report:
-    """The tree, the peaks, what is no peak but a formula, properties, parameters, where the numbers are from; null
-    where the machine alone does not tell them."""
+    """Tree, peaks, formulas, properties, parameters and sources; null where the machine alone gives no value."""
     found = peaks(machine)
     network = Network(machine) if has_network(machine) else None
     origins = provenance(machine)

@@ -9,6 +9,7 @@ from aspenpy.answers.network import Collective, Network
 from aspenpy.cost.network.topology import described
 from aspenpy.expr.arithmetic import Number
 from aspenpy.expr.evaluate import evaluate
+from aspenpy.report.drawing import BLUE, VERMILION, numbers_in
 from aspenpy.tables.numbers import count, quantity, seconds
 from aspenpy.tables.table import Column, Report, Table, facts, table
 
@@ -104,3 +105,35 @@ def figures_object(network: Network) -> dict[str, Any]:
 
 def _parameter(value: Any) -> Any:
     return [evaluate(item) for item in value] if isinstance(value, tuple) else evaluate(value)
+
+
+# -- as a picture ----------------------------------------------------------------------------------
+
+
+SIZES = tuple(2 ** (power / 2) for power in range(47))  # bytes, from 1 B to 8 MiB
+
+
+def draw(network: Network) -> Any:
+    """A matplotlib figure: the time of a message and its bytes a second over its size, all logarithmic."""
+    from matplotlib.figure import Figure
+
+    messages = network.messages(SIZES)
+    figure = Figure(figsize=(8, 5))
+    axes = figure.add_axes((0.11, 0.12, 0.77, 0.78))
+    axes.set(xscale="log", yscale="log", xlim=(SIZES[0], SIZES[-1]))
+    axes.set_title(f"one message on {network.machine.name}", loc="left")
+    axes.set_xlabel("size")
+    axes.set_ylabel("time", color=BLUE)
+    axes.plot(SIZES, [item.time for item in messages], color=BLUE, label="time, to an average node")
+    if messages[0].farthest > messages[0].time:
+        axes.plot(SIZES, [item.farthest for item in messages], color=BLUE, linestyle="--", label="to the farthest")
+    rates = axes.twinx()
+    rates.set(yscale="log")
+    rates.set_ylabel("rate", color=VERMILION)
+    rates.plot(SIZES, [item.rate for item in messages], color=VERMILION, label="rate, to an average node")
+    for axis, unit in ((axes.xaxis, "B"), (axes.yaxis, "s"), (rates.yaxis, "B/s")):
+        numbers_in(axis, unit)
+    axes.grid(color="#dddddd", linewidth=0.6)
+    lines = [*axes.get_lines(), *rates.get_lines()]
+    axes.legend(lines, [str(line.get_label()) for line in lines], frameon=False, loc="upper left")
+    return figure

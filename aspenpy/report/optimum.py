@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from aspenpy.language.dimensions import readable
+from aspenpy.report.drawing import BLUE, titled
 from aspenpy.studies.explore.constraint import unit_of_quantity
 from aspenpy.studies.explore.optimise import Binding, Goal, Optimum
 from aspenpy.studies.explore.pareto import Front
@@ -148,3 +149,24 @@ def _some(choices: list[Any]) -> list[Any]:
     if len(choices) <= MOST_SHOWN:
         return choices
     return [choices[round(number * (len(choices) - 1) / (MOST_SHOWN - 1))] for number in range(MOST_SHOWN)]
+
+
+# -- as a picture ----------------------------------------------------------------------------------
+
+
+def draw(front: Front, space: Space, subject: str) -> Any:
+    """A matplotlib figure: the first two quantities of a front against each other."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(6.4, 4.4), layout="constrained")
+    axes, words = figure.add_subplot(), Words(space)
+    xs, ys = ([choice.values[place] for choice in front.choices] for place in (0, 1))
+    axes.plot(xs, ys, "o", color=BLUE, markersize=4)
+    for name, values, goal in zip("xy", (xs, ys), front.goals, strict=False):
+        unit = words.unit(goal)
+        axes.set(**{f"{name}label": f"{goal.subject.text} ({unit})" if unit else goal.subject.text})
+        if min(values) > 0 and max(values) > 100 * min(values):
+            axes.set(**{f"{name}scale": "log"})
+    axes.grid(visible=True, linewidth=0.5, alpha=0.4)
+    titled(axes, subject)
+    return figure

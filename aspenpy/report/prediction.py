@@ -28,8 +28,7 @@ LONG = columns("application machine socket kernel metric value unit")
 
 
 def report(prediction: Prediction, metrics: Sequence[str] = (), samples: Samples | None = None) -> Report:
-    """The runtime, what bounds it, the kernels, the resources, the parameters; or only the metrics that are asked
-    for."""
+    """The runtime, what bounds it, kernels, resources and parameters; or only the metrics asked for."""
     values = metric_values(prediction, metrics) if metrics else {}
     spread = {} if samples is None else _spread(samples, prediction.random)
     shown: tuple[Part, ...] = (Table(METRICS, tuple(values.items()), media=TEXT), facts(spread.items()))
@@ -216,8 +215,7 @@ def _long(prediction: Prediction, metrics: dict[str, Amount]) -> Iterator[tuple[
 
 
 def as_latex(prediction: Prediction) -> str:
-    """The runtime in the parameters that the application gives a range, with its value; too long a formula is
-    left out."""
+    """The runtime in the parameters that have a range, with its value; a formula that is too long is left out."""
     known = prediction.application.parameters
     free = [use.name for use in prediction.parameters.values() if use.name in known and known[use.name].low is not None]
     number, _, unit = seconds(prediction.runtime).partition(" ")

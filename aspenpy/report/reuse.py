@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from itertools import cycle
+from typing import Any
+
+from aspenpy.report.drawing import BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILION, gridded
 from aspenpy.tables.numbers import count
 from aspenpy.tables.table import TEXT, Column, Paragraph, Part, Report, Table
 from aspenpy.traces.distances import ReuseDistances
@@ -88,3 +92,70 @@ def _octaves(part: ReuseDistances) -> Table:
         tuple(row[: len(columns)] for row in rows),
         title=f"{part.name or WHOLE} (misses: of a fully associative LRU cache)",
     )
+
+
+# -- as a picture ----------------------------------------------------------------------------------
+
+
+COLOURS = ("#222222", BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY)  # of the whole trace, and of its ranges
+OCTAVES_IN_FULL = 12  # of the histogram, those whose first and last distance are written out
+POINTS_AN_OCTAVE = 16  # sizes of the cache at which the miss ratio is drawn
+
+
+def draw(distances: ReuseDistances) -> Any:
+    """A matplotlib figure: the histogram, and the miss ratio over the size of the cache."""
+    from matplotlib.figure import Figure
+
+    parts = [part for part in (distances, *distances.ranges.values()) if part.references]
+    figure = Figure(figsize=(11, 4.6), layout="constrained")
+    title = figure.suptitle(f"reuse distances of {distances.source}", fontsize=11, fontweight="bold")
+    title.set_parse_math(False)  # the name of a file may have dollars in it
+    left, right = figure.subplots(1, 2)
+    octaves = 1 + max((int(part.distances[-1]).bit_length() for part in parts if len(part.distances)), default=0)
+    _histogram(left, parts, octaves)
+    _misses(right, parts, octaves)
+    for axes in (left, right):
+        gridded(axes)
+    if len(parts) > 1:
+        right.legend(fontsize=8, frameon=False)
+    return figure
+
+
+def _histogram(axes: Any, parts: list[ReuseDistances], octaves: int) -> None:
+    """A group of bars for 0, 1, 2 to 3, 4 to 7, ... and for the first references."""
+    import numpy as np
+
+    names = ["0", *(_octave(number) for number in range(1, octaves)), "first"]
+    width = 0.86 / len(parts)
+    for number, (part, colour) in enumerate(zip(parts, cycle(COLOURS), strict=False)):
+        misses = part.miss_ratio(np.concatenate(([0], 2 ** np.arange(octaves))))
+        shares = [*(-np.diff(misses)), part.cold / part.references]
+        places = np.arange(len(shares)) + (number - (len(parts) - 1) / 2) * width
+        axes.bar(places, 100 * np.array(shares), width, color=colour)
+    axes.set_xticks(range(len(names)), names, rotation=60, ha="right", rotation_mode="anchor")
+    axes.set_xlabel(f"distance (other lines of {parts[0].line} B in between)")
+    axes.set_ylabel("references (%)")
+
+
+def _octave(number: int) -> str:
+    """`4-7`; of large ones the beginning."""
+    first, last = 2 ** (number - 1), 2**number - 1
+    if first == last:
+        return str(first)
+    return f"{first}-{last}" if number <= OCTAVES_IN_FULL else f"$2^{{{number - 1}}}$-"
+
+
+def _misses(axes: Any, parts: list[ReuseDistances], octaves: int) -> None:
+    """Of a fully associative LRU cache, with its size in lines; the axis is labelled in bytes."""
+    import numpy as np
+
+    powers = np.arange(0, octaves + 1 / POINTS_AN_OCTAVE, 1 / POINTS_AN_OCTAVE)
+    sizes = np.unique(np.round(2**powers)).astype(np.int64)
+    for part, colour in zip(parts, cycle(COLOURS), strict=False):
+        misses = 100 * part.miss_ratio(sizes)
+        axes.step(sizes * part.line, misses, where="post", color=colour, label=part.name or WHOLE)
+    axes.set_xscale("log", base=2)
+    axes.set_ylim(0)
+    axes.xaxis.set_major_formatter(lambda value, _: capacity(value))
+    axes.set_xlabel("size of a fully associative LRU cache")
+    axes.set_ylabel("misses (%)")

@@ -10,13 +10,13 @@ from aspenpy.answers.ceilings import Ceiling
 from aspenpy.answers.roofline import Roofline
 from aspenpy.answers.roofline_points import LevelPoint, Point
 from aspenpy.language.dimensions import readable
+from aspenpy.report.drawing import BLACK, BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILION, gridded, numbers_in, titled
 from aspenpy.report.roofline import heading, label, traits
 
-COLOURS = {"dp": "#0072B2", "sp": "#D55E00", None: "#444444"}
-"""Of the precisions; blue and vermilion of Okabe and Ito, which colour-blind people tell apart."""
+COLOURS = {"dp": BLUE, "sp": VERMILION, None: "#444444"}  # of the precisions
 
 CACHES = "#888888"  # the colour of the roofs of caches
-MARKS = ("#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")  # colours of applications, from the same palette
+MARKS = (GREEN, PURPLE, ORANGE, SKY, BLACK)  # colours of applications
 MOST_KERNELS = 14  # kernels that are drawn, those that take longest
 LEAST_GAP = 0.035  # between two labels at the right, as a part of the height
 NAMES = 1.47  # where the names of the points stand, in widths of the axes
@@ -57,12 +57,10 @@ def draw(roofline: Roofline) -> Any:
     axes.set(xscale="log", yscale="log", xlim=seen[:2], ylim=seen[2:])
     axes.set_xlabel("operational intensity (flop/B)")
     axes.set_ylabel("flop/s")
-    axes.set_title(heading(roofline), fontsize=11, fontweight="bold", loc="left")
-    axes.tick_params(labelsize=8)
-    axes.yaxis.set_major_formatter(lambda value, _: readable(value, "flop/s", 3))
+    titled(axes, heading(roofline), bold=True)
+    numbers_in(axes.yaxis, "flop/s")
     axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
-    axes.grid(True, which="major", color="#e4e4e4", linewidth=0.6)
-    axes.set_axisbelow(True)
+    gridded(axes)
     _roofs(axes, roofline, seen)
     _points(axes, points, seen)
     return figure

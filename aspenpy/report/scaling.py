@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from aspenpy.report.drawing import BLACK, BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILION, numbers_in
 from aspenpy.studies.explore.scaling import Point, Scaling
 from aspenpy.tables.numbers import count, seconds, share
 from aspenpy.tables.table import ALL, CSV, DATA, JSON, TEXT, Column, Report, Table, facts, table
@@ -92,3 +95,45 @@ def _short(value: float) -> str:
 
 def _times(value: float) -> str:
     return f"x {value:,.4g}" if value < 1e6 else f"x {value:.3g}"
+
+
+# -- as a picture ----------------------------------------------------------------------------------
+
+
+CALL_COLOURS = (PURPLE, ORANGE, SKY, BLACK)
+
+
+def draw(scaling: Scaling) -> Any:
+    """A matplotlib figure: above the times, below efficiency and the part of communication."""
+    from matplotlib.figure import Figure
+
+    points = scaling.points
+    ranks = [point.ranks for point in points]
+    figure = Figure(figsize=(9.5, 7))
+    above = figure.add_axes((0.09, 0.42, 0.68, 0.51))
+    below = figure.add_axes((0.09, 0.08, 0.68, 0.28), sharex=above)
+    above.set(xscale="log", yscale="log")
+    above.set_title(heading(scaling), loc="left")
+    above.plot(ranks, [point.time for point in points], color=BLUE, linewidth=2, label="time")
+    if scaling.mode == "strong":
+        ideal = [points[0].time * ranks[0] / each for each in ranks]
+        above.plot(ranks, ideal, color="#999999", linestyle=":", label="with full efficiency")
+        fastest = scaling.fastest
+        above.plot([fastest.ranks], [fastest.time], "o", color=GREEN, label=f"fastest, on {count(fastest.ranks)}")
+    talking = [(point.ranks, point.communication) for point in points if point.communication > 0]
+    if talking:
+        above.plot(*zip(*talking, strict=True), color=VERMILION, linewidth=2, label="of it, communication")
+    for name, colour in zip(scaling.calls, CALL_COLOURS, strict=False):
+        spent = [(point.ranks, dict(point.calls)[name]) for point in points if name in dict(point.calls)]
+        above.plot(*zip(*spent, strict=True), color=colour, linewidth=1, linestyle="--", label=name)
+    above.set_ylabel("time")
+    numbers_in(above.yaxis, "s")
+    below.plot(ranks, [100 * point.efficiency for point in points], color=BLUE, linewidth=2, label="efficiency")
+    below.plot(ranks, [100 * point.share for point in points], color=VERMILION, linewidth=2, label="communication")
+    below.set(xlabel="ranks", ylabel="%", ylim=(0, max(105, *(100 * point.efficiency for point in points))))
+    below.xaxis.set_major_formatter(lambda value, _: f"{value / 1e6:g} M" if value >= 1e6 else f"{value:,g}")
+    for axes in (above, below):
+        axes.legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
+        axes.grid(color="#dddddd", linewidth=0.6)
+    above.tick_params(labelbottom=False)
+    return figure

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from aspenpy.expr.printer import text_if_short
 from aspenpy.language.dimensions import readable
+from aspenpy.report.drawing import BLUE, VERMILION, numbers_in, titled
 from aspenpy.studies.explore.elasticity import Elasticity
 from aspenpy.studies.explore.methods import Result
 from aspenpy.studies.explore.sensitivity import Effects
@@ -183,3 +184,61 @@ _METHODS: dict[type, Callable[[Any, str], Found]] = {
     Sobol: _sobol,
     Morris: _morris,
 }
+
+
+# -- as a picture ----------------------------------------------------------------------------------
+
+
+MOST_BARS = 20  # the strongest are drawn
+
+
+class Tornado(NamedTuple):
+    """Bars around an axis, the longest first: each a label, and where it begins and ends."""
+
+    bars: tuple[tuple[str, float, float], ...]
+    axis: float
+    title: str
+
+
+def tornado(result: Result, subject: str, unit: str) -> Tornado:
+    """The extremes of a metric around its value where nothing varies; else bars from 0 to each index or elasticity."""
+    if isinstance(result, Effects):
+        bars = [(" and ".join(it.parameters), it.least, it.most) for it in (*result.singles, *result.pairs)]
+        axis, title = result.base, f"{quantity(unit)(result.base)} where nothing varies"
+    else:
+        axis, title, values = 0.0, "elasticity", []
+        if isinstance(result, Sobol):
+            title, values = "share of the variance in all", [(it.parameter, it.total) for it in result.indices]
+        elif isinstance(result, Morris):
+            title, values = "mean elementary effect", [(it.parameter, it.magnitude) for it in result.effects]
+        else:
+            values = [(it.parameter, it.here or 0.0) for it in result]
+        bars = [(label, min(value, 0.0), max(value, 0.0)) for label, value in values]
+    return Tornado(tuple(sorted(bars, key=lambda bar: bar[1] - bar[2])), axis, f"{subject}: {title}")
+
+
+def draw(result: Result, subject: str, unit: str) -> Any:
+    """A matplotlib figure: a bar for each parameter, the longest on top."""
+    from matplotlib.figure import Figure
+
+    found = tornado(result, subject, unit)
+    bars = found.bars[:MOST_BARS][::-1]
+    figure = Figure(figsize=(7, 1.2 + 0.32 * max(3, len(bars))), layout="constrained")
+    axes = figure.add_subplot()
+    for place, (_, low, high) in enumerate(bars):
+        left, right = min(low, found.axis), max(high, found.axis)
+        axes.barh(place, found.axis - left, left=left, height=0.62, color=BLUE)
+        axes.barh(place, right - found.axis, left=found.axis, height=0.62, color=VERMILION)
+    axes.axvline(found.axis, color="black", linewidth=1)
+    axes.set_yticks(range(len(bars)), [label for label, _, _ in bars])
+    if isinstance(result, Effects | Morris):
+        numbers_in(axes.xaxis, unit)
+    lowest, highest = min(low for _, low, _ in bars), max(high for _, _, high in bars)
+    if isinstance(result, Effects) and lowest > 0 and highest > 100 * lowest:
+        axes.set_xscale("log")
+        axes.xaxis.set_minor_formatter("")
+    axes.grid(visible=True, axis="x", linewidth=0.5, alpha=0.4)
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right"]].set_visible(False)
+    titled(axes, found.title)
+    return figure

@@ -6,6 +6,8 @@ from typing import Any
 
 from aspenpy.answers.traffic import LevelTotal, Traffic
 from aspenpy.cost.prices import MEMORY_RESOURCES
+from aspenpy.language.dimensions import readable
+from aspenpy.report.drawing import BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILION, YELLOW, numbers_in, titled
 from aspenpy.tables.numbers import expected, quantity
 from aspenpy.tables.table import DATA, JSON, TEXT, Column, Report, Table, columns, table
 
@@ -81,3 +83,56 @@ def _by_kernel(traffic: Traffic) -> Table:
         rows.append((*first, *(column.cell(use) for column in shown)))
     heads = (Column("kernel"), Column("block", wrapped=True), Column("access"), *shown)
     return Table(heads, tuple(rows), media=TEXT)
+
+
+# -- as a picture ----------------------------------------------------------------------------------
+
+
+COLOURS = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, YELLOW, "#999999")  # of accesses, the last for all others
+
+
+def draw(traffic: Traffic) -> Any:
+    """A matplotlib figure: the bytes that each level serves, one bar a level, a part for each access."""
+    from matplotlib.figure import Figure
+
+    names = [level.name for level in traffic.levels]
+    below = [*names[1:], "memory"]
+    figure = Figure(figsize=(9, 1.6 + 0.6 * len(names)), layout="constrained")
+    axes = figure.add_subplot()
+    starts = [0.0] * len(names)
+    labelled: set[str] = set()
+    for place, label in enumerate(_labels(traffic)):
+        widths = [_bytes(traffic, label, name) for name in names]
+        colour = COLOURS[min(place, len(COLOURS) - 1)]
+        shown = label if colour not in labelled else None
+        labelled.add(colour)
+        axes.barh(range(len(names)), widths, left=starts, color=colour, label=shown, height=0.6)
+        starts = [start + width for start, width in zip(starts, widths, strict=True)]
+    for place, total in enumerate(starts):
+        beside: dict[str, Any] = {"xytext": (4, 0), "textcoords": "offset points", "va": "center", "fontsize": 9}
+        axes.annotate(readable(total, "B"), (total, place), **beside)
+    axes.set_yticks(range(len(names)), [f"{name} – {lower}" for name, lower in zip(names, below, strict=True)])
+    axes.invert_yaxis()
+    axes.set_xlim(0, 1.15 * max([*starts, 1e-300]))
+    numbers_in(axes.xaxis, "B")
+    axes.set_xlabel("moved between the two")
+    run = traffic.prediction
+    titled(axes, f"{run.application.name} on {run.machine.name}", bold=True)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.legend(fontsize=8, loc="lower right", frameon=False)
+    return figure
+
+
+def _labels(traffic: Traffic) -> list[str]:
+    """The accesses by name, those that move most at the first level first."""
+    first = traffic.levels[0].name
+    names = dict.fromkeys(_label(use) for use in traffic.uses)
+    return sorted(names, key=lambda name: -_bytes(traffic, name, first))
+
+
+def _bytes(traffic: Traffic, label: str, level: str) -> float:
+    return sum(use.bytes for use in traffic.uses if use.level == level and _label(use) == label)
+
+
+def _label(use: Any) -> str:
+    return f"{use.kernel}: {use.resource} {use.array or ''}".rstrip()

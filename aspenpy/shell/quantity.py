@@ -20,9 +20,9 @@ def quantity_of(text: str, dimension: Dimension | None, option: str) -> float:
     try:
         node = parse_value(text.strip(), f"<{option}>")
         found = None if isinstance(node, nodes.Array) else dimension_of(node, lambda name: None)
-        value = float(evaluate(Lowering(_constant, {})(node)))
+        value = float(evaluate(Lowering(constant_or_failure, {})(node)))
     except (AspenError, EvaluationError, TypeError, OverflowError):
-        raise CommandError(f"{option}: expected a quantity, such as {_EXAMPLE}, not `{text}`") from None
+        raise CommandError(f"{option}: expected a quantity, such as 1000J or 20MW, not `{text}`") from None
     if dimension is not None and found is not None and found != dimension:
         raise CommandError(f"{option}: expected {words(dimension)}, not {words(found)}: `{text}`")
     if value <= 0:
@@ -30,8 +30,6 @@ def quantity_of(text: str, dimension: Dimension | None, option: str) -> float:
     return value
 
 
-_EXAMPLE = "1000J or 20MW"
-
-
-def _constant(node: nodes.Name) -> Expr:
+def constant_or_failure(node: nodes.Name) -> Expr:
+    """What a name stands for where no model is: a constant of the language."""
     return constant(node.name) or graph.failure(node.name)

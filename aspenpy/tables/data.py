@@ -10,8 +10,7 @@ from aspenpy.tables.table import Column, Report, Table
 
 
 def as_json(report: Report) -> dict[str, Any]:
-    """One object: values and tables by their keys. Units of bare numbers stand under `units`, those of a table's
-    columns under the table's key."""
+    """Values and tables by their keys; units of bare numbers are under `units`, by value, or by table and column."""
     keyed = [table for table in report.tables("json") if table.key]
     units: dict[str, Any] = dict(report.units)
     for table in keyed:

@@ -169,8 +169,7 @@ def _narrowed(stack: list[str], columns: int) -> list[str]:
 
 
 def _cells(part: Table) -> list[list[str]]:
-    """Header and cells of each column. What stands to the right is filled up here: rich would take the spaces behind
-    a unit away."""
+    """Header and cells of each column, right-aligned ones padded: rich would drop the spaces behind a unit."""
     texts = [[visible(text) for text in row] for row in part.texts()]
     return [_stack(column, [row[place] for row in texts]) for place, column in enumerate(part.columns)]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import aspenpy
-from aspenpy.answers.checks.powers import impossible_powers
+from aspenpy.answers.checks.machines import impossible_powers
 from aspenpy.models.library import names
 from tests.tiny import machine
 

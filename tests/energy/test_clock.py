@@ -5,9 +5,9 @@ import pytest
 import aspenpy
 from aspenpy import AspenError
 from aspenpy.answers.energy.cap import capped
-from aspenpy.answers.energy.metrics import ed2p, edp, energy, power
 from aspenpy.answers.energy.optimum import optimum
 from aspenpy.answers.energy.options import EnergyOptions
+from aspenpy.answers.energy.totals import METRICS, energy_metric
 from aspenpy.expr.derivative import derivative
 from aspenpy.expr.evaluate import evaluate
 from tests.tiny import both
@@ -40,7 +40,7 @@ def test_slope_by_the_clock() -> None:
 
 def test_metrics_are_functions_of_a_prediction() -> None:
     found = prediction()
-    values = found.scope.values([metric(found.tree) for metric in (energy, power, edp, ed2p)])
+    values = found.scope.values([energy_metric(found.tree, metric) for metric in METRICS])
     assert [float(value) for value in values] == pytest.approx([16, 32, 8, 4])  # half a second at 2 GHz
     assert found.prepare(["speed"], "energy")(1e9) == pytest.approx(18)
 

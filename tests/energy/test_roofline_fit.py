@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 
 import aspenpy
-from aspenpy.answers.energy.choi import Fit, fit
 from aspenpy.expr.evaluate import evaluate_many
-from tests.energy.choi import EnergyRoofline, mean_error
+from tests.energy.choi import EnergyRoofline, Fit, fit, mean_error
 
 DEVICES = {
     "GTX 580, single": (EnergyRoofline(99.7e-12, 513e-12, 122, 1581.06e9, 192.4e9),

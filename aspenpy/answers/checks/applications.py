@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import Any
 
 from aspenpy.answers.checks.values import circles, failures, start_of
+from aspenpy.answers.models import expressions
 from aspenpy.answers.prediction import predict
 from aspenpy.answers.scope import DEFAULT_SEED, circular
 from aspenpy.answers.sizes import sizes_below_zero
@@ -24,7 +24,7 @@ from aspenpy.expr import graph
 from aspenpy.expr.evaluate import Evaluation, EvaluationError
 from aspenpy.expr.graph import Expr
 from aspenpy.language import nodes
-from aspenpy.language.diagnostics import AspenError, Diagnostic, Related, distinct, nearest
+from aspenpy.language.diagnostics import AspenError, Diagnostic, Related, distinct, nearest, warning
 from aspenpy.language.source import Span
 from aspenpy.language.statements import calls, own_names
 from aspenpy.models.application import flow
@@ -32,14 +32,14 @@ from aspenpy.models.application.flow_builder import callees_first
 from aspenpy.models.application.model import Application
 from aspenpy.models.application.ranges import range_warning, ranged
 from aspenpy.models.application.recovery import recovered_kernels
-from aspenpy.models.application.total import blocks_in, walk
+from aspenpy.models.application.total import blocks_in
 from aspenpy.models.machine.model import Machine
 from aspenpy.models.model import enum_constants
 
 ANY_TARGET = frozenset({"flops", "intops", "messages", "intracomm"})
 """Resources whose `to` and `from` often name something that is no data structure."""
 
-MOST_TOLD = 100  # mistakes of one sort in one model: whoever makes more made one mistake often
+MOST_TOLD = 100  # mistakes of one kind that are reported for one model
 
 
 def check_application(
@@ -66,10 +66,6 @@ def check_application(
 
 
 Sockets = tuple[str | None, ...]  # those that an application may run on; None for a machine without any
-
-
-def _sockets(machine: Machine, socket: str | None) -> Sockets:
-    return (choose_socket(machine, socket),) if socket is not None else machine.sockets or (None,)
 
 
 def _on_machine(
@@ -135,26 +131,16 @@ def _recursion(application: Application) -> list[Diagnostic]:
     return []
 
 
-def _expressions(node: flow.Flow) -> Iterator[Expr]:
-    """The expressions of a flow and of all inside it; callees are not entered."""
-    for part in walk(node):
-        if isinstance(part, flow.Block):
-            yield part.parallelism
-            for requirement in part.requirements:
-                yield requirement.amount
-                yield from (item for trait in requirement.traits for item in trait.arguments if isinstance(item, Expr))
-        elif isinstance(part, flow.Repeat):
-            yield part.count
-        elif isinstance(part, flow.Choice):
-            yield from (condition for condition, _ in part.branches)
-        elif isinstance(part, flow.Expectation):
-            yield from (probability for probability, _ in part.cases)
-        elif isinstance(part, flow.Call):
-            yield from (value for _, value in part.arguments)
-
-
 def _kernel_expressions(kernel: flow.Kernel) -> list[Expr]:
-    return [*_expressions(kernel.body), *(value for _, value in kernel.overrides)]
+    arguments = [
+        argument
+        for block in blocks_in(kernel.body)
+        for requirement in block.requirements
+        for trait in requirement.traits
+        for argument in trait.arguments
+        if isinstance(argument, Expr)
+    ]
+    return [*expressions(kernel.body), *arguments, *(value for _, value in kernel.overrides)]
 
 
 def _everything(application: Application, kernels: list[flow.Kernel]) -> list[Expr]:
@@ -203,14 +189,14 @@ def _unknown_names(application: Application, machine: Machine | None, kernels: l
 def _ranges(application: Application) -> list[Diagnostic]:
     """Defaults outside the range that their parameter declares, and ranges upside down."""
     run = Evaluation({}, DEFAULT_SEED, all_definitions(application, None, None))
-    found = []
+    outside = []
     for parameter, exprs in ranged(application.parameters.values()):
         try:
             run.compute(exprs)
         except EvaluationError:
-            continue  # told where the value is broken, or a machine's to give
-        found.append(range_warning(parameter, *(run.known[expr] for expr in exprs)))
-    return [warning for warning in found if warning is not None]
+            continue  # reported where the value is broken, or given by the machine
+        outside.append(range_warning(parameter, *(run.known[expr] for expr in exprs)))
+    return [item for item in outside if item is not None]
 
 
 def _sizes(application: Application) -> list[Diagnostic]:
@@ -223,28 +209,24 @@ def _unused_parameters(application: Application, kernels: list[flow.Kernel], bro
     """Global parameters and kernel arguments that nothing depends on; what stands in a `broken` text may be used."""
     words = set(re.findall(r"\w+", broken))
     used = graph.free_symbols(graph.array(_everything(application, kernels)))
-    found = [
-        Diagnostic("unused-parameter", f"parameter `{node.name}` is never used", node.name_span, severity="warning")
+    unused = [
+        warning("unused-parameter", f"parameter `{node.name}` is never used", node.name_span)
         for node in application.declared.values()
         if graph.symbol(application.prefix + node.name) not in used and node.name not in words
     ]
     for kernel in kernels:
         own = graph.free_symbols(graph.array(_kernel_expressions(kernel)))
-        found += [
-            Diagnostic(
+        written = [formal for formal in application.kernels[kernel.name].formals if formal.kind == "param"]
+        unused += [
+            warning(
                 "unused-parameter",
                 f"argument `{formal.payload[0]}` of kernel `{kernel.name}` is never used",
                 node.span,
-                severity="warning",
             )
-            for formal, node in zip(kernel.formals, _parameters_of(application.kernels[kernel.name]), strict=True)
+            for formal, node in zip(kernel.formals, written, strict=True)
             if formal not in own and formal.payload[0] not in words
         ]
-    return found
-
-
-def _parameters_of(kernel: nodes.Kernel) -> list[nodes.Formal]:
-    return [formal for formal in kernel.formals if formal.kind == "param"]
+    return unused
 
 
 def _shadowed(application: Application) -> list[Diagnostic]:
@@ -253,12 +235,11 @@ def _shadowed(application: Application) -> list[Diagnostic]:
     for enum in application.enums.values():
         places |= dict.fromkeys(enum_constants([enum]), enum.name_span)
     return [
-        Diagnostic(
+        warning(
             "shadowed-name",
             f"{noun} `{name}` hides the global of that name in kernel `{kernel.name}`",
             span,
             related=(Related(places[name], "the global one"),),
-            severity="warning",
         )
         for kernel in application.kernels.values()
         for noun, name, span in own_names(kernel)
@@ -268,37 +249,35 @@ def _shadowed(application: Application) -> list[Diagnostic]:
 
 def _unknown_arrays(application: Application, kernels: list[flow.Kernel]) -> list[Diagnostic]:
     """`to` and `from` data structures that nobody declares."""
-    found = []
+    unknown = []
     for kernel in kernels:
         node = application.kernels[kernel.name.removeprefix(application.prefix)]
         local = {f"{kernel.name}.{item.name}" for item in node.declarations if isinstance(item, nodes.Data)}
         known = {*application.data, *kernel.arrays, *local}
-        for block in blocks_in(kernel.body):
-            found += [
-                Diagnostic(
-                    "unknown-data",
-                    f"no data structure `{requirement.target}` is declared",
-                    requirement.target_span or requirement.span,
-                    hint=nearest(requirement.target, known),
-                    severity="warning",
-                )
-                for requirement in block.requirements
-                if requirement.target is not None
-                and requirement.target not in known
-                and requirement.resource not in ANY_TARGET
-            ]
-    return found
+        unknown += [
+            warning(
+                "unknown-data",
+                f"no data structure `{item.target}` is declared",
+                item.target_span or item.span,
+                hint=nearest(item.target, known),
+            )
+            for item in _requirements([kernel])
+            if item.target is not None and item.target not in known and item.resource not in ANY_TARGET
+        ]
+    return unknown
+
+
+def _requirements(kernels: list[flow.Kernel]) -> list[flow.Requirement]:
+    return [item for kernel in kernels for block in blocks_in(kernel.body) for item in block.requirements]
 
 
 def _unoffered(machine: Machine, kernels: list[flow.Kernel], sockets: Sockets) -> list[Diagnostic]:
     """Requirements that no part of the machine serves, whichever of the sockets is chosen."""
     targets = [target(machine, socket) for socket in sockets]
     return [
-        nobody_offers(requirement, targets[0])
-        for kernel in kernels
-        for block in blocks_in(kernel.body)
-        for requirement in block.requirements
-        if not any(requirement.resource in where.offers for where in targets)
+        nobody_offers(item, targets[0])
+        for item in _requirements(kernels)
+        if not any(item.resource in where.offers for where in targets)
     ]
 
 
@@ -317,12 +296,11 @@ def _unknown_memories(application: Application, machine: Machine, sockets: Socke
 
 
 def _unknown_traits(machine: Machine, kernels: list[flow.Kernel], sockets: Sockets) -> list[Diagnostic]:
-    """Traits that no component serving the resource knows: they change nothing on this machine. Caches know those that
-    say how data are touched."""
+    """Traits that no serving component knows, and that no cache reads: they change nothing on this machine."""
     offers = [target(machine, socket).offers for socket in sockets]
     of_caches = CACHE_TRAITS if any(levels_of(machine, socket) for socket in sockets) else frozenset()
     found = []
-    for requirement in (item for kernel in kernels for block in blocks_in(kernel.body) for item in block.requirements):
+    for requirement in _requirements(kernels):
         resources = [offer[requirement.resource].resource for offer in offers if requirement.resource in offer]
         for trait in requirement.traits:
             known = [name for resource in resources for name in resource.traits]
@@ -366,7 +344,7 @@ def _patterns_of_any_cache(application: Application, kernels: list[flow.Kernel])
         return run.known[expr]
 
     found: dict[Diagnostic, None] = {}
-    for requirement in (item for kernel in kernels for block in blocks_in(kernel.body) for item in block.requirements):
+    for requirement in _requirements(kernels):
         try:
             access = read_access(requirement, reader, frozenset())
             if access is not None:

@@ -1,17 +1,17 @@
-"""Every diagnostic of a file."""
+"""Every diagnostic of a file, further syntax errors behind the first one included."""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from aspenpy.answers.checks.applications import check_application
 from aspenpy.answers.checks.machines import check_machine
-from aspenpy.answers.checks.recovery import syntax_errors
 from aspenpy.language import nodes
-from aspenpy.language.diagnostics import AspenError, Diagnostic
+from aspenpy.language.diagnostics import AspenError, Diagnostic, Related
 from aspenpy.language.files import Reader
 from aspenpy.language.parser import parse_file
-from aspenpy.language.source import Source
+from aspenpy.language.source import Source, Span
 from aspenpy.models.application.dimensions import contradictions
 from aspenpy.models.application.load import assemble as assemble_application
 from aspenpy.models.machine.dimensions import contradictions as machine_contradictions
@@ -51,3 +51,73 @@ def check_source(
     if part_allowed and not any(component.type == "machine" for component in node.components):
         return warnings
     return [*machine_contradictions(node), *check_machine(assemble_machine(node, warnings))]
+
+
+# -- further syntax errors -------------------------------------------------------------------------
+#
+# The parser stops at a mistake. Here the line with the mistake is put out of the way and the file read again, as long
+# as the line is a whole declaration or a whole requirement and the next mistake lies behind it: what could be a
+# consequence of the first one is not reported.
+
+MOST_SYNTAX_ERRORS = 20
+
+_DECLARATION = re.compile(r"\s*(param|enum|data|import|property)\b")
+_REQUIREMENT = re.compile(r"\s*[A-Za-z_]\w*\s*\[")
+_STAND_IN = "flops [0]"  # a requirement that keeps its block from being empty
+
+
+def syntax_errors(source: Source, reader: Reader) -> list[Diagnostic]:
+    """The first syntax error of a file and those behind it that are surely mistakes of their own."""
+    found: list[Diagnostic] = []
+    text, reached = source.text, -1
+    while len(found) < MOST_SYNTAX_ERRORS:
+        attempt = source.with_text(text)
+        try:
+            parse_file(attempt, reader, [])
+            break
+        except AspenError as error:
+            mistake = error.diagnostics[0]
+        if mistake.span is None or mistake.span.resolve().source is not attempt or mistake.span.start <= reached:
+            return found or [mistake]
+        found.append(_in(source, mistake))
+        line = _line_of(text, mistake.span.start)
+        stand_in = _stand_in(text[slice(*line)])
+        if stand_in is None:
+            break
+        text = text[: line[0]] + stand_in + text[line[1] :]
+        reached = max(line[1], mistake.span.start)
+    return found
+
+
+def _in(source: Source, mistake: Diagnostic) -> Diagnostic:
+    """The diagnostic in the text as it was written."""
+
+    def moved(span: Span | None) -> Span | None:
+        return None if span is None else Span(source, span.start, span.end)
+
+    related = tuple(Related(moved(item.span), item.label) for item in mistake.related)
+    told: Diagnostic = mistake.replace(span=moved(mistake.span), related=related)
+    return told
+
+
+def _line_of(text: str, place: int) -> tuple[int, int]:
+    """Where the line with the mistake begins and ends: the one before, if the parser met it at a line's first word."""
+    begin = text.rfind("\n", 0, place) + 1
+    if not text[begin:place].strip():
+        earlier = text[:begin].rstrip()
+        begin = earlier.rfind("\n") + 1
+        return begin, len(earlier)
+    end = text.find("\n", place)
+    return begin, len(text) if end < 0 else end
+
+
+def _stand_in(line: str) -> str | None:
+    """As many characters that are surely right in the line's place; None where nothing is sure."""
+    code = line.partition("//")[0]
+    if any(code.count(left) != code.count(right) for left, right in ("{}", "[]", "()")):
+        return None
+    if _DECLARATION.match(code):
+        return " " * len(line)
+    if _REQUIREMENT.match(code) and len(code) >= len(_STAND_IN):
+        return _STAND_IN.ljust(len(line))
+    return None

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from aspenpy.answers.checks.powers import impossible_powers
 from aspenpy.answers.checks.values import circles, failures, start_of
+from aspenpy.answers.energy.power import power_of
 from aspenpy.answers.scope import DEFAULT_SEED, circular
 from aspenpy.cost.interconnect import concrete, interconnect_of
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import EvaluationError, evaluate_many
 from aspenpy.expr.graph import Expr
 from aspenpy.language import nodes
-from aspenpy.language.diagnostics import AspenError, Diagnostic, nearest
+from aspenpy.language.diagnostics import AspenError, Diagnostic, nearest, warning
 from aspenpy.language.lower import Origins
 from aspenpy.models.application.ranges import range_warning, ranged
-from aspenpy.models.machine.model import OWNER, Component, Machine, Property
+from aspenpy.models.machine.model import OWNER, Component, Machine
 from aspenpy.models.machine.words import WORDS
 
 
@@ -35,7 +35,13 @@ def check_machine(machine: Machine) -> list[Diagnostic]:
     ]
 
 
-def _machine_expressions(component: Component) -> Iterator[Expr]:
+def _expressions(machine: Machine) -> list[Expr]:
+    """Every expression of a machine."""
+    own = [expr for component in machine.components.values() for expr in _of_component(component)]
+    return [*machine.definitions.values(), *own]
+
+
+def _of_component(component: Component) -> Iterator[Expr]:
     yield from (part.quantity for part in component.parts)
     yield from (item.value for item in component.properties.values() if item.value is not None)
     yield from component.power.values()
@@ -44,73 +50,47 @@ def _machine_expressions(component: Component) -> Iterator[Expr]:
         yield from (trait.time for trait in resource.traits.values())
 
 
-def _words(component: Component) -> Iterator[Property]:
-    """Properties whose value is a word, not a name."""
-    return (item for item in component.properties.values() if item.name in WORDS)
-
-
 def _broken_machine_values(machine: Machine) -> list[Diagnostic]:
-    exprs = [
-        *machine.definitions.values(),
-        *(e for item in machine.components.values() for e in _machine_expressions(item)),
-    ]
-    quantities = [
-        graph.checked("quantity", part.quantity) for item in machine.components.values() for part in item.parts
-    ]
-    spans: Origins = {
-        graph.checked("quantity", part.quantity): part.span
-        for item in machine.components.values()
-        for part in item.parts
-        if part.span is not None
-    }
-    broken = [found for expr in dict.fromkeys(exprs) for found in failures(expr, machine.origins)]
-    return broken + [found for expr in dict.fromkeys(quantities) for found in failures(expr, spans)]
+    broken = [error for expr in dict.fromkeys(_expressions(machine)) for error in failures(expr, machine.origins)]
+    parts = [part for component in machine.components.values() for part in component.parts]
+    spans: Origins = {graph.checked("quantity", part.quantity): part.span for part in parts if part.span is not None}
+    quantities = dict.fromkeys(graph.checked("quantity", part.quantity) for part in parts)
+    return broken + [error for expr in quantities for error in failures(expr, spans)]
 
 
 def _ranges(machine: Machine) -> list[Diagnostic]:
     """Defaults outside the range that their parameter declares, and ranges upside down."""
-    found = []
+    outside = []
     for parameter, exprs in ranged(machine.parameters):
         try:
             values = evaluate_many(exprs, None, DEFAULT_SEED, machine.definitions)
         except EvaluationError:
-            continue  # told where the value is broken
-        found.append(range_warning(parameter, *values))
-    return [warning for warning in found if warning is not None]
+            continue  # reported where the value is broken
+        outside.append(range_warning(parameter, *values))
+    return [item for item in outside if item is not None]
 
 
 def _unknown_machine_names(machine: Machine) -> list[Diagnostic]:
     """Names in a machine that it does not define: an application might, but seldom should."""
-    exprs = [
-        *machine.definitions.values(),
-        *(expr for component in machine.components.values() for expr in _machine_expressions(component)),
-    ]
-    words = {item.value for component in machine.components.values() for item in _words(component)}
-    unknown = [
-        symbol
-        for symbol in graph.free_symbols(graph.array(exprs))
-        if symbol not in machine.definitions and symbol.payload[1] in ("", OWNER) and symbol not in words
-    ]
+    properties = [item for component in machine.components.values() for item in component.properties.values()]
+    known = {*machine.definitions, *(item.value for item in properties if item.name in WORDS)}
+    used = graph.free_symbols(graph.array(_expressions(machine)))
+    unknown = [symbol for symbol in used if symbol not in known and symbol.payload[1] in ("", OWNER)]
     return [
-        Diagnostic(
+        warning(
             "unknown-name",
             f"unknown name `{symbol.payload[0]}`",
             machine.origins.get(symbol),
             hint=nearest(symbol.payload[0], machine.declared) or "the machine does not define it",
-            severity="warning",
         )
         for symbol in sorted(unknown, key=lambda symbol: start_of(machine.origins.get(symbol)))
     ]
 
 
 def _unused_machine_parameters(machine: Machine) -> list[Diagnostic]:
-    exprs = [
-        *machine.definitions.values(),
-        *(e for item in machine.components.values() for e in _machine_expressions(item)),
-    ]
-    used = graph.free_symbols(graph.array(exprs))
+    used = graph.free_symbols(graph.array(_expressions(machine)))
     return [
-        Diagnostic("unused-parameter", f"parameter `{node.name}` is never used", node.name_span, severity="warning")
+        warning("unused-parameter", f"parameter `{node.name}` is never used", node.name_span)
         for node in machine.declared.values()
         if graph.symbol(node.name, OWNER) not in used
     ]
@@ -119,11 +99,10 @@ def _unused_machine_parameters(machine: Machine) -> list[Diagnostic]:
 def _unreachable_components(machine: Machine) -> list[Diagnostic]:
     placed = {place.component.name for place in machine.first_places()}
     return [
-        Diagnostic(
+        warning(
             "unused-component",
             f"{component.type} `{component.name}` is not part of machine `{machine.name}`",
             component.name_span,
-            severity="warning",
         )
         for component in machine.components.values()
         if component.name not in placed
@@ -134,12 +113,11 @@ def _idle_conflicts(machine: Machine) -> list[Diagnostic]:
     """Conflicts of resources that nobody offers: probably misspelt."""
     offered = {name for component in machine.components.values() for name in component.resources}
     return [
-        Diagnostic(
+        warning(
             "unknown-resource",
             f"no component offers the resource `{name}`",
             conflict.span,
             hint=nearest(name, offered),
-            severity="warning",
         )
         for component in machine.node.components
         for conflict in component.items
@@ -151,13 +129,40 @@ def _idle_conflicts(machine: Machine) -> list[Diagnostic]:
 
 def _broken_networks(machine: Machine) -> list[Diagnostic]:
     """Networks that cannot be, or have another number of nodes than the machine."""
-    found: list[Diagnostic] = []
+    errors: list[Diagnostic] = []
     for place in machine.first_places():
-        if "topology" not in place.component.properties:
-            continue
-
         try:
-            concrete(machine, interconnect_of(machine, place))
+            if "topology" in place.component.properties:
+                concrete(machine, interconnect_of(machine, place))
         except AspenError as error:
-            found += error.diagnostics
-    return found
+            errors += error.diagnostics
+    return errors
+
+
+HINTS = {
+    "design_power": "the dynamic power is the design power less the idle power: `dynamic power [95 W - 10 W]`",
+}
+"""By the law that is broken."""
+
+
+def impossible_powers(machine: Machine) -> Iterator[Diagnostic]:
+    """Powers that the energy model would refuse. A design power without idle power does no harm before that."""
+    origins: Origins = dict(machine.origins)
+    for component in machine.components.values():
+        try:
+            power = power_of(machine, component, origins)
+        except AspenError as error:
+            yield from (found for found in error.diagnostics if found.code == "power-twice")
+            continue
+        for watts in (power.static, power.dynamic):
+            if watts is not None:
+                yield from _broken(watts, machine, origins)
+
+
+def _broken(watts: Expr, machine: Machine, origins: Origins) -> Iterator[Diagnostic]:
+    """Values that fail for another reason are told where they are defined."""
+    try:
+        evaluate_many([watts], None, DEFAULT_SEED, machine.definitions)
+    except EvaluationError as error:
+        if error.node is watts and watts.kind == "checked":
+            yield Diagnostic("impossible-power", error.reason, origins.get(watts), hint=HINTS.get(str(watts.payload)))

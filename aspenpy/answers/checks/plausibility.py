@@ -13,7 +13,7 @@ from aspenpy.answers.peaks import Peak, peaks
 from aspenpy.cost.caches.level import levels_of
 from aspenpy.expr.evaluate import EvaluationError, evaluate_many
 from aspenpy.expr.graph import Expr
-from aspenpy.language.diagnostics import Diagnostic, distinct
+from aspenpy.language.diagnostics import Diagnostic, distinct, warning
 from aspenpy.language.dimensions import readable
 from aspenpy.language.source import Span
 from aspenpy.models.machine.model import Component, Machine
@@ -89,10 +89,10 @@ POWERS_OF_TWO = {("cache", "cacheline"): "B"}
 def implausible(machine: Machine) -> list[Diagnostic]:
     """A warning for every number that can hardly be meant, at its place, in the order of the file."""
     found = [
-        warning
+        item
         for node in machine.node.components
         if node.name in machine.components
-        for warning in _Component(machine, machine.components[node.name]).warnings()
+        for item in _Component(machine, machine.components[node.name]).warnings()
     ]
     return [*found, *_counts(machine), *_rates(machine), *distinct(_orders(machine))]
 
@@ -127,19 +127,19 @@ class _Component:
                 continue
             told = readable(value, limits.unit)
             if value <= 0 and limits.low > 0:
-                yield _warn("not-positive", f"{self.called(name)} is {told}", self.span(name), limits.below)
+                yield warning("not-positive", f"{self.called(name)} is {told}", self.span(name), hint=limits.below)
             elif value < limits.low:
-                yield _warn("implausibly-small", f"{self.called(name)} is {told}", self.span(name), limits.below)
+                yield warning("implausibly-small", f"{self.called(name)} is {told}", self.span(name), hint=limits.below)
             else:
                 hint = f"more than {readable(limits.high, limits.unit)} is unheard of"
-                yield _warn("implausibly-large", f"{self.called(name)} is {told}", self.span(name), hint)
+                yield warning("implausibly-large", f"{self.called(name)} is {told}", self.span(name), hint=hint)
 
     def _uneven(self) -> Iterator[Diagnostic]:
         for (kind, name), unit in POWERS_OF_TWO.items():
             value = self.values.get(name)
             if kind == self.component.type and value is not None and value > 0 and not _is_power_of_two(value):
                 message = f"{self.called(name)} is {readable(value, unit)}, which is no power of two"
-                yield _warn("no-power-of-two", message, self.span(name), "addresses are cut by bits")
+                yield warning("no-power-of-two", message, self.span(name), hint="addresses are cut by bits")
 
     def _ways(self) -> Iterator[Diagnostic]:
         """A cache consists of sets of so many lines."""
@@ -147,7 +147,7 @@ class _Component:
         capacity, line, ways = numbers
         if self.component.type == "cache" and min(numbers) > 0 and capacity % (line * ways):
             message = f"{self.called('capacity')} is no whole number of sets of {_number(ways)} lines"
-            yield _warn("uneven-sets", message, self.span("capacity"), f"a set takes {_number(line * ways)} B")
+            yield warning("uneven-sets", message, self.span("capacity"), hint=f"a set takes {_number(line * ways)} B")
 
     def _channels(self) -> Iterator[Diagnostic]:
         names = ("bandwidth", "channels", "channel_bandwidth")
@@ -159,7 +159,7 @@ class _Component:
                 f"{self.called('bandwidth')} is {readable(bandwidth, 'B/s')}, and its {_number(channels)} channels of "
                 f"{readable(each, 'B/s')} carry {readable(channels * each, 'B/s')}"
             )
-            yield _warn("above-channels", message, self.span("bandwidth"))
+            yield warning("above-channels", message, self.span("bandwidth"))
 
 
 # -- over several components -----------------------------------------------------------------------
@@ -171,7 +171,7 @@ def _counts(machine: Machine) -> Iterator[Diagnostic]:
             quantity = _value(machine, part.quantity)
             if quantity is not None and quantity <= 0:
                 message = f"{component.type} `{component.name}` has {_number(quantity)} of `{part.component}`"
-                yield _warn("none-of-it", message, part.span, "leave the line out, or write how many there are")
+                yield warning("none-of-it", message, part.span, hint="leave the line out, or write how many there are")
 
 
 def _orders(machine: Machine) -> Iterator[Diagnostic]:
@@ -203,7 +203,7 @@ def _out_of_order(order: Order, levels: list[tuple[_Component, Any]]) -> Iterato
                 f"{outer.component.type} `{outer.component.name}` {order.worse} {inner.component.type} "
                 f"`{inner.component.name}` inside it: {told}"
             )
-            yield _warn(order.code, message, outer.span(order.property), order.hint)
+            yield warning(order.code, message, outer.span(order.property), hint=order.hint)
 
 
 def _rates(machine: Machine) -> Iterator[Diagnostic]:
@@ -237,7 +237,7 @@ def _peak(known: _Component, found: list[Peak], span: Span | None) -> Iterator[D
             f"core `{known.component.name}` does {readable(best.limit, 'flop/s')}{_as(best)}, and {product} allow "
             f"{readable(allowed, 'flop/s')}"
         )
-        yield _warn("above-peak", message, span)
+        yield warning("above-peak", message, span)
 
 
 def _slower(found: list[Peak], span: Span | None) -> Iterator[Diagnostic]:
@@ -248,7 +248,9 @@ def _slower(found: list[Peak], span: Span | None) -> Iterator[Diagnostic]:
             without = rates.get(tuple(name for name in traits if name != trait))
             if trait in traits and rate is not None and without is not None and rate < without * (1 - TOLERANCE):
                 message = f"flops as {', '.join(traits)} are slower than without `{trait}`"
-                yield _warn("slower-trait", message, span, "a trait's time divides by the gain: `base/simd_width`")
+                yield warning(
+                    "slower-trait", message, span, hint="a trait's time divides by the gain: `base/simd_width`"
+                )
                 break
 
 
@@ -261,7 +263,7 @@ def _transfer(known: _Component, resource: str, found: list[Peak], span: Span | 
         f"{known.component.type} `{known.component.name}` serves {resource} at {readable(best.limit, 'B/s')}"
         f"{_as(best)}, above its bandwidth of {readable(bandwidth, 'B/s')}"
     )
-    yield _warn("above-bandwidth", message, span)
+    yield warning("above-bandwidth", message, span)
 
 
 # -- in words --------------------------------------------------------------------------------------
@@ -273,10 +275,6 @@ def _as(peak: Peak) -> str:
 
 def _number(value: Any) -> str:
     return readable(value, "")
-
-
-def _warn(code: str, message: str, span: Span | None, hint: str | None = None) -> Diagnostic:
-    return Diagnostic(code, message, span, hint=hint, severity="warning")
 
 
 def _is_power_of_two(value: Any) -> bool:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Unpack
+from typing import Literal, Unpack
 
 from aspenpy.answers.case import Case, CaseOptions
 from aspenpy.answers.energy.options import LITERAL, EnergyOptions
+from aspenpy.answers.energy.power import PowerTree
 from aspenpy.answers.energy.term import Key, Term
 from aspenpy.answers.energy.totals import EnergyTotals
-from aspenpy.answers.energy.tree import PowerTree
 from aspenpy.answers.prediction import Prediction, predict
 from aspenpy.answers.scope import as_float
 from aspenpy.expr.graph import Expr
@@ -33,8 +33,7 @@ class TermUse(Record):
 
 
 class KernelEnergy(Record):
-    """A kernel's own blocks over the whole run: calls, seconds, joules, joules by term, and the average watts in that
-    time; None where it takes none."""
+    """A kernel's own blocks over the run: calls, s, J, J by term, and average W (None where it takes no time)."""
 
     name: str
     calls: float
@@ -50,8 +49,7 @@ class KernelEnergy(Record):
 
 
 class Energy(Result):
-    """The energy of a prediction under some options. Raises AspenError where the machine declares no power for what
-    the application asks for, or a power that cannot be."""
+    """The energy of a prediction. Raises AspenError where the machine declares no power, or an impossible one."""
 
     reported_by = "energy"
 
@@ -126,8 +124,7 @@ class Energy(Result):
 
     @cached_property
     def left_out(self) -> tuple[str, ...]:
-        """Components that declare power which the embedded model does not charge: idle power beyond what the options
-        say, and dynamic power where nothing is served."""
+        """Components whose power the embedded model leaves out: idle ones elsewhere, and those that serve nothing."""
         if self.options.law != "aeem":
             return ()
         tree = self.prediction.tree
@@ -156,6 +153,47 @@ def predict_energy(
     options: EnergyOptions = LITERAL,
     **case: Unpack[CaseOptions],
 ) -> Energy:
-    """What an application draws on the machine, counted in the way of `options`; the other arguments are those of
-    `predict`."""
+    """The energy that a run consumes, counted by `options`; the other arguments are those of `predict`."""
     return Energy(predict(app, machine, **case), options)
+
+
+# -- limits ----------------------------------------------------------------------------------------
+
+
+class Verdict(Record):
+    """A limit in J (`budget`) or W (`power cap`), what is consumed, and `of` which kernel, None for the whole run."""
+
+    limit: Literal["budget", "power cap"]
+    allowed: float
+    drawn: float
+    unit: Literal["J", "W"]
+    of: str | None = None
+
+    @property
+    def holds(self) -> bool:
+        return self.drawn <= self.allowed
+
+    @property
+    def left(self) -> float:
+        """What is left, in the unit; negative where the limit does not hold."""
+        return self.allowed - self.drawn
+
+
+def within_budget(energy: Energy, joules: float) -> Verdict:
+    """Whether the run takes no more energy than that."""
+    return Verdict("budget", joules, energy.value, "J")
+
+
+def below_cap(energy: Energy, watts: float) -> Verdict:
+    """Whether no kernel draws more power than that, on average over its own time."""
+    name, drawn = strongest(energy)
+    return Verdict("power cap", watts, drawn, "W", name)
+
+
+def strongest(energy: Energy) -> tuple[str | None, float]:
+    """The kernel that draws most power, and its watts; nothing for a run that takes no time."""
+    powers = {kernel.name: kernel.power for kernel in energy.kernels if kernel.power is not None}
+    if not powers:
+        return None, 0.0
+    name = max(powers, key=powers.__getitem__)
+    return name, powers[name]

@@ -7,8 +7,8 @@ clock is lowered until none does, and the run is predicted anew at that clock. P
 from __future__ import annotations
 
 from aspenpy.answers.energy.options import LITERAL, EnergyOptions
+from aspenpy.answers.energy.power import PowerTree
 from aspenpy.answers.energy.totals import EnergyTotals
-from aspenpy.answers.energy.tree import PowerTree
 from aspenpy.answers.prediction import Prediction
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import EvaluationError, evaluate

@@ -8,7 +8,7 @@ declares no power of its own, as on the boards of accelerators, bytes are charge
 from __future__ import annotations
 
 from aspenpy.answers.ceilings import COMPUTE, Ceiling
-from aspenpy.answers.energy.tree import PowerTree
+from aspenpy.answers.energy.power import PowerTree
 from aspenpy.answers.prediction import Prediction
 from aspenpy.answers.roofline import Roofline
 from aspenpy.cost.prices import Offer

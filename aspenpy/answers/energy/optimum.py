@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from aspenpy.answers.bounds import Real
-from aspenpy.answers.energy.metrics import METRICS
 from aspenpy.answers.energy.options import LITERAL, EnergyOptions
+from aspenpy.answers.energy.totals import METRICS, energy_metric
 from aspenpy.answers.inverse import Search
 from aspenpy.answers.prediction import Prediction
 from aspenpy.expr import graph
@@ -46,7 +46,9 @@ def optimum(
     the parameter, or where it cannot be proved that all places are found."""
     if low >= high:
         fail("empty-range", f"`{parameter}` has no values from {float(low):.6g} to {float(high):.6g}")
-    expr = _metric(prediction, metric, options)
+    if metric not in METRICS:
+        fail("unknown-metric", f"there is no least `{metric}`", hint=f"it is one of {', '.join(METRICS)}")
+    expr = energy_metric(prediction.tree, metric, options)
     formula = prediction.scope.formulas([expr], [parameter])[0]
     symbol = prediction.scope.symbol(parameter)
     if symbol not in graph.free_symbols(formula):
@@ -63,12 +65,6 @@ def optimum(
     values = {place: float(at(formula, place)) for place in places}
     best = min(values, key=values.__getitem__)
     return Optimum(parameter, float(best), values[best], float(low), values[low], float(high), values[high])
-
-
-def _metric(prediction: Prediction, metric: str, options: EnergyOptions) -> Expr:
-    if metric not in METRICS:
-        fail("unknown-metric", f"there is no least `{metric}`", hint=f"it is one of {', '.join(METRICS)}")
-    return METRICS[metric](prediction.tree, options)
 
 
 def _turns(formula: Expr, symbol: Expr, low: Real, high: Real, at: Callable[[Expr, Real], Real]) -> list[Real]:

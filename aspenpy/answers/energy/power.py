@@ -1,4 +1,5 @@
-"""Power: the watts that the components of a machine declare, idle and on top of that at full load.
+"""Power: the watts that the components of a machine declare, idle and on top of that at full load, and the tree of
+those components: how many there are, and which of them consumes energy for which.
 
 They are declared by `static power [..]` and `dynamic power [..]`, or by the properties `idle` and `tdp`, of which the
 second is what full load draws in all (Umar, dissertation 2018, equation 3.6).
@@ -6,15 +7,19 @@ second is what full load draws in all (Umar, dissertation 2018, equation 3.6).
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Literal, NoReturn
 
+from aspenpy.cost.compute import target
+from aspenpy.cost.prices import Offer, RequirementCost
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.language import nodes
 from aspenpy.language.diagnostics import Related, fail
 from aspenpy.language.lower import Origins
 from aspenpy.language.source import Span
-from aspenpy.models.machine.model import Component, Machine
+from aspenpy.models.machine.model import Component, Machine, Place
 from aspenpy.record import Record
 
 Kind = Literal["static", "dynamic"]
@@ -23,8 +28,7 @@ HOW = "write `static power [10 W]` and `dynamic power [120 W]`, or the propertie
 
 
 class Power(Record):
-    """What one component of a kind draws, in watts: `static` always, `dynamic` on top of that at full load. None
-    where the machine does not say."""
+    """Watts of one component: `static` always, `dynamic` on top at full load. None where the machine does not say."""
 
     component: Component
     static: Expr | None
@@ -37,14 +41,8 @@ class Power(Record):
         return self.static is not None or self.dynamic is not None
 
 
-def powers(machine: Machine, origins: Origins) -> dict[str, Power]:
-    """The power of every component by its name. Values that a power may not have are refused when they are asked for;
-    `origins` learns where they are written."""
-    return {name: power_of(machine, component, origins) for name, component in machine.components.items()}
-
-
 def power_of(machine: Machine, component: Component, origins: Origins) -> Power:
-    """The power of one component. Raises AspenError where it is declared twice, or its `tdp` without idle power."""
+    """The power of a component. Raises AspenError where it is declared twice, or its `tdp` without idle power."""
     node = next(node for node in reversed(machine.node.components) if node.name == component.name)
     spans: dict[str, Span | None] = {item.kind: item.span for item in node.items if isinstance(item, nodes.PowerDraw)}
     watts: dict[str, Expr] = dict(component.power)
@@ -85,3 +83,115 @@ def _checked(law: str, watts: Expr | None, span: Span | None, origins: Origins) 
     if span is not None:
         origins[found] = span
     return found
+
+
+MEMORY, LINK, INTERCONNECT = "memory", "link", "interconnect"  # types of components whose power the law tells apart
+
+
+class PowerTree:
+    """A machine as its energy model sees it; `origins` learns where the watts are written."""
+
+    def __init__(self, machine: Machine, socket: str | None, origins: Origins) -> None:
+        self.machine = machine
+        self.origins = origins
+        self.powers = {name: power_of(machine, item, origins) for name, item in machine.components.items()}
+        self.offers = dict(target(machine, socket).offers)
+        self.places = {place.path: place for place in machine.first_places(socket)}
+        self.socket = next((item for item in self.places.values() if item.component.name == socket), None)
+
+    def power(self, place: Place) -> Power:
+        return self.powers[place.component.name]
+
+    def in_socket(self, place: Place) -> bool:
+        """Whether it is the socket or a part of it. A machine without sockets is one itself, but for its network."""
+        if self.socket is None:
+            return place.component.type != INTERCONNECT
+        return place.path[: len(self.socket.path)] == self.socket.path
+
+    def in_one_socket(self, place: Place) -> Expr:
+        """How many of it one socket has; of what stands beside the sockets, one."""
+        if not self.in_socket(place):
+            return graph.ONE
+        return place.count if self.socket is None else graph.div(place.count, self.socket.count)
+
+    @cached_property
+    def cores(self) -> Place:
+        """What does the flops; raises AspenError where nothing does."""
+        offer = self.offers.get("flops")
+        if offer is None:
+            self._refuse("no core: nothing on it offers `flops`")
+        return offer.place
+
+    def drawing(self, offer: Offer) -> Place | None:
+        """The component whose power at load goes into serving a resource: itself, or the nearest around it that
+        declares what load adds, within the socket if it is in one. A memory without power of its own draws from its
+        socket, as those on the boards of accelerators do. A link draws no more than what it declares."""
+        place = offer.place
+        half = self.power(place)
+        if place.component.type == MEMORY and half.declared and (half.static is None or half.dynamic is None):
+            self.refuse_missing(place.component, "dynamic" if half.dynamic is None else "static", offer)
+        found = self._nearest(offer)
+        if found is None and place.component.type != LINK:
+            culprit = place if self.socket is None or not self.in_socket(place) else self.socket
+            self.refuse_missing(culprit.component, "dynamic", offer)
+        return found
+
+    def _nearest(self, offer: Offer) -> Place | None:
+        place = offer.place
+        around = [place] if place.component.type in (LINK, INTERCONNECT) else list(self._upwards(place))
+        return next((item for item in around if self.power(item).dynamic is not None), None)
+
+    @cached_property
+    def never_drawn(self) -> list[Place]:
+        """Components that declare what load adds, where no load can be: whatever is served, others are nearer."""
+        drawing = {found.path for offer in self.offers.values() if (found := self._nearest(offer)) is not None}
+        return [
+            item for item in self.places.values() if self.power(item).dynamic is not None and item.path not in drawing
+        ]
+
+    def declared_property(self, name: str, law: str = "power") -> tuple[Place, Expr]:
+        """A property that the socket, or the machine if it has none, has to declare, refused where it breaks the law;
+        with the component that declares it."""
+        place = self.socket or self.places[(self.machine.root.name,)]
+        found = place.component.properties.get(name)
+        if found is None or found.value is None:
+            message = f"{place.component.type} `{place.component.name}` declares no `{name}`"
+            hint = f"write `property {name} [..]` in it, with its unit"
+            fail("no-power", message, place.component.name_span, hint=hint)
+        value = graph.checked(law, found.symbol)
+        if found.span is not None:
+            self.origins[value] = found.span
+        return place, value
+
+    def memory_seconds(self, item: RequirementCost) -> Expr:
+        """How long a requirement of one instance keeps its memory busy at the memory's own rate, whatever traits say.
+        Where its data go through caches, that is what they fetch and write back."""
+        if item.traffic is None:
+            return item.base
+        parts = (("loads", item.traffic.read_bytes), ("stores", item.traffic.written_bytes))
+        memory = f"{item.offer.place.component.name}." if item.offer is not None and item.offer.alias else ""
+        served = [
+            (self.offers[memory + name].resource, amount) for name, amount in parts if memory + name in self.offers
+        ]
+        return graph.add(*(graph.substitute([by.time], {by.argument: amount})[0] for by, amount in served))
+
+    def _upwards(self, place: Place) -> Iterator[Place]:
+        """The component, and those around it as far as its socket."""
+        for length in range(len(place.path), 0, -1):
+            around = self.places[place.path[:length]]
+            yield around
+            if self.socket is not None and around.path == self.socket.path:
+                return
+
+    def refuse_missing(self, component: Component, kind: str, offer: Offer | None = None) -> NoReturn:
+        """Says whose power is missing, and for what."""
+        message = f"{component.type} `{component.name}` declares no {kind} power, so the energy is unknown"
+        related: tuple[Related, ...] = ()
+        if offer is not None and offer.resource.name_span is not None:
+            server = offer.place.component
+            text = f"which `{server.name}` needs to serve `{offer.resource.name}`"
+            related = (Related(offer.resource.name_span, text),)
+        fail("no-power", message, component.name_span, related=related, hint=HOW)
+
+    def _refuse(self, what: str) -> NoReturn:
+        fail("no-power", f"machine `{self.machine.name}` has {what}", self.machine.root.name_span)

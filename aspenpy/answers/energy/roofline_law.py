@@ -13,8 +13,8 @@ from typing import Literal
 
 from aspenpy.answers.energy.messages import adapter_seconds
 from aspenpy.answers.energy.options import EnergyOptions
+from aspenpy.answers.energy.power import INTERCONNECT, PowerTree
 from aspenpy.answers.energy.term import Cause, Key, Term
-from aspenpy.answers.energy.tree import INTERCONNECT, PowerTree
 from aspenpy.cost.cost import CostTree
 from aspenpy.cost.prices import BlockCost, RequirementCost
 from aspenpy.expr import graph

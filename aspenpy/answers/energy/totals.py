@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from functools import cached_property
+from typing import Any
 
 from aspenpy.answers.energy.aeem import Aeem
-from aspenpy.answers.energy.conversion import losses
 from aspenpy.answers.energy.options import LITERAL, EnergyOptions, refuse_unknown
 from aspenpy.answers.energy.power import HOW
 from aspenpy.answers.energy.roofline_law import RooflineLaw
 from aspenpy.answers.energy.term import Key, Law, Term
-from aspenpy.cost.cost import CostTree, busy_times
-from aspenpy.cost.prices import slowest
+from aspenpy.answers.timed import TimedLeaf
+from aspenpy.cost.cost import CostTree
+from aspenpy.cost.prices import BlockCost
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import fail
 from aspenpy.language.lower import carry_origin
 from aspenpy.models.application import flow
-from aspenpy.models.application.total import RUNTIME, Leaf, Total, Totals, added, run_totals, scaled, summed
+from aspenpy.models.application.total import Total, Totals, run_totals, summed
 
 LAWS: dict[str, type[Aeem] | type[RooflineLaw]] = {"aeem": Aeem, "roofline": RooflineLaw}  # by the name of the option
 
@@ -86,30 +88,66 @@ class Needed(Total):
     term: Key
 
 
-class _Amounts(Leaf):
-    """What the terms need; kernels are told apart only with `apart`. Branches that overlap take the
-    time of the slowest group of resources: what is consumed all the time is scaled to that."""
+class _Amounts(TimedLeaf):
+    """What the terms need; kernels are told apart only with `apart`."""
 
     def __init__(self, totals: EnergyTotals, apart: bool) -> None:
-        self.tree = totals.tree
+        super().__init__(totals.tree)
         self.law = totals.law
         self.apart = apart
 
-    def block(self, block: flow.Block, kernel: flow.Kernel) -> Totals:
-        cost = self.tree.blocks[block]
+    def of_block(self, cost: BlockCost, kernel: flow.Kernel) -> Totals:
         name = kernel.name if self.apart else ""
-        amounts: Totals = {Needed(name, key): worth for key, worth in self.law.amounts(cost).items()}
-        return {**busy_times(cost), RUNTIME: cost.time, **amounts}
+        return {Needed(name, key): worth for key, worth in self.law.amounts(cost).items()}
 
-    def parallel(self, node: flow.Parallel, kernel: flow.Kernel, branches: list[Totals]) -> Totals:
-        together = added(branches)
-        if not self.tree.overlaps(node) or RUNTIME not in together:
-            return together
-        time, in_turn = slowest(self.tree.groups(together)), together[RUNTIME]
-        share = graph.if_else(graph.compare("==", in_turn, graph.ZERO), graph.ONE, graph.div(time, in_turn))
-        elapsed = {
-            key: worth
-            for key, worth in together.items()
-            if isinstance(key, Needed) and self.law.terms[key.term].elapsed
-        }
-        return {**together, **scaled(share, elapsed), RUNTIME: time}
+    def goes_with_time(self, key: Any) -> bool:
+        return isinstance(key, Needed) and self.law.terms[key.term].elapsed
+
+
+# -- what a machine loses on the way to its components -------------------------------------------------------------
+
+
+def losses(tree: CostTree, terms: Mapping[Key, Term]) -> dict[Key, dict[Key, Expr]]:
+    """For each component that converts, the joules that are lost there for each joule of a term.
+
+    A component may declare `property efficiency [0.94]`: of each joule that comes in, so much comes out, and the rest
+    is consumed on top of what the component and all in it consume. Supplies inside of others multiply.
+    """
+    efficiency = _efficiencies(tree)
+    lost: dict[Key, dict[Key, Expr]] = {}
+    for key, term in terms.items():
+        drawn = graph.ONE
+        for name in reversed(term.path):
+            if name in efficiency:
+                fed = graph.div(drawn, efficiency[name])
+                lost.setdefault(Key("conversion", name), {})[key] = graph.sub(fed, drawn)
+                drawn = fed
+    return lost
+
+
+def _efficiencies(tree: CostTree) -> dict[str, Expr]:
+    values = {}
+    for name, component in tree.machine.components.items():
+        declared = component.properties.get("efficiency")
+        if declared is not None and declared.value is not None:
+            values[name] = graph.checked("efficiency", declared.symbol)
+            if declared.span is not None:
+                tree.origins[values[name]] = declared.span
+    return values
+
+
+# -- metrics -------------------------------------------------------------------------------------------------------
+
+METRICS: dict[str, Callable[[Expr, Expr], Expr]] = {
+    "energy": lambda energy, runtime: energy,
+    "power": graph.div,
+    "edp": graph.mul,
+    "ed2p": lambda energy, runtime: graph.mul(energy, graph.power(runtime, 2)),
+}
+"""From energy and runtime: joules, watts on average, joule seconds, and joule seconds squared (Gonzalez and Horowitz,
+1996)."""
+
+
+def energy_metric(tree: CostTree, metric: str, options: EnergyOptions = LITERAL) -> Expr:
+    """One of `METRICS` in the symbols of the models, for whoever sweeps, derives or compiles it."""
+    return METRICS[metric](EnergyTotals(tree, options).energy, tree.runtime)

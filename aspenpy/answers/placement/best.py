@@ -173,8 +173,7 @@ class _Chooser:
     # -- where that is too much ------------------------------------------------------------------
 
     def _improved(self) -> tuple[Sockets, float]:
-        """The best that one kernel, or all that touch one data structure, on another socket no longer make better, from
-        where as much as possible is on one socket."""
+        """Hill climbing from all kernels on one socket: single kernels, or all that touch one data structure, move."""
         starts = [
             {name: socket if socket in able else able[0] for name, able in self.options.items()}
             for socket in self.order

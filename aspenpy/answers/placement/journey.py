@@ -121,8 +121,7 @@ class Journey:
         return self.done[key]
 
     def walk(self, node: flow.Flow, scene: Scene, state: State) -> Found:
-        """One execution of a flow that begins with the data where `state` says; what it does not name is where it was
-        made."""
+        """One execution of a flow, with data where `state` says; data not named there are at their first place."""
         rule: Callable[[Journey, Any, Scene, State], Found] = _RULES[type(node)]
         return rule(self, node, scene, state)
 

@@ -54,8 +54,7 @@ def _memory(socket: str, where: Target) -> tuple[str, ...]:
 
 
 def way(held: int, memory: int) -> Iterator[tuple[int, int]]:
-    """The hops by which data that some memories hold (a bit each) get to another: by the host, if it does not have
-    them yet."""
+    """The hops, through the host, by which data held by some memories (a bit each) get to another."""
     if held >> memory & 1:
         return
     if not held >> HOST & 1:

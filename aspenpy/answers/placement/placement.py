@@ -28,8 +28,7 @@ from aspenpy.tables.result import Result
 
 
 class KernelPlace(Record):
-    """A kernel over the whole run: its socket, how often it ran, seconds in its own blocks, and what had to be moved
-    for it: bytes and seconds."""
+    """A kernel over the run: socket, calls, seconds in its own blocks, and the bytes and seconds moved for it."""
 
     name: str
     socket: str
@@ -40,8 +39,7 @@ class KernelPlace(Record):
 
 
 class Move(Record):
-    """A data structure that goes from the memory of one socket to another's, over the whole run: how often, how many
-    bytes in all, and seconds."""
+    """A data structure moved between the memories of two sockets: how often, bytes in all, and seconds."""
 
     data: str
     source: str

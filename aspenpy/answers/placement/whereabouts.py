@@ -42,8 +42,7 @@ def _known(where: Whereabouts, condition: Expr, truth: bool) -> Whereabouts:
 
 
 def touched(where: Whereabouts, memory: int, writes: bool) -> tuple[Whereabouts, Moves]:
-    """Where it is after a socket with that memory has touched it, and how it got there. Every memory on the way keeps a
-    copy; what is written is only where it was."""
+    """Where data are after a socket touched them, and the moves. Memories on the way keep copies unless it writes."""
     if isinstance(where, Fork):
         holds, if_so = touched(where.holds, memory, writes)
         fails, if_not = touched(where.fails, memory, writes)

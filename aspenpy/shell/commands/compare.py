@@ -7,7 +7,7 @@ from argparse import Namespace
 from aspenpy.answers.prediction import predict
 from aspenpy.language.axis import interval
 from aspenpy.models.machine.model import Machine
-from aspenpy.report.comparison_picture import draw
+from aspenpy.report.comparison import draw
 from aspenpy.shell.entry import case_of_arguments, machine_named
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.output import answer

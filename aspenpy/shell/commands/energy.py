@@ -5,16 +5,15 @@ from __future__ import annotations
 from argparse import Namespace
 
 from aspenpy.answers.case import Case
-from aspenpy.answers.energy.account import Energy
+from aspenpy.answers.energy.account import Energy, below_cap, within_budget
 from aspenpy.answers.energy.cap import capped
 from aspenpy.answers.energy.hardware import hardware_peaks
-from aspenpy.answers.energy.limits import below_cap, within_budget
 from aspenpy.answers.energy.optimum import Optimum, optimum
 from aspenpy.answers.energy.options import CHOICES, EnergyOptions
 from aspenpy.answers.prediction import predict
 from aspenpy.language.axis import interval
 from aspenpy.language.dimensions import JOULES, WATTS
-from aspenpy.report.energy_picture import draw
+from aspenpy.report.energy import draw
 from aspenpy.shell.entry import case_of_arguments
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.output import answer

@@ -5,8 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 
 from aspenpy.language.files import require_writable, write_whole
-from aspenpy.report.fit import percent
-from aspenpy.report.fit_picture import draw
+from aspenpy.report.fit import draw, percent
 from aspenpy.shell.commands.fmt import standard_input
 from aspenpy.shell.entry import case_of_arguments
 from aspenpy.shell.output import answer

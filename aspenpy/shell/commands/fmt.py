@@ -97,8 +97,7 @@ def _difference(source: Source, text: str) -> str:
 
 
 def replace(path: Path, text: str) -> None:
-    """Puts a new text in the place of a file, or makes it: all of it or, if that fails, nothing. Links and the mode
-    stay."""
+    """Replaces or makes a file: completely, or not at all if that fails. Links and the mode stay."""
     import os
 
     target = path.resolve()

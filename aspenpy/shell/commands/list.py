@@ -9,7 +9,7 @@ from aspenpy.expr import graph
 from aspenpy.expr.evaluate import EvaluationError, evaluate, evaluate_many
 from aspenpy.language.axis import ends
 from aspenpy.language.diagnostics import nearest
-from aspenpy.language.lower import Lowering, constant
+from aspenpy.language.lower import Lowering
 from aspenpy.language.parser import parse_expression
 from aspenpy.models.library import find, load_machine, names
 from aspenpy.models.machine.header import Header
@@ -18,6 +18,7 @@ from aspenpy.report.library import Wanted, report, sources
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.output import emit_json, show
 from aspenpy.shell.parser import TABLE_OR_JSON, Examples, choice, option
+from aspenpy.shell.quantity import constant_or_failure
 from aspenpy.tables.data import objects
 
 EXAMPLES: Examples = (
@@ -46,9 +47,8 @@ OPTIONS = (
 def run(arguments: Namespace) -> int:
     asked = any(getattr(arguments, name) is not None for name in FILTERS)
     if asked and arguments.kind != "machines":
-        raise CommandError(
-            "--kind, --vendor, --year, --cores and --memory choose among machines: aspenpy list machines"
-        )
+        options = "--kind, --vendor, --year, --cores and --memory"
+        raise CommandError(f"{options} choose among machines: aspenpy list machines")
     found = report(arguments.kind, sources(arguments.kind, _wanted(arguments) if asked else None))
     if arguments.format == "json":
         emit_json(objects(found.tables("json")[0]))
@@ -63,11 +63,9 @@ class Interval(NamedTuple):
     low: Any
     high: Any
 
-    def __contains__(self, value: object) -> bool:
-        number: Any = value
-        return number is not None and not (
-            (self.low is not None and number < self.low) or (self.high is not None and number > self.high)
-        )
+    def holds(self, value: Any) -> bool:
+        above = self.low is None or (value is not None and value >= self.low)
+        return value is not None and above and (self.high is None or value <= self.high)
 
 
 def _wanted(arguments: Namespace) -> Wanted:
@@ -79,9 +77,9 @@ def _wanted(arguments: Namespace) -> Wanted:
         return (
             arguments.machine_kind in (None, header.kind)
             and (vendor is None or (header.vendor or "").lower() == vendor)
-            and (year is None or header.year in year)
-            and (cores is None or _in_all(name, "core") in cores)
-            and (memory is None or _in_all(name, "memory", "capacity") in memory)
+            and (year is None or year.holds(header.year))
+            and (cores is None or cores.holds(_in_all(name, "core")))
+            and (memory is None or memory.holds(_in_all(name, "memory", "capacity")))
         )
 
     return wanted
@@ -98,8 +96,7 @@ def _vendor(text: str) -> str:
 
 
 def _in_all(name: str, kind: str, measure: str | None = None) -> Any:
-    """How many components of a type a machine has, or how much of a property they have together; None where the
-    machine alone does not tell it."""
+    """The number of components of a type, or the sum of their `measure`; None where the machine leaves it open."""
     machine = load_machine(name)
     terms = []
     for place in machine.places():
@@ -128,14 +125,7 @@ def _interval(name: str, text: str | None) -> Interval | None:
 
 
 def _number(name: str, text: str) -> Any:
-    def resolve(node: Any) -> Any:
-        return constant(node.name) or _refuse(name, text)
-
     try:
-        return evaluate(Lowering(resolve, {})(parse_expression(text.strip(), f"<--{name}>")), {})
+        return evaluate(Lowering(constant_or_failure, {})(parse_expression(text.strip(), f"<--{name}>")), {})
     except EvaluationError:
-        _refuse(name, text)
-
-
-def _refuse(name: str, text: str) -> Any:
-    raise CommandError(f"--{name}: `{text.strip()}` is no number")
+        raise CommandError(f"--{name}: `{text.strip()}` is no number") from None

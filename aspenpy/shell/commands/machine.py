@@ -87,8 +87,7 @@ def _refuse_name(name: str, text: str) -> None:
 
 
 def _diagnostics(arguments: Namespace) -> Iterator[Diagnostic]:
-    """What `aspenpy check` says of each machine, and its implausible numbers. In a folder, applications and parts of
-    machines are passed by."""
+    """What `aspenpy check` reports of each machine, and implausible numbers. Folders may hold other models."""
     for name in arguments.names:
         try:
             files = list(files_in([str(path_of(name))]))

@@ -7,7 +7,7 @@ from argparse import Namespace
 from aspenpy.answers.network import Network
 from aspenpy.cost.network.collectives import COLLECTIVES
 from aspenpy.models.library import load_machine
-from aspenpy.report.network_picture import draw
+from aspenpy.report.network import draw
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.output import answer
 from aspenpy.shell.parser import ONE_MACHINE, OUTSIDE, TABLE_OR_JSON, Examples, option, picture, repeated, settings_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 
 from aspenpy.language.diagnostics import distinct
-from aspenpy.report.front_picture import draw
+from aspenpy.report.optimum import draw
 from aspenpy.report.optimum import report as reported
 from aspenpy.shell.commands.sensitivity import varied, vary
 from aspenpy.shell.entry import case_of_arguments, machine_named

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from aspenpy.language.diagnostics import Diagnostic
 from aspenpy.language.files import require_writable
+from aspenpy.report.reuse import draw
 from aspenpy.report.reuse import report as reported
-from aspenpy.report.reuse_picture import draw
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.output import emit, emit_json, report, show
 from aspenpy.shell.parser import TABLE_OR_JSON, Examples, choice, option, picture, repeated

@@ -7,7 +7,7 @@ from argparse import Namespace
 from aspenpy.answers.energy.options import EnergyOptions
 from aspenpy.language.axis import ends, literal
 from aspenpy.language.source import Span, listed
-from aspenpy.report.scaling_picture import draw
+from aspenpy.report.scaling import draw
 from aspenpy.shell.entry import case_of_arguments
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.output import answer

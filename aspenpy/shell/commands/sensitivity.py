@@ -6,8 +6,8 @@ from argparse import Namespace
 
 from aspenpy.answers.metrics import metric
 from aspenpy.cost.mapper import warnings_of
+from aspenpy.report.sensitivity import draw
 from aspenpy.report.sensitivity import report as reported
-from aspenpy.report.sensitivity_picture import draw
 from aspenpy.shell.entry import case_of_arguments, machine_named
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.output import answer

@@ -7,8 +7,7 @@ from argparse import Namespace
 
 from aspenpy.language.axis import Axis, parsed
 from aspenpy.language.dimensions import UNITS
-from aspenpy.report.sweep import summed_up
-from aspenpy.report.sweep_picture import draw
+from aspenpy.report.sweep import draw, summed_up
 from aspenpy.shell.entry import case_of_arguments, machine_named
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.output import answer
@@ -153,8 +152,7 @@ def _bytes(text: str) -> int:
 
 
 def _swept(run: Run, memory: int, arguments: Namespace) -> tuple[SweepResult | None, Summary]:
-    """Computes all points, and writes them to `--output` if there is one. The result is None where it takes more than
-    the memory allowed."""
+    """Computes all points, writes them to `--output` if given; the result is None where `--memory` is too small."""
     study = run.study
     fits = result_bytes(study) <= memory
     store = None

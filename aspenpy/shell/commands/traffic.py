@@ -6,7 +6,7 @@ from argparse import Namespace
 
 from aspenpy.answers.prediction import predict
 from aspenpy.answers.traffic import Traffic
-from aspenpy.report.traffic_picture import draw
+from aspenpy.report.traffic import draw
 from aspenpy.shell.entry import case_of_arguments
 from aspenpy.shell.output import answer
 from aspenpy.shell.parser import ALL_FORMATS, MODEL, OUTSIDE, SEED, SOCKET, VALUES, Examples, machine, picture

@@ -55,9 +55,8 @@ def _present(name: Span, state: State) -> dict[str, Expression]:
 
 def _require_parameter(name: Span, state: State) -> None:
     if name.text() in state.names:
-        fail(
-            "own-name", f"`{name.text()}` is a name of this session", name, hint=f"let {name.text()} = ... redefines it"
-        )
+        hint = f"let {name.text()} = ... redefines it"
+        fail("own-name", f"`{name.text()}` is a name of this session", name, hint=hint)
     symbol_at(name, state)
 
 
@@ -68,13 +67,8 @@ def unset(session: Conversation, rest: Span) -> Answer:
         if not part.text():
             expected("the name of a parameter", part, UNSET)
         if part.text() not in settings:
-            what = "set: " + ", ".join(settings) if settings else "set"
-            fail(
-                "not-set",
-                f"`{part.text()}` is not set",
-                part,
-                hint=f"write `{UNSET}`; {'these are' if settings else 'nothing is'} {what}",
-            )
+            known = f"these are set: {', '.join(settings)}" if settings else "nothing is set"
+            fail("not-set", f"`{part.text()}` is not set", part, hint=f"write `{UNSET}`; {known}")
         del settings[part.text()]
     return session.change(rest, session.state.changed(set=settings))
 
@@ -132,15 +126,10 @@ def machine(session: Conversation, rest: Span) -> Answer:
 def socket(session: Conversation, rest: Span) -> Answer:
     """Goes to another kind of socket of the machine."""
     machine = session.state.required_machine
-    sockets = machine.sockets
-    if rest.text() not in sockets:
-        what = f"the sockets of `{machine.name}` are {', '.join(sockets)}" if sockets else "it has no sockets"
-        fail(
-            "unknown-socket",
-            f"machine `{session.state.required_machine.name}` has no socket `{rest.text()}`",
-            rest,
-            hint=what,
-        )
+    if rest.text() not in machine.sockets:
+        known = f"the sockets of `{machine.name}` are {', '.join(machine.sockets)}"
+        message = f"machine `{machine.name}` has no socket `{rest.text()}`"
+        fail("unknown-socket", message, rest, hint=known if machine.sockets else "it has no sockets")
     return session.change(rest, session.state.changed(socket=rest.text()))
 
 

@@ -17,13 +17,14 @@ Words = Literal["names", "parameters", "settings", "machines", "sockets", "kerne
 
 
 class Command(Record):
-    """What it is for, how it is written with an example, and the function that answers what stands behind it."""
+    """What a command is for, the function that answers it, how it is written (without, by its name alone), an example
+    (without, as it is written), and the words that complete it."""
 
     purpose: str
-    usage: str
-    example: str
     run: Callable[[Conversation, Span], Answer]
-    completed_by: Words = "names"
+    usage: str = ""
+    example: str = ""
+    completed_by: Words = "nothing"
 
 
 def help_(session: Conversation, rest: Span) -> Answer:
@@ -36,8 +37,9 @@ def help_(session: Conversation, rest: Span) -> Answer:
     if name not in COMMANDS:
         fail("unknown-command", f"there is no command `{name}`", rest, hint=nearest(name, COMMANDS))
     item = COMMANDS[name]
-    facts = (("written", item.usage), ("such as", item.example))
-    return Answer((Title(f"{name}: {item.purpose}"), Table((Column(""), Column("", wrapped=True)), facts)))
+    usage = item.usage or name
+    rows = (("written", usage), ("such as", item.example or usage))
+    return Answer((Title(f"{name}: {item.purpose}"), Table((Column(""), Column("", wrapped=True)), rows)))
 
 
 def quit_(session: Conversation, rest: Span) -> Answer:
@@ -46,50 +48,55 @@ def quit_(session: Conversation, rest: Span) -> Answer:
 
 
 COMMANDS: dict[str, Command] = {
-    "set": Command("gives parameters other values", changes.SET, "set n=2*n, m=1e6", changes.set_, "names"),
+    "set": Command("gives parameters other values", changes.set_, changes.SET, "set n=2*n, m=1e6", "names"),
     "unset": Command(
-        "gives parameters the values of the models again", changes.UNSET, "unset n", changes.unset, "settings"
+        "gives parameters the values of the models again", changes.unset, changes.UNSET, "unset n", "settings"
     ),
-    "let": Command("defines a name for the lines behind", changes.LET, "let rate = flops/runtime", changes.let),
+    "let": Command(
+        "defines a name for the lines behind", changes.let, changes.LET, "let rate = flops/runtime", "names"
+    ),
     "free": Command(
-        "chooses the parameters that formulas keep", "free NAME, ...", "free n", changes.free, "parameters"
+        "chooses the parameters that formulas keep", changes.free, "free NAME, ...", "free n", "parameters"
     ),
-    "machine": Command("goes to another machine", changes.MACHINE, "machine haswell", changes.machine, "machines"),
-    "socket": Command("goes to another kind of socket", "socket S", "socket nvidia_m2090", changes.socket, "sockets"),
-    "kernel": Command("predicts another kernel", "kernel K", "kernel main", changes.kernel, "kernels"),
-    "baseline": Command(
-        "compares with what is predicted now, from here on", "baseline", "baseline", changes.baseline, "nothing"
-    ),
-    "undo": Command("takes the last change back", "undo", "undo", changes.undo, "nothing"),
-    "redo": Command("makes it again", "redo", "redo", changes.redo, "nothing"),
-    "history": Command("lists the changes", "history", "history", changes.history, "nothing"),
+    "machine": Command("goes to another machine", changes.machine, changes.MACHINE, "machine haswell", "machines"),
+    "socket": Command("goes to another kind of socket", changes.socket, "socket S", "socket nvidia_m2090", "sockets"),
+    "kernel": Command("predicts another kernel", changes.kernel, "kernel K", "kernel main", "kernels"),
+    "baseline": Command("compares with what is predicted now, from here on", changes.baseline),
+    "undo": Command("takes the last change back", changes.undo),
+    "redo": Command("makes it again", changes.redo),
+    "history": Command("lists the changes", changes.history),
     "show": Command(
-        "the prediction, or values of expressions", "show [EXPR, ...]", "show flops/runtime, n", questions.show
+        "the prediction, or values of expressions", questions.show, "show [EXPR, ...]", "show flops/runtime, n", "names"
     ),
-    "expr": Command("a formula in the free parameters", "expr [EXPR]", "expr flops/bytes", questions.expr),
-    "diff": Command("the derivative by a parameter", "diff [EXPR by] NAME", "diff n", questions.diff),
+    "expr": Command("a formula in the free parameters", questions.expr, "expr [EXPR]", "expr flops/bytes", "names"),
+    "diff": Command("the derivative by a parameter", questions.diff, "diff [EXPR by] NAME", "diff n", "names"),
     "solve": Command(
-        "where an equation holds", "solve EXPR = EXPR for NAME[=LOW..HIGH]", "solve runtime = 1 for n", questions.solve
+        "where an equation holds",
+        questions.solve,
+        "solve EXPR = EXPR for NAME[=LOW..HIGH]",
+        "solve runtime = 1 for n",
+        "names",
     ),
     "plot": Command(
-        "a curve over a parameter", "plot [EXPR over] NAME[=LOW..HIGH]", "plot n=1..1e6:log", questions.plot
+        "a curve over a parameter", questions.plot, "plot [EXPR over] NAME[=LOW..HIGH]", "plot n=1..1e6:log", "names"
     ),
     "sweep": Command(
         "a table of values over parameters",
+        questions.sweep,
         "sweep [EXPR, ... over] NAME[=LOW..HIGH], ...",
         "sweep runtime, flops over n=1..10:whole",
-        questions.sweep,
+        "names",
     ),
     "compare": Command(
-        "this machine beside others", questions.COMPARE, "compare haswell over n=1..1e6", questions.compare, "machines"
+        "this machine beside others", questions.compare, questions.COMPARE, "compare haswell over n=1..1e6", "machines"
     ),
     "explain": Command(
-        "the chain behind the runtime", "explain [KERNEL]", "explain main", questions.explain, "kernels"
+        "the chain behind the runtime", questions.explain, "explain [KERNEL]", "explain main", "kernels"
     ),
-    "profile": Command("where the time goes", "profile [calls]", "profile", questions.profile, "nothing"),
-    "count": Command("how much is asked for", "count [RESOURCE]", "count flops", questions.count, "resources"),
+    "profile": Command("where the time goes", questions.profile, "profile [calls]", "profile"),
+    "count": Command("how much is asked for", questions.count, "count [RESOURCE]", "count flops", "resources"),
     "help": Command(
-        "says this; behind it a command, what that one takes", "help [COMMAND]", "help solve", help_, "commands"
+        "says this; behind it a command, what that one takes", help_, "help [COMMAND]", "help solve", "commands"
     ),
-    "quit": Command("ends the session", "quit", "quit", quit_, "nothing"),
+    "quit": Command("ends the session", quit_),
 }

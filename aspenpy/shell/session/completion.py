@@ -13,7 +13,6 @@ from aspenpy.shell.session.state import State
 
 def completions(state: State, before: str) -> list[str]:
     """The words that begin as the text ends, sorted: commands in the first place, behind one what belongs there."""
-
     started = re.search(r"[\w.:]*$", before)
     beginning = started[0] if started else ""
     first, *rest = before.lstrip().split(maxsplit=1)[:2] or [""]
@@ -25,25 +24,16 @@ def completions(state: State, before: str) -> list[str]:
 
 
 def _names(state: State) -> list[str]:
-    return [*_parameters(state), *state.names, *metrics(state.prediction), *_members(state)]
+    members = [member for enum in state.application.enums.values() for member in enum.members]
+    return [*_parameters(state), *state.names, *metrics(state.prediction), *members]
 
 
 def _parameters(state: State) -> list[str]:
+    """Of a name that both models have, that of the application is meant."""
     scope = state.prediction.scope
-    return [scope.display_name(scope.symbol(name)) for name in _unambiguous(state)]
-
-
-def _unambiguous(state: State) -> list[str]:
-    names = state.prediction.scope.names()
-    return [name if names.count(name) == 1 else f"app:{name}" for name in names]
-
-
-def _members(state: State) -> list[str]:
-    return [member for enum in state.application.enums.values() for member in enum.members]
-
-
-def _commands(state: State) -> list[str]:
-    return list(COMMANDS)
+    names = scope.names()
+    plain = [name if names.count(name) == 1 else f"app:{name}" for name in names]
+    return [scope.display_name(scope.symbol(name)) for name in plain]
 
 
 WORDS: dict[str, Callable[[State], list[str]]] = {
@@ -54,7 +44,7 @@ WORDS: dict[str, Callable[[State], list[str]]] = {
     "sockets": lambda state: list(state.required_machine.sockets),
     "kernels": lambda state: list(state.application.kernels),
     "resources": lambda state: list(state.prediction.resources),
-    "commands": _commands,
+    "commands": lambda state: list(COMMANDS),
     "nothing": lambda state: [],
 }
 """What may stand behind a command."""

@@ -52,7 +52,7 @@ def slope_page(question: Question, name: str, place: Span, state: State) -> Page
     facts.append(("formula", _shown(text_if_short(slope))))
     jumps = sorted(_jumps(formula))
     note = f"Between the jumps of {' and '.join(jumps)}; at them there is no slope."
-    return (title, Table((Column(""), Column("", wrapped=True)), tuple(facts)), *([Paragraph(note)] if jumps else []))
+    return (title, _table(facts), *([Paragraph(note)] if jumps else []))
 
 
 def _by_differences(question: Question, name: str, here: Any, why: str) -> Page:
@@ -65,7 +65,11 @@ def _by_differences(question: Question, name: str, here: Any, why: str) -> Page:
     facts = [(f"from {name} = {setting(low)} to {setting(high)}", told(Amount(slope, question.unit)))]
     facts += _elasticity(question, name, here, slope)
     note = f"By differences: there is no derivative ({why})."
-    return Table((Column(""), Column("", wrapped=True)), tuple(facts)), Paragraph(note)
+    return _table(facts), Paragraph(note)
+
+
+def _table(facts: list[tuple[str, str]]) -> Table:
+    return Table((Column(""), Column("", wrapped=True)), tuple(facts))
 
 
 def _elasticity(question: Question, name: str, here: Any, slope: Any) -> list[tuple[str, str]]:

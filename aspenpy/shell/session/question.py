@@ -25,8 +25,7 @@ LARGEST = 10_000  # names and operators of an expression in which the session's 
 
 
 class Question(Record):
-    """An expression and the state it is asked of, whose prediction has a value for it. The unit is a base unit,
-    empty where none is known."""
+    """An expression, the prediction that gives it a value, and its base unit, empty where none is known."""
 
     text: str
     prediction: Prediction
@@ -85,8 +84,7 @@ def names_in(tree: Any) -> set[str]:
     """The names that an expression is written in."""
     if isinstance(tree, nodes.Name):
         return {tree.name}
-    branches = tree if isinstance(tree, tuple) else _values(tree) if isinstance(tree, Record) else ()
-    return {name for branch in branches for name in names_in(branch)}
+    return {name for branch in _inside(tree) for name in names_in(branch)}
 
 
 def symbol_at(span: Span, state: State) -> Expr:
@@ -119,8 +117,7 @@ def tree_of(span: Span, state: State) -> nodes.Expression:
 
 
 def written_out(tree: nodes.Expression, names: Mapping[str, nodes.Expression], span: Span) -> nodes.Expression:
-    """A tree with what the names stand for in their places, in which no session's names are left to be written out;
-    raises AspenError where that would be too large."""
+    """The tree with names replaced by what they stand for; raises AspenError where it becomes too large."""
     left = LARGEST
 
     def rewritten(node: Any) -> Any:
@@ -146,13 +143,14 @@ def _mapped(node: Any, change: Callable[[Any], Any]) -> Any:
 
 
 def _size(node: Any) -> int:
-    if isinstance(node, tuple):
-        return sum(map(_size, node))
-    return 1 + sum(map(_size, _values(node))) if isinstance(node, Record) else 0
+    return isinstance(node, Record) + sum(map(_size, _inside(node)))
 
 
-def _values(node: Record) -> list[Any]:
-    return [getattr(node, field) for field in _branches(node)]
+def _inside(node: Any) -> tuple[Any, ...]:
+    """The branches of a tree."""
+    if isinstance(node, Record):
+        return tuple(getattr(node, field) for field in _branches(node))
+    return node if isinstance(node, tuple) else ()
 
 
 def _branches(node: Record) -> list[str]:

@@ -39,6 +39,11 @@ def show(session: Conversation, rest: Span) -> Answer:
     return Answer(whatif.values([(item, _before(item, session)) for item in _all(rest, session)]))
 
 
+def _parted(rest: Span, word: str) -> tuple[Span, Span]:
+    """What stands before the last such word, nothing if there is none, and what stands behind it."""
+    return around(rest, word) or (Span(rest.source, rest.start, rest.start), rest)
+
+
 def _all(span: Span, session: Conversation) -> list[Question]:
     return [asked(part, session.state) for part in listed(span) or [span]]
 
@@ -49,37 +54,32 @@ def _before(question: Question, session: Conversation) -> Question | None:
         return None
     before = session.state.baseline.changed(names=session.state.names)
     try:
-        found = asked(question.span, before)
-        _ = found.value
+        there = asked(question.span, before)
+        _ = there.value
     except AspenError:
         return None  # such as a parameter of another machine
-    return found
+    return there
 
 
 def expr(session: Conversation, rest: Span) -> Answer:
     """A formula in the free parameters."""
-
     return Answer(formula_page(asked(rest, session.state), session.state))
 
 
 def diff(session: Conversation, rest: Span) -> Answer:
     """The derivative by a parameter."""
-
-    found = around(rest, "by")
-    what, name = found or (Span(rest.source, rest.start, rest.start), rest)
+    what, name = _parted(rest, "by")
     return Answer(slope_page(asked(what, session.state), parameter(name, session.state), name, session.state))
 
 
 def solve(session: Conversation, rest: Span) -> Answer:
     """All values of a parameter at which an equation holds."""
-
     return Answer(solved(rest, session.state))
 
 
 def plot(session: Conversation, rest: Span) -> Answer:
     """A curve over a parameter."""
-    found = around(rest, "over")
-    what, where = found or (Span(rest.source, rest.start, rest.start), rest)
+    what, where = _parted(rest, "over")
     along = values_at(where, session.state, POINTS_PLOTTED)
     question = asked(what, session.state)
     value = question.along(along.name)
@@ -101,8 +101,7 @@ def sweep(session: Conversation, rest: Span) -> Answer:
     from itertools import product
     from math import prod
 
-    found = around(rest, "over")
-    what, where = found or (Span(rest.source, rest.start, rest.start), rest)
+    what, where = _parted(rest, "over")
     questions = _all(what, session)
     axes = [values_at(part, session.state, POINTS_LISTED) for part in listed(where) or [where]]
     names = [item.name for item in axes]
@@ -139,13 +138,12 @@ def _value_or_none(value: Any, point: tuple[Any, ...]) -> Any:
 
 def compare(session: Conversation, rest: Span) -> Answer:
     """This machine beside others, and with a range the places where the fastest changes."""
-
     state = session.state
-    found = around(rest, "over")
-    who, where = found or (rest, None)
-    if len(dict.fromkeys(part.text() for part in listed(who))) < len(listed(who)):
+    who, where = around(rest, "over") or (rest, None)
+    names = listed(who)
+    if len({name.text() for name in names}) < len(names):
         expected("each machine once", who, COMPARE)
-    others = [_machine(part) for part in listed(who)]
+    others = [_machine(name) for name in names]
     if not others:
         expected("machines to compare with", rest, COMPARE)
     comparison = Comparison([state, *(state.changed(machine=machine, socket=socket) for machine, socket in others)])
@@ -171,7 +169,6 @@ def explain(session: Conversation, rest: Span) -> Answer:
 
 def profile(session: Conversation, rest: Span) -> Answer:
     """Where the time goes, kernel by kernel; with `calls` who calls whom, too."""
-
     if rest.text() not in ("", "calls"):
         expected("`calls` or nothing", rest, "profile [calls]")
     return Answer(Profile(session.prediction).report(calls=bool(rest.text())).page)
@@ -179,5 +176,4 @@ def profile(session: Conversation, rest: Span) -> Answer:
 
 def count(session: Conversation, rest: Span) -> Answer:
     """How much the kernel asks for, in all and by kernel."""
-
     return Answer(Counts(session.state).report(resource=rest.text() or None).page)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from aspenpy.language.diagnostics import AspenError, fail, nearest
-from aspenpy.language.source import Span
-from aspenpy.shell.session.commands import COMMANDS, Command
+from aspenpy.shell.session.commands import COMMANDS
 from aspenpy.shell.session.completion import completions
 from aspenpy.shell.session.conversation import Answer, Conversation
 from aspenpy.shell.session.line import first_word, placed, typed
@@ -26,24 +25,17 @@ class Session(Conversation):
         if not line.text():
             return Answer()
         word, rest = first_word(line)
+        command = COMMANDS.get(word.text())
+        if command is None:
+            fail("unknown-command", f"there is no command `{word.text()}`", word, hint=_instead(word.text()))
         try:
-            return command(word).run(self, rest)
+            return command.run(self, rest)
         except AspenError as error:
             raise placed(error, rest if rest.text() else word) from None
 
     def completions(self, before: str) -> list[str]:
         """The words that could stand in the place of the one that ends the text."""
-
         return completions(self.state, before)
-
-
-def command(word: Span) -> Command:
-    """The command of that name."""
-
-    name = word.text()
-    if name not in COMMANDS:
-        fail("unknown-command", f"there is no command `{name}`", word, hint=_instead(name))
-    return COMMANDS[name]
 
 
 def _instead(name: str) -> str:

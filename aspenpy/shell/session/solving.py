@@ -1,4 +1,4 @@
-"""Solving: all values of a parameter at which an equation holds, by `analysis.inverse`."""
+"""Solving: all values of a parameter at which an equation holds, by `answers.inverse`."""
 
 from __future__ import annotations
 
@@ -67,14 +67,10 @@ def _search(question: Question, target: Value, within: Range) -> Roots:
     try:
         return Search(formula, symbol, question.along(within.name), target, within.whole).run(low, high)
     except AspenError as error:
-        _refuse_unproven(error, within)
-
-
-def _refuse_unproven(error: AspenError, within: Range) -> NoReturn:
-    if error.diagnostics[0].code != "not-proven":
-        raise error
-    hint = f"look in a smaller range: for {within.name}=LOW..HIGH" + ("" if within.whole else ", or add :whole")
-    raise AspenError(error.diagnostics[0].replace(hint=hint, span=within.span))
+        if error.diagnostics[0].code != "not-proven":
+            raise
+        hint = f"look in a smaller range: for {within.name}=LOW..HIGH" + ("" if within.whole else ", or add :whole")
+        raise AspenError(error.diagnostics[0].replace(hint=hint, span=within.span)) from None
 
 
 def _out_of_reach(question: Question, target: Value, within: Range) -> NoReturn:
@@ -89,13 +85,8 @@ def _out_of_reach(question: Question, target: Value, within: Range) -> NoReturn:
 def _page(question: Question, target: Value, within: Range, roots: Roots) -> Page:
     name = within.name
     values = [_interval(item.low, item.high) for item in roots.solutions]
-    where = (
-        f"at {name} = {values[0]}"
-        if len(values) == 1
-        else f"at {len(values)} values of {name}"
-        if values
-        else f"at no {name}"
-    )
+    where = f"at {name} = {values[0]}" if len(values) == 1 else f"at {len(values)} values of {name}"
+    where = where if values else f"at no {name}"
     parts: list[Part] = [Title(f"{question.text} = {_shown(target, question.unit)} {where}")]
     if len(values) > 1:
         parts.append(Table((Column(name, align="right"),), tuple((value,) for value in values)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from aspenpy.shell.session.question import Question
@@ -77,7 +77,7 @@ def sweep_table(
     """A row for each point; where there is no value, the cell is empty, and it is said how many these are."""
     heads = (
         *(Column(name, _axis_value, "right") for name in names),
-        *(Column(item.text, _reader(item.unit), "unit" if item.unit else "right") for item in questions),
+        *(column(item.text, item.unit) for item in questions),
     )
     rows = tuple((*point, *values) for point, *values in zip(points, *columns, strict=True))
     missing = sum(value is None for column in columns for value in column)
@@ -85,8 +85,9 @@ def sweep_table(
     return (Table(heads, rows), *([Paragraph(said)] if missing else []))
 
 
-def _reader(unit: str) -> Callable[[Any], str]:
-    return lambda value: told(Amount(value, unit))
+def column(header: str, unit: str) -> Column:
+    """A column of values in a base unit."""
+    return Column(header, lambda value: told(Amount(value, unit)), "unit" if unit else "right")
 
 
 def _axis_value(value: Any) -> str:

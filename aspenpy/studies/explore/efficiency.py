@@ -11,7 +11,7 @@ from functools import cached_property
 from aspenpy.answers.case import Case
 from aspenpy.answers.energy.account import Energy
 from aspenpy.answers.energy.options import LITERAL, EnergyOptions
-from aspenpy.answers.energy.tree import PowerTree
+from aspenpy.answers.energy.power import PowerTree
 from aspenpy.cost.transfer import LINK
 from aspenpy.expr import graph
 from aspenpy.record import Record
