@@ -1,8 +1,8 @@
 """Predictions of sixteen C kernels on this computer against their times: `make validate`.
 
-Measures the machine, writes a model of it into `build/validate/here.aspen`, times each kernel at sizes for each level of
-the memory hierarchy on one core and on all, and prints predicted over measured. Each core has a problem of its own; data
-were touched before (warm); a time is the least of many runs.
+Measures the machine, writes a model of it into `build/validate/here.aspen`, times each kernel at sizes for each level
+of the memory hierarchy on one core and on all, and prints predicted over measured. Each core has a problem of its own;
+data were touched before (warm); a time is the least of many runs.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from aspenpy.tables.table import Column, Report, table
 from aspenpy.tables.text import as_text
 from benchmarks.real.kernels import KERNELS, Kernel, Size, bytes_of
 from benchmarks.real.machine import here
-from benchmarks.real.programs import BUILD, Caches, caches, compiled, printed
+from benchmarks.real.programs import BUILD, caches, compiled, printed
 
 TOLERANCE = 1e-12
 """The largest relative error of a kernel's result."""
