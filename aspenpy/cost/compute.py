@@ -193,8 +193,7 @@ def price(requirement: flow.Requirement, parallelism: Expr, where: Target, origi
         tuple(ignored),
         serial,
         shared.instances,
-        graph.mul(shared.alone, serial),
-        graph.mul(shared.contention, serial),
+        *shared.seconds(serial),
         shared.saturation,
     )
 

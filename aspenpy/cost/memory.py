@@ -117,8 +117,7 @@ def level_costs(traffic: Iterable[Traffic], parallelism: Expr, core: Place | Non
 def _level_cost(level: Level, amount: Expr, parallelism: Expr, core: Place | None) -> LevelCost:
     assert level.bandwidth is not None
     shared = sharing(parallelism, level.place, core, level.line, "loads")
-    one = graph.div(amount, level.bandwidth)
-    return LevelCost(level.name, level.place, graph.mul(shared.alone, one), graph.mul(shared.contention, one))
+    return LevelCost(level.name, level.place, *shared.seconds(graph.div(amount, level.bandwidth)))
 
 
 def waiting_for_memory(item: Traffic, memory: Place, core: Place | None, parallelism: Expr) -> Expr | None:

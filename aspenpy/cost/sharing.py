@@ -39,6 +39,11 @@ class Sharing(Record):
         """Until all are served, in the same units."""
         return norm(self.alone, self.contention)
 
+    def seconds(self, one: Expr) -> tuple[Expr, Expr]:
+        """What all take alone and in contention, where one volume takes so long at the attained bandwidth."""
+        contention = graph.ZERO if self.contention is graph.ZERO else graph.mul(self.contention, one)
+        return graph.mul(self.alone, one), contention
+
     @property
     def saturation(self) -> Expr:
         """The part of the attained bandwidth that so few cores draw."""
