@@ -13,6 +13,7 @@ import aspenpy
 from aspenpy.expr.arithmetic import Number
 from aspenpy.expr.evaluate import evaluate_many
 from aspenpy.models.machine.model import Component, Place
+from aspenpy.models.machine.words import WORDS
 
 FOLDER = Path(__file__).parents[2] / "models" / "machines"
 
@@ -69,7 +70,8 @@ class Measured(NamedTuple):
 
 
 def numbers(machine: aspenpy.Machine, component: Component) -> dict[str, float]:
-    found = {item.name: item.value for item in component.properties.values() if item.value is not None}
+    properties = (item for item in component.properties.values() if item.name not in WORDS)
+    found = {item.name: item.value for item in properties if item.value is not None}
     return dict(zip(found, map(float, evaluate_many(list(found.values()), None, 0, machine.definitions)), strict=True))
 
 

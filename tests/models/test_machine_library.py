@@ -13,6 +13,7 @@ from aspenpy.expr import graph
 from aspenpy.expr.evaluate import evaluate_many
 from aspenpy.expr.graph import Expr
 from aspenpy.models.machine.model import Component
+from aspenpy.models.machine.words import WORDS
 from tests.models.published_peaks import DEVICES, SYSTEMS, Published
 
 ROOT = Path(__file__).parents[2]
@@ -44,8 +45,12 @@ def value(machine: aspenpy.Machine, expr: Expr) -> float:
 
 
 def values(machine: aspenpy.Machine, component: Component) -> dict[str, float]:
-    """The values of a component's properties."""
-    return {item.name: value(machine, item.value) for item in component.properties.values() if item.value is not None}
+    """The values of a component's properties that are numbers."""
+    return {
+        item.name: value(machine, item.value)
+        for item in component.properties.values()
+        if item.value is not None and item.name not in WORDS
+    }
 
 
 # -- peaks -----------------------------------------------------------------------------------------
