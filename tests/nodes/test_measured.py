@@ -1,5 +1,5 @@
 """Cores that share a memory against runs of LULESH and SPEChpc on an Ice Lake node (LIKWID, RRZE-HPC: artifacts
-LULESH-AD and PMBS23-AD). A model of a code here is what it computes and what it moves; all else is the machine's law."""
+LULESH-AD and PMBS23-AD). A model of a code here is what it computes and what it moves; all else is the machine's."""
 
 from __future__ import annotations
 
