@@ -136,10 +136,9 @@ def is_file(path: Path) -> bool:
 
 def is_there(path: Path) -> bool:
     """Whether there is a file or a folder of that name, in the same way."""
-    try:
+    with suppress(OSError, ValueError):
         return path.exists()
-    except (OSError, ValueError):
-        return False
+    return False
 
 
 def opened(file: Path, name: str, span: Span | None = None, *, streams: bool = False) -> BinaryIO:

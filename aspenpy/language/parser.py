@@ -101,7 +101,7 @@ def _maker(rule: Rule, builder: Builder) -> Callable[[list[Any]], Any] | None:
     """What makes the value of a rule from the values of its symbols; None if it is the value of the only one."""
     if rule.handler == PASS_ON:
         return None
-    make: Callable[[list[Any]], Any] = _same if rule.handler == COLLECT else getattr(builder, rule.handler)
+    make = (lambda values: values) if rule.handler == COLLECT else getattr(builder, rule.handler)
     return make if rule.arrangement is None else _arranged(make, rule.arrangement)
 
 
@@ -123,7 +123,3 @@ def _arranged(make: Callable[[list[Any]], Any], arrangement: tuple[int | None, .
         return make(arranged)
 
     return make_arranged
-
-
-def _same(values: list[Any]) -> list[Any]:
-    return values

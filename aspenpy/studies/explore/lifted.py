@@ -19,6 +19,7 @@ from aspenpy.expr.derivative import derivative
 from aspenpy.expr.evaluate import EvaluationError
 from aspenpy.expr.graph import Expr
 from aspenpy.record import Record
+from aspenpy.studies.explore.points import ramps
 from aspenpy.studies.explore.variable import Variable
 
 MOST_LIFTED = 40
@@ -62,19 +63,6 @@ def lifted(exprs: Sequence[Expr], symbols: Sequence[Expr]) -> Lifting:
 NEAR = 1e-6
 """How far apart neighbours are, in parts of the range."""
 
-STEPS = frozenset({"ceil", "floor", "round"})
-
-
-def ramps(exprs: Sequence[Expr]) -> list[Expr]:
-    """The expressions with the ramp that each staircase climbs in its place: what a search follows where the steps
-    themselves are flat. Steps inside of loops stay."""
-    looped = _looped(exprs)
-
-    def ramp(node: Expr, args: tuple[Expr, ...]) -> Expr | None:
-        return args[0] if node.kind == "apply" and node.payload in STEPS and node not in looped else None
-
-    return graph.rewritten(exprs, ramp)
-
 
 def _looped(exprs: Sequence[Expr]) -> set[Expr]:
     """Nodes inside of loops, whose value is another in each pass."""
@@ -111,9 +99,11 @@ class Smooth:
         self._meanings = Prepared(self.lifting.meanings, self.symbols, seed) if self.lifting.meanings else None
 
     def _derivatives(self, rows: Sequence[Expr], seed: int) -> Prepared | None:
-        """Of each row by each unknown; None where there are none."""
+        """Of each row by each unknown, steps outside of loops as ramps; None where there are none."""
+        looped = _looped(rows)
         try:
-            slopes = [derivative(ramp, unknown) for ramp in ramps(rows) for unknown in self.unknowns]
+            smooth = ramps(rows, lambda node: node not in looped)
+            slopes = [derivative(ramp, unknown) for ramp in smooth for unknown in self.unknowns]
         except ValueError:
             return None
         return Prepared(slopes, self.unknowns, seed)
