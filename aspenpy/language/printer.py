@@ -56,9 +56,7 @@ def _chain(node: nodes.Chain) -> str:
     for place, operator in enumerate(operators):
         if operator == "/" and _ends_with_quantity(operands[place]):
             texts[place] = f"({texts[place]})"  # `3 B/s` is a unit, `(3 B)/s` divides by `s`
-    return texts[0] + "".join(
-        spaced.format(operator) + text for operator, text in zip(operators, texts[1:], strict=True)
-    )
+    return texts[0] + "".join(spaced.format(sign) + text for sign, text in zip(operators, texts[1:], strict=True))
 
 
 def _ends_with_quantity(node: nodes.Expression) -> bool:

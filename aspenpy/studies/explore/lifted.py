@@ -8,6 +8,7 @@ them, and at the solution all are smooth again (the epigraph form; Boyd and Vand
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy
@@ -133,11 +134,10 @@ class Smooth:
                 )
         except EvaluationError:  # it went to where there are no values
             return None
-        count = len(self.variables)
         if not numpy.isfinite(found.x).all():
             return None
         low, high = (numpy.array([getattr(item, end) for item in self.variables]) for end in ("low", "high"))
-        return numpy.clip(scale.unknowns(found.x)[:count], low, high)
+        return numpy.clip(scale.unknowns(found.x)[: len(self.variables)], low, high)
 
     def rows(self, unknowns: Floats) -> Floats:
         """Objective, constraints, floors."""
@@ -145,13 +145,10 @@ class Smooth:
 
     def slopes(self, unknowns: Floats) -> Floats:
         """A row each of `rows`, a column for each unknown."""
-        found = None
         if self._slopes is not None:
-            try:
-                found = numpy.array(self._slopes(*map(float, unknowns))).reshape(-1, len(self.unknowns))
-            except EvaluationError:  # such as at a jump of a law of caches
-                found = None
-        return self._differences(unknowns) if found is None else found
+            with suppress(EvaluationError):  # such as at a jump of a law of caches
+                return numpy.array(self._slopes(*map(float, unknowns))).reshape(-1, len(self.unknowns))
+        return self._differences(unknowns)
 
     def _differences(self, unknowns: Floats) -> Floats:
         """The slopes between neighbours."""
@@ -268,14 +265,9 @@ class _Scale:
     def constraints(self) -> list[dict[str, object]]:
         """As SciPy wants them: at least 0."""
         equal = numpy.array(self.problem._all_equal(), dtype=bool)
-        found: list[dict[str, object]] = []
-        for kind, chosen in (("eq", equal), ("ineq", ~equal)):
-            if chosen.any():
-                found.append(
-                    {
-                        "type": kind,
-                        "fun": lambda z, chosen=chosen: -self.value(z)[1:][chosen],
-                        "jac": lambda z, chosen=chosen: -self.slope(z)[1:][chosen],
-                    }
-                )
-        return found
+
+        def constraint(kind: str, chosen: Any) -> dict[str, object]:
+            value, slope = (lambda z: -self.value(z)[1:][chosen]), (lambda z: -self.slope(z)[1:][chosen])
+            return {"type": kind, "fun": value, "jac": slope}
+
+        return [constraint(kind, chosen) for kind, chosen in (("eq", equal), ("ineq", ~equal)) if chosen.any()]
