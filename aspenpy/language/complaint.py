@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 from aspenpy.language.diagnostics import Related, fail, nearest
 from aspenpy.language.dimensions import UNITS
 from aspenpy.language.mistakes import MISTAKES, Mistake
-from aspenpy.language.situation import Situation
+from aspenpy.language.situation import Opening, Situation
 from aspenpy.language.tables import tables
 from aspenpy.language.tokens import Token, TokenStream
 from aspenpy.language.words import CLOSING, CONTINUATIONS, word_for, word_for_all
@@ -19,7 +19,10 @@ def refuse(stream: TokenStream, token: Token, states: list[int], values: list[An
     for mistake in MISTAKES:
         if (not mistake.found or token.type in mistake.found) and mistake.when(situation):
             _tell(mistake, situation)
-    fail("syntax", _expectation(situation), situation.span, related=_opened(situation), hint=_hint(situation))
+    opening = situation.opening
+    closable = opening is not None and _closable(opening, situation)
+    related = (Related(situation.place(opening.token), "opened here"),) if opening and closable else ()
+    fail("syntax", _expectation(situation), situation.span, related=related, hint=_hint(situation))
 
 
 def _tell(mistake: Mistake, situation: Situation) -> NoReturn:
@@ -39,7 +42,7 @@ def _tell(mistake: Mistake, situation: Situation) -> NoReturn:
 def _expectation(situation: Situation) -> str:
     """What was expected, and where, and what was found instead."""
     wanted = word_for_all(situation.expected)
-    if _closable(situation) and situation.opening is not None:
+    if situation.opening is not None and _closable(situation.opening, situation):
         closing = CLOSING[situation.opening.token.type]
         others = situation.expected - {closing} - CONTINUATIONS
         close = f"{word_for(closing)} to close {situation.opening.encloses or word_for(situation.opening.token.type)}"
@@ -49,16 +52,9 @@ def _expectation(situation: Situation) -> str:
     return f"expected {wanted}, found {situation.found_words}"
 
 
-def _closable(situation: Situation) -> bool:
-    """Whether the innermost bracket could be closed here."""
-    return situation.opening is not None and CLOSING[situation.opening.token.type] in situation.expected
-
-
-def _opened(situation: Situation) -> tuple[Related, ...]:
-    """Where the bracket stands that could have been closed."""
-    if not _closable(situation) or situation.opening is None:
-        return ()
-    return (Related(situation.place(situation.opening.token), "opened here"),)
+def _closable(opening: Opening, situation: Situation) -> bool:
+    """Whether a bracket could be closed here."""
+    return CLOSING[opening.token.type] in situation.expected
 
 
 def _hint(situation: Situation) -> str | None:

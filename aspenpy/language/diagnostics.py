@@ -51,8 +51,7 @@ class Diagnostic(Record):
 
     def within(self, circumstance: str) -> Diagnostic:
         """The same diagnostic, told with one more circumstance around it."""
-        changed: Diagnostic = self.replace(parents=(*self.parents, circumstance))
-        return changed
+        return self.replace(parents=(*self.parents, circumstance))
 
     def to_json(self) -> dict[str, Any]:
         """An object for editors and scripts: `severity, code, message, file, line, column, end_line,
@@ -164,14 +163,8 @@ def instead_of(name: str, known: Iterable[str], noun: str) -> str:
 
 def distinct(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
     """Each once, in order. Spans are left out of equality, so the same words about two places are told apart here."""
-    return list({(item, _whereabouts(item.span)): item for item in diagnostics}.values())
-
-
-def _whereabouts(span: Span | None) -> tuple[str, int] | None:
-    if span is None:
-        return None
-    found = span.resolve()
-    return found.source.name, found.start
+    places = ((item, None if item.span is None else item.span.resolve()) for item in diagnostics)
+    return list({(item, place and (place.source.name, place.start)): item for item, place in places}.values())
 
 
 def chain(names: Sequence[str]) -> str:
@@ -247,14 +240,5 @@ def _width(text: str) -> int:
 
 
 def _place(span: Span | None) -> dict[str, Any]:
-    if span is None:
-        return {"file": None, "line": None, "column": None, "end_line": None, "end_column": None}
-    line, column = span.position()
-    end_line, end_column = span.end_position()
-    return {
-        "file": span.resolve().source.name,
-        "line": line,
-        "column": column,
-        "end_line": end_line,
-        "end_column": end_column,
-    }
+    places = (None,) * 5 if span is None else (span.resolve().source.name, *span.position(), *span.end_position())
+    return dict(zip(("file", "line", "column", "end_line", "end_column"), places, strict=True))

@@ -46,23 +46,12 @@ WATTS = Dimension(joules=1, seconds=-1)
 HERTZ = Dimension(seconds=-1)
 
 PREFIXES = {
-    "p": Fraction(1, 10**12),
-    "n": Fraction(1, 10**9),
-    "u": Fraction(1, 10**6),
-    "m": Fraction(1, 10**3),
+    "p": Fraction(1, 10**12), "n": Fraction(1, 10**9), "u": Fraction(1, 10**6), "m": Fraction(1, 10**3),
     "": Fraction(1),
-    "k": Fraction(10**3),
-    "M": Fraction(10**6),
-    "G": Fraction(10**9),
-    "T": Fraction(10**12),
-    "P": Fraction(10**15),
+    "k": Fraction(10**3), "M": Fraction(10**6), "G": Fraction(10**9), "T": Fraction(10**12), "P": Fraction(10**15),
     "E": Fraction(10**18),
-    "Ki": Fraction(2**10),
-    "Mi": Fraction(2**20),
-    "Gi": Fraction(2**30),
-    "Ti": Fraction(2**40),
-    "Pi": Fraction(2**50),
-}
+    "Ki": Fraction(2**10), "Mi": Fraction(2**20), "Gi": Fraction(2**30), "Ti": Fraction(2**40), "Pi": Fraction(2**50),
+}  # fmt: skip
 
 
 class UnitFamily(NamedTuple):
@@ -115,15 +104,9 @@ def unit_of(text: str) -> Unit:
 # -- in words --------------------------------------------------------------------------------------
 
 _NAMED = {
-    DIMENSIONLESS: "a plain number",
-    BYTES: "bytes",
-    FLOPS: "flop",
-    MESSAGES: "messages",
-    SECONDS: "seconds",
-    JOULES: "joules",
-    WATTS: "watts",
-    HERTZ: "hertz",
-}
+    DIMENSIONLESS: "a plain number", BYTES: "bytes", FLOPS: "flop", MESSAGES: "messages",
+    SECONDS: "seconds", JOULES: "joules", WATTS: "watts", HERTZ: "hertz",
+}  # fmt: skip
 
 _SYMBOLS = ("B", "flop", "message", "s", "J")
 """Of the base units, in the order of the fields of `Dimension`."""

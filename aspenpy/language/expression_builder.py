@@ -29,9 +29,7 @@ class Piece:
     __slots__ = ("end", "start", "value")
 
     def __init__(self, value: Any, start: int, end: int) -> None:
-        self.value = value
-        self.start = start
-        self.end = end
+        self.value, self.start, self.end = value, start, end
 
 
 _PLACED = (Token, Piece)

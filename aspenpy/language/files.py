@@ -45,16 +45,6 @@ def include_folders() -> Iterator[Path]:
     yield from sorted(folder for folder in (machines / "parts").rglob("*") if folder.is_dir())
 
 
-def import_folders() -> Iterator[Path]:
-    """Where imported applications are looked up in the library."""
-    yield models_folder() / "apps"
-
-
-def no_folders() -> Iterator[Path]:
-    """Data is looked up beside models alone."""
-    return iter(())
-
-
 class Reader:
     """Reads model files, each once.
 
@@ -76,11 +66,11 @@ class Reader:
 
     def import_(self, name: str, importing: Source, top: Source, span: Span | None = None) -> Source:
         """The file an `import` names: beside the importing file, beside the model, then in the library."""
-        return self._find(name, importing, top, import_folders, span)
+        return self._find(name, importing, top, lambda: [models_folder() / "apps"], span)
 
     def data(self, name: str, asking: Source, top: Source, span: Span | None = None) -> Source:
         """A file of data that a model names: beside the file that asks for it, then beside the model."""
-        return self._find(name, asking, top, no_folders, span)
+        return self._find(name, asking, top, tuple, span)
 
     def _find(
         self, name: str, asking: Source, top: Source, library: Callable[[], Iterable[Path]], span: Span | None
@@ -136,10 +126,9 @@ def is_file(path: Path) -> bool:
 
 def is_there(path: Path) -> bool:
     """Whether there is a file or a folder of that name, in the same way."""
-    try:
+    with suppress(OSError, ValueError):
         return path.exists()
-    except (OSError, ValueError):
-        return False
+    return False
 
 
 def opened(file: Path, name: str, span: Span | None = None, *, streams: bool = False) -> BinaryIO:

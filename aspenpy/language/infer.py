@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any
 
 from aspenpy.expr.functions import FUNCTIONS
 from aspenpy.language import nodes
@@ -25,11 +24,31 @@ def dimension_of(node: nodes.Expression | nodes.Condition, lookup: Lookup) -> Di
     Raises AspenError where two known dimensions contradict each other: in sums, comparisons, arguments that must be
     of one kind, exponents, logarithms.
     """
-    return _RULES[type(node)](node, lookup)
-
-
-def _number(node: nodes.Number, lookup: Lookup) -> Dimension | None:
-    return None if node.unit is None else unit_of(node.unit).dimension
+    match node:
+        case nodes.Number():
+            return None if node.unit is None else unit_of(node.unit).dimension
+        case nodes.Name():
+            return lookup(node.name)
+        case nodes.Negation():
+            return dimension_of(node.operand, lookup)
+        case nodes.Chain():
+            return _chain(node, lookup)
+        case nodes.Power():
+            return _power(node.base, node.exponent, lookup)
+        case nodes.Apply():
+            return _apply(node, lookup)
+        case nodes.Index():
+            for index in node.indices:
+                _require_pure(index, lookup, "an index")
+            return lookup(node.array.name)
+        case nodes.Array():
+            return _common(node.elements, lookup, "put into one array with")
+        case nodes.Comparison():
+            _common((node.left, node.right), lookup, "compared with")
+        case nodes.Junction():
+            for condition in (node.first, *(condition for _, condition in node.rest)):
+                dimension_of(condition, lookup)
+    return None
 
 
 def _chain(node: nodes.Chain, lookup: Lookup) -> Dimension | None:
@@ -56,54 +75,32 @@ def _power(base: nodes.Expression, exponent: nodes.Expression, lookup: Lookup) -
 
 
 def _apply(node: nodes.Apply, lookup: Lookup) -> Dimension | None:
-    function = FUNCTIONS.get(node.function)
-    if function is None or not function.accepts(len(node.arguments)):  # refused where the expression is built
-        return _unknown(node, lookup)
-    return _FUNCTION_RULES[function.dimension](node, lookup)
+    function, arguments = FUNCTIONS.get(node.function), node.arguments
+    if function is None or not function.accepts(len(arguments)):  # refused where the expression is built
+        return _unknown(arguments, lookup)
+    match function.dimension:
+        case "same":  # as all its arguments: `max(a, b)`
+            return _common(arguments, lookup, f"used with `{node.function}` beside")
+        case "pure":  # of and to a plain number: `log(x)`; of a bare number it is as bare, and fits anything
+            known = [_require_pure(argument, lookup, f"the argument of `{node.function}`") for argument in arguments]
+            return None if None in known else DIMENSIONLESS
+        case "root":
+            dimension = dimension_of(arguments[0], lookup)
+            return None if dimension is None else dimension ** Fraction(1, 2)
+        case "power":
+            return _power(arguments[0], arguments[1], lookup)
+        case "lookup":  # `lookup(values, sizes, x)` is as the values; x is as the sizes
+            _common(arguments[1:], lookup, "looked up among")
+            return dimension_of(arguments[0], lookup)
+        case "unknown":
+            return _unknown(arguments, lookup)
+    raise NotImplementedError(function.dimension)
 
 
-def _same(node: nodes.Apply, lookup: Lookup) -> Dimension | None:
-    """As all its arguments: `max(a, b)`."""
-    return _common(node.arguments, lookup, f"used with `{node.function}` beside")
-
-
-def _pure(node: nodes.Apply, lookup: Lookup) -> Dimension | None:
-    """Of and to a plain number: `log(x)`. Of a bare number it is as bare, and fits anything."""
-    known = [_require_pure(argument, lookup, f"the argument of `{node.function}`") for argument in node.arguments]
-    return DIMENSIONLESS if all(dimension is not None for dimension in known) else None
-
-
-def _root(node: nodes.Apply, lookup: Lookup) -> Dimension | None:
-    dimension = dimension_of(node.arguments[0], lookup)
-    return None if dimension is None else dimension ** Fraction(1, 2)
-
-
-def _lookup_function(node: nodes.Apply, lookup: Lookup) -> Dimension | None:
-    """`lookup(values, sizes, x)` is as the values; x is as the sizes."""
-    values, *positions = node.arguments
-    _common(tuple(positions), lookup, "looked up among")
-    return dimension_of(values, lookup)
-
-
-def _unknown(node: nodes.Apply, lookup: Lookup) -> Dimension | None:
-    for argument in node.arguments:
+def _unknown(arguments: tuple[nodes.Expression, ...], lookup: Lookup) -> Dimension | None:
+    for argument in arguments:
         dimension_of(argument, lookup)
     return None
-
-
-def _index(node: nodes.Index, lookup: Lookup) -> Dimension | None:
-    for index in node.indices:
-        _require_pure(index, lookup, "an index")
-    return lookup(node.array.name)
-
-
-def _comparison(node: nodes.Comparison, lookup: Lookup) -> None:
-    _common((node.left, node.right), lookup, "compared with")
-
-
-def _junction(node: nodes.Junction, lookup: Lookup) -> None:
-    for condition in (node.first, *(condition for _, condition in node.rest)):
-        dimension_of(condition, lookup)
 
 
 def _common(operands: tuple[nodes.Expression, ...], lookup: Lookup, relation: str) -> Dimension | None:
@@ -127,26 +124,3 @@ def _require_pure(node: nodes.Expression, lookup: Lookup, role: str) -> Dimensio
     if dimension is not None and dimension != DIMENSIONLESS:
         fail("dimensions", f"{role} is a plain number, this is {words(dimension)}", node.span)
     return dimension
-
-
-_FUNCTION_RULES: dict[str, Callable[[nodes.Apply, Lookup], Dimension | None]] = {
-    "same": _same,
-    "pure": _pure,
-    "root": _root,
-    "power": lambda node, lookup: _power(node.arguments[0], node.arguments[1], lookup),
-    "lookup": _lookup_function,
-    "unknown": _unknown,
-}
-
-_RULES: dict[type, Callable[[Any, Lookup], Dimension | None]] = {
-    nodes.Number: _number,
-    nodes.Name: lambda node, lookup: lookup(node.name),
-    nodes.Negation: lambda node, lookup: dimension_of(node.operand, lookup),
-    nodes.Chain: _chain,
-    nodes.Power: lambda node, lookup: _power(node.base, node.exponent, lookup),
-    nodes.Apply: _apply,
-    nodes.Index: _index,
-    nodes.Array: lambda node, lookup: _common(node.elements, lookup, "put into one array with"),
-    nodes.Comparison: _comparison,
-    nodes.Junction: _junction,
-}

@@ -78,10 +78,6 @@ class Lowering(Record):
         return drawn
 
 
-def _name(lower: Lowering, node: nodes.Name) -> Expr:
-    return lower.resolve(node)
-
-
 def _chain(lower: Lowering, node: nodes.Chain) -> Expr:
     """Sums gather into one n-ary node; products keep the order of their divisions."""
     first = lower(node.first)
@@ -123,7 +119,7 @@ def _junction(lower: Lowering, node: nodes.Junction) -> Expr:
 
 _RULES: dict[type, Callable[[Lowering, Any], Expr]] = {
     nodes.Number: lambda _, node: graph.number(node.value),
-    nodes.Name: _name,
+    nodes.Name: lambda lower, node: lower.resolve(node),
     nodes.Negation: lambda lower, node: graph.neg(lower(node.operand)),
     nodes.Chain: _chain,
     nodes.Power: lambda lower, node: graph.power(lower(node.base), lower(node.exponent)),

@@ -42,16 +42,10 @@ class Word:
     __slots__ = ("breaks", "closes", "frame", "header", "kind", "opens", "sign", "start", "starts_item", "text")
 
     def __init__(self, kind: str, text: str, start: int, breaks: int) -> None:
-        self.kind = kind
-        self.text = text
-        self.start = start
-        self.breaks = breaks
-        self.frame = ""
+        self.kind, self.text, self.start, self.breaks = kind, text, start, breaks
+        self.frame = self.opens = self.closes = ""
         self.header: Word | None = None
-        self.starts_item = False
-        self.sign = False
-        self.opens = ""
-        self.closes = ""
+        self.starts_item = self.sign = False
 
 
 class Item(NamedTuple):
@@ -111,8 +105,7 @@ class _Frame:
     """An open bracket, or the file itself: what it holds, and the item being read in it."""
 
     def __init__(self, kind: str, opening: Word | None) -> None:
-        self.kind = kind
-        self.opening = opening
+        self.kind, self.opening = kind, opening
         self.header: Word | None = None
         self.names = 0
 

@@ -5,7 +5,7 @@ An LALR(1) parser runs on the tables of the grammar and hands what it recognises
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from aspenpy.language.builder import Builder
 from aspenpy.language.complaint import refuse
@@ -28,39 +28,34 @@ def parse_file(
 
     Raises AspenError with the first mistake found. Older spellings are accepted and told to `warnings`.
     """
-    tree: Application | Machine = _parse(source, "file", reader, warnings)
-    return tree
+    return cast("Application | Machine", _parse(source, "file", reader, warnings))
 
 
 def parse_expression(text: str, name: str = "<expression>") -> Expression:
     """A bare expression, such as `2*n + 1`."""
-    tree: Expression = _parse(Source(text, name), "expression", None, None)
-    return tree
+    return cast(Expression, _parse(Source(text, name), "expression"))
 
 
 def parse_value(text: str, name: str = "<value>") -> Expression:
     """What a parameter may be set to: an expression, an array `{1, 2}` or a table `{{1, 2}, {3, 4}}`."""
-    tree: Expression = _parse(Source(text, name), "value", None, None)
-    return tree
+    return cast(Expression, _parse(Source(text, name), "value"))
 
 
 def parse_condition(text: str, name: str = "<condition>") -> Condition:
     """A bare condition, such as `n > 1 and potential == eam`."""
-    tree: Condition = _parse(Source(text, name), "condition", None, None)
-    return tree
+    return cast(Condition, _parse(Source(text, name), "condition"))
 
 
 def parse_part(part: Span) -> Expression:
     """What a parameter may be set to, where it is a part of a longer text, such as of a typed line."""
-    tree: Expression = _parse(part.source, "value", None, None, (part.start, part.end))
-    return tree
+    return cast(Expression, _parse(part.source, "value", part=(part.start, part.end)))
 
 
 def _parse(
     source: Source,
     start: str,
-    reader: Reader | None,
-    warnings: list[Diagnostic] | None,
+    reader: Reader | None = None,
+    warnings: list[Diagnostic] | None = None,
     part: tuple[int, int] | None = None,
 ) -> Any:
     stream = TokenStream(source, reader, part)
@@ -101,7 +96,7 @@ def _maker(rule: Rule, builder: Builder) -> Callable[[list[Any]], Any] | None:
     """What makes the value of a rule from the values of its symbols; None if it is the value of the only one."""
     if rule.handler == PASS_ON:
         return None
-    make: Callable[[list[Any]], Any] = _same if rule.handler == COLLECT else getattr(builder, rule.handler)
+    make = (lambda values: values) if rule.handler == COLLECT else getattr(builder, rule.handler)
     return make if rule.arrangement is None else _arranged(make, rule.arrangement)
 
 
@@ -123,7 +118,3 @@ def _arranged(make: Callable[[list[Any]], Any], arrangement: tuple[int | None, .
         return make(arranged)
 
     return make_arranged
-
-
-def _same(values: list[Any]) -> list[Any]:
-    return values

@@ -56,9 +56,7 @@ def _chain(node: nodes.Chain) -> str:
     for place, operator in enumerate(operators):
         if operator == "/" and _ends_with_quantity(operands[place]):
             texts[place] = f"({texts[place]})"  # `3 B/s` is a unit, `(3 B)/s` divides by `s`
-    return texts[0] + "".join(
-        spaced.format(operator) + text for operator, text in zip(operators, texts[1:], strict=True)
-    )
+    return texts[0] + "".join(spaced.format(sign) + text for sign, text in zip(operators, texts[1:], strict=True))
 
 
 def _ends_with_quantity(node: nodes.Expression) -> bool:
@@ -101,27 +99,9 @@ def _data(node: nodes.Data) -> str:
     return f"data {node.name} {size}{_optional(' in {}', node.memory)}"
 
 
-def _import(node: nodes.Import) -> str:
-    return f"import {node.name} from {write_string(node.path)}" + _optional(" with {}", _list(node.overrides))
-
-
 def _requirement(node: nodes.Requirement) -> str:
-    return "".join(
-        (
-            f"{node.resource} [{_text(node.quantity)}]",
-            _optional(" of size [{}]", node.size),
-            _optional(f" {node.direction} {{}}", node.target),
-            _optional(" as {}", _list(node.traits)),
-        )
-    )
-
-
-def _execute(node: nodes.Execute) -> str:
-    return f"execute{_optional(' [{}]', node.parallelism)}{_label(node.label)} {_block(node.requirements)}"
-
-
-def _loop(node: nodes.Loop) -> str:
-    return f"{node.mode}{_optional(' {}', node.counter)} [{_text(node.count)}]{_label(node.label)} {_block(node.body)}"
+    size, target = _optional(" of size [{}]", node.size), _optional(f" {node.direction} {{}}", node.target)
+    return f"{node.resource} [{_text(node.quantity)}]{size}{target}{_optional(' as {}', _list(node.traits))}"
 
 
 def _if(node: nodes.If) -> str:
@@ -143,15 +123,6 @@ def _application(node: nodes.Application) -> str:
 def _machine(node: nodes.Machine) -> str:
     declarations = "".join(f"{_text(declaration)}\n" for declaration in node.declarations)
     return declarations + "\n" + "\n\n".join(_text(component) for component in node.components)
-
-
-def _resource(node: nodes.Resource) -> str:
-    text = f"resource {node.name}({node.argument}) [{_text(node.time)}]"
-    return text + _optional(" with {}", _list(node.traits))
-
-
-def _trait(node: nodes.Trait) -> str:
-    return node.name + _optional("({})", _list(node.arguments))
 
 
 def _block(items: Iterable[Any]) -> str:
@@ -197,18 +168,24 @@ _RULES: dict[type, Callable[[Any], str]] = {
     nodes.Enum: lambda node: f"enum {node.name} {{{', '.join(node.members)}}}",
     nodes.Data: _data,
     nodes.Override: lambda node: f"{node.name} = {_text(node.value)}",
-    nodes.Import: _import,
+    nodes.Import: lambda node: (
+        f"import {node.name} from {write_string(node.path)}" + _optional(" with {}", _list(node.overrides))
+    ),
     nodes.Formal: lambda node: f"{node.kind} {node.name}",
-    nodes.Trait: _trait,
+    nodes.Trait: lambda node: node.name + _optional("({})", _list(node.arguments)),
     nodes.Text: lambda node: write_string(node.value),
     nodes.Requirement: _requirement,
-    nodes.Execute: _execute,
+    nodes.Execute: lambda node: (
+        f"execute{_optional(' [{}]', node.parallelism)}{_label(node.label)} {_block(node.requirements)}"
+    ),
     nodes.Call: lambda node: (
         f"call {node.kernel}({_list(node.arguments)})" if node.arguments else f"call {node.kernel}"
     ),
     nodes.Sample: lambda node: f"sample {node.name} from {node.distribution}({_list(node.arguments)})",
     nodes.Group: lambda node: f"{node.mode}{_label(node.label)} {_block(node.body)}",
-    nodes.Loop: _loop,
+    nodes.Loop: lambda node: (
+        f"{node.mode}{_optional(' {}', node.counter)} [{_text(node.count)}]{_label(node.label)} {_block(node.body)}"
+    ),
     nodes.If: _if,
     nodes.Case: lambda node: f"[{_text(node.value)}] {_block(node.body)}",
     nodes.Switch: lambda node: f"switch ({_text(node.subject)}) {_cases(node)}",
@@ -218,7 +195,9 @@ _RULES: dict[type, Callable[[Any], str]] = {
     nodes.Part: lambda node: f"{node.type}{_optional(' [{}]', node.quantity)} {node.name}",
     nodes.Property: lambda node: f"property {node.name}{_optional(' [{}]', node.value)}",
     nodes.ResourceTrait: lambda node: f"{node.name}{_optional('({})', node.argument)} [{_text(node.time)}]",
-    nodes.Resource: _resource,
+    nodes.Resource: lambda node: (
+        f"resource {node.name}({node.argument}) [{_text(node.time)}]" + _optional(" with {}", _list(node.traits))
+    ),
     nodes.Conflict: lambda node: f"conflict {node.first}, {node.second}",
     nodes.PowerDraw: lambda node: f"{node.kind} power [{_text(node.watts)}]",
     nodes.Component: lambda node: f"{node.type} {node.name} {_lines(node.items)}",

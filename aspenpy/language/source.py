@@ -31,11 +31,8 @@ class Source:
         first_line: int = 1,
         in_library: str | None = None,
     ) -> None:
-        self.text = text
-        self.name = name
-        self.path = path
-        self.first_line = first_line
-        self.in_library = in_library
+        self.text, self.name, self.path = text, name, path
+        self.first_line, self.in_library = first_line, in_library
         self.included: list[tuple[int, Source]] = []
 
     def splice(self, other: Source) -> int:
@@ -135,9 +132,8 @@ def halves(span: Span, sign: str) -> tuple[Span, Span] | None:
     text = span.source.text
     for place in _outside(span):
         if text.startswith(sign, place, span.end):
-            return trimmed(Span(span.source, span.start, place)), trimmed(
-                Span(span.source, place + len(sign), span.end)
-            )
+            before, behind = Span(span.source, span.start, place), Span(span.source, place + len(sign), span.end)
+            return trimmed(before), trimmed(behind)
     return None
 
 

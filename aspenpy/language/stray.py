@@ -45,13 +45,14 @@ def refuse_stray(source: Source, position: int) -> NoReturn:
             fail("stray-character", message.format(shortened(match[0])), Span(source, *match.span()), hint=hint)
     character = text[position]
     code = f"U+{ord(character):04X}"
-    if unicodedata.category(character)[0] == "L" or unicodedata.category(character)[0] == "M":
+    if unicodedata.category(character)[0] in "LM":
         _refuse_name(source, position)
     span = Span(source, position, position + 1)
     if unicodedata.category(character) == "Cc":
         fail("stray-character", f"stray control character {code}", span, hint="delete it")
     if unicodedata.category(character)[0] in "ZC":
-        fail("stray-character", f"stray invisible character {code} ({_name_of(character)})", span, hint="write a space")
+        name = unicodedata.name(character, "no name").lower()
+        fail("stray-character", f"stray invisible character {code} ({name})", span, hint="write a space")
     fail("stray-character", f"stray character `{character}`", span)
 
 
@@ -64,7 +65,3 @@ def _refuse_name(source: Source, position: int) -> NoReturn:
     end = max(position + 1, word.end() if word else 0)
     message = f"`{shortened(source.text[first:end])}` is not a name: identifiers are ASCII"
     fail("stray-character", message, Span(source, first, end), hint="use the letters A-Z and a-z, digits and `_`")
-
-
-def _name_of(character: str) -> str:
-    return unicodedata.name(character, "no name").lower()

@@ -101,7 +101,7 @@ class TokenStream:
                 elif kind == "COMMENT":
                     continue
                 elif kind == "STRAY":
-                    self._refuse_stray(word.end() - 1)
+                    refuse_stray(self._files[-1], word.end() - 1)
                 elif kind == "INCLUDE":
                     place = Span(self._files[-1], word.end() - len(text), word.end())
                     waiting.append(self._include(text, place))
@@ -142,9 +142,6 @@ class TokenStream:
     def _require_size(self, place: Span | None) -> None:
         if self._length > MAXIMUM_SIZE:
             fail("too-large", f"the model is too large: it has more than {MAXIMUM_SIZE // 2**20} MiB", place)
-
-    def _refuse_stray(self, position: int) -> NoReturn:
-        refuse_stray(self._files[-1], position)
 
     def _refuse_length(self, token: Token) -> NoReturn:
         place = Span(self.source, token.start, token.end)

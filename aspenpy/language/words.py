@@ -15,21 +15,10 @@ TERMINALS = {
     "COMMENT": "a comment",
     "INCLUDE": "an `include`",
     "STRAY": "a stray character",
-    "LPAR": "`(`",
-    "RPAR": "`)`",
-    "LSQB": "`[`",
-    "RSQB": "`]`",
-    "LBRACE": "`{`",
-    "RBRACE": "`}`",
-    "COMMA": "`,`",
-    "DOT": "`.`",
-    "EQUAL": "`=`",
-    "PLUS": "`+`",
-    "MINUS": "`-`",
-    "STAR": "`*`",
-    "SLASH": "`/`",
-    "CIRCUMFLEX": "`^`",
-}
+    "LPAR": "`(`", "RPAR": "`)`", "LSQB": "`[`", "RSQB": "`]`", "LBRACE": "`{`", "RBRACE": "`}`",
+    "COMMA": "`,`", "DOT": "`.`", "EQUAL": "`=`",
+    "PLUS": "`+`", "MINUS": "`-`", "STAR": "`*`", "SLASH": "`/`", "CIRCUMFLEX": "`^`",
+}  # fmt: skip
 """All but the keywords, which are their own names."""
 
 GROUPS = (

@@ -146,14 +146,12 @@ class _Measure:
 
     def _members(self, references: References) -> list[NDArray[np.bool_] | None]:
         addresses, kinds = references.addresses, references.kinds
-        of_kind = None
-        if self.counted is not None and kinds is not None:
-            of_kind = np.isin(kinds, list(self.counted))
-        found: list[NDArray[np.bool_] | None] = [of_kind]
+        of_kind = None if self.counted is None or kinds is None else np.isin(kinds, list(self.counted))
+        members: list[NDArray[np.bool_] | None] = [of_kind]
         for part in self.parts:
             inside = (addresses >= np.uint64(part.low)) & (addresses <= np.uint64(part.high - 1))
-            found.append(inside if of_kind is None else inside & of_kind)
-        return found
+            members.append(inside if of_kind is None else inside & of_kind)
+        return members
 
     def _put(self, pieces: Sequence[_Piece]) -> None:
         """Through the stack, and into the histograms."""

@@ -6,7 +6,7 @@ between them, counted in lines of the sample, are those of the trace times the r
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -21,14 +21,12 @@ def hashes(lines: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """The finaliser of SplitMix64 (Steele et al. 2014): every bit of a line changes half the bits of its hash."""
     mixed = (lines ^ (lines >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    found: NDArray[np.uint64] = mixed ^ (mixed >> np.uint64(31))
-    return found
+    return cast("NDArray[np.uint64]", mixed ^ (mixed >> np.uint64(31)))
 
 
 def is_sampled(hashed: NDArray[np.uint64], rate: float) -> NDArray[np.bool_]:
     """Whether lines of these hashes belong to a sample of the rate (0 to 1); decided by the upper 53 bits."""
-    chosen: NDArray[np.bool_] = (hashed >> np.uint64(11)) < np.uint64(round(rate * (1 << 53)))
-    return chosen
+    return (hashed >> np.uint64(11)) < np.uint64(round(rate * (1 << 53)))
 
 
 def group_of(hashed: NDArray[np.uint64]) -> NDArray[np.int64]:
@@ -44,5 +42,4 @@ def standard_errors(misses: NDArray[Any], expected: float) -> NDArray[np.float64
     """
     groups = misses.shape[1]
     deviations = misses - misses.mean(axis=1, keepdims=True)
-    found: NDArray[np.float64] = np.sqrt(groups / (groups - 1) * (deviations**2).sum(axis=1)) / expected
-    return found
+    return cast("NDArray[np.float64]", np.sqrt(groups / (groups - 1) * (deviations**2).sum(axis=1)) / expected)

@@ -65,7 +65,8 @@ class LruStack:
         last = np.concatenate((~same, [True]))
         touched = ordered[first]
         place = np.searchsorted(self.lines, touched)
-        is_known = _holds(self.lines, place, touched)
+        is_known = place < known
+        is_known[is_known] = self.lines[place[is_known]] == touched[is_known]
 
         start = np.empty(count, np.int64)
         start[time[1:]] = time[:-1] + known
@@ -100,14 +101,6 @@ def _by_line(lines: NDArray[np.uint64]) -> tuple[NDArray[np.uint64], NDArray[np.
     both.sort()
     time = both & np.uint64((1 << bits) - 1)
     return (both >> np.uint64(bits)) + least, time.astype(np.int64)
-
-
-def _holds(lines: NDArray[np.uint64], place: NDArray[np.intp], wanted: NDArray[np.uint64]) -> NDArray[np.bool_]:
-    """Which of the wanted stand at their place."""
-    if not len(lines):
-        return np.zeros(len(wanted), np.bool_)
-    there: NDArray[np.bool_] = lines[np.minimum(place, len(lines) - 1)] == wanted
-    return there
 
 
 def _places(times: NDArray[np.int64], end: int) -> NDArray[np.int64]:

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import combinations, product
 from typing import Any
 
-from aspenpy.cost.network.topology import NetworkError, Topology, constant, described
+from aspenpy.cost.network.topology import NetworkError, Topology, described
+from aspenpy.expr.graph import whole_number
 from aspenpy.record import Record
 from tests.network.finite_field import Field, field
 
@@ -32,7 +33,7 @@ def graph_of(topology: Topology) -> Any:
     """
     import networkx
 
-    count = constant(topology.routers)
+    count = whole_number(topology.routers)
     if count is None or count > MOST_ROUTERS:
         much = "symbols for parameters" if count is None else f"{count:,} routers, and {MOST_ROUTERS:,} can be drawn"
         raise NetworkError(f"{described(topology)} has {much}", topology.parameters[0][0])

@@ -51,8 +51,7 @@ class Stencil(Record):
     def part(self, share: Expr) -> Stencil:
         """That share of the layers along the slowest axis."""
         *within, slowest = self.extents
-        found: Stencil = self.replace(extents=(*within, slowest * share))
-        return found
+        return self.replace(extents=(*within, slowest * share))
 
     @property
     def nest(self) -> Nest:

@@ -78,13 +78,12 @@ def load(nest: Nest, between: Window, level: Level) -> Load:
     both = _sets(nest, between.depth, inner + inner, shifts, level)
     fresh = graph.apply("min", 1, graph.apply("max", 0, (both - covered) / covered))
     others = graph.apply("max", 1, level.sets - covered)
-    moved: Load = found.replace(
+    return found.replace(
         lines=inner + again,
         moved=again / graph.apply("max", RARE, more),
         beside=more * (1 - fresh) / covered,
         apart=graph.apply("min", 1, more * fresh / others),
     )
-    return moved
 
 
 def _sets(nest: Nest, depth: int, lines: Expr, shifts: list[Loop], level: Level) -> Expr:

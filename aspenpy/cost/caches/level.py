@@ -114,13 +114,9 @@ def levels_of(machine: Machine, socket: str | None) -> tuple[Level, ...]:
     places = list(machine.first_places(socket))
     cores = [place for place in places if place.component.type == "core"]
     core = cores[0].path if cores else ()
-    caches = [place for place in places if place.component.type == "cache" and _serves(place, core)]
+    caches = (place for place in places if place.component.type == "cache")
+    caches = (place for place in caches if not core or core[: len(place.path) - 1] == place.path[:-1])
     return tuple(_level(place) for place in sorted(caches, key=lambda place: -len(place.path)))
-
-
-def _serves(place: Place, core: tuple[str, ...]) -> bool:
-    above = place.path[:-1]
-    return not core or core[: len(above)] == above
 
 
 def _level(place: Place) -> Level:

@@ -43,7 +43,9 @@ def ranges(collective: str, ranks: int, alpha: Number, beta: Number, gamma: Numb
     The time of each is a straight line over the size, so that they are the lower envelope of lines: from where one is
     the lowest, the next is the one that crosses it first. Exact for exact times.
     """
-    lines = {algorithm.name: _line(algorithm, ranks, alpha, beta, gamma) for algorithm in _possible(collective, ranks)}
+    p = checked_ranks(ranks)
+    possible = [algorithm for algorithm in algorithms(collective) if algorithm.applies(p) is not graph.FALSE]
+    lines = {algorithm.name: _line(algorithm, ranks, alpha, beta, gamma) for algorithm in possible}
     name = min(lines, key=lines.__getitem__)
     found = [Range(name, 0)]
     while crossings := {
@@ -54,11 +56,6 @@ def ranges(collective: str, ranks: int, alpha: Number, beta: Number, gamma: Numb
         name = min(crossings, key=lambda other: (crossings[other], lines[other][1]))
         found.append(Range(name, settle(crossings[name])))
     return found
-
-
-def _possible(collective: str, ranks: int) -> list[Algorithm]:
-    p = checked_ranks(ranks)
-    return [algorithm for algorithm in algorithms(collective) if algorithm.applies(p) is not graph.FALSE]
 
 
 def _line(algorithm: Algorithm, ranks: int, alpha: Number, beta: Number, gamma: Number) -> tuple[Fraction, Fraction]:

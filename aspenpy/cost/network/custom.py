@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import combinations
-from typing import Any
 
 from aspenpy.cost.network.topology import NetworkError, Size, Topology, whole
 from aspenpy.expr import graph
@@ -28,9 +28,7 @@ def custom(edges: Iterable[tuple[Size, Size]]) -> Topology:
     _check(pairs)
     count = max(map(max, pairs)) + 1
     reached = _nodes_by_distance(pairs, count)
-    ports = [0] * count
-    for node in (node for pair in pairs for node in pair):
-        ports[node] += 1
+    ports = Counter(node for pair in pairs for node in pair)
     total = sum(distance * nodes for distance, nodes in enumerate(reached))
     return Topology(
         kind="custom",
@@ -38,7 +36,7 @@ def custom(edges: Iterable[tuple[Size, Size]]) -> Topology:
         nodes=graph.number(count),
         routers=graph.number(count),
         links=graph.number(len(pairs)),
-        radix=graph.number(max(ports)),
+        radix=graph.number(max(ports.values())),
         diameter=graph.number(len(reached) - 1),
         average_distance=graph.number(total) / (count * (count - 1)),
         bisection=graph.number(_smallest_cut(pairs, count) if count <= MOST_HALVED else _good_cut(pairs, count)),
@@ -106,19 +104,16 @@ def _good_cut(pairs: Sequence[tuple[int, int]], count: int) -> int:
     import networkx
     from networkx.algorithms.community import kernighan_lin_bisection
 
+    def outwards(start: int) -> list[int]:
+        """All nodes, the nearest first."""
+        return [start, *(node for _, node in networkx.bfs_edges(joined, start))]
+
     joined = networkx.Graph()
     for first, second in pairs:
         more = joined.get_edge_data(first, second, {"weight": 0})["weight"] + 1
         joined.add_edge(first, second, weight=more)
-    *_, outermost = _outwards(joined, 0)
-    by_distance = _outwards(joined, outermost)
+    *_, outermost = outwards(0)
+    by_distance = outwards(outermost)
     halves = set(by_distance[: count // 2]), set(by_distance[count // 2 :])
     half, _ = kernighan_lin_bisection(joined, halves, weight="weight", seed=HALVING_SEED)
     return _cut(pairs, half)
-
-
-def _outwards(joined: Any, start: int) -> list[int]:
-    """All nodes, the nearest first."""
-    import networkx
-
-    return [start, *(node for _, node in networkx.bfs_edges(joined, start))]

@@ -17,7 +17,7 @@ from aspenpy.cost.network.topology import (
     is_odd,
     on_routers,
     whole,
-)
+)  # fmt: skip
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.record import Record

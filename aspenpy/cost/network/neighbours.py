@@ -8,7 +8,7 @@ distance is a sum over a few carries, whatever the number of ranks. Other placem
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from itertools import product
 from math import prod
@@ -28,7 +28,8 @@ def neighbour_distance(placement: Placement, *, periodic: bool = True) -> Fracti
     Raises NetworkError for more than `MOST_COUNTED` ranks whose placement has no closed form.
     """
     if placement.order != "random" and (digits := _digits(placement)) is not None:
-        sums = [_carried(placement, mine, digits, periodic) for mine in _by_dimension(placement, digits)]
+        each = ([digit for digit in digits if digit.dimension == number] for number in range(len(placement.grid)))
+        sums = [_carried(placement, mine, periodic) for mine in each]
         pairs, hops = (sum(column) for column in zip(*sums, strict=True))
         return Fraction(hops, pairs) if pairs else Fraction(0)
     return _counted(placement, periodic)
@@ -77,46 +78,39 @@ def _digits(placement: Placement) -> list[_Digit] | None:
         lengths = enumerate(zip(placement.grid, placement.nodes, strict=True))
         pairs = ((_Digit(d, ranks // nodes, None, 0), _Digit(d, nodes, d, 1)) for d, (ranks, nodes) in lengths)
         return [digit for pair in pairs for digit in pair]
-    axes: list[Lengths] = [(axis, placement.nodes[axis]) for axis in reversed(range(len(placement.nodes)))]
-    targets: list[tuple[int | None, int]] = (
-        [(None, each), *axes] if placement.order == "block" else [*axes, (None, each)]
+    axes: list[Lengths] = list(enumerate(placement.nodes))
+    common = _common(
+        list(enumerate(placement.grid)), [*axes, (None, each)] if placement.order == "block" else [(None, each), *axes]
     )
-    grid = [(dimension, placement.grid[dimension]) for dimension in reversed(range(len(placement.grid)))]
-    found = []
+    if common is None:
+        return None
+    digits = []
     weights = dict.fromkeys([None, *range(len(placement.nodes))], 1)
-    for piece in _common(grid, targets):
-        if piece is None:
-            return None
-        dimension, axis, base = piece
-        found.append(_Digit(dimension, base, axis, weights[axis]))
+    for dimension, axis, base in common:
+        digits.append(_Digit(dimension, base, axis, weights[axis]))
         weights[axis] *= base
-    return found
+    return digits
 
 
-def _common(
-    grid: Sequence[tuple[int, int]], targets: Sequence[Lengths]
-) -> Iterator[tuple[int, int | None, int] | None]:
-    """The digits of two ways to count the same numbers, as (dimension, axis, base); None where there are none."""
-    left, right = list(reversed(grid)), list(reversed(targets))
+def _common(left: list[tuple[int, int]], right: list[Lengths]) -> list[tuple[int, int | None, int]] | None:
+    """The digits of two ways to count the same numbers, as (dimension, axis, base), from two lists whose last length is
+    the lowest; None where the lengths do not divide each other."""
+    digits: list[tuple[int, int | None, int]] = []
     while left and right:
         (dimension, ranks), (axis, nodes) = left.pop(), right.pop()
         base = min(ranks, nodes)
         if max(ranks, nodes) % base:
-            yield None
-            return
+            return None
         if base > 1:
-            yield dimension, axis, base
+            digits.append((dimension, axis, base))
         if ranks > base:
             left.append((dimension, ranks // base))
         if nodes > base:
             right.append((axis, nodes // base))
+    return digits
 
 
-def _by_dimension(placement: Placement, digits: Sequence[_Digit]) -> list[list[_Digit]]:
-    return [[digit for digit in digits if digit.dimension == number] for number in range(len(placement.grid))]
-
-
-def _carried(placement: Placement, mine: Sequence[_Digit], digits: Sequence[_Digit], periodic: bool) -> tuple[int, int]:
+def _carried(placement: Placement, mine: Sequence[_Digit], periodic: bool) -> tuple[int, int]:
     """Pairs of neighbours along one dimension, and the hops between them: those at which `carry` digits fall from
     their last value to 0, and the next grows by 1."""
     length = prod(digit.base for digit in mine)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import prod
-from operator import mod
+from operator import floordiv, mod, sub
 from typing import Literal
 
 from aspenpy.cost.network.topology import NetworkError, Topology, constants, described
@@ -48,10 +48,8 @@ class Placement(Record):
         """The coordinates of any rank's node. Raises NetworkError where `random` would have to deal out too many."""
         each = self.ranks_per_node
         if self.order == "aligned":
-            lengths = [ranks // nodes for ranks, nodes in zip(self.grid, self.nodes, strict=True)]
-            return lambda rank: tuple(
-                place // length for place, length in zip(coordinates(rank, self.grid), lengths, strict=True)
-            )
+            lengths = list(map(floordiv, self.grid, self.nodes))
+            return lambda rank: tuple(map(floordiv, coordinates(rank, self.grid), lengths))
         if self.order == "cyclic":
             count = prod(self.nodes)
             return lambda rank: coordinates(rank % count, self.nodes)
@@ -66,11 +64,8 @@ class Placement(Record):
 
     def distance(self, first: Coordinates, second: Coordinates) -> int:
         """Hops between two nodes."""
-        return sum(map(self._hops, first, second, self.nodes))
-
-    def _hops(self, first: int, second: int, length: int) -> int:
-        apart = abs(first - second)
-        return min(apart, length - apart) if self.wrapped else apart
+        apart = [abs(here - there) for here, there in zip(first, second, strict=True)]
+        return sum(map(min, apart, map(sub, self.nodes, apart))) if self.wrapped else sum(apart)
 
 
 def place(

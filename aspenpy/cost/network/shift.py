@@ -9,8 +9,6 @@ with its edges; here every size may be a symbol.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from aspenpy.cost.network.topology import Size, Topology, floor
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
@@ -28,7 +26,11 @@ def distance(topology: Topology, shift: Size, ranks_per_node: Size = 1) -> Expr:
     s, r = graph.coerced(shift), graph.coerced(ranks_per_node)
     sizes = dict(topology.parameters)
     if topology.kind in ("torus", "mesh"):
-        return _along(sizes["dimensions"], s, r, wrapped=topology.kind == "torus")
+        stride, hops = r, []
+        for length in reversed(sizes["dimensions"]):
+            hops.append(_digit(length, s, stride, wrapped=topology.kind == "torus"))
+            stride *= length
+        return graph.add(*hops)
     if topology.kind == "hypercube":
         bit = graph.counter("bit")
         return graph.summation(bit, sizes["dimension"], _digit(graph.number(2), s, r * 2**bit, wrapped=True))
@@ -44,14 +46,6 @@ def _shorter_way(shift: Expr, ranks: Expr) -> Expr:
     """Forwards, or backwards round the end."""
     forwards = graph.apply("mod", shift, ranks)
     return graph.apply("min", forwards, ranks - forwards)
-
-
-def _along(lengths: Sequence[Expr], shift: Expr, ranks_per_node: Expr, *, wrapped: bool) -> Expr:
-    stride, hops = ranks_per_node, []
-    for length in reversed(lengths):
-        hops.append(_digit(length, shift, stride, wrapped=wrapped))
-        stride = stride * length
-    return graph.add(*hops)
 
 
 def _digit(length: Expr, shift: Expr, stride: Expr, *, wrapped: bool) -> Expr:

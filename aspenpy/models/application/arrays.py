@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from aspenpy.models.application import flow
 from aspenpy.models.application.total import blocks_in, callees_first, calls_in
 
@@ -34,15 +32,7 @@ def touched_data(entry: flow.Kernel, resources: tuple[str, ...]) -> frozenset[st
                 continue
             if need.target is None:
                 return None
-            found.update(_meant([need.target, *_tables(need)], arguments[kernel.name]))
+            looked_up = (argument for trait in need.traits if trait.name == "gather" for argument in trait.arguments)
+            for name in (need.target, *(table for table in looked_up if isinstance(table, str))):
+                found.update(arguments[kernel.name].get(name, (name,)))
     return frozenset(found)
-
-
-def _tables(need: flow.Requirement) -> list[str]:
-    """The data structures that a requirement looks up, by `gather(table)`."""
-    tables = (argument for trait in need.traits if trait.name == "gather" for argument in trait.arguments)
-    return [table for table in tables if isinstance(table, str)]
-
-
-def _meant(names: list[str], arguments: Mapping[str, dict[str, None]]) -> list[str]:
-    return [actual for name in names for actual in arguments.get(name, (name,))]

@@ -71,7 +71,8 @@ class _Loader:
         self, node: nodes.Application, source: Source, prefix: str, path: tuple[Any, ...], warnings: list[Diagnostic]
     ) -> Application:
         """The application with its imports loaded."""
-        warnings += _redefinitions(node)
+        scopes = (node.declarations, node.kernels, *(kernel.declarations for kernel in node.kernels))
+        warnings += [warning for scope in scopes for warning in redefinitions(scope)]
         imports = self._import_all(node.declarations, source, prefix, path, warnings)
         kernel_imports = {
             kernel.name: found
@@ -122,15 +123,9 @@ class _Loader:
         return self.load(imported, f"{prefix}{node.name}.", (*path, (imported, node)))
 
 
-def _redefinitions(model: nodes.Application) -> list[Diagnostic]:
-    """Second definitions of a name: the later one holds, and the user is told both places."""
-    scopes = (model.declarations, model.kernels, *(kernel.declarations for kernel in model.kernels))
-    return [warning for scope in scopes for warning in redefinitions(scope)]
-
-
 def redefinitions(declarations: tuple[Any, ...]) -> list[Diagnostic]:
-    """A warning for each name that is defined twice among declarations of one scope; not if both are the same lines,
-    included twice."""
+    """A warning, with both places, for each name that is defined twice among declarations of one scope: the later one
+    holds. Not if both are the same lines, included twice."""
     seen: dict[tuple[str, str], Any] = {}
     warnings = []
     for node in declarations:

@@ -53,6 +53,7 @@ def certainty(errors: Errors, values: Sequence[float], confidence: float) -> Cer
     """The certainty of a solution, from the slopes of the errors there. What is held at an end of its range, or whole,
     counts as given."""
     import numpy
+    from scipy.special import stdtrit
 
     left = errors(values)
     remarks = {place: held for place, axis in enumerate(errors.axes) if (held := _held(axis, values[place]))}
@@ -77,7 +78,7 @@ def certainty(errors: Errors, values: Sequence[float], confidence: float) -> Cer
     strong = directions[~weak] / strengths[~weak, None]
     variance = math.fsum(error * error for error in left) / freedom * (strong**2).sum(axis=0)
     deviations = numpy.sqrt(variance) / lengths
-    quantile = _student(freedom, confidence)
+    quantile = float(stdtrit(freedom, (1 + confidence) / 2))  # of Student's distribution, around 0
     spreads = {inner[place]: (float(deviations[place]), float(quantile * deviations[place])) for place in determined}
     wide = {
         place: TOO_WIDE.format(f"{100 * confidence:g} %", half)
@@ -86,13 +87,6 @@ def certainty(errors: Errors, values: Sequence[float], confidence: float) -> Cer
     }
     narrow = {place: spread for place, spread in spreads.items() if place not in wide}
     return Certainty(remarks | wide, narrow, freedom)
-
-
-def _student(freedom: int, confidence: float) -> float:
-    """The t within which Student's distribution has a share of `confidence`, around 0."""
-    from scipy.special import stdtrit
-
-    return float(stdtrit(freedom, (1 + confidence) / 2))
 
 
 def _held(axis: Axis, value: float) -> str | None:

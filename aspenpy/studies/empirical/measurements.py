@@ -94,11 +94,7 @@ def _measured(sheet: Sheet, application: Application) -> list[str]:
 
 
 def _inputs(
-    sheet: Sheet,
-    measured: Sequence[str],
-    application: Application,
-    kernel: str,
-    machines: Sequence[Machine | None],
+    sheet: Sheet, measured: Sequence[str], application: Application, kernel: str, machines: Sequence[Machine | None]
 ) -> list[str]:
     """The columns that give values to parameters: of the application, of the kernel, of all machines."""
     formals = [formal.payload[0] for formal in application.flow(kernel).formals]
@@ -160,15 +156,12 @@ def _loaded(name: str, cell: Cell, load: Load) -> Machine:
     try:
         return load(name)
     except AspenError as error:
+        circumstance = cell.parents[0] if cell.span is None else f"for the measurement at {cell.span}"
         found = [
-            diagnostic.replace(span=cell.span) if diagnostic.span is None else diagnostic.within(_asked_by(cell))
+            diagnostic.replace(span=cell.span) if diagnostic.span is None else diagnostic.within(circumstance)
             for diagnostic in error.diagnostics
         ]
         raise AspenError(*found) from None
-
-
-def _asked_by(cell: Cell) -> str:
-    return f"for the measurement at {cell.span}" if cell.span is not None else cell.parents[0]
 
 
 def _setting(cell: Cell, name: str, size: Fraction, application: Application) -> Value:

@@ -7,7 +7,6 @@ rank, and its parameter cannot be told from theirs.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from aspenpy.language.diagnostics import AspenError
@@ -25,30 +24,23 @@ POINTS = 4
 def determined(errors: Errors) -> dict[int, str]:
     """By the number of each parameter that the measurements cannot determine beside those before it, why. Raises
     AspenError where the model has no value anywhere."""
+    import numpy
+
     found: list[dict[int, str]] = []
-    problem: AspenError | None = None
     idle = set(range(len(errors.axes)))
     for point in starts(errors, tuple((axis.low, axis.high) for axis in errors.axes), POINTS):
         try:
-            columns = _columns(errors, point)
+            slopes = numpy.array(errors.slopes(point))
         except AspenError as error:
             problem = error
             continue
-        idle -= {place for place in idle if _length(columns[:, place]) >= LEAST_SLOPE}
+        columns = slopes * [axis.pace(value) for axis, value in zip(errors.axes, point, strict=True)]
+        idle -= {place for place in idle if numpy.linalg.norm(columns[:, place]) >= LEAST_SLOPE}
         found.append(_refused(columns, errors))
     if not found:
-        assert problem is not None
         raise problem
     fewest = min(found, key=len)
     return {place: NO_EFFECT if place in idle else reason for place, reason in fewest.items()}
-
-
-def _columns(errors: Errors, point: Sequence[float]) -> Any:
-    """The slopes at a point, by the places of the parameters in their ranges."""
-    import numpy
-
-    paces = [axis.pace(value) for axis, value in zip(errors.axes, point, strict=True)]
-    return numpy.array(errors.slopes(point)) * numpy.array(paces)
 
 
 def _refused(columns: Any, errors: Errors) -> dict[int, str]:
@@ -59,7 +51,7 @@ def _refused(columns: Any, errors: Errors) -> dict[int, str]:
     basis: list[Any] = []
     refused = {}
     for place in range(len(errors.axes)):
-        length = _length(columns[:, place])
+        length = numpy.linalg.norm(columns[:, place])
         if length < LEAST_SLOPE:
             refused[place] = NO_EFFECT
             continue
@@ -67,18 +59,12 @@ def _refused(columns: Any, errors: Errors) -> dict[int, str]:
         left = column
         for _ in range(2):  # again, for what rounding left
             left = left - sum(((left @ axis) * axis for axis in basis), numpy.zeros_like(column))
-        if _length(left) > SPANNED:
+        if numpy.linalg.norm(left) > SPANNED:
             chosen.append(place)
-            basis.append(left / _length(left))
+            basis.append(left / numpy.linalg.norm(left))
         else:
             lengths = numpy.linalg.norm(columns[:, chosen], axis=0)
             parts = numpy.linalg.lstsq(columns[:, chosen] / lengths, column, rcond=None)[0]
             names = [errors.axes[other].name for other, part in zip(chosen, parts, strict=True) if abs(part) > PART]
             refused[place] = TOGETHER.format(", ".join(names))
     return refused
-
-
-def _length(column: Any) -> float:
-    import numpy
-
-    return float(numpy.linalg.norm(column))

@@ -25,15 +25,13 @@ from aspenpy.studies.empirical.axis import Axis
 from aspenpy.studies.empirical.hoisting import hoisted
 from aspenpy.studies.empirical.measurements import RUNTIME, Measurement
 from aspenpy.studies.empirical.sheet import counted
+from aspenpy.studies.explore.points import ramps
 
 STEP = 1e-6
 """Of a slope by differences, relative to the value: its error is about the square of that."""
 
 LARGEST_ERROR = 1e150
 """Relative to what was measured: the square of it is still a floating-point number."""
-
-STEPS = frozenset({"ceil", "floor", "round"})
-"""Functions whose slope is 0 and which yet rise with their argument."""
 
 
 class Responses:
@@ -172,12 +170,7 @@ def without_steps(expr: Expr, symbols: Iterable[Expr]) -> Expr:
     """The expression with the ramp for each `ceil`, `floor` and `round` that depends on the symbols: a search that
     looks at slopes would find such a parameter to do nothing."""
     wanted = set(symbols)
-
-    def ramp(node: Expr, args: tuple[Expr, ...]) -> Expr | None:
-        steps = node.kind == "apply" and node.payload in STEPS and not graph.free_symbols(node).isdisjoint(wanted)
-        return args[0] if steps else None
-
-    return graph.rewritten([expr], ramp)[0]
+    return ramps([expr], lambda node: not graph.free_symbols(node).isdisjoint(wanted))[0]
 
 
 class Row(NamedTuple):
@@ -189,18 +182,14 @@ class Row(NamedTuple):
     constants: list[Any] | None
 
 
-def _row(curve: Curve, item: Measurement) -> Row:
-    inputs = [value for _, value in item.settings]
-    return Row(curve, item, inputs, curve.constants(inputs))
-
-
 class Errors:
     """Relative errors, (predicted - measured)/measured, and their slopes. `watch`, if set, is called after each
     evaluation with the root mean square of the errors."""
 
     def __init__(self, axes: Sequence[Axis], rows: Sequence[tuple[Curve, Measurement]]) -> None:
         self.axes = tuple(axes)
-        self.rows = [_row(curve, item) for curve, item in rows]
+        inputs = [[value for _, value in item.settings] for _, item in rows]
+        self.rows = [Row(*row, given, row[0].constants(given)) for row, given in zip(rows, inputs, strict=True)]
         self.watch: Callable[[float], None] | None = None
 
     @property

@@ -39,45 +39,34 @@ def rewritten(
     elsewhere = [name for name in values if name not in application.parameters]
     if elsewhere:
         message = f"`{elsewhere[0]}` is a parameter of a machine, and the application is written"
-        hint = "give the fitted values instead: " + " ".join(
-            f"--set {name}={value!r}" for name, value in values.items()
-        )
-        fail("not-rewritten", message, hint=hint)
+        settings = " ".join(f"--set {name}={value!r}" for name, value in values.items())
+        fail("not-rewritten", message, hint=f"give the fitted values instead: {settings}")
     source = place.source
-    changes = [_change(application, source, name, value) for name, value in values.items()]
-    changes = _joined(changes)
+    changes = _joined([_change(application, source, name, value) for name, value in values.items()])
     text = source.text
     for span, new in sorted(changes, key=lambda change: change[0].start, reverse=True):
         text = text[: span.start] + new + text[span.end :]
-    _require_values(Source(text, *_named(source, path)), values, allow_outside)
+    named = (source.name, source.path) if path is None else (str(path), Path(path).resolve())
+    _require_values(Source(text, *named), values, allow_outside)
     return text
-
-
-def _named(source: Source, path: str | Path | None) -> tuple[str, Path | None]:
-    return (source.name, source.path) if path is None else (str(path), Path(path).resolve())
 
 
 def _change(application: Application, source: Source, name: str, value: float) -> Change:
     model, _, inner = name.rpartition(".")
     node = application.parameters[name].node
     if not model:
-        return _own(node, source, name), _written(value, node)
+        return _inside(node.value.span, source, name), _written(value, node)
     if model not in application.imports or application.imports[model].prefix != f"{model}.":
         hint = "import that model directly, or fit it on its own"
         fail("not-rewritten", f"`{name}` cannot be set from here: its model is not imported by this one", hint=hint)
-    imported = [
-        item for item in application.node.declarations if isinstance(item, nodes.Import) and item.name == model
-    ][-1]
+    imports = [item for item in application.node.declarations if isinstance(item, nodes.Import)]
+    imported = [item for item in imports if item.name == model][-1]
     given = [override for override in imported.overrides if override.name == inner]
     if given:
         return _inside(given[-1].value.span, source, name), _written(value, node)
     end = _inside(imported.span, source, name).end
     joint = ", " if imported.overrides else " with "
     return Span(source, end, end), f"{joint}{inner} = {_written(value, node)}"
-
-
-def _own(node: nodes.Parameter, source: Source, name: str) -> Span:
-    return _inside(node.value.span, source, name)
 
 
 def _inside(span: Span | None, source: Source, name: str) -> Span:

@@ -60,10 +60,9 @@ def sheet_of_text(source: Source, columns: Mapping[str, str] | None = None) -> S
     line = Span(source, _place(head[0]).start, _place(head[-1]).end)
     if len(head) == 1 and any(sign in head[0].value for sign in OTHER_SIGNS):
         fail("not-commas", "the columns are not separated by commas", line, hint=EXPECTED)
-    taken = (
-        _taken(head, line, columns) if columns else [(place, heading(cell.value)) for place, cell in enumerate(head)]
-    )
-    headings = {place: found._replace(span=_place(head[place])) for place, found in taken}
+    everything = [(place, heading(cell.value)) for place, cell in enumerate(head)]
+    taken = _taken(head, line, columns) if columns else everything
+    headings = {place: named._replace(span=_place(head[place])) for place, named in taken}
     _check_headings(list(headings.values()))
     rows: list[dict[str, Cell]] = []
     for cells in lines:
@@ -74,7 +73,7 @@ def sheet_of_text(source: Source, columns: Mapping[str, str] | None = None) -> S
             fail("wrong-columns", wrong, place, hint="values with a comma in them stand in double quotes")
         if len(rows) == MOST_ROWS:
             _refuse_rows(_place(cells[0]))
-        rows.append({found.name: cells[place] for place, found in headings.items()})
+        rows.append({named.name: cells[place] for place, named in headings.items()})
     if not rows:
         fail("no-measurements", "there are no measurements below the names of the columns", line)
     return Sheet(tuple(headings.values()), tuple(rows), line)
@@ -117,14 +116,14 @@ def heading(text: str) -> Heading:
 
 def _check_headings(headings: list[Heading]) -> None:
     seen: dict[str, Heading] = {}
-    for found in headings:
-        if not found.name:
-            fail("unnamed-column", "a column has no name", found.span, hint=EXPECTED)
-        if found.name in seen:
-            first = seen[found.name].span
+    for column in headings:
+        if not column.name:
+            fail("unnamed-column", "a column has no name", column.span, hint=EXPECTED)
+        if column.name in seen:
+            first = seen[column.name].span
             related = () if first is None else (Related(first, "first named here"),)
-            fail("column-twice", f"there are two columns `{found.name}`", found.span, related=related)
-        seen[found.name] = found
+            fail("column-twice", f"there are two columns `{column.name}`", column.span, related=related)
+        seen[column.name] = column
 
 
 def _taken(head: list[Cell], line: Span, columns: Mapping[str, str]) -> list[tuple[int, Heading]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple, NoReturn
+from typing import NamedTuple
 
 from aspenpy.answers.metrics import has_metric, metric, metric_names
 from aspenpy.answers.prediction import Prediction
@@ -79,15 +79,10 @@ def _constraints(text: str) -> list[Constraint]:
         if item.operator not in OPERATORS:
             hint = f"write `{item.operator}=`" if item.operator in "<>" else "write `==`, `<=` or `>=`"
             fail("bad-constraint", f"a constraint cannot say `{item.operator}`", item.span, hint=hint)
-    single = len(comparisons) == 1
-    return [
-        Constraint(text if single else _text(item), item) for item in comparisons if isinstance(item, nodes.Comparison)
-    ]
-
-
-def _text(node: nodes.Comparison) -> str:
-    span = node.span
-    return str(node) if span is None else span.source.text[span.start : span.end].strip()
+    plain = [item for item in comparisons if isinstance(item, nodes.Comparison)]
+    if len(plain) == 1:
+        return [Constraint(text, plain[0])]
+    return [Constraint(str(item) if item.span is None else item.span.text().strip(), item) for item in plain]
 
 
 def objective(text: str) -> Parsed:
@@ -122,7 +117,9 @@ def _named(node: nodes.Name, prediction: Prediction) -> Expr:
         return metric(node.name).expr(prediction)
     found = parameter or constant(node.name)
     if found is None:
-        _unknown(node, prediction)
+        metrics = metric_names(prediction)
+        hint = nearest(node.name, [*metrics, *prediction.scope.names()]) or "the metrics are " + ", ".join(metrics)
+        fail("unknown-name", f"neither a metric nor a parameter is called `{node.name}`", node.span, hint=hint)
     return found
 
 
@@ -133,12 +130,6 @@ def _parameter(name: str, prediction: Prediction) -> Expr | None:
         if error.diagnostics[0].code == "unknown-parameter":
             return None
         raise
-
-
-def _unknown(node: nodes.Name, prediction: Prediction) -> NoReturn:
-    metrics = metric_names(prediction)
-    hint = nearest(node.name, [*metrics, *prediction.scope.names()]) or "the metrics are " + ", ".join(metrics)
-    fail("unknown-name", f"neither a metric nor a parameter is called `{node.name}`", node.span, hint=hint)
 
 
 def unit_of_quantity(node: nodes.Expression, prediction: Prediction) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy
 
@@ -170,10 +170,10 @@ class _Asked:
         """From the value here to its double, or to its half: the wider first, within the range."""
         low, high = (-numpy.inf, numpy.inf) if self.item is None else (self.item.low, self.item.high)
         ends = [self.base * FACTOR, self.base / FACTOR]
-        ends = [min(max(numpy.trunc(end) if self.whole else end, low), high) for end in ends]
-        found = [(self.base, float(end)) for end in ends if end * self.base > 0 and end != self.base]
-        found.sort(key=lambda ends: -abs(numpy.log(ends[1] / ends[0])))
-        return [(min(pair), max(pair)) for pair in found]
+        ends = [float(min(max(numpy.trunc(end) if self.whole else end, low), high)) for end in ends]
+        usable = [end for end in ends if end * self.base > 0 and end != self.base]
+        widest = sorted(usable, key=lambda end: -abs(numpy.log(end / self.base)))
+        return [(min(self.base, end), max(self.base, end)) for end in widest]
 
     # -- over the range --------------------------------------------------------------------------
 
@@ -204,8 +204,7 @@ class _Asked:
             doubled = self.base * FACTOR ** numpy.arange(-60.0, 61.0)
             inside = doubled[(doubled >= low) & (doubled <= high) & (numpy.rint(doubled) == doubled)]
             places = numpy.unique(numpy.concatenate([numpy.rint(places), inside]))
-        found: Floats = numpy.clip(places, low, high)[places != 0]
-        return found
+        return cast(Floats, numpy.clip(places, low, high)[places != 0])
 
     def _reason(self, place: float) -> str:
         """Why there is no value, as a prediction with the parameter set there says it."""
@@ -262,5 +261,4 @@ def _overall(places: Floats, values: Floats) -> float | None:
 
 
 def _still(values: Floats) -> Floats:
-    found: Floats = numpy.where(abs(values) < NOTHING, 0.0, values)
-    return found
+    return numpy.where(abs(values) < NOTHING, 0.0, values)

@@ -8,6 +8,7 @@ them, and at the solution all are smooth again (the epigraph form; Boyd and Vand
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy
@@ -19,6 +20,7 @@ from aspenpy.expr.derivative import derivative
 from aspenpy.expr.evaluate import EvaluationError
 from aspenpy.expr.graph import Expr
 from aspenpy.record import Record
+from aspenpy.studies.explore.points import ramps
 from aspenpy.studies.explore.variable import Variable
 
 MOST_LIFTED = 40
@@ -62,19 +64,6 @@ def lifted(exprs: Sequence[Expr], symbols: Sequence[Expr]) -> Lifting:
 NEAR = 1e-6
 """How far apart neighbours are, in parts of the range."""
 
-STEPS = frozenset({"ceil", "floor", "round"})
-
-
-def ramps(exprs: Sequence[Expr]) -> list[Expr]:
-    """The expressions with the ramp that each staircase climbs in its place: what a search follows where the steps
-    themselves are flat. Steps inside of loops stay."""
-    looped = _looped(exprs)
-
-    def ramp(node: Expr, args: tuple[Expr, ...]) -> Expr | None:
-        return args[0] if node.kind == "apply" and node.payload in STEPS and node not in looped else None
-
-    return graph.rewritten(exprs, ramp)
-
 
 def _looped(exprs: Sequence[Expr]) -> set[Expr]:
     """Nodes inside of loops, whose value is another in each pass."""
@@ -111,9 +100,11 @@ class Smooth:
         self._meanings = Prepared(self.lifting.meanings, self.symbols, seed) if self.lifting.meanings else None
 
     def _derivatives(self, rows: Sequence[Expr], seed: int) -> Prepared | None:
-        """Of each row by each unknown; None where there are none."""
+        """Of each row by each unknown, steps outside of loops as ramps; None where there are none."""
+        looped = _looped(rows)
         try:
-            slopes = [derivative(ramp, unknown) for ramp in ramps(rows) for unknown in self.unknowns]
+            smooth = ramps(rows, lambda node: node not in looped)
+            slopes = [derivative(ramp, unknown) for ramp in smooth for unknown in self.unknowns]
         except ValueError:
             return None
         return Prepared(slopes, self.unknowns, seed)
@@ -143,11 +134,10 @@ class Smooth:
                 )
         except EvaluationError:  # it went to where there are no values
             return None
-        count = len(self.variables)
         if not numpy.isfinite(found.x).all():
             return None
         low, high = (numpy.array([getattr(item, end) for item in self.variables]) for end in ("low", "high"))
-        return numpy.clip(scale.unknowns(found.x)[:count], low, high)
+        return numpy.clip(scale.unknowns(found.x)[: len(self.variables)], low, high)
 
     def rows(self, unknowns: Floats) -> Floats:
         """Objective, constraints, floors."""
@@ -155,13 +145,10 @@ class Smooth:
 
     def slopes(self, unknowns: Floats) -> Floats:
         """A row each of `rows`, a column for each unknown."""
-        found = None
         if self._slopes is not None:
-            try:
-                found = numpy.array(self._slopes(*map(float, unknowns))).reshape(-1, len(self.unknowns))
-            except EvaluationError:  # such as at a jump of a law of caches
-                found = None
-        return self._differences(unknowns) if found is None else found
+            with suppress(EvaluationError):  # such as at a jump of a law of caches
+                return numpy.array(self._slopes(*map(float, unknowns))).reshape(-1, len(self.unknowns))
+        return self._differences(unknowns)
 
     def _differences(self, unknowns: Floats) -> Floats:
         """The slopes between neighbours."""
@@ -278,14 +265,9 @@ class _Scale:
     def constraints(self) -> list[dict[str, object]]:
         """As SciPy wants them: at least 0."""
         equal = numpy.array(self.problem._all_equal(), dtype=bool)
-        found: list[dict[str, object]] = []
-        for kind, chosen in (("eq", equal), ("ineq", ~equal)):
-            if chosen.any():
-                found.append(
-                    {
-                        "type": kind,
-                        "fun": lambda z, chosen=chosen: -self.value(z)[1:][chosen],
-                        "jac": lambda z, chosen=chosen: -self.slope(z)[1:][chosen],
-                    }
-                )
-        return found
+
+        def constraint(kind: str, chosen: Any) -> dict[str, object]:
+            value, slope = (lambda z: -self.value(z)[1:][chosen]), (lambda z: -self.slope(z)[1:][chosen])
+            return {"type": kind, "fun": value, "jac": slope}
+
+        return [constraint(kind, chosen) for kind, chosen in (("eq", equal), ("ineq", ~equal)) if chosen.any()]

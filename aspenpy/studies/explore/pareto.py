@@ -63,16 +63,12 @@ def pareto(
         refuse_infeasible(space, constraints)
     kept, values = points[feasible], values[:, feasible]
     places = non_dominated(values)
-    choices = [
-        Choice(
-            space.named(kept[place]),
-            tuple(goal.worth(float(x)) for goal, x in zip(goals, values[:, place], strict=True)),
-        )
-        for place in places
-    ]
-    return Front(
-        tuple(goals), tuple(choices), problem.enumerable, len(points) if problem.enumerable else problem.looked_at
+    choices = tuple(
+        Choice(space.named(kept[place]), tuple(goal.worth(float(x)) for goal, x in zip(goals, column, strict=True)))
+        for place, column in zip(places, values[:, places].T, strict=True)
     )
+    looked_at = len(points) if problem.enumerable else problem.looked_at
+    return Front(tuple(goals), choices, problem.enumerable, looked_at)
 
 
 def non_dominated(values: Floats) -> list[int]:
@@ -93,9 +89,8 @@ def _evolved(space: Space, goals: Sequence[Goal], problem: Problem, seed: int) -
     """The last population of NSGA-II over the unit cube, each generation evaluated at once."""
     if find_spec("pymoo") is None:
         message = "several objectives with real variables need pymoo: pip install 'aspenpy[optimise]'"
-        fail(
-            "missing-pymoo", message, hint="give lists of values, such as clock=1 GHz,2 GHz, and nothing more is needed"
-        )
+        hint = "give lists of values, such as clock=1 GHz,2 GHz, and nothing more is needed"
+        fail("missing-pymoo", message, hint=hint)
     from pymoo.algorithms.moo.nsga2 import NSGA2
     from pymoo.core.problem import Problem as Searched
     from pymoo.optimize import minimize
@@ -114,7 +109,6 @@ def _evolved(space: Space, goals: Sequence[Goal], problem: Problem, seed: int) -
             out["F"] = numpy.nan_to_num(evaluate(here).T, nan=WORST)
             out["G"] = numpy.minimum(problem.look(here)[1], WORST)[:, None]
 
-    found = minimize(
-        Cube(), NSGA2(pop_size=POPULATION), ("n_gen", GENERATIONS), seed=for_generators(seed), verbose=False
-    )
-    return points(numpy.atleast_2d(found.pop.get("X")))
+    ends, seeded = ("n_gen", GENERATIONS), for_generators(seed)
+    last = minimize(Cube(), NSGA2(pop_size=POPULATION), ends, seed=seeded, verbose=False)
+    return points(numpy.atleast_2d(last.pop.get("X")))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy
@@ -15,6 +15,20 @@ from aspenpy.expr.lanes import EXACT, WHOLE, Lanes
 
 POINTS_AT_ONCE = 1 << 14
 """Few enough for the arrays of some dozen nodes to stay in a cache."""
+
+
+STEPS = frozenset({"ceil", "floor", "round"})
+"""Functions whose slope is 0 and which yet rise with their argument."""
+
+
+def ramps(exprs: Sequence[Expr], of: Callable[[Expr], bool]) -> list[Expr]:
+    """The expressions with the ramp that each of some staircases climbs in its place: what a search follows where the
+    steps themselves are flat."""
+
+    def ramp(node: Expr, args: tuple[Expr, ...]) -> Expr | None:
+        return args[0] if node.kind == "apply" and node.payload in STEPS and of(node) else None
+
+    return graph.rewritten(exprs, ramp)
 
 
 class Points(Lanes):

@@ -67,7 +67,9 @@ def effects(space: Space, *, metric_name: str = "runtime", pairs: bool = True) -
         known = over[~numpy.isnan(over)]
         found[chosen] = (float(known.min()), float(known.max())) if len(known) else (base, base)
     points, over = (numpy.concatenate(parts) for parts in zip(*tried, strict=True))
-    return _ranked(space, metric_name, base, found, space.skipped(quantity, points, over))
+    ranked, skipped = _ranked(space, base, found), space.skipped(quantity, points, over)
+    one, two = (tuple(effect for effect in ranked if len(effect.parameters) == count) for count in (1, 2))
+    return Effects(metric_name, base, one, two, skipped)
 
 
 def _box(space: Space, chosen: tuple[int, ...]) -> Floats:
@@ -79,37 +81,17 @@ def _box(space: Space, chosen: tuple[int, ...]) -> Floats:
     return points
 
 
-def _ranked(
-    space: Space,
-    name: str,
-    base: float,
-    found: dict[tuple[int, ...], tuple[float, float]],
-    skipped: Skipped | None,
-) -> Effects:
-    spread = {chosen: (most - least) / abs(base) for chosen, (least, most) in found.items()}
+def _ranked(space: Space, base: float, extremes: dict[tuple[int, ...], tuple[float, float]]) -> list[Effect]:
+    """The largest first."""
+    spread = {chosen: (most - least) / abs(base) for chosen, (least, most) in extremes.items()}
     largest = max(spread.values())
-    all_effects = []
-    for chosen, (least, most) in found.items():
-        alone = max(spread[place,] for place in chosen)
-        all_effects.append(
-            Effect(
-                tuple(space.variables[place].name for place in chosen),
-                least,
-                most,
-                spread[chosen],
-                spread[chosen] / largest if largest else 0.0,
-                _per_change(space.variables[chosen[0]], spread[chosen]) if len(chosen) == 1 else None,
-                spread[chosen] - alone if len(chosen) == 2 else None,
-            )
-        )
-    ordered = sorted(all_effects, key=lambda effect: -effect.sensitivity)
-    return Effects(
-        name,
-        base,
-        tuple(effect for effect in ordered if len(effect.parameters) == 1),
-        tuple(effect for effect in ordered if len(effect.parameters) == 2),
-        skipped,
-    )
+    ranked = []
+    for chosen, ends in extremes.items():
+        names, here = tuple(space.variables[place].name for place in chosen), spread[chosen]
+        per_change = _per_change(space.variables[chosen[0]], here) if len(chosen) == 1 else None
+        beyond = here - max(spread[place,] for place in chosen) if len(chosen) == 2 else None
+        ranked.append(Effect(names, *ends, here, here / largest if largest else 0.0, per_change, beyond))
+    return sorted(ranked, key=lambda effect: -effect.sensitivity)
 
 
 def _per_change(item: Variable, spread: float) -> float | None:

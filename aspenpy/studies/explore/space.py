@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cached_property
 from itertools import product
 
 import numpy
@@ -116,16 +115,12 @@ class Space:
     def named(self, point: Floats) -> dict[str, float | str]:
         """A point by name; choices that have labels by those."""
         return {
-            item.name: item.shown(value) if item.labels else _number(item, value)
+            item.name: item.shown(value) if item.labels else (int if item.kind == "whole" else float)(value)
             for item, value in zip(self.variables, point, strict=True)
         }
 
     def _is_case(self, item: Variable) -> bool:
-        return item.name in self._case_names
-
-    @cached_property
-    def _case_names(self) -> frozenset[str]:
-        return frozenset(item.name for item in self.variables if item.name in ("machine", "socket") and item.labels)
+        return item.name in CASES and bool(item.labels)
 
     def _numbers(self, points: Floats) -> Floats:
         numbers = numpy.zeros(len(points))
@@ -154,10 +149,6 @@ def _first_failing(formulas: Formulas, points: Floats) -> tuple[Floats, Evaluati
                 except EvaluationError as error:
                     return row, error
     raise AssertionError("none of the points fails by itself")
-
-
-def _number(item: Variable, value: float) -> float | int:
-    return int(value) if item.kind == "whole" else float(value)
 
 
 def _knows(prediction: Prediction, name: str) -> bool:

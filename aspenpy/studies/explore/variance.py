@@ -8,6 +8,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from importlib.util import find_spec
+from itertools import combinations
 from typing import Any
 
 import numpy
@@ -126,18 +127,12 @@ def sobol(
     found, _, skipped = _run(space, places, metric_name, len(space.variables) * (2 if pairs else 1) + 2)
     mean, variance = float(found.mean()), float(found.var())
     if variance <= (1e-12 * mean) ** 2:
-        return Sobol(metric_name, len(found), mean, 0.0, _flat(space), (), skipped)
-    resamples = 100 if samples <= 1 << 14 else 20
+        flat = tuple(Index(item.name, 0.0, 0.0, 0.0, 0.0) for item in space.variables)  # no variance to share
+        return Sobol(metric_name, len(found), mean, 0.0, flat, (), skipped)
+    options = {"num_resamples": 100 if samples <= 1 << 14 else 20, "conf_level": CONFIDENCE}
     with warnings.catch_warnings(), numpy.errstate(all="ignore"):
         warnings.simplefilter("ignore")
-        indices = analysis.analyze(
-            problem,
-            found,
-            calc_second_order=pairs,
-            num_resamples=resamples,
-            conf_level=CONFIDENCE,
-            seed=for_generators(seed),
-        )
+        indices = analysis.analyze(problem, found, calc_second_order=pairs, seed=for_generators(seed), **options)
     names = problem["names"]
     rows = zip(names, indices["S1"], indices["S1_conf"], indices["ST"], indices["ST_conf"], strict=True)
     ordered = sorted((Index(name, *map(float, values)) for name, *values in rows), key=lambda item: -item.total)
@@ -145,17 +140,11 @@ def sobol(
     return Sobol(metric_name, len(found), mean, variance, tuple(ordered), interactions, skipped)
 
 
-def _flat(space: Space) -> tuple[Index, ...]:
-    """A metric that does not vary has no variance to share."""
-    return tuple(Index(item.name, 0.0, 0.0, 0.0, 0.0) for item in space.variables)
-
-
 def _interactions(names: list[str], indices: Any) -> tuple[Interaction, ...]:
-    found = [
+    found = (
         Interaction((names[i], names[j]), float(indices["S2"][i, j]), float(indices["S2_conf"][i, j]))
-        for i in range(len(names))
-        for j in range(i + 1, len(names))
-    ]
+        for i, j in combinations(range(len(names)), 2)
+    )
     return tuple(sorted(found, key=lambda item: -item.second))
 
 
@@ -170,12 +159,9 @@ def morris(space: Space, *, metric_name: str = "runtime", samples: int = 100, se
     places = sampling.sample(problem, samples, num_levels=LEVELS, seed=for_generators(seed))
     found, kept, skipped = _run(space, places, metric_name, len(space.variables) + 1)
     places = places[kept]
-    effects = analysis.analyze(
-        problem, places, found, num_levels=LEVELS, conf_level=CONFIDENCE, seed=for_generators(seed)
-    )
-    rows = zip(
-        effects["names"], effects["mu"], effects["mu_star"], effects["mu_star_conf"], effects["sigma"], strict=True
-    )
+    options = {"num_levels": LEVELS, "conf_level": CONFIDENCE, "seed": for_generators(seed)}
+    effects = analysis.analyze(problem, places, found, **options)
+    rows = zip(*(effects[name] for name in ("names", "mu", "mu_star", "mu_star_conf", "sigma")), strict=True)
     ordered = sorted((Elementary(str(name), *map(float, values)) for name, *values in rows), key=lambda e: -e.magnitude)
     return Morris(metric_name, len(found), tuple(ordered), skipped)
 
@@ -186,9 +172,8 @@ def _refuse(samples: int, space: Space, times: int) -> None:
     if samples < 2:
         fail("bad-samples", f"at least 2 samples are needed, not {samples}")
     if samples * times > MOST_RUNS:
-        fail(
-            "too-long", f"{samples * times:,} runs of the model are more than {MOST_RUNS:,}", hint="take fewer samples"
-        )
+        message = f"{samples * times:,} runs of the model are more than {MOST_RUNS:,}"
+        fail("too-long", message, hint="take fewer samples")
 
 
 def _problem(space: Space) -> dict[str, Any]:

@@ -82,10 +82,7 @@ def _rows(store: Store) -> Iterator[tuple[Any, ...]]:
     """Python's own values, a missing one as None; the reason in words."""
     for table in _tables(store):
         for row in zip(*(column.tolist() for column in table.values()), strict=True):
-            yield (
-                *(None if value != value else value for value in row[:-1]),
-                REASONS[row[-1]] if row[-1] else None,
-            )
+            yield *(None if value != value else value for value in row[:-1]), REASONS[row[-1]] if row[-1] else None
 
 
 def _header(study: Study) -> list[str]:
@@ -173,28 +170,17 @@ def write_parquet(store: Store, path: Path) -> None:
     from pyarrow import parquet
 
     study = store.study
-    schema = None
-    writer = None
-    with open(path, "wb") as file:
-        try:
-            for table in _tables(store):
-                arrays = [_array(pyarrow, column, missing=False) for column in table.values()]
-                if schema is None or writer is None:
-                    fields = [_field(pyarrow, study, *item) for item in zip(table, arrays, strict=True)]
-                    schema = pyarrow.schema(fields, metadata=attributes(study))
-                    labels: Any = [
-                        item.name for item in study.categories
-                    ] or False  # of numbers they cost, and gain nothing
-                    writer = parquet.ParquetWriter(file, schema, compression="zstd", use_dictionary=labels)
-                writer.write_table(pyarrow.table(arrays, schema=schema))
-        finally:
-            if writer is not None:
-                writer.close()
-
-
-def _field(pyarrow: Any, study: Study, name: str, array: Any) -> Any:
-    metadata = {"units": study.units[name]} if name in study.units else None
-    return pyarrow.field(name, array.type, metadata=metadata)
+    labels: Any = [item.name for item in study.categories] or False  # dictionaries of numbers cost, and gain nothing
+    kinds = dict.fromkeys(_header(study), pyarrow.float64()) | {"reason": pyarrow.uint8()}
+    kinds |= {item.name: pyarrow.string() for item in study.categories}
+    units = {name: {"units": study.units[name]} if name in study.units else None for name in kinds}
+    fields = [pyarrow.field(name, kind, metadata=units[name]) for name, kind in kinds.items()]
+    schema = pyarrow.schema(fields, metadata=attributes(study))
+    options = {"compression": "zstd", "use_dictionary": labels}
+    with open(path, "wb") as file, parquet.ParquetWriter(file, schema, **options) as writer:
+        for table in _tables(store):
+            arrays = [_array(pyarrow, column, missing=False) for column in table.values()]
+            writer.write_table(pyarrow.table(arrays, schema=schema))
 
 
 def _array(pyarrow: Any, column: Any, *, missing: bool = True) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import product
 from math import prod
 from typing import Any
@@ -67,8 +67,13 @@ def studied(
         for name, axis in over.items()
         if name not in CATEGORIES
     }
-    apps = [_loaded(item, load_application, allow_outside) for item in chosen.get("app", [case.application])]
-    machines = [_loaded(item, load_machine, allow_outside) for item in chosen.get("machine", [case.machine])]
+
+    def models(name: str, own: Any, load: Callable[..., Any]) -> list[Any]:
+        items = chosen.get(name, [own])
+        return [load(item, allow_outside=allow_outside) if isinstance(item, str) else item for item in items]
+
+    apps = models("app", case.application, load_application)
+    machines = models("machine", case.machine, load_machine)
     kernels, sockets = chosen.get("kernel", [case.kernel]), chosen.get("socket", [case.socket])
     cases = [
         case.changed(application=application, machine=where, socket=socket, kernel=kernel)
@@ -77,7 +82,11 @@ def studied(
     _refuse_giant(axes, len(cases), layout)
     probe = _Probe(cases[0])
     if layout.samples is None:
-        dimensions = _dimensions({name: _values(axis, probe) for name, axis in axes.items()}, layout.zip)
+        columns = {
+            name: values(axis, probe.worth(name), probe.declared) if isinstance(axis, Axis) else axis
+            for name, axis in axes.items()
+        }
+        dimensions = _dimensions(columns, layout.zip)
     else:
         if layout.zip or not axes:
             fail("bad-sample", "a sample is taken of the ranges of some axes, and they are not paired")
@@ -114,10 +123,6 @@ def _distinct(name: str, labels: list[str]) -> tuple[str, ...]:
     return tuple(labels)
 
 
-def _loaded(item: Any, load: Any, allow_outside: bool) -> Any:
-    return load(item, allow_outside=allow_outside) if isinstance(item, str) else item
-
-
 def _numbers(name: str, items: Iterable[Any]) -> Floats:
     """Values that were given, as a column."""
     try:
@@ -127,10 +132,6 @@ def _numbers(name: str, items: Iterable[Any]) -> Floats:
     if found.ndim != 1 or not found.size:
         fail("bad-value", f"the values of `{name}` are not a list of numbers", hint="one dimension, not empty")
     return found
-
-
-def _values(axis: Axis | Floats, probe: _Probe) -> Floats:
-    return values(axis, probe.worth(axis.name), probe.declared) if isinstance(axis, Axis) else axis
 
 
 def _refuse_giant(axes: Mapping[str, Axis | Floats], cases: int, layout: Layout) -> None:
@@ -162,13 +163,8 @@ def _dimensions(columns: Mapping[str, Floats], zip: Sequence[Sequence[str]]) -> 
             if len(columns[name]) != len(columns[group[0]]):
                 message = f"`{group[0]}` has {len(columns[group[0]])} values and `{name}` {len(columns[name])}"
                 fail("uneven-axes", message, hint="axes that go side by side have the same number of values")
-    found: list[Dimension] = []
-    for name, column in columns.items():
-        if name not in group_of:
-            found.append(Dimension(name, {name: column}))
-        elif name == next(other for other in columns if other in group_of[name]):
-            found.append(Dimension("-".join(group_of[name]), {other: columns[other] for other in group_of[name]}))
-    return found
+    groups = dict.fromkeys(tuple(group_of.get(name, (name,))) for name in columns)
+    return [Dimension("-".join(group), {name: columns[name] for name in group}) for group in groups]
 
 
 # -- values in the language ------------------------------------------------------------------------

@@ -160,24 +160,18 @@ class SweepResult(Result, Mapping[str, Variable]):
 
 def coordinates(study: Study) -> dict[str, tuple[str, NDArray[Any]]]:
     """Of each parameter and category its dimension, and its values along it."""
-    found: dict[str, tuple[str, NDArray[Any]]] = {
-        item.name: (item.name, numpy.array(item.labels)) for item in study.categories
+    labels = {item.name: (item.name, numpy.array(item.labels)) for item in study.categories}
+    return labels | {
+        name: (dimension.name, values) for dimension in study.dimensions for name, values in dimension.columns.items()
     }
-    for dimension in study.dimensions:
-        found |= {name: (dimension.name, values) for name, values in dimension.columns.items()}
-    return found
 
 
 def attributes(study: Study) -> dict[str, str]:
     """What was swept, in words and as hashes."""
-
-    names = {
-        "application": dict.fromkeys(case.application.name for case in study.cases),
-        "machine": dict.fromkeys(case.required_machine.name for case in study.cases),
-        "kernel": dict.fromkeys(case.kernel for case in study.cases),
-    }
+    names = [(case.application.name, case.required_machine.name, case.kernel) for case in study.cases]
+    listed = (", ".join(dict.fromkeys(column)) for column in zip(*names, strict=True))
     return {
-        **{key: ", ".join(found) for key, found in names.items()},
+        **dict(zip(("application", "machine", "kernel"), listed, strict=True)),
         "set": ", ".join(f"{name}={value}" for name, value in study.set.items()),
         "model_hash": study.model_hash,
         "aspenpy_version": VERSION,

@@ -51,15 +51,8 @@ class Run:
         programs = [lowered(formulas, study.inputs, study.seed, box) for formulas in study.formulas]
         self.study = study
         self.backend: Backend = chosen(backend, programs, study.points_of_case, memory)
-        self.work = Work(
-            study.formulas,
-            study.inputs,
-            tuple(study.columns.values()),
-            study.grid,
-            study.seed,
-            self.backend.name,
-            STRETCH,
-        )
+        columns = tuple(study.columns.values())
+        self.work = Work(study.formulas, study.inputs, columns, study.grid, study.seed, self.backend.name, STRETCH)
         self.worker = Worker(self.work)
         self.plan = self.worker.plan
         self.client = client
@@ -81,13 +74,9 @@ class Run:
         wrong with it."""
         for stretch in self._computed(range(self.plan.count) if numbers is None else numbers, into):
             if fail_fast and stretch.reasons is not None:
-                self._raise(stretch)
+                first = int(numpy.flatnonzero(stretch.reasons)[0])
+                raise failure_at(self.study, stretch.start + first, int(stretch.reasons[first]))
             yield stretch
-
-    def _raise(self, stretch: Stretch) -> None:
-        assert stretch.reasons is not None
-        number = stretch.start + int(numpy.flatnonzero(stretch.reasons)[0])
-        raise failure_at(self.study, number, int(stretch.reasons[number - stretch.start]))
 
     def _computed(self, numbers: Iterable[int], into: Floats | None) -> Iterator[Stretch]:
         compute = self.worker.stretch if into is None else partial(self.worker.stretch, into=into)

@@ -66,9 +66,11 @@ class Store:
 
     def _begin(self, resume: bool) -> None:
         """Takes the folder, which is new, or holds the beginning of this sweep."""
-        if self.folder.exists() and (not self.folder.is_dir() or self._foreign()):
-            self._refuse_foreign()
         made = not self.folder.exists()
+        names = {file.name for file in self.folder.iterdir()} if self.folder.is_dir() else set()
+        foreign = JOURNAL not in names and not names <= {"lock", f"{JOURNAL}.unfinished"}
+        if foreign or not (made or self.folder.is_dir()):
+            self._refuse_foreign()
         self.folder.mkdir(exist_ok=True)
         if not self._lock.taken():
             hint = "wait until it has ended, or choose another name for the result"
@@ -81,20 +83,15 @@ class Store:
             self.close()
             raise
 
-    def _foreign(self) -> bool:
-        """Whether a folder holds no journal, and something else: that is no store."""
-        names = {file.name for file in self.folder.iterdir()}
-        return JOURNAL not in names and not names <= {"lock", f"{JOURNAL}.unfinished"}
-
     def _take(self, resume: bool) -> None:
-        found = self._journal()
-        if found and found.get("finished"):  # the process was killed while it removed what is no longer needed
+        journal = self._journal()
+        if journal and journal.get("finished"):  # the process was killed while it removed what is no longer needed
             self._clear()
             self.folder.mkdir(exist_ok=True)
             self._lock.taken()
-            found = None
-        if found:
-            self._refuse_other(found, resume)
+            journal = None
+        if journal:
+            self._refuse_other(journal, resume)
         elif resume and self.target.exists():
             hint = "without --resume it is computed anew"
             fail("nothing-to-resume", f"`{self.path}` is there, and no unfinished sweep beside it", hint=hint)
@@ -122,13 +119,13 @@ class Store:
         message = f"`{self.folder}` is not the beginning of a sweep"
         fail("not-a-sweep", message, hint="move it away, or choose another name for the result")
 
-    def _refuse_other(self, found: Mapping[str, Any], resume: bool) -> None:
+    def _refuse_other(self, journal: Mapping[str, Any], resume: bool) -> None:
         """What is there has to be the beginning of this sweep."""
         if not resume:
             message = f"a sweep into `{self.path}` was begun and not finished"
             fail("begun", message, hint=f"--resume takes it up; to begin again, remove `{self.folder}`")
         for key, words in DIFFERENCES.items():
-            if found.get(key) != self.journal[key]:
+            if journal.get(key) != self.journal[key]:
                 message = f"the sweep that was begun into `{self.path}` is another one: {words} differ"
                 fail("another-sweep", message, hint="choose another name for the result")
 

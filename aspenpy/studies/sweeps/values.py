@@ -45,13 +45,13 @@ def values(axis: Axis, worth: Worth, declared: Declared) -> Floats:
         fail("bad-range", message, axis.span, hint="begin above 0, or say :lin")
     if length(axis) > MOST_VALUES:
         fail("too-long", f"`{axis.name}` has {length(axis):,} values, and an axis at most {MOST_VALUES:,}", axis.span)
-    found: Floats = _spaced(low, high, spacing, length(axis))
+    column: Floats = _spaced(low, high, spacing, length(axis))
     if axis.whole:
-        found = numpy.unique(numpy.clip(numpy.rint(found), numpy.ceil(low), numpy.floor(high)))
-    if not len(found) or (axis.whole and numpy.ceil(low) > numpy.floor(high)):
+        column = numpy.unique(numpy.clip(numpy.rint(column), numpy.ceil(low), numpy.floor(high)))
+    if not len(column) or (axis.whole and numpy.ceil(low) > numpy.floor(high)):
         what = "whole numbers" if axis.whole else "powers of two"
         fail("empty-range", f"there are no {what} from {low:.6g} to {high:.6g} for `{axis.name}`", axis.span)
-    return found
+    return column
 
 
 def _spaced(low: float, high: float, spacing: str, count: int) -> Any:
