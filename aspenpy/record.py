@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import cache
 from types import CodeType, FunctionType
-from typing import TYPE_CHECKING, Any, ClassVar, dataclass_transform
+from typing import TYPE_CHECKING, Any, ClassVar, Self, dataclass_transform
 
 
 @dataclass_transform(frozen_default=True)
@@ -82,9 +82,10 @@ class Record(metaclass=RecordType):
     def __reduce__(self) -> tuple[Any, ...]:
         return _rebuild, (type(self), tuple(getattr(self, field) for field in self._fields))
 
-    def replace(self, **changes: Any) -> Any:
+    def replace(self, **changes: Any) -> Self:
         """A copy with the named fields changed."""
-        return _rebuild(type(self), tuple(changes.get(field, getattr(self, field)) for field in self._fields))
+        copy: Self = _rebuild(type(self), tuple(changes.get(field, getattr(self, field)) for field in self._fields))
+        return copy
 
 
 def _rebuild(cls: Any, values: tuple[Any, ...]) -> Any:

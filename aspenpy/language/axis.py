@@ -138,8 +138,7 @@ def _listed(axis: Axis, rest: Span) -> Axis:
     items = tuple(listed(inner))
     if (braced and not rest.text().endswith("}")) or not items or not all(item.text() for item in items):
         fail("bad-axis", f"a value is missing in `{rest.text()}`", rest, hint=f"write {FORMS}")
-    found: Axis = axis.replace(items=items)
-    return found
+    return axis.replace(items=items)
 
 
 def _with_options(axis: Axis, options: Sequence[Span]) -> Axis:
@@ -162,8 +161,7 @@ def _with_options(axis: Axis, options: Sequence[Span]) -> Axis:
     if found.get("spacing") == "pow2" and "count" in found:
         message = "the powers of two between two numbers are as many as there are"
         fail("bad-axis", message, axis.span, hint="leave the number of points out")
-    changed: Axis = axis.replace(**found)
-    return changed
+    return axis.replace(**found)
 
 
 _NUMBER = re.compile(r"([-+]?[\d.]+(?:[eE][-+]?\d+)?)([A-Za-z]*)")

@@ -51,8 +51,7 @@ class Diagnostic(Record):
 
     def within(self, circumstance: str) -> Diagnostic:
         """The same diagnostic, told with one more circumstance around it."""
-        changed: Diagnostic = self.replace(parents=(*self.parents, circumstance))
-        return changed
+        return self.replace(parents=(*self.parents, circumstance))
 
     def to_json(self) -> dict[str, Any]:
         """An object for editors and scripts: `severity, code, message, file, line, column, end_line,

@@ -80,7 +80,7 @@ def facts_of(fit: Fit) -> Table:
         ("largest", f"{largest}{where}"),
         ("degrees of freedom", count(fit.freedom)),
     )
-    return facts(rows).replace(columns=(Column("relative error"), Column("")))  # type: ignore[no-any-return]
+    return facts(rows).replace(columns=(Column("relative error"), Column("")))
 
 
 def _measurements(fit: Fit) -> tuple[Table, ...]:

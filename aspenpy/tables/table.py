@@ -96,7 +96,7 @@ class Table(Record):
         if len(kept) == len(self.columns):
             return self
         rows = tuple(tuple(row[place] for place in kept) for row in self.rows)
-        return self.replace(columns=tuple(self.columns[place] for place in kept), rows=rows)  # type: ignore[no-any-return]
+        return self.replace(columns=tuple(self.columns[place] for place in kept), rows=rows)
 
     def texts(self) -> list[list[str]]:
         """What the cells say, row by row."""

@@ -205,5 +205,4 @@ def _whole(steps: Expr) -> Expr:
 
 
 def _with_nest(access: Access, nest: Nest) -> Access:
-    changed: Access = access.replace(pattern=Affine(nest, own=False))
-    return changed
+    return access.replace(pattern=Affine(nest, own=False))
