@@ -63,8 +63,7 @@ class Case(Record):
 
     def changed(self, **changes: Any) -> Self:
         """The same but for the fields that are named."""
-        found: Self = self.replace(**changes)
-        return found
+        return self.replace(**changes)
 
     def with_set(self, values: Mapping[str, Setting]) -> Self:
         """The same with more parameters set."""

@@ -70,8 +70,7 @@ class Scene(Record):
         return scene.labelled(label)
 
     def labelled(self, label: str | None) -> Scene:
-        scene: Scene = self if label is None else self.replace(region=(*self.region, f'"{label}"'))
-        return scene
+        return self if label is None else self.replace(region=(*self.region, f'"{label}"'))
 
     def where_reached(self, expr: Expr) -> Expr:
         """The expression in the passes that get here, 0 in others."""
@@ -189,8 +188,7 @@ class _Worth(Leaf):
 
 
 def _repeated(loop: Loop, body: flow.Flow) -> flow.Flow:
-    node: flow.Flow = loop.node.replace(count=loop.count, body=body)
-    return node
+    return loop.node.replace(count=loop.count, body=body)
 
 
 def _kernel(body: flow.Flow) -> flow.Kernel:

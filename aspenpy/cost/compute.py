@@ -146,8 +146,7 @@ def price_traffic(traffic: Traffic, parallelism: Expr, where: Target, origins: O
     if waiting is not None:
         cost = cost.replace(alone=graph.apply("max", cost.alone, waiting))
     ignored = tuple(name for name in cost.ignored if name not in CACHE_TRAITS)
-    priced: RequirementCost = cost.replace(requirement=requirement, traffic=traffic, ignored=ignored)
-    return priced
+    return cost.replace(requirement=requirement, traffic=traffic, ignored=ignored)
 
 
 def price(requirement: flow.Requirement, parallelism: Expr, where: Target, origins: Origins) -> RequirementCost:

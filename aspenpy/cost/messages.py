@@ -71,8 +71,7 @@ def exchange_of(
         failed = graph.failure(mistake)
         return Exchange(trait.name, trait.arguments, failed, failed, parallelism, requirement.amount)
     time = enough(among.network, _within_the_machine(found.time, among, machine, trait))
-    exchange: Exchange = found.replace(time=time)
-    return exchange
+    return found.replace(time=time)
 
 
 def _told(error: NetworkError, trait: flow.Trait) -> Diagnostic:

@@ -47,8 +47,7 @@ class Residence:
         """The machine as a kernel's requirements see it."""
         if not self._data:
             return self.where
-        found: Target = self.where.replace(placed=self._kernels[kernel.name], conflicts=self.conflicts)
-        return found
+        return self.where.replace(placed=self._kernels[kernel.name], conflicts=self.conflicts)
 
     def _served(
         self, kernel: flow.Kernel, arguments: Mapping[str, dict[str, None]]

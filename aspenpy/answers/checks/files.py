@@ -96,8 +96,7 @@ def _in(source: Source, mistake: Diagnostic) -> Diagnostic:
         return None if span is None else Span(source, span.start, span.end)
 
     related = tuple(Related(moved(item.span), item.label) for item in mistake.related)
-    told: Diagnostic = mistake.replace(span=moved(mistake.span), related=related)
-    return told
+    return mistake.replace(span=moved(mistake.span), related=related)
 
 
 def _line_of(text: str, place: int) -> tuple[int, int]:
