@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.docs.forked import plain_command, printed_by
+from tests.thorough import HANGS
 
 FENCED = re.compile(r"^```(?P<kind>\w+)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
 FILE = re.compile(r"// file: (\S+)\n")
@@ -75,7 +76,7 @@ def _shell(line: str, folder: Path, environment: dict[str, str]) -> str:
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        timeout=600,
+        timeout=HANGS,
         check=False,
     )
     assert ran.returncode != 127, f"no such command: {line}"
