@@ -3,6 +3,9 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
+TYPES := $(BIN)/mypy --strict aspenpy
+SUITE := $(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
+
 .PHONY: demo test docs bench clean
 
 demo: $(VENV)/.installed
@@ -11,8 +14,11 @@ demo: $(VENV)/.installed
 test: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy --strict aspenpy
-	$(BIN)/python -m pytest -n auto --dist loadgroup
+	@echo "$(TYPES)  (beside the tests; its report comes last)"; echo "$(SUITE)"; \
+	$(TYPES) > $(VENV)/types.txt 2>&1 & types=$$!; \
+	$(SUITE); tests=$$?; \
+	wait $$types; types=$$?; \
+	cat $(VENV)/types.txt; exit $$((tests ? tests : types))
 
 docs: $(VENV)/.installed-dev
 	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html

@@ -24,18 +24,16 @@ from benchmarks.measure import Action, Benchmark, Subject, bare_python, seconds
 
 POINTS = 1_000_000
 
-MANY = 8 * POINTS
-
 GCC = "gcc -O3, scattered"
 
 COMD = ("nx", "ny", "nz")
 LULESH = ("edge_elements", "steps", "ranks")
 
 
-def scattered(names: Sequence[str], points: int = POINTS) -> dict[str, Any]:
+def scattered(names: Sequence[str], points: int | None = None) -> dict[str, Any]:
     """Whole numbers from 10 to 199, the same at each run."""
     draws = numpy.random.default_rng(1)
-    return {name: draws.integers(10, 200, points).astype(float) for name in names}
+    return {name: draws.integers(10, 200, points or POINTS).astype(float) for name in names}
 
 
 def grid(names: Sequence[str]) -> dict[str, Any]:
@@ -105,13 +103,13 @@ def whole_call() -> Subject:
     application, machine, over = (
         aspenpy.load_application("comd"),
         aspenpy.load_machine("haswell"),
-        scattered(COMD, MANY),
+        scattered(COMD, 8 * POINTS),
     )
     run, columns = run_of("comd", over, "numpy"), list(over.values())
     kernel = c.kernel(Program(run.study.formulas[0], run.study.inputs))
 
     def loop() -> Any:
-        found = numpy.empty(MANY)
+        found = numpy.empty(len(columns[0]))
         kernel.run(columns, [found])
         return found
 

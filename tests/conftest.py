@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 
 import pytest
@@ -18,6 +19,29 @@ settings.register_profile(
 )
 settings.load_profile("any machine")
 """Busy machines stall, so that no test has a deadline; continuous integration tries the same examples each time."""
+
+
+LONG = (
+    "docs/test_snippets.py",
+    "sweeps/test_cluster.py",
+    "syntax/test_hostile.py",
+    "docs/test_build.py",
+    "hostile/test_models.py",
+    "hostile/test_found.py",
+    "faults/test_faults.py",
+)
+"""Files that take longest; begun last, they would keep one process busy when the others have ended."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    places = {name: place for place, name in enumerate(LONG)}
+    items.sort(key=lambda item: places.get("/".join(item.path.parts[-2:]), len(LONG)))
+
+
+def pytest_collection_finish() -> None:
+    """What is collected stays: the collector of garbage need not look at it again, nor a forked process copy it."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

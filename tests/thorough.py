@@ -1,10 +1,16 @@
-"""How much is tried. `ASPENPY_THOROUGH=1` tries all there is: every example of a property, every fault, many kills."""
+"""How much is tried, and how long is waited.
+
+`ASPENPY_THOROUGH=1` tries all there is: every example of a property, every fault, many kills.
+"""
 
 from __future__ import annotations
 
 import os
 
 THOROUGH = bool(os.environ.get("ASPENPY_THOROUGH"))
+
+HANGS = 600
+"""Seconds after which a process that should have ended is taken to hang, on however busy a machine."""
 
 
 def examples(most: int) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
@@ -111,6 +112,11 @@ def run(models: Path, capsys: pytest.CaptureFixture[str]) -> Runner:
     return run
 
 
+def _interruptible() -> None:
+    """Ctrl-C ends it, also where the tests run in the background, in which a shell has it ignored."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 @pytest.fixture
 def spawn(models: Path) -> Callable[..., subprocess.Popen[bytes]]:
     """Starts the command in a process of its own, beside the models."""
@@ -122,7 +128,7 @@ def spawn(models: Path) -> Callable[..., subprocess.Popen[bytes]]:
             [sys.executable, "-c", program, *arguments],
             cwd=models,
             env={**os.environ, "PYTHONPATH": str(ROOT), **env},
-            **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options},
+            **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "preexec_fn": _interruptible, **options},
         )
 
     return spawn

@@ -12,13 +12,15 @@ from pathlib import Path
 
 import pytest
 
+from tests.thorough import HANGS
+
 Spawn = Callable[..., subprocess.Popen[bytes]]
 
 EVAL = ("eval", "axpy.aspen", "--machine", "cluster.aspen")
 
 
 def finished(process: subprocess.Popen[bytes]) -> tuple[int, bytes, bytes]:
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=HANGS)
     return process.returncode, out, err
 
 

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.thorough import HANGS
+
 pty = pytest.importorskip("pty", reason="there are no pseudo-terminals")
 
 Spawn = Callable[..., subprocess.Popen[bytes]]
@@ -28,7 +30,7 @@ def watch(spawn: Spawn) -> Callable[..., str]:
         os.close(theirs)
         shown = b"".join(iter(lambda: _read(ours), b""))
         os.close(ours)
-        process.wait(timeout=60)
+        process.wait(timeout=HANGS)
         return shown.decode().replace("\r\n", "\n")
 
     return watch

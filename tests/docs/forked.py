@@ -9,60 +9,89 @@ from __future__ import annotations
 import os
 import re
 import shlex
+import subprocess
 import sys
 import tempfile
 import traceback
 import warnings
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterable, Mapping
+from contextlib import ExitStack, suppress
 from importlib import import_module
 from pathlib import Path
+from typing import NamedTuple
 
 from aspenpy.shell.main import COMMANDS, main
 
 QUOTED = re.compile(r"'[^']*'")
-FOR_THE_SHELL = re.compile(r"""[|&;<>()$`*?\[\]#~{}!"\\\n]""")
+FOR_THE_SHELL = re.compile(r"""[|&;<>()$`*?\[\]#~{}!"'\\\n]""")
 
 HEAVY = ("numpy", "sympy", "networkx", "rich.console", "matplotlib.figure", "matplotlib.backends.backend_svg")
 
+HEAVY_OF = {
+    "compare": ("scipy.optimize",),
+    "fit": ("scipy.optimize", "scipy.stats"),
+    "optimise": ("scipy.optimize", "pymoo.algorithms.moo.nsga2", "pymoo.optimize"),
+    "sensitivity": ("SALib.analyze.sobol", "SALib.sample.sobol", "SALib.analyze.morris", "SALib.sample.morris"),
+    "sweep": ("llvmlite.binding", "scipy.stats", "pyarrow.csv"),
+}
+"""What single commands import besides."""
 
-def plain_arguments(command: str) -> list[str] | None:
-    """The arguments of a command line that is `aspenpy` and words; None where it takes a shell to read it."""
-    line = command.replace("\\\n", " ")
-    if not line.startswith("aspenpy ") or FOR_THE_SHELL.search(QUOTED.sub("", line)):
+
+class Command(NamedTuple):
+    """The arguments of `aspenpy`, and what its output is piped through."""
+
+    arguments: list[str]
+    filter: str = ""
+
+
+def plain_command(line: str) -> Command | None:
+    """A command line that begins with `aspenpy` and words; None where it takes a shell to read that."""
+    command, _, behind = line.replace("\\\n", " ").partition(" | ")
+    if not command.startswith("aspenpy ") or FOR_THE_SHELL.search(QUOTED.sub("", command)):
         return None
-    return shlex.split(line)[1:]
+    return Command(shlex.split(command)[1:], behind)
 
 
-def load_modules() -> None:
+def load_modules(
+    names: Iterable[str] = (*HEAVY, *(f"aspenpy.shell.commands.{command}" for command in COMMANDS)),
+) -> None:
     """Imports, once for all copies, what commands import when they need it."""
-    for name in (*HEAVY, *(f"aspenpy.shell.commands.{command}" for command in COMMANDS)):
+    for name in names:
         with suppress(ImportError):
             import_module(name)
 
 
-def printed_by(arguments: list[str], folder: Path, environment: Mapping[str, str]) -> str:
+def printed_by(command: Command, folder: Path, environment: Mapping[str, str]) -> str:
     """What a command prints on either stream."""
-    with tempfile.TemporaryFile() as output:
+    load_modules(HEAVY_OF.get(command.arguments[0], ()))
+    with tempfile.TemporaryFile() as output, ExitStack() as ends:
+        target = output.fileno()
+        if command.filter:
+            options = {"stdin": subprocess.PIPE, "stdout": output, "stderr": output, "cwd": folder}
+            piped = ends.enter_context(subprocess.Popen(["bash", "-c", command.filter], **options))
+            target = piped.stdin.fileno()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)  # NumPy's threads wait for work; no lock is held
             process = os.fork()
         if process == 0:
-            _run(arguments, folder, environment, output.fileno())
+            _run(command.arguments, folder, environment, target, output.fileno())
+        ends.close()
         _, status = os.waitpid(process, 0)
-        assert os.waitstatus_to_exitcode(status) in (0, 1, 2), f"aspenpy {shlex.join(arguments)}: status {status}"
+        assert os.waitstatus_to_exitcode(status) in (0, 1, 2), (
+            f"aspenpy {shlex.join(command.arguments)}: status {status}"
+        )
         output.seek(0)
         return output.read().decode()
 
 
-def _run(arguments: list[str], folder: Path, environment: Mapping[str, str], output: int) -> None:
+def _run(arguments: list[str], folder: Path, environment: Mapping[str, str], *output: int) -> None:
     """The life of the copy. It never returns, or two would run the tests."""
     status = 1
     try:
         os.chdir(folder)
         os.environ.update(environment)
-        for stream in (1, 2):
-            os.dup2(output, stream)
+        for stream, target in enumerate(output, start=1):
+            os.dup2(target, stream)
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
         sys.stdin, sys.stdout, sys.stderr = os.fdopen(0), os.fdopen(1, "w"), os.fdopen(2, "w", buffering=1)
         status = main(arguments)

@@ -24,7 +24,8 @@ import traceback
 from pathlib import Path
 from typing import Any
 
-from tests.docs.forked import plain_arguments, printed_by
+from tests.docs.forked import plain_command, printed_by
+from tests.thorough import HANGS
 
 FENCED = re.compile(r"^```(?P<kind>\w+)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
 FILE = re.compile(r"// file: (\S+)\n")
@@ -59,8 +60,8 @@ def _console(text: str, folder: Path, environment: dict[str, str]) -> str:
     shown = []
     for command in re.findall(r"^\$ (.*(?:\n> .*)*)$", text, re.MULTILINE):
         line = command.replace("\n> ", "\n")
-        arguments = plain_arguments(line)
-        printed = _shell(line, folder, environment) if arguments is None else printed_by(arguments, folder, environment)
+        plain = plain_command(line)
+        printed = printed_by(plain, folder, environment) if plain else _shell(line, folder, environment)
         shown.append(f"$ {command}\n{printed}")
     return "".join(part if part.endswith("\n") else f"{part}\n" for part in shown)
 
@@ -75,7 +76,7 @@ def _shell(line: str, folder: Path, environment: dict[str, str]) -> str:
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        timeout=60,
+        timeout=HANGS,
         check=False,
     )
     assert ran.returncode != 127, f"no such command: {line}"

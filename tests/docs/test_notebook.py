@@ -9,6 +9,7 @@ import pytest
 
 from tests.docs import numbers
 from tests.docs.pictures import drawing
+from tests.thorough import HANGS
 
 ROOT = Path(__file__).parents[2]
 NOTEBOOK = ROOT / "docs" / "notebook.ipynb"
@@ -26,7 +27,7 @@ def executed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> dict[str, Any]:
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
     notebook = nbformat.read(NOTEBOOK, as_version=4)
-    client = nbclient.NotebookClient(notebook, timeout=120, kernel_name="python3", record_timing=False)
+    client = nbclient.NotebookClient(notebook, timeout=HANGS, kernel_name="python3", record_timing=False)
     client.execute(cwd=str(tmp_path))
     kept = {"nbformat": 4, "nbformat_minor": 5, "metadata": notebook.metadata} | {
         "metadata": {"kernelspec": notebook.metadata["kernelspec"], "language_info": {"name": "python"}}

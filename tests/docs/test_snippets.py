@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.docs import numbers
-from tests.docs.forked import load_modules, plain_arguments, printed_by
+from tests.docs.forked import Command, load_modules, plain_command, printed_by
 from tests.docs.pictures import DRAWN, SHOWN, compare
 from tests.docs.snippets import refreshed
 
@@ -116,32 +116,35 @@ def test_stale_output_is_seen(tmp_path: Path) -> None:
         "aspenpy eval comd --machine simple --set simple_clock=0",  # an error and a warning
         "aspenpy count fft1d --help",
         "aspenpy lst",
+        "aspenpy show comd | head -3 | tail -1",
     ],
 )
 def test_a_forked_command_prints_what_a_started_one_prints(
     line: str, tmp_path: Path, environment: dict[str, str]
 ) -> None:
-    arguments = plain_arguments(line)
-    assert arguments is not None
+    plain = plain_command(line)
+    assert plain is not None
     (started,) = re.findall(
         r"\n(.*)```", refreshed(f"```console\n$ true && {line}\n```\n", tmp_path, environment), re.S
     )
-    assert f"$ true && {line}\n{printed_by(arguments, tmp_path, environment)}" == started
+    assert f"$ true && {line}\n{printed_by(plain, tmp_path, environment)}" == started
 
 
 @pytest.mark.parametrize(
-    ("line", "arguments"),
+    ("line", "plain"),
     [
-        ("aspenpy eval a.aspen --set 'n=2*k'", ["eval", "a.aspen", "--set", "n=2*k"]),
-        ("aspenpy count \\\n    comd", ["count", "comd"]),
-        ("aspenpy show comd | head", None),
+        ("aspenpy eval a.aspen --set 'n=2*k'", Command(["eval", "a.aspen", "--set", "n=2*k"])),
+        ("aspenpy count \\\n    comd", Command(["count", "comd"])),
+        ("aspenpy show comd | sed -n '/a | b/p' | head", Command(["show", "comd"], "sed -n '/a | b/p' | head")),
+        ("aspenpy show 'a | b'", None),
+        ("aspenpy show comd 2>&1 | head", None),
         ("aspenpy fmt *.aspen", None),
         ('aspenpy list machines --memory "> 1 TB"', None),
         ("cat comd.aspen", None),
     ],
 )
-def test_lines_that_need_no_shell(line: str, arguments: list[str] | None) -> None:
-    assert plain_arguments(line) == arguments
+def test_lines_that_need_no_shell(line: str, plain: Command | None) -> None:
+    assert plain_command(line) == plain
 
 
 def test_files_of_a_page_are_there_for_its_commands(tmp_path: Path) -> None:

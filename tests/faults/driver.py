@@ -24,7 +24,7 @@ from tests.thorough import THOROUGH
 
 KILLED = 0
 ERRORS = (ENOSPC, EIO, EACCES)
-SECONDS = 30
+SECONDS = 300
 
 MODEL = "model small { param n = 1 kernel main { execute { loads [n] } } }\n"
 MACHINE = "machine Tiny { socket [1] cpu }\nsocket cpu { resource loads(n) [n/1e9] }\n"

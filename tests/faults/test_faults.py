@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.thorough import THOROUGH
+from tests.thorough import HANGS, THOROUGH
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
@@ -48,7 +48,7 @@ def test_faults(library: Path, tmp_path: Path, scenario: str) -> None:
         env={**os.environ, **environment},
         capture_output=True,
         text=True,
-        timeout=600,
+        timeout=3_600 if THOROUGH else HANGS,
     )
     assert found.returncode == 0, found.stderr
     trials, calls, wrong = json.loads(found.stdout)

@@ -11,6 +11,8 @@ from typing import NamedTuple
 
 import pytest
 
+from tests.thorough import HANGS
+
 HERE = Path(__file__).parent
 FLAGS = ("-std=c99", "-Wall", "-Wextra", "-Werror", "-O1")
 
@@ -46,7 +48,7 @@ def built(code: str, folder: Path, processes: int = 0) -> Path:
         command = ["mpicc", *FLAGS, str(source), str(HERE / "counting.c")]
     else:
         command = ["gcc", *FLAGS, f"-isystem{HERE / 'one_process'}", str(source)]
-    subprocess.run([*command, "-o", str(program), "-lm"], check=True, timeout=60)
+    subprocess.run([*command, "-o", str(program), "-lm"], check=True, timeout=HANGS)
     return program
 
 
@@ -58,7 +60,7 @@ def started(program: Path, *arguments: str, processes: int = 0) -> subprocess.Co
         env=os.environ | root,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=HANGS,
         check=False,
     )
 

@@ -20,6 +20,7 @@ from aspenpy import AspenError
 from aspenpy.shell.main import main
 from tests.hostile.conftest import ROOT
 from tests.hostile.fuzz import MEASURED
+from tests.thorough import HANGS
 
 Run = Callable[..., CompletedProcess[str]]
 
@@ -202,7 +203,13 @@ def test_a_program_that_each_process_runs_again(program: str, tmp_path: Path) ->
     (tmp_path / "p.py").write_text(UNGUARDED[program])
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     done = subprocess.run(
-        [sys.executable, "p.py"], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=60, check=False
+        [sys.executable, "p.py"],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=HANGS,
+        check=False,
     )
     assert done.returncode != 0
     assert 'below `if __name__ == "__main__":`' in done.stderr

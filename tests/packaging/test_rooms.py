@@ -4,6 +4,7 @@ functions and those for type checkers count as any other."""
 import ast
 import re
 from collections import Counter
+from functools import cache
 from pathlib import Path
 
 import networkx
@@ -31,6 +32,7 @@ def rooms() -> list[str]:
     return [name for row in rows for name in re.findall(r"`aspenpy/(\w+)(?:\.py|/)`", row)]
 
 
+@cache
 def files() -> dict[str, Path]:
     """Of the package, by the name of the module."""
     found = {}
@@ -40,7 +42,8 @@ def files() -> dict[str, Path]:
     return found
 
 
-def imports(file: Path, modules: set[str]) -> list[tuple[str, bool]]:
+@cache
+def imports(file: Path, modules: frozenset[str]) -> list[tuple[str, bool]]:
     """Modules of the package that a file imports anywhere, and whether that is inside a function."""
     found: list[tuple[str, bool]] = []
 
@@ -78,7 +81,7 @@ def test_imports_come_from_above_in_the_map(room: str) -> None:
         f"{module} -> {target}"
         for module, file in modules.items()
         if room_of(module) == room
-        for target, _ in imports(file, set(modules))
+        for target, _ in imports(file, frozenset(modules))
         if room_of(target) not in allowed
     }
     assert not found
@@ -87,7 +90,7 @@ def test_imports_come_from_above_in_the_map(room: str) -> None:
 def test_no_modules_import_each_other() -> None:
     modules = files()
     graph = networkx.DiGraph(
-        (module, target) for module, file in modules.items() for target, _ in imports(file, set(modules))
+        (module, target) for module, file in modules.items() for target, _ in imports(file, frozenset(modules))
     )
     graph.remove_nodes_from(["aspenpy"])  # it hands names on, and imports them when they are used
     assert [sorted(cycle) for cycle in networkx.strongly_connected_components(graph) if len(cycle) > 1] == []
@@ -96,7 +99,10 @@ def test_no_modules_import_each_other() -> None:
 def test_no_import_is_hidden_in_a_function() -> None:
     modules = files()
     hidden = Counter(
-        str(file.relative_to(ROOT)) for file in modules.values() for _, inside in imports(file, set(modules)) if inside
+        str(file.relative_to(ROOT))
+        for file in modules.values()
+        for _, inside in imports(file, frozenset(modules))
+        if inside
     )
     assert {file: count for file, count in hidden.items() if file not in START_UP} == {}
 
@@ -112,7 +118,7 @@ def test_an_import_is_seen(tmp_path: Path) -> None:
         "    from aspenpy import build",
     ]
     file.write_text("\n".join(lines))
-    known = {"aspenpy.language.files", "aspenpy.build"}
+    known = frozenset({"aspenpy.language.files", "aspenpy.build"})
     assert imports(file, known) == [
         ("aspenpy.language.files", False),
         ("aspenpy.shell.main", False),

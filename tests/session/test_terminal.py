@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import models, spawn
+from tests.thorough import HANGS
 
 __all__ = ["models", "spawn"]
 
@@ -41,7 +42,7 @@ class Terminal:
 
     def wait_for(self, words: str) -> str:
         """What was shown up to these words."""
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + HANGS
         while words not in self.unread():
             assert time.monotonic() < deadline, self.unread()
             if select.select([self.end], [], [], 1)[0]:
@@ -97,7 +98,7 @@ def test_conversation(terminal: Terminal) -> None:
     terminal.wait_for("runtime 27 us, +80 % against baseline (15 us)")
     terminal.wait_for(PROMPT)
     terminal.type("quit\r")
-    assert terminal.process.wait(timeout=60) == 0
+    assert terminal.process.wait(timeout=HANGS) == 0
 
 
 @pytest.mark.parametrize("terminal", [WITH_PROMPT_TOOLKIT], indirect=True)
@@ -109,11 +110,11 @@ def test_names_are_completed_and_lines_kept(terminal: Terminal, tmp_path: Path) 
     terminal.wait_for("15 us")
     terminal.wait_for(PROMPT)
     terminal.type("quit\r")
-    assert terminal.process.wait(timeout=60) == 0
+    assert terminal.process.wait(timeout=HANGS) == 0
     assert "show runtime" in (tmp_path / "state" / "aspenpy" / "history").read_text()
 
 
 def test_end_of_input_ends_it(terminal: Terminal) -> None:
     terminal.wait_for(PROMPT)
     terminal.type("\x04")
-    assert terminal.process.wait(timeout=60) == 0
+    assert terminal.process.wait(timeout=HANGS) == 0

@@ -22,10 +22,7 @@ distributed = pytest.importorskip("distributed")
 
 APP = application("execute { flops [n*k/m] }", "param n = 5 param k = 2 param m = 1")
 
-pytestmark = [
-    pytest.mark.filterwarnings("ignore::Warning"),  # Dask's own, of sockets that it closes late
-    pytest.mark.xdist_group("cluster"),  # one cluster for all
-]
+pytestmark = pytest.mark.filterwarnings("ignore::Warning")  # Dask's own, of sockets that it closes late
 
 
 KILLS = 20 if THOROUGH else 3

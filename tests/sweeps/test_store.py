@@ -19,6 +19,7 @@ from aspenpy.studies.sweeps.formats import format_of
 from aspenpy.studies.sweeps.grid import studied
 from aspenpy.studies.sweeps.run import Run
 from aspenpy.studies.sweeps.store import Store
+from tests.thorough import HANGS
 from tests.tiny import application, codes, machine
 
 APP = application("execute { flops [n*k/m] }", "param n = 5 param k = 2 param m = 1")
@@ -261,7 +262,7 @@ def test_killed_and_resumed(spawn, run, models: Path):
     )
     command = ("sweep", "long.aspen", "--machine", "cluster.aspen", "--over", "n=1..9:3145728", "--backend", "numpy")
     with spawn(*command, "--cores", "1", "-o", "r.npz") as process:
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + HANGS
         while not list(models.glob("r.npz.part/*.npy")) and process.poll() is None and time.monotonic() < deadline:
             time.sleep(0.002)
         process.send_signal(signal.SIGKILL)
@@ -438,14 +439,14 @@ def test_one_process_at_a_time(tmp_path, spawn, models: Path, resume: bool):
         assert first.stdout.readline() == b"ready\n"
         kept = sorted(file.name for file in (models / "r.csv.part").iterdir())
         with spawn(*command, *["--resume"] * resume) as second:
-            _, err = second.communicate(timeout=60)
+            _, err = second.communicate(timeout=HANGS)
         assert second.returncode == 2
         assert err.startswith(b"error: another process is computing the sweep into `r.csv`\n")
         assert sorted(file.name for file in (models / "r.csv.part").iterdir()) == kept
         first.kill()
         first.communicate()
     with spawn(*command, "--resume") as third:
-        _, err = third.communicate(timeout=60)
+        _, err = third.communicate(timeout=HANGS)
     assert third.returncode == 0, err
     assert len((models / "r.csv").read_text().splitlines()) == 101
 
@@ -468,7 +469,7 @@ def test_memory_stays_within_twice_the_bound(spawn, models: Path):
     axes = ("--over", "n=16..1000:lin:5000", "--over", "simple_clock=1e9..2e9:4000")
     command = ("sweep", "matmul", "--machine", "simple", *axes, "--memory", "64MiB", "-o", "r.parquet")
     with spawn(*command, program=program) as process:
-        _, err = process.communicate(timeout=300)
+        _, err = process.communicate(timeout=HANGS)
     assert process.returncode == 0, err
     assert int(err.split()[-1]) * 1024 <= 2 * 64 * 2**20
 
