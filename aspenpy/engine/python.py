@@ -14,9 +14,9 @@ from aspenpy.engine.operation import Op
 from aspenpy.engine.program import BY_NUMPY, Program
 from aspenpy.engine.writer import ARITHMETIC, ATOM, PRODUCT, SUM, Writer
 from aspenpy.expr import graph
-from aspenpy.expr.arithmetic import LARGEST_EXACT_POWER, DomainError, to_float
+from aspenpy.expr.arithmetic import LARGEST_EXACT_POWER, DomainError, interpolated, to_float
 from aspenpy.expr.evaluate import EvaluationError, Value, accepted, evaluate, evaluate_many
-from aspenpy.expr.functions import FUNCTIONS, interpolated
+from aspenpy.expr.functions import FUNCTIONS
 from aspenpy.expr.laws import LAWS
 from aspenpy.expr.node import Expr
 from aspenpy.expr.numerals import float_numeral
