@@ -10,17 +10,7 @@ from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
-from aspenpy.expr import cache_laws, traits
-from aspenpy.expr.arithmetic import (
-    binary_logarithm,
-    decimal_logarithm,
-    exponential,
-    interpolated,
-    natural_logarithm,
-    raised,
-    remainder,
-    square_root,
-)  # fmt: skip
+from aspenpy.expr import arithmetic, cache_laws, traits
 from aspenpy.record import Record
 
 Rule = Callable[..., Any]
@@ -135,7 +125,7 @@ FUNCTIONS: dict[str, Function] = {
     for function in (
         Function(
             "log", 1, 1, "pure",
-            exact=natural_logarithm,
+            exact=arithmetic.natural_logarithm,
             numpy=lambda numpy, x: numpy.log(x),
             sympy=lambda sympy, x: sympy.log(x),
             c="log({0})",
@@ -147,7 +137,7 @@ FUNCTIONS: dict[str, Function] = {
         ),
         Function(
             "log2", 1, 1, "pure",
-            exact=binary_logarithm,
+            exact=arithmetic.binary_logarithm,
             numpy=lambda numpy, x: numpy.log2(x),
             sympy=lambda sympy, x: sympy.log(x) / sympy.log(2),
             c="log2({0})",
@@ -159,7 +149,7 @@ FUNCTIONS: dict[str, Function] = {
         ),
         Function(
             "log10", 1, 1, "pure",
-            exact=decimal_logarithm,
+            exact=arithmetic.decimal_logarithm,
             numpy=lambda numpy, x: numpy.log10(x),
             sympy=lambda sympy, x: sympy.log(x) / sympy.log(10),
             c="log10({0})",
@@ -171,7 +161,7 @@ FUNCTIONS: dict[str, Function] = {
         ),
         Function(
             "exp", 1, 1, "pure",
-            exact=exponential,
+            exact=arithmetic.exponential,
             numpy=lambda numpy, x: numpy.exp(x),
             sympy=lambda sympy, x: sympy.exp(x),
             c="aspen_exp({0})",
@@ -184,7 +174,7 @@ FUNCTIONS: dict[str, Function] = {
         ),
         Function(
             "sqrt", 1, 1, "root",
-            exact=square_root,
+            exact=arithmetic.square_root,
             numpy=lambda numpy, x: numpy.sqrt(x),
             sympy=lambda sympy, x: sympy.sqrt(x),
             c="sqrt({0})",
@@ -248,7 +238,7 @@ FUNCTIONS: dict[str, Function] = {
         ),
         Function(
             "pow", 2, 2, "power",  # the graph writes it as a power node
-            exact=raised,
+            exact=arithmetic.raised,
             numpy=lambda numpy, base, exponent: numpy.power(base, exponent),
             sympy=lambda sympy, base, exponent: sympy.Pow(base, exponent),
             c="aspen_power({joined})",
@@ -257,7 +247,7 @@ FUNCTIONS: dict[str, Function] = {
         ),
         Function(
             "mod", 2, 2, "same",
-            exact=remainder,
+            exact=arithmetic.remainder,
             numpy=lambda numpy, x, y: numpy.mod(x, y),
             sympy=lambda sympy, x, y: sympy.Mod(x, y, evaluate=False),
             c="aspen_mod({joined})",
@@ -291,7 +281,7 @@ FUNCTIONS: dict[str, Function] = {
         ),
         Function(
             "lookup", 3, 3, "lookup",
-            exact=interpolated,
+            exact=arithmetic.interpolated,
             numpy=_numpy_lookup,
             sympy=_sympy_lookup,
             c="aspen_lookup({joined})",

@@ -321,8 +321,8 @@ class KernelBuilder:
     def _amount(self, expr: Expr, node: Any) -> Expr:
         """Refuses an amount below zero, wherever it is evaluated. A literal one is a warning of the mapping, and the
         tail of a distribution is no mistake of the model."""
-        drawn = any(part.kind == "draw" for part in graph.topological(expr))
-        return expr if expr.kind == "number" or drawn else self._checked("amount", expr, node)
+        known = expr.kind == "number" or graph.of_kind("draw", expr)
+        return expr if known else self._checked("amount", expr, node)
 
     def _call(self, node: nodes.Call, names: dict[str, Expr], stream: tuple[Expr, ...]) -> flow.Flow:
         model, target = self.model.find_kernel(node.kernel, self.node.name, node.name_span or node.span)

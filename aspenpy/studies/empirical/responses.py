@@ -174,7 +174,7 @@ def without_steps(expr: Expr, symbols: Iterable[Expr]) -> Expr:
     wanted = set(symbols)
 
     def ramp(node: Expr, args: tuple[Expr, ...]) -> Expr | None:
-        steps = node.kind == "apply" and node.payload in STEPS and not graph.free_symbols(node).isdisjoint(wanted)
+        steps = graph.is_call(node, STEPS) and not graph.free_symbols(node).isdisjoint(wanted)
         return args[0] if steps else None
 
     return graph.rewritten([expr], ramp)[0]

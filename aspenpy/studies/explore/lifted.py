@@ -71,14 +71,14 @@ def ramps(exprs: Sequence[Expr]) -> list[Expr]:
     looped = _looped(exprs)
 
     def ramp(node: Expr, args: tuple[Expr, ...]) -> Expr | None:
-        return args[0] if node.kind == "apply" and node.payload in STEPS and node not in looped else None
+        return args[0] if graph.is_call(node, STEPS) and node not in looped else None
 
     return graph.rewritten(exprs, ramp)
 
 
 def _looped(exprs: Sequence[Expr]) -> set[Expr]:
     """Nodes inside of loops, whose value is another in each pass."""
-    sums = [node for node in graph.topological(*exprs) if node.kind == "sum"]
+    sums = graph.of_kind("sum", *exprs)
     return set(graph.topological(*(node.args[2] for node in sums))) if sums else set()
 
 
