@@ -210,7 +210,7 @@ class Evaluation(Result):
     def random(self) -> bool:
         """Whether the runtime depends on random draws, and so on the seed."""
         needed = [self.tree.runtime, *(self.scope.definitions[symbol] for symbol in self._used)]
-        return any(node.kind == "draw" for node in graph.topological(*needed))
+        return bool(graph.of_kind("draw", *needed))
 
     @cached_property
     def _used(self) -> list[Expr]:

@@ -223,7 +223,7 @@ def jumps(expr: Expr, symbol: Expr) -> bool:
     moving = dict.fromkeys(graph.dependents(expr, on=[symbol]))
     return any(
         node.kind in JUMPING_KINDS
-        or (node.kind == "apply" and node.payload in JUMPING_FUNCTIONS)
+        or graph.is_call(node, JUMPING_FUNCTIONS)
         or (node.kind == "sum" and node.args[1] in moving)
         for node in moving
     )

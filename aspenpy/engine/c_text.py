@@ -12,12 +12,13 @@ from pathlib import Path
 
 from aspenpy.engine.compiled import conditions, is_condition, unwritable, written_out
 from aspenpy.engine.intervals import certain, obeyed
-from aspenpy.engine.operation import Loop, Op
+from aspenpy.engine.operation import Loop, Op, arrays
 from aspenpy.engine.program import Program
 from aspenpy.engine.writer import ARITHMETIC, ATOM, LEAVES, PRODUCT, SIGN, SUM, Writer
 from aspenpy.expr.functions import FUNCTIONS
+from aspenpy.expr.graph import free_symbols
 from aspenpy.expr.laws import LAWS
-from aspenpy.expr.node import Expr, topological
+from aspenpy.expr.node import Expr, of_kind
 from aspenpy.expr.numerals import float_numeral
 from aspenpy.expr.printer import display_names
 
@@ -56,9 +57,6 @@ COMPARED = {
     ">=": "aspen_at_least",
 }
 
-
-TABLES = {"index": 1, "lookup": 2}
-"""How many of the first operands are arrays."""
 
 SURE = {"max": "aspen_larger({0}, {1})", "min": "aspen_smaller({0}, {1})"}
 """What is enough for operands that are certain to have a value."""
@@ -105,13 +103,11 @@ def to_c_fragment(expr: Expr, names: Mapping[Expr, str], taken: set[str]) -> tup
 
 
 def _refuse(expr: Expr, free: Container[Expr]) -> None:
-    nodes = topological(expr)
-    counters = {node.args[0] for node in nodes if node.kind == "sum"}
-    for node in nodes:
-        if node.kind == "draw":
-            raise NotInC("a random draw has no form in C")
-        if node.kind == "symbol" and node not in counters and node not in free:
-            raise NotInC(f"`{node.payload[0]}` is neither given a value nor a parameter of the function")
+    if of_kind("draw", expr):
+        raise NotInC("a random draw has no form in C")
+    for symbol in sorted(free_symbols(expr), key=lambda node: node.serial):
+        if symbol not in free:
+            raise NotInC(f"`{symbol.payload[0]}` is neither given a value nor a parameter of the function")
 
 
 def identifier(name: str, taken: set[str]) -> str:
@@ -177,8 +173,7 @@ class CWriter(Writer):
     ) -> None:
         super().__init__(program, places, names)
         self.taken, self.most_passes = taken, most_passes
-        ops = [program.ops[place] for place in self.order]
-        self.tables = {arg for op in ops for arg in op.args[: TABLES.get(op.kind, 0)]}
+        self.tables = {arg for place in self.order for arg in arrays(program.ops[place])}
 
     def written_operands(self, op: Op) -> Sequence[int]:
         if op.kind == "checked":

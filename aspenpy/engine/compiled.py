@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from aspenpy.engine.arrays import Doubt, Floats
-from aspenpy.engine.operation import Loop, Op
+from aspenpy.engine.operation import Loop, Op, arrays
 from aspenpy.engine.program import BY_NUMPY, Program
 from aspenpy.expr.functions import FUNCTIONS
 
@@ -129,19 +129,19 @@ def unwritable(program: Program, places: Sequence[int]) -> str | None:
         reason = _unwritable(program, op)
         if reason is not None:
             return reason
-    arrays = any(is_array(program, root) for root in program.roots)
-    return "an array as a value has no form in C" if arrays else None
+    as_value = any(is_array(program, root) for root in program.roots)
+    return "an array as a value has no form in C" if as_value else None
 
 
 def _unwritable(program: Program, op: Op) -> str | None:
-    if op.kind not in ("index", "lookup"):
-        arrays = op.kind != "array" and any(is_array(program, arg) for arg in _operands(op))
-        return "an array as a value has no form in C" if arrays else None
-    found = [written_out(program, arg) for arg in op.args[: 1 if op.kind == "index" else 2]]
-    if not all(is_array(program, arg) for arg in op.args[: len(found)]):
+    if not arrays(op):
+        as_value = op.kind != "array" and any(is_array(program, arg) for arg in _operands(op))
+        return "an array as a value has no form in C" if as_value else None
+    if not all(is_array(program, arg) for arg in arrays(op)):
         return "an array has a form in C only where its elements are written out"
-    shapes = [array.shape for array in found if array is not None]
-    if len(shapes) < len(found):
+    tables = [written_out(program, arg) for arg in arrays(op)]
+    shapes = [table.shape for table in tables if table is not None]
+    if len(shapes) < len(tables):
         return f"a table has a form in C only where its rows have the same length, {LONGEST_TABLE} elements in all"
     if op.kind == "lookup":
         fine = len(shapes[0]) == 1 and shapes[0] == shapes[1]

@@ -21,3 +21,11 @@ class Loop(NamedTuple):
     counter: int
     body: int
     inside: tuple[int, ...]
+
+
+_ARRAYS = {"index": 1, "lookup": 2}
+
+
+def arrays(op: Op) -> tuple[int, ...]:
+    """The operands that are arrays, whose elements the operation looks up."""
+    return op.args[: _ARRAYS.get(op.kind, 0)]

@@ -10,13 +10,13 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from aspenpy.engine.intervals import obeyed
-from aspenpy.engine.operation import Op
+from aspenpy.engine.operation import Op, arrays
 from aspenpy.engine.program import BY_NUMPY, Program
 from aspenpy.engine.writer import ARITHMETIC, ATOM, PRODUCT, SUM, Writer
 from aspenpy.expr import graph
-from aspenpy.expr.arithmetic import LARGEST_EXACT_POWER, DomainError, to_float
+from aspenpy.expr.arithmetic import LARGEST_EXACT_POWER, DomainError, interpolated, to_float
 from aspenpy.expr.evaluate import EvaluationError, Value, accepted, evaluate, evaluate_many
-from aspenpy.expr.functions import FUNCTIONS, interpolated
+from aspenpy.expr.functions import FUNCTIONS
 from aspenpy.expr.laws import LAWS
 from aspenpy.expr.node import Expr
 from aspenpy.expr.numerals import float_numeral
@@ -37,8 +37,8 @@ def compile_python(exprs: Sequence[Expr], free: Sequence[Expr], seed: int = 0) -
     program = Program(plain, [*free, *given.values()], seed, short_loops=True)
     names = [*(f"a{number}" for number in range(len(free))), *(f"x{number}" for number in range(len(apart)))]
     inputs = {place: op for place, op in enumerate(program.ops) if op.kind == "input"}
-    arrays = {arg for op in program.ops for arg in op.args[: ARRAYS.get(op.kind, 0)]}
-    numbers = [names[op.payload] for place, op in inputs.items() if place not in arrays and op.payload < len(free)]
+    tables = {arg for op in program.ops for arg in arrays(op)}
+    numbers = [names[op.payload] for place, op in inputs.items() if place not in tables and op.payload < len(free)]
     parameters = ", ".join(names[: len(free)])
     lines = [f"def program({parameters}):", *(f" {name} = float({name})" for name in numbers)]
     lines += [f" {name} = of_{name}({parameters})" for name in names[len(free) :]]
@@ -148,9 +148,6 @@ SCOPE: dict[str, Any] = {
     "refused": _refused,
 }
 """What the source of a function calls, beside Python's own `abs`, `float` and `round`."""
-
-ARRAYS = {"index": 1, "lookup": 2}
-"""How many of the first operands are arrays."""
 
 FORMS: dict[str, tuple[str, int]] = {
     **ARITHMETIC,

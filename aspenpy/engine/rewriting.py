@@ -62,7 +62,7 @@ def exact_at_steps(roots: Sequence[Expr]) -> list[Expr]:
     order = graph.topological(*roots)
     near = set[Expr]()
     for node in reversed(order):
-        if node in near or node.kind == "compare" or (node.kind == "apply" and node.payload in STEPS):
+        if node in near or node.kind == "compare" or graph.is_call(node, STEPS):
             near.update(node.args)
         elif node.kind in ("index", "sum"):
             near.update(node.args[1:2] if node.kind == "sum" else node.args[1:])

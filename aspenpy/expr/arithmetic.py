@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import math
 import operator
+from bisect import bisect_right
 from collections.abc import Callable
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 
 Number = int | Fraction | float
@@ -141,6 +143,87 @@ def remainder(left: Number, right: Number) -> Number:
         return settle(left % right)
     except OverflowError:
         raise DomainError(TOO_LARGE) from None
+
+
+def natural_logarithm(value: Number) -> Number:
+    return 0 if _positive(value) == 1 and not isinstance(value, float) else _log(math.log, value)
+
+
+def binary_logarithm(value: Number) -> Number:
+    """Exact for whole powers of two: log2(1/8) is -3."""
+    _positive(value)
+    if not isinstance(value, float):
+        top, bottom = value.numerator, value.denominator
+        if top & (top - 1) == 0 and bottom & (bottom - 1) == 0:
+            return top.bit_length() - bottom.bit_length()
+    return _log(math.log2, value)
+
+
+def decimal_logarithm(value: Number) -> Number:
+    """Exact for whole powers of ten."""
+    _positive(value)
+    result = _log(math.log10, value)
+    if type(value) is not float and raised(10, round(result)) == value:
+        return round(result)
+    return result
+
+
+def _log(function: Callable[[Any], float], value: Number) -> float:
+    """Python takes the logarithm of any int; a fraction may have parts beyond the largest float."""
+    if type(value) is Fraction:
+        return function(value.numerator) - function(value.denominator) if not _moderate(value) else function(value)
+    return function(value)
+
+
+def _moderate(value: Fraction) -> bool:
+    return abs(value.numerator.bit_length() - value.denominator.bit_length()) < 1000
+
+
+def _positive(value: Number) -> Number:
+    if value <= 0:
+        raise DomainError(f"logarithm of {shown(value)}: the argument must be positive")
+    return value
+
+
+def exponential(value: Number) -> Number:
+    if value == 0 and type(value) is not float:
+        return 1
+    try:
+        return settle(math.exp(value))
+    except OverflowError:
+        raise DomainError(f"overflow: exp({shown(value)}) is too large for a floating-point number") from None
+
+
+def square_root(value: Number) -> Number:
+    """Exact for squares of exact numbers."""
+    if value < 0:
+        raise DomainError(f"square root of {shown(value)}")
+    if not isinstance(value, float):
+        top, bottom = math.isqrt(value.numerator), math.isqrt(value.denominator)
+        if top * top == value.numerator and bottom * bottom == value.denominator:
+            return settle(Fraction(top, bottom))
+    return math.sqrt(to_float(value))
+
+
+def interpolated(values: tuple[Number, ...], sizes: tuple[Number, ...], x: Number) -> Number:
+    """The line through the points (sizes[i], values[i]), its end segments prolonged; one point is a constant."""
+    check_points(values, sizes)
+    if len(sizes) == 1:
+        return values[0]
+    left = min(max(bisect_right(sizes, x) - 1, 0), len(sizes) - 2)
+    run, rise = plus(sizes[left + 1], -sizes[left]), plus(values[left + 1], -values[left])
+    return plus(values[left], divide(times(rise, plus(x, -sizes[left])), run))
+
+
+def check_points(values: tuple[Number, ...], sizes: tuple[Number, ...]) -> None:
+    """Refuses points that are no function of the size."""
+    if type(values) is not tuple or type(sizes) is not tuple:
+        raise DomainError("lookup takes two arrays and a number: the values, their sizes, and the size asked for")
+    if len(values) != len(sizes) or not sizes:
+        raise DomainError(f"lookup needs as many values as sizes, and has {len(values)} and {len(sizes)}")
+    for lower, upper in pairwise(sizes):
+        if lower >= upper:
+            raise DomainError(f"lookup needs sizes that increase, and {shown(upper)} follows {shown(lower)}")
 
 
 def shown(value: Number) -> str:

@@ -290,3 +290,52 @@ def _or_nan(rule: Any, point: list[float]) -> float:
         return float(rule(*point))
     except DomainError:
         return math.nan
+
+
+# -- slopes ----------------------------------------------------------------------------------------
+
+
+def lru_slopes(graph: Any, distance: Any, ways: Any, lines: Any) -> Any:
+    """By the distance and the ways, which are whole, the step of one stands for a derivative. By the lines B it is
+    (D - A + 1) (P(D) - P(D + 1)) / (B - A): P is the incomplete beta function I_x(D - A + 1, A) with x = 1 - A/B, and
+    x^a (1 - x)^b / (a Beta(a, b)) = I_x(a, b) - I_x(a + 1, b) (DLMF 8.17.20)."""
+
+    def at(distance: Any, ways: Any) -> Any:
+        return graph.apply("lru_hits", distance, ways, lines)
+
+    step = at(distance + 1, ways) - at(distance, ways)
+    more = graph.if_else(graph.compare(">=", lines, ways + 1), at(distance, ways + 1) - at(distance, ways), graph.ZERO)
+    by_lines = -(distance - ways + 1) * step / (lines - ways)
+    return step, more, graph.if_else(graph.compare(">", lines, ways), by_lines, graph.ZERO)
+
+
+def random_slopes(graph: Any, lines: Any, *reuses: Any) -> Any:
+    """Of the m with m - 1 + sum of P k^d = 0, where k = 1 - m/B, by the implicit function theorem."""
+    misses = graph.apply("random_misses", lines, *reuses)
+    kept, pairs = 1 - misses / lines, list(zip(reuses[::2], reuses[1::2], strict=True))
+    inner = graph.add(*[share * distance * graph.power(kept, distance - 1) / lines for distance, share in pairs])
+    slopes = [inner * misses / lines]
+    for distance, share in pairs:
+        slopes += [share * graph.power(kept, distance) * graph.apply("log", kept), graph.power(kept, distance)]
+    regular = graph.junction("and", graph.compare(">", kept, graph.ZERO), graph.compare("<", inner, graph.ONE))
+    return tuple(graph.if_else(regular, slope / (inner - 1), graph.ZERO) for slope in slopes)
+
+
+def room_slopes(graph: Any, ways: Any, own: Any, *loads: Any) -> Any:
+    """By a load x, its own or another: x lines on average are one more in x - floor(x) of the sets, so that the share
+    changes by what that line takes away. By a chance: with the load, less without it."""
+
+    def at(*arguments: Any) -> Any:
+        return graph.apply("lines_with_room", ways, *arguments)
+
+    floor = graph.apply("floor", own)
+    low, high = at(floor, *loads), at(floor + 1, *loads)
+    by_own = ((floor + 1) * high - floor * low - at(own, *loads)) / own
+    slopes = [graph.ZERO, graph.if_else(graph.compare(">", own, graph.ZERO), by_own, graph.ZERO)]
+    for place in range(0, len(loads), 2):
+        before, after, chance = loads[:place], loads[place + 2 :], loads[place + 1]
+        floor = graph.apply("floor", loads[place])
+        low, high = (at(own, *before, value, graph.ONE, *after) for value in (floor, floor + 1))
+        there = at(own, *before, loads[place], graph.ONE, *after)
+        slopes += [chance * (high - low), there - at(own, *before, *after)]
+    return tuple(slopes)

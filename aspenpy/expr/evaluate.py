@@ -110,8 +110,7 @@ class Evaluation:
         waiting = list(seen)
         while waiting:
             node = waiting.pop()
-            certain = CERTAIN.get(node.kind)
-            for arg in node.args if certain is None else node.args[certain]:
+            for arg in needed_args(node):
                 if arg not in known and arg not in seen:
                     seen.add(arg)
                     waiting.append(arg)
@@ -288,5 +287,19 @@ RULES: dict[str, Callable[[Evaluation, Expr], Value]] = {
     "failure": _failure,
 }
 
-CERTAIN: dict[str, slice] = {"junction": slice(0, 1), "if_else": slice(0, 1), "sum": slice(1, 2)}
-"""The arguments that are needed whatever they turn out to be, for the kinds that do not need all."""
+_NEEDED: dict[str, slice] = {"junction": slice(0, 1), "if_else": slice(0, 1), "sum": slice(1, 2)}
+
+
+def needed_args(node: Expr) -> tuple[Expr, ...]:
+    """The arguments that a node needs whatever the values are: no branches of conditions, no bodies of loops."""
+    return node.args[_NEEDED[node.kind]] if node.kind in _NEEDED else node.args
+
+
+def needed_nodes(expr: Expr) -> list[Expr]:
+    """The nodes that the value needs whatever the symbols are."""
+    nodes = {expr: None}
+    for node in (waiting := [expr]):
+        unseen = [arg for arg in dict.fromkeys(needed_args(node)) if arg not in nodes]
+        nodes |= dict.fromkeys(unseen)
+        waiting += unseen
+    return list(nodes)

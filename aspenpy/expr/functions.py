@@ -6,14 +6,11 @@ A rule that is written for another library takes that library's module first: `l
 from __future__ import annotations
 
 import math
-from bisect import bisect_right
 from collections.abc import Callable
-from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
-from aspenpy.expr import cache_laws, traits
-from aspenpy.expr.arithmetic import DomainError, Number, divide, plus, raised, remainder, settle, shown, times, to_float
+from aspenpy.expr import arithmetic, cache_laws, traits
 from aspenpy.record import Record
 
 Rule = Callable[..., Any]
@@ -53,90 +50,6 @@ class Function(Record):
         if self.most is None:
             return f"{self.least} or more arguments"
         return f"{self.least} argument" + ("" if self.least == 1 else "s")
-
-
-# -- exact rules -----------------------------------------------------------------------------------
-
-
-def natural_logarithm(value: Number) -> Number:
-    return 0 if _positive(value) == 1 and not isinstance(value, float) else _log(math.log, value)
-
-
-def binary_logarithm(value: Number) -> Number:
-    """Exact for whole powers of two: log2(1/8) is -3."""
-    _positive(value)
-    if not isinstance(value, float):
-        top, bottom = value.numerator, value.denominator
-        if top & (top - 1) == 0 and bottom & (bottom - 1) == 0:
-            return top.bit_length() - bottom.bit_length()
-    return _log(math.log2, value)
-
-
-def decimal_logarithm(value: Number) -> Number:
-    """Exact for whole powers of ten."""
-    _positive(value)
-    result = _log(math.log10, value)
-    if type(value) is not float and raised(10, round(result)) == value:
-        return round(result)
-    return result
-
-
-def _log(function: Callable[[Any], float], value: Number) -> float:
-    """Python takes the logarithm of any int; a fraction may have parts beyond the largest float."""
-    if type(value) is Fraction:
-        return function(value.numerator) - function(value.denominator) if not _moderate(value) else function(value)
-    return function(value)
-
-
-def _moderate(value: Fraction) -> bool:
-    return abs(value.numerator.bit_length() - value.denominator.bit_length()) < 1000
-
-
-def _positive(value: Number) -> Number:
-    if value <= 0:
-        raise DomainError(f"logarithm of {shown(value)}: the argument must be positive")
-    return value
-
-
-def exponential(value: Number) -> Number:
-    if value == 0 and type(value) is not float:
-        return 1
-    try:
-        return settle(math.exp(value))
-    except OverflowError:
-        raise DomainError(f"overflow: exp({shown(value)}) is too large for a floating-point number") from None
-
-
-def square_root(value: Number) -> Number:
-    """Exact for squares of exact numbers."""
-    if value < 0:
-        raise DomainError(f"square root of {shown(value)}")
-    if not isinstance(value, float):
-        top, bottom = math.isqrt(value.numerator), math.isqrt(value.denominator)
-        if top * top == value.numerator and bottom * bottom == value.denominator:
-            return settle(Fraction(top, bottom))
-    return math.sqrt(to_float(value))
-
-
-def interpolated(values: tuple[Number, ...], sizes: tuple[Number, ...], x: Number) -> Number:
-    """The line through the points (sizes[i], values[i]), its end segments prolonged; one point is a constant."""
-    check_points(values, sizes)
-    if len(sizes) == 1:
-        return values[0]
-    left = min(max(bisect_right(sizes, x) - 1, 0), len(sizes) - 2)
-    run, rise = plus(sizes[left + 1], -sizes[left]), plus(values[left + 1], -values[left])
-    return plus(values[left], divide(times(rise, plus(x, -sizes[left])), run))
-
-
-def check_points(values: tuple[Number, ...], sizes: tuple[Number, ...]) -> None:
-    """Refuses points that are no function of the size."""
-    if type(values) is not tuple or type(sizes) is not tuple:
-        raise DomainError("lookup takes two arrays and a number: the values, their sizes, and the size asked for")
-    if len(values) != len(sizes) or not sizes:
-        raise DomainError(f"lookup needs as many values as sizes, and has {len(values)} and {len(sizes)}")
-    for lower, upper in pairwise(sizes):
-        if lower >= upper:
-            raise DomainError(f"lookup needs sizes that increase, and {shown(upper)} follows {shown(lower)}")
 
 
 # -- rules for other libraries ---------------------------------------------------------------------
@@ -207,58 +120,12 @@ def _flat(graph: Any, *args: Any) -> Any:
     return tuple(graph.ZERO for _ in args)
 
 
-def _lru_slopes(graph: Any, distance: Any, ways: Any, lines: Any) -> Any:
-    """By the distance and the ways, which are whole, the step of one stands for a derivative. By the lines B it is
-    (D - A + 1) (P(D) - P(D + 1)) / (B - A): P is the incomplete beta function I_x(D - A + 1, A) with x = 1 - A/B, and
-    x^a (1 - x)^b / (a Beta(a, b)) = I_x(a, b) - I_x(a + 1, b) (DLMF 8.17.20)."""
-
-    def at(distance: Any, ways: Any) -> Any:
-        return graph.apply("lru_hits", distance, ways, lines)
-
-    step = at(distance + 1, ways) - at(distance, ways)
-    more = graph.if_else(graph.compare(">=", lines, ways + 1), at(distance, ways + 1) - at(distance, ways), graph.ZERO)
-    by_lines = -(distance - ways + 1) * step / (lines - ways)
-    return step, more, graph.if_else(graph.compare(">", lines, ways), by_lines, graph.ZERO)
-
-
-def _random_slopes(graph: Any, lines: Any, *reuses: Any) -> Any:
-    """Of the m with m - 1 + sum of P k^d = 0, where k = 1 - m/B, by the implicit function theorem."""
-    misses = graph.apply("random_misses", lines, *reuses)
-    kept, pairs = 1 - misses / lines, list(zip(reuses[::2], reuses[1::2], strict=True))
-    inner = graph.add(*[share * distance * graph.power(kept, distance - 1) / lines for distance, share in pairs])
-    slopes = [inner * misses / lines]
-    for distance, share in pairs:
-        slopes += [share * graph.power(kept, distance) * graph.apply("log", kept), graph.power(kept, distance)]
-    regular = graph.junction("and", graph.compare(">", kept, graph.ZERO), graph.compare("<", inner, graph.ONE))
-    return tuple(graph.if_else(regular, slope / (inner - 1), graph.ZERO) for slope in slopes)
-
-
-def _room_slopes(graph: Any, ways: Any, own: Any, *loads: Any) -> Any:
-    """By a load x, its own or another: x lines on average are one more in x - floor(x) of the sets, so that the share
-    changes by what that line takes away. By a chance: with the load, less without it."""
-
-    def at(*arguments: Any) -> Any:
-        return graph.apply("lines_with_room", ways, *arguments)
-
-    floor = graph.apply("floor", own)
-    low, high = at(floor, *loads), at(floor + 1, *loads)
-    by_own = ((floor + 1) * high - floor * low - at(own, *loads)) / own
-    found = [graph.ZERO, graph.if_else(graph.compare(">", own, graph.ZERO), by_own, graph.ZERO)]
-    for place in range(0, len(loads), 2):
-        before, after, chance = loads[:place], loads[place + 2 :], loads[place + 1]
-        floor = graph.apply("floor", loads[place])
-        low, high = (at(own, *before, value, graph.ONE, *after) for value in (floor, floor + 1))
-        there = at(own, *before, loads[place], graph.ONE, *after)
-        found += [chance * (high - low), there - at(own, *before, *after)]
-    return tuple(found)
-
-
 FUNCTIONS: dict[str, Function] = {
     function.name: function
     for function in (
         Function(
             "log", 1, 1, "pure",
-            exact=natural_logarithm,
+            exact=arithmetic.natural_logarithm,
             numpy=lambda numpy, x: numpy.log(x),
             sympy=lambda sympy, x: sympy.log(x),
             c="log({0})",
@@ -270,7 +137,7 @@ FUNCTIONS: dict[str, Function] = {
         ),
         Function(
             "log2", 1, 1, "pure",
-            exact=binary_logarithm,
+            exact=arithmetic.binary_logarithm,
             numpy=lambda numpy, x: numpy.log2(x),
             sympy=lambda sympy, x: sympy.log(x) / sympy.log(2),
             c="log2({0})",
@@ -282,7 +149,7 @@ FUNCTIONS: dict[str, Function] = {
         ),
         Function(
             "log10", 1, 1, "pure",
-            exact=decimal_logarithm,
+            exact=arithmetic.decimal_logarithm,
             numpy=lambda numpy, x: numpy.log10(x),
             sympy=lambda sympy, x: sympy.log(x) / sympy.log(10),
             c="log10({0})",
@@ -294,7 +161,7 @@ FUNCTIONS: dict[str, Function] = {
         ),
         Function(
             "exp", 1, 1, "pure",
-            exact=exponential,
+            exact=arithmetic.exponential,
             numpy=lambda numpy, x: numpy.exp(x),
             sympy=lambda sympy, x: sympy.exp(x),
             c="aspen_exp({0})",
@@ -307,7 +174,7 @@ FUNCTIONS: dict[str, Function] = {
         ),
         Function(
             "sqrt", 1, 1, "root",
-            exact=square_root,
+            exact=arithmetic.square_root,
             numpy=lambda numpy, x: numpy.sqrt(x),
             sympy=lambda sympy, x: sympy.sqrt(x),
             c="sqrt({0})",
@@ -371,7 +238,7 @@ FUNCTIONS: dict[str, Function] = {
         ),
         Function(
             "pow", 2, 2, "power",  # the graph writes it as a power node
-            exact=raised,
+            exact=arithmetic.raised,
             numpy=lambda numpy, base, exponent: numpy.power(base, exponent),
             sympy=lambda sympy, base, exponent: sympy.Pow(base, exponent),
             c="aspen_power({joined})",
@@ -380,7 +247,7 @@ FUNCTIONS: dict[str, Function] = {
         ),
         Function(
             "mod", 2, 2, "same",
-            exact=remainder,
+            exact=arithmetic.remainder,
             numpy=lambda numpy, x, y: numpy.mod(x, y),
             sympy=lambda sympy, x, y: sympy.Mod(x, y, evaluate=False),
             c="aspen_mod({joined})",
@@ -414,7 +281,7 @@ FUNCTIONS: dict[str, Function] = {
         ),
         Function(
             "lookup", 3, 3, "lookup",
-            exact=interpolated,
+            exact=arithmetic.interpolated,
             numpy=_numpy_lookup,
             sympy=_sympy_lookup,
             c="aspen_lookup({joined})",
@@ -440,7 +307,7 @@ FUNCTIONS: dict[str, Function] = {
             c="aspen_lru_hits({joined})",
             llvm="call double @aspen_lru_hits(double {0}, double {1}, double {2})",
             latex=r"\operatorname{{lru\_hits}}\left({joined}\right)",
-            derivative=_lru_slopes,
+            derivative=cache_laws.lru_slopes,
             traits=traits.positive_result,
         ),
         Function(
@@ -450,7 +317,7 @@ FUNCTIONS: dict[str, Function] = {
             sympy=lambda sympy, *args: sympy.Function("random_misses")(*args),
             c="aspen_random_misses((const double[]){{{joined}}}, {count})",
             latex=r"\operatorname{{random\_misses}}\left({joined}\right)",
-            derivative=_random_slopes,
+            derivative=cache_laws.random_slopes,
             traits=traits.positive_result,
         ),
         Function(
@@ -470,7 +337,7 @@ FUNCTIONS: dict[str, Function] = {
             sympy=lambda sympy, *args: sympy.Function("lines_with_room")(*args),
             c="aspen_lines_with_room((const double[]){{{joined}}}, {count})",
             latex=r"\operatorname{{lines\_with\_room}}\left({joined}\right)",
-            derivative=_room_slopes,
+            derivative=cache_laws.room_slopes,
             traits=traits.positive_result,
         ),
         Function("uniform", 2, 2, "same", latex=r"\operatorname{{uniform}}\left({joined}\right)", random=True),

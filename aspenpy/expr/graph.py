@@ -44,6 +44,7 @@ from aspenpy.expr.leaves import (
     coerced,
     counter,
     failure,
+    is_call,
     is_counter,
     is_exact,
     is_integer,
@@ -52,15 +53,15 @@ from aspenpy.expr.leaves import (
     stream,
     symbol,
     whole_number,
-)  # fmt: skip
-from aspenpy.expr.node import CONSTRUCTORS, Expr, dependents, folded, shared, topological
+)
+from aspenpy.expr.node import CONSTRUCTORS, Expr, dependents, folded, of_kind, shared, topological
 from aspenpy.expr.traits import INTEGER, NONNEGATIVE, TOTAL
 
 __all__ = [
     "COMPARISONS", "FALSE", "FROM_ZERO", "ONE", "TRUE", "ZERO", "Expr", "add", "apply", "array", "checked", "coerced",
     "compare", "counter", "dependents", "div", "draw", "failure", "folded", "free_symbols", "if_else", "index",
-    "is_counter", "is_exact", "is_integer", "is_total", "junction", "mul", "neg", "number", "power", "rewritten",
-    "stream", "sub", "substitute", "summation", "symbol", "topological", "whole_number",
+    "is_call", "is_counter", "is_exact", "is_integer", "is_total", "junction", "mul", "neg", "number", "of_kind",
+    "power", "rewritten", "stream", "sub", "substitute", "summation", "symbol", "topological", "whole_number",
 ]  # fmt: skip
 
 LONGEST_CHAIN = 32
@@ -169,10 +170,10 @@ def power(base: Expr | Number, exponent: Expr | Number) -> Expr:
     if folded is not None:
         return folded
     known = base.traits & NONNEGATIVE
-    if exponent.kind == "number" and type(exponent.payload) is int:
-        if exponent.payload >= 0:
+    if (times := whole_number(exponent)) is not None:
+        if times >= 0:
             known |= base.traits
-        if exponent.payload % 2 == 0:
+        if times % 2 == 0:
             known |= NONNEGATIVE
     return shared("power", (base, exponent), None, known)
 
@@ -212,7 +213,7 @@ def _extreme(function: str, rule: Callable[..., Number], arguments: tuple[Expr, 
     kept: dict[Expr, None] = {}
     constants: list[Expr] = []
     for argument in arguments:
-        nested = argument.kind == "apply" and argument.payload == function and len(argument.args) < LONGEST_CHAIN
+        nested = is_call(argument, (function,)) and len(argument.args) < LONGEST_CHAIN
         for part in argument.args if nested else (argument,):
             if is_exact(part):
                 constants.append(part)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -82,6 +82,11 @@ def is_exact(expr: Expr) -> bool:
 def whole_number(expr: Expr) -> int | None:
     """The value of a constant that is an int."""
     return expr.payload if expr.kind == "number" and type(expr.payload) is int else None
+
+
+def is_call(expr: Expr, functions: Container[str]) -> bool:
+    """Whether the node applies one of the functions."""
+    return expr.kind == "apply" and expr.payload in functions
 
 
 def is_integer(expr: Expr) -> bool:

@@ -145,6 +145,11 @@ def topological(*roots: Expr, since: int = 0) -> list[Expr]:
     return sorted(seen, key=attrgetter("serial"))
 
 
+def of_kind(kind: str, *roots: Expr) -> list[Expr]:
+    """The nodes of one kind that the roots are made of, in order."""
+    return [node for node in topological(*roots) if node.kind == kind]
+
+
 def dependents(*roots: Expr, on: Collection[Expr]) -> list[Expr]:
     """The nodes of the roots that depend on some others, and those themselves, each after its arguments."""
     found = dict.fromkeys(on)

@@ -146,7 +146,7 @@ def term(expr: Expr, *, all_positive: bool = False) -> Term:
         elif factor.kind == "neg":
             coefficient *= (-1) ** (sign % 2)
             waiting.append((factor.args[0], sign))
-        elif factor.kind == "apply" and factor.payload == "abs" and all_positive:
+        elif all_positive and graph.is_call(factor, ("abs",)):
             waiting.append((factor.args[0], sign))
         elif factor.kind == "power" and abs(times := graph.whole_number(factor.args[1]) or 0) in range(1, 17):
             waiting.append((factor.args[0], sign * times))

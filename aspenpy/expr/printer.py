@@ -16,7 +16,7 @@ from typing import Any
 from aspenpy.expr import graph
 from aspenpy.expr.arithmetic import Number
 from aspenpy.expr.functions import FUNCTIONS, Function
-from aspenpy.expr.node import TEXTS, Expr, topological
+from aspenpy.expr.node import TEXTS, Expr, of_kind, topological
 from aspenpy.expr.numerals import aspen_numeral, latex_numeral
 from aspenpy.record import Record
 
@@ -54,7 +54,7 @@ class Dialect(Record):
 
 def display_names(*exprs: Expr) -> dict[Expr, str]:
     """A name for each symbol: its own where that tells it apart, else `owner:name`, else with a number behind."""
-    symbols = [node for node in topological(*exprs) if node.kind == "symbol"]
+    symbols = of_kind("symbol", *exprs)
     uses = Counter(symbol.payload[0] for symbol in symbols)
     taken: set[str] = set()
     names: dict[Expr, str] = {}

@@ -179,7 +179,7 @@ class _Split:
         if r is graph.ONE:
             return power_sum(k, self.passes)
         body = graph.mul(graph.power(self.counter, k) if k else graph.ONE, graph.power(r, self.counter))
-        if r.kind == "number" and type(r.payload) is not float:
+        if graph.is_exact(r):
             distance = abs(r.payload - 1)
             if distance * 4 >= 1 or (k == 0 and distance * 100 >= 1):
                 return _geometric_sum(k, r.payload, self.passes)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from aspenpy.expr import graph
 from aspenpy.expr.definitions import CircularDefinition, reached
-from aspenpy.expr.evaluate import CERTAIN, EvaluationError, evaluate
+from aspenpy.expr.evaluate import EvaluationError, evaluate, needed_nodes
 from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import Diagnostic
 from aspenpy.language.lower import Origins
@@ -15,7 +15,7 @@ from aspenpy.language.source import Span
 
 def failures(expr: Expr, origins: Origins) -> list[Diagnostic]:
     """What is wrong with an expression for certain; nothing where a symbol may still change it."""
-    broken = [node.payload for node in _certain(expr) if node.kind == "failure"]
+    broken = [node.payload for node in needed_nodes(expr) if node.kind == "failure"]
     if broken:
         return [payload for payload in broken if isinstance(payload, Diagnostic)]
     if graph.free_symbols(expr):
@@ -25,17 +25,6 @@ def failures(expr: Expr, origins: Origins) -> list[Diagnostic]:
     except EvaluationError as error:
         return [Diagnostic("no-value", error.reason, origins.get(error.node), hint=error.hint)]
     return []
-
-
-def _certain(expr: Expr) -> list[Expr]:
-    """The nodes that the value needs whatever the symbols are."""
-    found = {expr: None}
-    for node in (waiting := [expr]):
-        certain = node.args[CERTAIN[node.kind]] if node.kind in CERTAIN else node.args
-        new = [arg for arg in dict.fromkeys(certain) if arg not in found]
-        found |= dict.fromkeys(new)
-        waiting += new
-    return list(found)
 
 
 MOST_CIRCLES = 20

@@ -8,6 +8,7 @@ from aspenpy.answers.case import Case
 from aspenpy.answers.evaluation import amount_of, metric_of
 from aspenpy.answers.prediction import Prediction, counts
 from aspenpy.answers.scope import Scope
+from aspenpy.expr.evaluate import needed_nodes
 from aspenpy.expr.graph import Expr
 from aspenpy.expr.printer import to_latex, to_text
 from aspenpy.language.diagnostics import AspenError, Diagnostic
@@ -47,7 +48,7 @@ def run(arguments: Namespace) -> int:
     scope, expr = _asked_for(case_of_arguments(arguments), metric)
     free = words(arguments.free)
     formula = scope.formulas([expr], free)[0]
-    _refuse_failures(formula, scope)
+    _refuse_failures(formula)
     try:
         if arguments.simplify:
             from aspenpy.expr.sympy_view import simplify
@@ -70,16 +71,11 @@ def _asked_for(case: Case, metric: str) -> tuple[Scope, Expr]:
     return Prediction(case).scope, metric_of(case.tree, metric)
 
 
-def _refuse_failures(formula: Expr, scope: Scope) -> None:
+def _refuse_failures(formula: Expr) -> None:
     """A formula that fails whatever its parameters are is none; what stands in one branch of a choice may."""
-    waiting, seen = [formula], {formula}
-    while waiting:
-        node = waiting.pop()
+    for node in needed_nodes(formula):
         if node.kind == "failure" and isinstance(node.payload, Diagnostic):
             raise AspenError(node.payload)
-        certain = node.args[:1] if node.kind in ("if_else", "junction") else node.args
-        waiting += (arg for arg in certain if arg not in seen)
-        seen.update(certain)
 
 
 def _written(form: str | None, formula: Expr, free: list[Expr], name: str) -> str:

@@ -87,8 +87,7 @@ def _shown(text: str | None) -> str:
 
 def _jumps(formula: Expr) -> set[str]:
     """The functions in a formula that jump."""
-    nodes = graph.topological(formula)
-    return {node.payload for node in nodes if node.kind == "apply" and node.payload in JUMPING_FUNCTIONS}
+    return {node.payload for node in graph.topological(formula) if graph.is_call(node, JUMPING_FUNCTIONS)}
 
 
 def _bracketed(text: str) -> str:

@@ -9,20 +9,19 @@ from functools import cached_property
 from itertools import combinations, pairwise
 from time import process_time
 
-from aspenpy.answers.bounds import FLAT, Range, Real, bounds, size
+from aspenpy.answers.bounds import Real, size
 from aspenpy.answers.case import Case
 from aspenpy.answers.footprint import Footprint
-from aspenpy.answers.inverse import Piece, Search
+from aspenpy.answers.inverse import Piece
 from aspenpy.answers.prediction import Prediction, predict
 from aspenpy.cost.compute import target
 from aspenpy.cost.transfer import LINK, over_link
-from aspenpy.engine.python import Prepared
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import EvaluationError, evaluate
 from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import fail
 from aspenpy.record import Record
-from aspenpy.studies.explore.difference import difference, written_out
+from aspenpy.studies.explore.race import MET, TIE, Race, Seen
 from aspenpy.tables.result import Result
 
 
@@ -228,7 +227,7 @@ class Sweep:
         theirs = graph.substitute([self.formulas[second]], {self.symbols[second]: symbol})[0]
         if theirs is mine:
             return []
-        race = _Race(mine, theirs, symbol, self._ratio(first, second), self.whole, self.comparison.seed)
+        race = Race(mine, theirs, symbol, self._ratio(first, second), self.whole, self.comparison.seed)
         race.until = until
         race.progress = progress
         roots = race.run(self.low, self.high)
@@ -250,7 +249,7 @@ class Sweep:
         inside = [round(x) if self.whole else Fraction(x) for x in inner]
         return [low, *sorted({x for x in inside if low < x < high}), high]
 
-    def _bracketed(self, race: _Race, looks: list[Real]) -> list[Piece]:
+    def _bracketed(self, race: Race, looks: list[Real]) -> list[Piece]:
         """Neighbouring values between which the other contender becomes the faster, found by halving."""
         found: list[Piece] = []
         last: tuple[Real, int] | None = None
@@ -316,99 +315,11 @@ class Sweep:
         return (low + high) // 2 if self.whole else (low + high) / 2
 
 
-class _Race(Search):
-    """The search for where the ratio of two times is 1, with bounds that know how far apart the times are. What it
-    cannot prove, or not until the processor time `until`, is `left`."""
-
-    most_pieces = 4_000
-    until = math.inf
-
-    def __init__(
-        self, first: Expr, second: Expr, symbol: Expr, ratio: Callable[[Real], Real], whole: bool, seed: int
-    ) -> None:
-        self.first, self.second = written_out(first), written_out(second)
-        super().__init__(graph.div(self.first, self.second), symbol, ratio, 1, whole)
-        self.progress: Seen = lambda part: None
-        self._left: list[Piece] = []
-        self._whole_width = 0.0
-        self._quick = Prepared([first, second], [symbol], seed)
-
-    @property
-    def left(self) -> list[Piece]:
-        """Pieces in which nothing was proven, neighbours joined, from the lowest on."""
-        found: list[Piece] = []
-        for low, high in sorted(self._left):
-            if found and low - found[-1][1] <= int(self.whole):
-                low, high = found.pop()[0], high
-            found.append((low, high))
-        return found
-
-    def side(self, x: Real) -> int:
-        """Who is the faster: -1 the first, 1 the second. In floating point, where that is enough to tell."""
-        try:
-            mine, theirs = self._quick(x)
-        except EvaluationError:
-            return self._side(x)  # which says in the models' terms what has no value
-        if not abs(mine - theirs) > MET * max(abs(mine), abs(theirs)):
-            return self._side(x)
-        return -1 if mine < theirs else 1
-
-    def _side(self, x: Real) -> int:
-        apart = self.value(x) - 1
-        return 0 if size(apart) <= TIE else -1 if apart < 0 else 1
-
-    def turn(self, low: Real, high: Real) -> Piece:
-        """Neighbours between two values at which different ones are the faster, between which they change places."""
-        there = self.side(high)
-        return self._turn(low, high, lambda x: self.side(x) == there)
-
-    def _next(self, pieces: list[Piece]) -> Piece:
-        """The widest first, so that what is left when time is up is as little as can be."""
-        self.looked_at += 1
-        widths = [_width(*piece) for piece in pieces]
-        self._whole_width = self._whole_width or widths[0]
-        self.progress(max(0.0, 1 - sum(widths) / self._whole_width) if self._whole_width else 1.0)
-        return pieces.pop(widths.index(max(widths)))
-
-    def _spent(self) -> bool:
-        return super()._spent() or process_time() > self.until
-
-    def _leave(self, pieces: list[Piece]) -> None:
-        self._left += pieces
-
-    def _range(self, low: Real, high: Real) -> Range:
-        """The ratio is 1 + (first - second)/second."""
-        found = super()._range(low, high)
-        if low == high or found.direction is not None or not found.low < 1 < found.high:
-            return found
-        base = bounds(self.second, {self.symbol: (low, high)}, self.symbol)
-        apart = difference(self.first, self.second, self.symbol, low, high)
-        if apart.single and apart.low == 0:
-            return Range(1, 1, FLAT)
-        if base.low <= 0 or math.inf in (base.high, apart.high, -apart.low):
-            return found
-        over = [Fraction(end) / Fraction(part) for end in apart[:2] for part in base[:2]]
-        return Range(max(found.low, 1 + min(over)), min(found.high, 1 + max(over)))
-
-
-Seen = Callable[[float], None]
-
 PROOF_SECONDS = 4.0
 """Of processor time that are spent on proving that all crossovers are found."""
 
 MOST_LOOKS = 257
 """Values that are tried where nothing is proven."""
-
-MET = 1e-9
-"""Times this close to each other where they change places meet there: the place itself is rounded."""
-
-TIE = 1e-12
-"""Times this close to each other, relative to them, are equal as far as floating point can tell."""
-
-
-def _width(low: Real, high: Real) -> float:
-    """Of a piece: the ratio of its ends, where there is one."""
-    return math.log(float(high) / float(low)) if low > 0 else float(high - low)
 
 
 def _labels(predictions: Sequence[Prediction]) -> list[str]:

@@ -67,7 +67,7 @@ NEAR = 1e-6
 
 def _looped(exprs: Sequence[Expr]) -> set[Expr]:
     """Nodes inside of loops, whose value is another in each pass."""
-    sums = [node for node in graph.topological(*exprs) if node.kind == "sum"]
+    sums = graph.of_kind("sum", *exprs)
     return set(graph.topological(*(node.args[2] for node in sums))) if sums else set()
 
 

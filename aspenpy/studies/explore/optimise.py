@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import cached_property
+from collections.abc import Sequence
 from importlib.util import find_spec
-from itertools import combinations
-from typing import Any, NoReturn
 
 import numpy
 
@@ -16,30 +13,9 @@ from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import fail
 from aspenpy.record import Record
 from aspenpy.studies.explore.constraint import Constraint, Parsed, quantity, refuse_contradiction
-from aspenpy.studies.explore.lifted import Smooth
-from aspenpy.studies.explore.points import Floats
-from aspenpy.studies.explore.space import Quantity, Space
-from aspenpy.studies.explore.variable import Variable
-
-MOST_COMBINATIONS = 2_000_000
-"""Of whole numbers and choices, without real variables: all of them are looked at."""
-
-MOST_SEARCHED = 64
-"""Combinations of whole numbers and choices in each of which the real variables are searched; of more, the best."""
-
-STARTS = 4
-"""Of the search in each of them, from the best of so many points:"""
-
-SCATTERED = 128
-
-BESIDE = 64
-"""Values that are tried at once to find where there are no more values."""
-
-NARROW = 1e-14
-"""That place is found to this part of it."""
-
-FEASIBLE = 1e-7
-"""A constraint that is violated by no more than this part of its sides holds."""
+from aspenpy.studies.explore.infeasible import refuse_infeasible
+from aspenpy.studies.explore.problem import Candidate, Problem
+from aspenpy.studies.explore.space import Space
 
 LOOSER = 0.01
 """By which part of its bound a binding constraint is loosened, to tell where the optimum goes."""
@@ -53,8 +29,8 @@ class Goal(Record):
 
     def expr(self, prediction: Prediction) -> Expr:
         """What is to be least."""
-        found = quantity(self.subject.node, prediction)
-        return graph.neg(found) if self.greatest else found
+        subject = quantity(self.subject.node, prediction)
+        return graph.neg(subject) if self.greatest else subject
 
     def worth(self, value: float) -> float:
         """The quantity itself."""
@@ -96,194 +72,6 @@ class Optimum(Record):
     undefined: int
 
 
-class Found(Record):
-    """A point with what is to be least there, and by which part the worst constraint is violated."""
-
-    row: tuple[float, ...]
-    value: float
-    violation: float
-
-
-class Problem:
-    """A goal and constraints over a space."""
-
-    def __init__(self, space: Space, goal: Quantity, constraints: Sequence[Constraint] = ()) -> None:
-        self.space, self.goal, self.constraints = space, goal, tuple(constraints)
-        self.real = [place for place, item in enumerate(space.variables) if item.kind == "real"]
-        self.discrete = [place for place, item in enumerate(space.variables) if item.kind != "real"]
-        self.looked_at = self.undefined = 0
-
-    @property
-    def enumerable(self) -> bool:
-        return not self.real
-
-    @cached_property
-    def combinations(self) -> int:
-        return int(numpy.prod([float(self.space.variables[place].size or 1) for place in self.discrete]))
-
-    # -- many points -----------------------------------------------------------------------------
-
-    @cached_property
-    def _evaluate(self) -> Callable[[Floats], Floats]:
-        rows: list[Quantity] = [self.goal]
-        for item in self.constraints:
-            rows += [item.excess, item.scale]
-        return self.space.evaluator(rows, missing=True)
-
-    def look(self, points: Floats) -> tuple[Floats, Floats, Floats]:
-        """Of points, a row each: what is to be least, the worst violation, and each constraint's own excess. A point
-        without a value violates infinitely."""
-        found = self._evaluate(points)
-        undefined = numpy.isnan(found).any(axis=0)
-        self.looked_at += len(points)
-        self.undefined += int(undefined.sum())
-        excess, scale = found[1::2], found[2::2]
-        equal = numpy.array([item.equal for item in self.constraints], dtype=bool)
-        beyond = numpy.where(equal[:, None], abs(excess), excess)
-        parts = beyond / numpy.where(scale > 0, scale, 1.0)
-        worst = numpy.where(undefined, numpy.inf, parts.max(axis=0, initial=0.0))
-        return numpy.where(undefined, numpy.inf, found[0]), numpy.where(worst <= FEASIBLE, 0.0, worst), beyond
-
-    @cached_property
-    def all_points(self) -> Floats:
-        """Every combination of the variables that are not real, the last of them the fastest; the real ones at their
-        base."""
-        if self.combinations > MOST_COMBINATIONS:
-            fail(
-                "too-many-combinations",
-                f"{self.combinations:,} combinations of whole numbers and choices are more than {MOST_COMBINATIONS:,}",
-                hint="make ranges smaller, give lists such as n=1,2,4, or take one as real: NAME=LOW..HIGH:real",
-            )
-        grids = numpy.meshgrid(*(self.space.variables[place].values for place in self.discrete), indexing="ij")
-        points = numpy.tile(self.space.base, (self.combinations, 1))
-        for place, grid in zip(self.discrete, grids, strict=True):
-            points[:, place] = grid.ravel()
-        return points
-
-    # -- the search ------------------------------------------------------------------------------
-
-    def best(self) -> Found:
-        """The feasible point that is best, or else the one that violates least. Raises AspenError where none has a
-        value."""
-        if self.enumerable:
-            values, violations, _ = self.look(self.all_points)
-            found = self._least(self.all_points, values, violations)
-        else:
-            candidates = [found for start in self._starts() for found in self._searched(start)]
-            found = min(candidates, key=lambda found: (found.violation, found.value))
-        if found.violation == numpy.inf:
-            self.space.evaluator([self.goal, *(item.excess for item in self.constraints)])(numpy.array([found.row]))
-        return found
-
-    def _least(self, points: Floats, values: Floats, violations: Floats) -> Found:
-        place = int(numpy.lexsort((values, violations))[0])
-        return Found(tuple(points[place].tolist()), float(values[place]), float(violations[place]))
-
-    def _starts(self) -> list[Floats]:
-        """For each combination worth a search, its best few of some scattered points, one a row."""
-        scattered = self._scattered()
-        few = max(8, min(SCATTERED, 200_000 // max(1, self.combinations)))
-        points = numpy.repeat(self.all_points, few, axis=0)
-        points[:, self.real] = numpy.tile(scattered[:few], (self.combinations, 1))
-        values, violations, _ = self.look(points)
-        ranked = [
-            numpy.lexsort((values[first : first + few], violations[first : first + few])) + first
-            for first in range(0, len(points), few)
-        ]
-        ranked.sort(key=lambda order: (violations[order[0]], values[order[0]]))
-        return [points[order[:STARTS]] for order in ranked[:MOST_SEARCHED]]
-
-    def _scattered(self) -> Floats:
-        """Values of the real variables: the base, both ends and middle of all, and points evenly scattered (the
-        generalised golden ratio; Roberts 2018)."""
-        count = len(self.real)
-        ratio = 2.0
-        for _ in range(64):
-            ratio = (1 + ratio) ** (1 / (count + 1))
-        steps = numpy.arange(1, SCATTERED + 1)[:, None] * ratio ** -numpy.arange(1.0, count + 1)[None, :]
-        places = numpy.vstack([numpy.full((1, count), value) for value in (0.0, 1.0, 0.5)] + [(0.5 + steps) % 1])
-        columns = [self.space.variables[place].at(places[:, number]) for number, place in enumerate(self.real)]
-        base = [
-            float(numpy.clip(item.base, item.low, item.high))
-            for item in (self.space.variables[place] for place in self.real)
-        ]
-        return numpy.vstack([base, numpy.column_stack(columns)])
-
-    def _searched(self, starts: Floats) -> list[Found]:
-        """Local optima from some starts in one combination, and the starts themselves."""
-        ranges, edges = self._defined(starts[0])
-        points = [*starts, *edges]
-        problem = self.smooth(starts[0], ranges)
-        for start in [*starts, *edges]:
-            values = problem.solve(start[self.real])
-            if values is not None:
-                point = start.copy()
-                point[self.real] = values
-                points.append(point)
-        rows = numpy.array(points)
-        found, violations, _ = self.look(rows)
-        return [
-            Found(tuple(row.tolist()), float(value), float(violation))
-            for row, value, violation in zip(rows, found, violations, strict=True)
-        ]
-
-    def _defined(self, start: Floats) -> tuple[list[Variable], list[Floats]]:
-        """The real variables, their ranges cut off where, from a point with a value, there are no more values along
-        them; and the points at the ends that were cut."""
-        ranges, edges = [], []
-        for place in self.real:
-            item = self.space.variables[place]
-            low, high = (self._last_defined(start, place, end) for end in (item.low, item.high))
-            for end, whole in ((low, item.low), (high, item.high)):
-                if end not in (whole, start[place]):
-                    edges.append(_moved(start, place, end))
-            ranges.append(item.replace(low=low, high=high) if low < high else item)
-        return ranges, edges
-
-    def _last_defined(self, start: Floats, place: int, end: float) -> float:
-        """How far a variable may go from a point towards an end until there is no value."""
-        before, behind = float(start[place]), end
-        while abs(behind - before) > NARROW * max(abs(before), abs(behind)):
-            tried = numpy.linspace(before, behind, BESIDE)
-            values = self._evaluate(_moved(start, place, tried))
-            missing: Any = numpy.isnan(values).any(axis=0)
-            if missing[0] or not missing.any():
-                return before if missing[0] else behind
-            first = int(missing.argmax())
-            before, behind = float(tried[first - 1]), float(tried[first])
-        return before
-
-    def smooth(self, point: Floats, ranges: Sequence[Variable] | None = None) -> Smooth:
-        """The problem in the real variables, over other ranges if they are given; all others as they are at a point."""
-        prediction = self.space.case(point)
-        quantities = [self.goal, *(item.excess for item in self.constraints)]
-        exprs, symbols = self.space.formulas(prediction, quantities)
-        places = [place for place, item in enumerate(self.space.variables) if item in self.space.parameters]
-        known = dict(zip(symbols, places, strict=True))
-        fixed = {
-            symbol: graph.number(_exact(point[place])) for symbol, place in known.items() if place in self.discrete
-        }
-        goal, *rest = graph.substitute(exprs, fixed)
-        return Smooth(
-            goal,
-            [(expr, item.equal) for expr, item in zip(rest, self.constraints, strict=True)],
-            ranges or [self.space.variables[place] for place in self.real],
-            [next(symbol for symbol, at in known.items() if at == place) for place in self.real],
-            prediction.seed,
-        )
-
-
-def _moved(point: Floats, place: int, values: float | Floats) -> Floats:
-    """A point with another value of a variable, or a row for each of several."""
-    found: Floats = numpy.tile(point, (*numpy.shape(values), 1)) if numpy.ndim(values) else point.copy()
-    found[..., place] = values
-    return found
-
-
-def _exact(value: float) -> int | float:
-    return int(value) if float(value).is_integer() else float(value)
-
-
 # -- the answer ------------------------------------------------------------------------------------
 
 
@@ -295,15 +83,15 @@ def optimise(space: Space, goal: Goal, constraints: Sequence[Constraint] = ()) -
         for item in constraints:
             refuse_contradiction(item, prediction)
     problem = Problem(space, goal.expr, constraints)
-    found = problem.best()
-    if found.violation > 0:
+    best = problem.best()
+    if best.violation > 0:
         refuse_infeasible(space, constraints)
     undefined = problem.undefined
-    bindings = _bindings(problem, goal, found)
-    point = space.named(numpy.array(found.row))
-    value = goal.worth(found.value)
+    bindings = _bindings(problem, goal, best)
+    point = space.named(numpy.array(best.row))
+    value = goal.worth(best.value)
     looked_at = problem.combinations if problem.enumerable else problem.looked_at
-    return Optimum(goal, value, point, found.row, bindings, problem.enumerable, looked_at, undefined)
+    return Optimum(goal, value, point, best.row, bindings, problem.enumerable, looked_at, undefined)
 
 
 def require_scipy() -> None:
@@ -312,19 +100,19 @@ def require_scipy() -> None:
         fail("missing-scipy", "an optimum needs SciPy: pip install 'aspenpy[optimise]'")
 
 
-def _bindings(problem: Problem, goal: Goal, found: Found) -> tuple[Binding, ...]:
-    row = numpy.array(found.row)
+def _bindings(problem: Problem, goal: Goal, best: Candidate) -> tuple[Binding, ...]:
+    row = numpy.array(best.row)
     multipliers = None if problem.enumerable else problem.smooth(row).kkt(row[problem.real])
     bindings = []
     for number, item in enumerate(problem.constraints):
         rest = [other for other in problem.constraints if other is not item]
         free = Problem(problem.space, problem.goal, rest).best()
-        if not free.value < found.value - 1e-9 * abs(found.value):
+        if not free.value < best.value - 1e-9 * abs(best.value):
             continue
         multiplier = None
         if multipliers is not None and multipliers.multipliers is not None:
             multiplier = _by_bound(item, goal, multipliers.multipliers[number])
-        bindings.append(_binding(problem, goal, found, item, multiplier, free))
+        bindings.append(_binding(problem, goal, best, item, multiplier, free))
     return tuple(bindings)
 
 
@@ -335,16 +123,16 @@ def _by_bound(item: Constraint, goal: Goal, weight: float) -> float:
 
 
 def _binding(
-    problem: Problem, goal: Goal, found: Found, item: Constraint, multiplier: float | None, free: Found
+    problem: Problem, goal: Goal, best: Candidate, item: Constraint, multiplier: float | None, free: Candidate
 ) -> Binding:
-    space, row = problem.space, numpy.array(found.row)
+    space, row = problem.space, numpy.array(best.row)
     left, right = space.evaluator([lambda p: item.sides(p)[0], lambda p: item.sides(p)[1]])(row[None, :])[:, 0]
     looser = None
     if not item.equal:
         slack = LOOSER * max(abs(float(left)), abs(float(right)))
         others = [item.replace(slack=slack) if other is item else other for other in problem.constraints]
         looser = Problem(space, problem.goal, others).best()
-    bound, value = _next(problem, found, item, float(right)) if problem.enumerable else (None, None)
+    bound, value = _next(problem, best, item, float(right)) if problem.enumerable else (None, None)
     return Binding(
         item,
         float(left),
@@ -358,7 +146,7 @@ def _binding(
     )
 
 
-def _next(problem: Problem, found: Found, item: Constraint, right: float) -> tuple[float | None, float | None]:
+def _next(problem: Problem, best: Candidate, item: Constraint, right: float) -> tuple[float | None, float | None]:
     """The least loosening of one constraint after which another combination is better, as a bound, and what it is."""
     if item.equal:
         return None, None
@@ -366,61 +154,10 @@ def _next(problem: Problem, found: Found, item: Constraint, right: float) -> tup
     values, violations, _ = Problem(problem.space, problem.goal, rest).look(problem.all_points)
     _, _, excess = problem.look(problem.all_points)
     mine = excess[problem.constraints.index(item)]
-    better = (violations == 0) & (values < found.value - 1e-12 * abs(found.value))
+    better = (violations == 0) & (values < best.value - 1e-12 * abs(best.value))
     if not better.any():
         return None, None
     places = numpy.flatnonzero(better)
     place = places[numpy.lexsort((values[places], mine[places]))[0]]
     sign = -1.0 if item.node.operator == ">=" else 1.0
     return right + sign * float(mine[place]), float(values[place])
-
-
-# -- what cannot be met ----------------------------------------------------------------------------
-
-
-def refuse_infeasible(space: Space, constraints: Sequence[Constraint]) -> NoReturn:
-    """Names a smallest set of constraints that cannot be met together: one by itself if there is one."""
-    for count in range(1, len(constraints) + 1):
-        for chosen in combinations(constraints, count):
-            nearest = _nearest(space, chosen)
-            if nearest.violation > 0:
-                _refuse(space, chosen, nearest)
-    fail(
-        "infeasible",
-        "no point was found at which all constraints hold",
-        hint="they may meet in a small region: name smaller ranges, or lists",
-    )
-
-
-def _nearest(space: Space, constraints: Sequence[Constraint]) -> Found:
-    """The point at which the worst violation, in parts of the constraints' sides, is least."""
-
-    def worst(prediction: Prediction) -> Expr:
-        parts = [
-            graph.div(
-                graph.apply("abs", item.excess(prediction)) if item.equal else item.excess(prediction),
-                graph.apply("max", item.scale(prediction), 1e-300),
-            )
-            for item in constraints
-        ]
-        return graph.apply("max", *parts) if len(parts) > 1 else parts[0]
-
-    found = Problem(space, worst).best()
-    return Found(found.row, found.value, found.value if found.value > FEASIBLE else 0.0)
-
-
-def _refuse(space: Space, constraints: Sequence[Constraint], nearest: Found) -> NoReturn:
-    row = numpy.array(nearest.row)[None, :]
-    where = ", ".join(
-        f"{item.name} = {item.shown(value)}" for item, value in zip(space.variables, nearest.row, strict=True)
-    )
-    names = " and ".join(f"`{item.text}`" for item in constraints)
-    if len(constraints) == 1:
-        item = constraints[0]
-        left, right = space.evaluator([lambda p: item.sides(p)[0], lambda p: item.sides(p)[1]])(row)[:, 0]
-        message = f"no point keeps to {names}: at best {left:.6g} stands against {right:.6g}, where {where}"
-    else:
-        message = (
-            f"no point keeps to {names} at once, though to each alone or to fewer of them; nearest to it is {where}"
-        )
-    fail("infeasible", message, constraints[0].node.span, hint="loosen a bound, or widen what is varied")

@@ -1,0 +1,226 @@
+"""Problem: a quantity to minimise over a space under constraints, and the search for its best point."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy
+
+from aspenpy.expr import graph
+from aspenpy.language.diagnostics import fail
+from aspenpy.record import Record
+from aspenpy.studies.explore.constraint import Constraint
+from aspenpy.studies.explore.lifted import Smooth
+from aspenpy.studies.explore.points import Floats
+from aspenpy.studies.explore.space import Quantity, Space
+from aspenpy.studies.explore.variable import Variable
+
+MOST_COMBINATIONS = 2_000_000
+"""Of whole numbers and choices, without real variables: all of them are looked at."""
+
+MOST_SEARCHED = 64
+"""Combinations of whole numbers and choices in each of which the real variables are searched; of more, the best."""
+
+STARTS = 4
+"""Of the search in each of them, from the best of so many points:"""
+
+SCATTERED = 128
+
+BESIDE = 64
+"""Values that are tried at once to find where there are no more values."""
+
+NARROW = 1e-14
+"""That place is found to this part of it."""
+
+FEASIBLE = 1e-7
+"""A constraint that is violated by no more than this part of its sides holds."""
+
+
+class Candidate(Record):
+    """A point with what is to be least there, and by which part the worst constraint is violated."""
+
+    row: tuple[float, ...]
+    value: float
+    violation: float
+
+
+class Problem:
+    """A goal and constraints over a space."""
+
+    def __init__(self, space: Space, goal: Quantity, constraints: Sequence[Constraint] = ()) -> None:
+        self.space, self.goal, self.constraints = space, goal, tuple(constraints)
+        self.real = [place for place, item in enumerate(space.variables) if item.kind == "real"]
+        self.discrete = [place for place, item in enumerate(space.variables) if item.kind != "real"]
+        self.looked_at = self.undefined = 0
+
+    @property
+    def enumerable(self) -> bool:
+        return not self.real
+
+    @cached_property
+    def combinations(self) -> int:
+        return int(numpy.prod([float(self.space.variables[place].size or 1) for place in self.discrete]))
+
+    # -- many points -----------------------------------------------------------------------------
+
+    @cached_property
+    def _evaluate(self) -> Callable[[Floats], Floats]:
+        rows: list[Quantity] = [self.goal]
+        for item in self.constraints:
+            rows += [item.excess, item.scale]
+        return self.space.evaluator(rows, missing=True)
+
+    def look(self, points: Floats) -> tuple[Floats, Floats, Floats]:
+        """Of points, a row each: what is to be least, the worst violation, and each constraint's own excess. A point
+        without a value violates infinitely."""
+        rows = self._evaluate(points)
+        undefined = numpy.isnan(rows).any(axis=0)
+        self.looked_at += len(points)
+        self.undefined += int(undefined.sum())
+        excess, scale = rows[1::2], rows[2::2]
+        equal = numpy.array([item.equal for item in self.constraints], dtype=bool)
+        beyond = numpy.where(equal[:, None], abs(excess), excess)
+        parts = beyond / numpy.where(scale > 0, scale, 1.0)
+        worst = numpy.where(undefined, numpy.inf, parts.max(axis=0, initial=0.0))
+        return numpy.where(undefined, numpy.inf, rows[0]), numpy.where(worst <= FEASIBLE, 0.0, worst), beyond
+
+    @cached_property
+    def all_points(self) -> Floats:
+        """Every combination of the variables that are not real, the last of them the fastest; the real ones at their
+        base."""
+        if self.combinations > MOST_COMBINATIONS:
+            fail(
+                "too-many-combinations",
+                f"{self.combinations:,} combinations of whole numbers and choices are more than {MOST_COMBINATIONS:,}",
+                hint="make ranges smaller, give lists such as n=1,2,4, or take one as real: NAME=LOW..HIGH:real",
+            )
+        grids = numpy.meshgrid(*(self.space.variables[place].values for place in self.discrete), indexing="ij")
+        points = numpy.tile(self.space.base, (self.combinations, 1))
+        for place, grid in zip(self.discrete, grids, strict=True):
+            points[:, place] = grid.ravel()
+        return points
+
+    # -- the search ------------------------------------------------------------------------------
+
+    def best(self) -> Candidate:
+        """The feasible point that is best, or else the one that violates least. Raises AspenError where none has a
+        value."""
+        if self.enumerable:
+            values, violations, _ = self.look(self.all_points)
+            best = self._least(self.all_points, values, violations)
+        else:
+            candidates = [candidate for start in self._starts() for candidate in self._searched(start)]
+            best = min(candidates, key=lambda candidate: (candidate.violation, candidate.value))
+        if best.violation == numpy.inf:
+            self.space.evaluator([self.goal, *(item.excess for item in self.constraints)])(numpy.array([best.row]))
+        return best
+
+    def _least(self, points: Floats, values: Floats, violations: Floats) -> Candidate:
+        place = int(numpy.lexsort((values, violations))[0])
+        return Candidate(tuple(points[place].tolist()), float(values[place]), float(violations[place]))
+
+    def _starts(self) -> list[Floats]:
+        """For each combination worth a search, its best few of some scattered points, one a row."""
+        scattered = self._scattered()
+        few = max(8, min(SCATTERED, 200_000 // max(1, self.combinations)))
+        points = numpy.repeat(self.all_points, few, axis=0)
+        points[:, self.real] = numpy.tile(scattered[:few], (self.combinations, 1))
+        values, violations, _ = self.look(points)
+        ranked = [
+            numpy.lexsort((values[first : first + few], violations[first : first + few])) + first
+            for first in range(0, len(points), few)
+        ]
+        ranked.sort(key=lambda order: (violations[order[0]], values[order[0]]))
+        return [points[order[:STARTS]] for order in ranked[:MOST_SEARCHED]]
+
+    def _scattered(self) -> Floats:
+        """Values of the real variables: the base, both ends and middle of all, and points evenly scattered (the
+        generalised golden ratio; Roberts 2018)."""
+        count = len(self.real)
+        ratio = 2.0
+        for _ in range(64):
+            ratio = (1 + ratio) ** (1 / (count + 1))
+        steps = numpy.arange(1, SCATTERED + 1)[:, None] * ratio ** -numpy.arange(1.0, count + 1)[None, :]
+        places = numpy.vstack([numpy.full((1, count), value) for value in (0.0, 1.0, 0.5)] + [(0.5 + steps) % 1])
+        columns = [self.space.variables[place].at(places[:, number]) for number, place in enumerate(self.real)]
+        base = [
+            float(numpy.clip(item.base, item.low, item.high))
+            for item in (self.space.variables[place] for place in self.real)
+        ]
+        return numpy.vstack([base, numpy.column_stack(columns)])
+
+    def _searched(self, starts: Floats) -> list[Candidate]:
+        """Local optima from some starts in one combination, and the starts themselves."""
+        ranges, edges = self._defined(starts[0])
+        points = [*starts, *edges]
+        problem = self.smooth(starts[0], ranges)
+        for start in [*starts, *edges]:
+            values = problem.solve(start[self.real])
+            if values is not None:
+                point = start.copy()
+                point[self.real] = values
+                points.append(point)
+        rows = numpy.array(points)
+        least, violations, _ = self.look(rows)
+        return [
+            Candidate(tuple(row.tolist()), float(value), float(violation))
+            for row, value, violation in zip(rows, least, violations, strict=True)
+        ]
+
+    def _defined(self, start: Floats) -> tuple[list[Variable], list[Floats]]:
+        """The real variables, their ranges cut off where, from a point with a value, there are no more values along
+        them; and the points at the ends that were cut."""
+        ranges, edges = [], []
+        for place in self.real:
+            item = self.space.variables[place]
+            low, high = (self._last_defined(start, place, end) for end in (item.low, item.high))
+            for end, whole in ((low, item.low), (high, item.high)):
+                if end not in (whole, start[place]):
+                    edges.append(_moved(start, place, end))
+            ranges.append(item.replace(low=low, high=high) if low < high else item)
+        return ranges, edges
+
+    def _last_defined(self, start: Floats, place: int, end: float) -> float:
+        """How far a variable may go from a point towards an end until there is no value."""
+        before, behind = float(start[place]), end
+        while abs(behind - before) > NARROW * max(abs(before), abs(behind)):
+            tried = numpy.linspace(before, behind, BESIDE)
+            values = self._evaluate(_moved(start, place, tried))
+            missing: Any = numpy.isnan(values).any(axis=0)
+            if missing[0] or not missing.any():
+                return before if missing[0] else behind
+            first = int(missing.argmax())
+            before, behind = float(tried[first - 1]), float(tried[first])
+        return before
+
+    def smooth(self, point: Floats, ranges: Sequence[Variable] | None = None) -> Smooth:
+        """The problem in the real variables, over other ranges if they are given; all others as they are at a point."""
+        prediction = self.space.case(point)
+        quantities = [self.goal, *(item.excess for item in self.constraints)]
+        exprs, symbols = self.space.formulas(prediction, quantities)
+        places = [place for place, item in enumerate(self.space.variables) if item in self.space.parameters]
+        known = dict(zip(symbols, places, strict=True))
+        fixed = {
+            symbol: graph.number(_exact(point[place])) for symbol, place in known.items() if place in self.discrete
+        }
+        goal, *rest = graph.substitute(exprs, fixed)
+        return Smooth(
+            goal,
+            [(expr, item.equal) for expr, item in zip(rest, self.constraints, strict=True)],
+            ranges or [self.space.variables[place] for place in self.real],
+            [next(symbol for symbol, at in known.items() if at == place) for place in self.real],
+            prediction.seed,
+        )
+
+
+def _moved(point: Floats, place: int, values: float | Floats) -> Floats:
+    """A point with another value of a variable, or a row for each of several."""
+    moved: Floats = numpy.tile(point, (*numpy.shape(values), 1)) if numpy.ndim(values) else point.copy()
+    moved[..., place] = values
+    return moved
+
+
+def _exact(value: float) -> int | float:
+    return int(value) if float(value).is_integer() else float(value)

@@ -1,0 +1,105 @@
+"""Race: where two runtimes of one parameter cross, as a search that proves what it says."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from time import process_time
+
+from aspenpy.answers.bounds import FLAT, Range, Real, bounds, size
+from aspenpy.answers.inverse import Piece, Search
+from aspenpy.engine.python import Prepared
+from aspenpy.expr import graph
+from aspenpy.expr.evaluate import EvaluationError
+from aspenpy.expr.graph import Expr
+from aspenpy.studies.explore.difference import difference, written_out
+
+Seen = Callable[[float], None]
+"""Is told which part of a proof is done, 0 to 1."""
+
+MET = 1e-9
+"""Times this close to each other where they change places meet there: the place itself is rounded."""
+
+TIE = 1e-12
+"""Times this close to each other, relative to them, are equal as far as floating point can tell."""
+
+
+class Race(Search):
+    """The search for where the ratio of two times is 1, with bounds that know how far apart the times are. What it
+    cannot prove, or not until the processor time `until`, is `left`."""
+
+    most_pieces = 4_000
+    until = math.inf
+
+    def __init__(
+        self, first: Expr, second: Expr, symbol: Expr, ratio: Callable[[Real], Real], whole: bool, seed: int
+    ) -> None:
+        self.first, self.second = written_out(first), written_out(second)
+        super().__init__(graph.div(self.first, self.second), symbol, ratio, 1, whole)
+        self.progress: Seen = lambda part: None
+        self._left: list[Piece] = []
+        self._whole_width = 0.0
+        self._quick = Prepared([first, second], [symbol], seed)
+
+    @property
+    def left(self) -> list[Piece]:
+        """Pieces in which nothing was proven, neighbours joined, from the lowest on."""
+        joined: list[Piece] = []
+        for low, high in sorted(self._left):
+            if joined and low - joined[-1][1] <= int(self.whole):
+                low, high = joined.pop()[0], high
+            joined.append((low, high))
+        return joined
+
+    def side(self, x: Real) -> int:
+        """Which is faster: -1 the first, 1 the second, 0 neither; in floating point where that is enough to tell."""
+        try:
+            mine, theirs = self._quick(x)
+        except EvaluationError:
+            return self._side(x)  # which says in the models' terms what has no value
+        if not abs(mine - theirs) > MET * max(abs(mine), abs(theirs)):
+            return self._side(x)
+        return -1 if mine < theirs else 1
+
+    def _side(self, x: Real) -> int:
+        apart = self.value(x) - 1
+        return 0 if size(apart) <= TIE else -1 if apart < 0 else 1
+
+    def turn(self, low: Real, high: Real) -> Piece:
+        """Neighbours between two values at which different ones are the faster, between which they change places."""
+        there = self.side(high)
+        return self._turn(low, high, lambda x: self.side(x) == there)
+
+    def _next(self, pieces: list[Piece]) -> Piece:
+        """The widest first, so that what is left when time is up is as little as can be."""
+        self.looked_at += 1
+        widths = [_width(*piece) for piece in pieces]
+        self._whole_width = self._whole_width or widths[0]
+        self.progress(max(0.0, 1 - sum(widths) / self._whole_width) if self._whole_width else 1.0)
+        return pieces.pop(widths.index(max(widths)))
+
+    def _spent(self) -> bool:
+        return super()._spent() or process_time() > self.until
+
+    def _leave(self, pieces: list[Piece]) -> None:
+        self._left += pieces
+
+    def _range(self, low: Real, high: Real) -> Range:
+        """The ratio is 1 + (first - second)/second."""
+        plain = super()._range(low, high)
+        if low == high or plain.direction is not None or not plain.low < 1 < plain.high:
+            return plain
+        base = bounds(self.second, {self.symbol: (low, high)}, self.symbol)
+        apart = difference(self.first, self.second, self.symbol, low, high)
+        if apart.single and apart.low == 0:
+            return Range(1, 1, FLAT)
+        if base.low <= 0 or math.inf in (base.high, apart.high, -apart.low):
+            return plain
+        over = [Fraction(end) / Fraction(part) for end in apart[:2] for part in base[:2]]
+        return Range(max(plain.low, 1 + min(over)), min(plain.high, 1 + max(over)))
+
+
+def _width(low: Real, high: Real) -> float:
+    """Of a piece: the ratio of its ends, where there is one."""
+    return math.log(float(high) / float(low)) if low > 0 else float(high - low)
