@@ -48,7 +48,7 @@ def available() -> tuple[Benchmark, ...]:
     found = [Benchmark("map LULESH, a pattern on each access", "python -c pass", 100, mapping, seconds)]
     if BACKENDS["c"].missing() is None:
         title = "LRU hits over cache sizes and ways"
-        found.append(Benchmark(title, GCC, 5, sizes_and_ways, nanoseconds(POINTS), "ns/point"))
+        found.append(Benchmark(title, GCC, 3, sizes_and_ways, nanoseconds(POINTS), "ns/point"))
     return tuple(found)
 
 

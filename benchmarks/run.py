@@ -60,7 +60,7 @@ def check() -> bool:
 
 
 def table(runs: int) -> bool:
-    print(ROW.format("", "median", "compared with", "median", "ratio", "limit"), flush=True)
+    print(ROW.format("", "best", "compared with", "best", "ratio", "limit"), flush=True)
     within = True
     for benchmark in BENCHMARKS:
         reading = measured(benchmark, runs)
@@ -84,7 +84,7 @@ def shown(number: float, unit: str) -> str:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true", help="run each once and look at its result only")
-    parser.add_argument("--runs", type=int, default=9, help="measurements for a median (default: %(default)s)")
+    parser.add_argument("--runs", type=int, default=9, help="measurements; the best counts (default: %(default)s)")
     options = parser.parse_args()
     return 0 if (check() if options.check else table(options.runs)) else 1
 
