@@ -135,8 +135,7 @@ class Evaluation(Result):
         for kernel in reversed(self.tree.kernels):
             name = kernel.name
             exclusive = self.totals.get(Exclusive(name), 0.0)
-            waits = {key.resource: time for key, time in of_kind(Bound, self.totals).items() if key.kernel == name}
-            bound_by, group = self._waited_for(waits)
+            bound_by, group = self._waited_for(self._waits.get(name, {}))
             found.append(
                 KernelUse(
                     name,
@@ -149,6 +148,14 @@ class Evaluation(Result):
                 )
             )
         return tuple(found)
+
+    @cached_property
+    def _waits(self) -> dict[str, dict[str, float]]:
+        """The seconds in which the blocks of each kernel wait for each resource."""
+        found: dict[str, dict[str, float]] = {}
+        for key, time in of_kind(Bound, self.totals).items():
+            found.setdefault(key.kernel, {})[key.resource] = time
+        return found
 
     @cached_property
     def resources(self) -> dict[str, ResourceUse]:
@@ -167,8 +174,8 @@ class Evaluation(Result):
     def bottleneck(self) -> Bottleneck | None:
         """What bounds the run for longest; None if it takes no time."""
         waits: dict[str, float] = {}
-        for key, time in of_kind(Bound, self.totals).items():
-            waits[key.resource] = waits.get(key.resource, 0.0) + time
+        for resource, time in (item for waited in self._waits.values() for item in waited.items()):
+            waits[resource] = waits.get(resource, 0.0) + time
         name, group = self._waited_for(waits)
         if name is None or self.runtime <= 0:
             return None
@@ -186,12 +193,20 @@ class Evaluation(Result):
 
     def component_of(self, resource: str) -> str | None:
         """The component that serves a resource, as a path; a cache that is waited for is its own."""
-        levels = (level for block in self.tree.blocks.values() for level in block.levels)
-        cache = next((level.place for level in levels if level.name == resource), None)
-        if cache is not None:
-            return "/".join(cache.path)
-        costs = (cost for block in self.tree.blocks.values() for cost in block.requirements)
-        return next((cost.offer.where for cost in costs if cost.server == resource and cost.offer), None)
+        return self._components.get(resource)
+
+    @cached_property
+    def _components(self) -> dict[str, str]:
+        """The paths of the components that serve the resources of the run, the first where there are several."""
+        caches: dict[str, str] = {}
+        servers: dict[str, str] = {}
+        for block in self.tree.blocks.values():
+            for level in block.levels:
+                caches.setdefault(level.name, "/".join(level.place.path))
+            for cost in block.requirements:
+                if cost.offer:
+                    servers.setdefault(cost.server, cost.offer.where)
+        return servers | caches
 
     @cached_property
     def parameters(self) -> dict[str, ParameterUse]:

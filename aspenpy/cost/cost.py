@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
+from itertools import islice
 
 from aspenpy.cost.prices import (
     BlockCost,
@@ -41,6 +42,9 @@ from aspenpy.models.application.total import (
     scaled,
 )
 from aspenpy.models.machine.model import Machine
+
+MOST_TRAITS = 100
+"""Unknown traits that are told: whoever writes more made one mistake often."""
 
 
 class Inclusive(Total):
@@ -98,14 +102,15 @@ class CostTree:
 
     @cached_property
     def warnings(self) -> tuple[Diagnostic, ...]:
-        """What loading found in either model, and traits that say nothing on this machine."""
+        """What loading found in either model, and traits that say nothing on this machine, `MOST_TRAITS` of them."""
         costs = [cost for block in self.blocks.values() for cost in block.requirements if cost.offer is not None]
-        unknown = [
+        ignored = (
             unknown_trait(self.machine, cost.requirement, trait, [cost.offer.resource])
             for cost in costs
             for trait in cost.requirement.traits
             if cost.offer is not None and trait.name in cost.ignored
-        ]
+        )
+        unknown = islice(ignored, MOST_TRAITS)
         needs = [cost.requirement for block in self.blocks.values() for cost in block.requirements]
         negative = [
             Diagnostic(

@@ -317,25 +317,29 @@ _stream = stream
 def free_symbols(expr: Expr) -> frozenset[Expr]:
     """The symbols the value depends on; the counter of a sum is not one outside of it."""
     nodes = topological(expr)
-    found = {node for node in nodes if node.kind == "symbol"}
     bound = {node.args[0] for node in nodes if node.kind == "sum"}
-    return frozenset(found - {counter for counter in bound if counter in found and not _escapes(counter, expr)})
+    free = {node for node in nodes if node.kind == "symbol" and node not in bound}
+    return frozenset(free | _unbound(nodes, bound))
 
 
-def _escapes(counter: Expr, expr: Expr) -> bool:
-    """Whether the counter is met without entering a sum that binds it."""
-    seen = {expr}
-    waiting = [expr]
-    while waiting:
-        node = waiting.pop()
-        if node is counter:
-            return True
-        binds = node.kind == "sum" and node.args[0] is counter
-        for arg in (node.args[1],) if binds else node.args:
-            if arg not in seen and arg.serial >= counter.serial:
-                seen.add(arg)
-                waiting.append(arg)
-    return False
+_NONE: frozenset[Expr] = frozenset()
+
+
+def _unbound(nodes: Sequence[Expr], counters: set[Expr]) -> frozenset[Expr]:
+    """Of the counters of some sums, those that the last of the nodes depends on outside of the sums that bind them."""
+    met: dict[Expr, frozenset[Expr]] = {}
+    for node in nodes if counters else ():
+        parts = [met[arg] for arg in node.args if arg in met]
+        if node in counters:
+            met[node] = frozenset((node,))
+        elif node.kind == "sum":
+            counter, count, body = node.args
+            within = met.get(count, _NONE) | met.get(body, _NONE) - {counter}
+            if within:
+                met[node] = within
+        elif parts:
+            met[node] = parts[0] if len(parts) == 1 else parts[0].union(*parts[1:])
+    return met.get(nodes[-1], _NONE)
 
 
 REBUILT: dict[str, Callable[[Any, tuple[Expr, ...]], Expr]] = {

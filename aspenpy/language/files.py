@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import errno
 import os
+import re
+import zlib
 from contextlib import contextmanager, suppress
 from itertools import chain
 from pathlib import Path
@@ -217,7 +219,8 @@ def put_whole(path: Path | str, text: str) -> None:
 def replacing(path: Path | str, folder: Path | None = None) -> Iterator[Path]:
     """The name of an unfinished file, which takes the place of `path` when the block ends well; the one that was there
     stays until then. Links and the mode stay. A device such as /dev/stdout is written to as it is. The unfinished file
-    is beside the other, or in a `folder` of the same file system. Raises OSError."""
+    is beside the other, or in a `folder` of the same file system; those that writers left who were killed are removed.
+    Raises OSError."""
     import tempfile
 
     target = _real(Path(path))
@@ -226,7 +229,9 @@ def replacing(path: Path | str, folder: Path | None = None) -> Iterator[Path]:
     if target.exists() and not target.is_file():
         yield target
         return
-    descriptor, name = tempfile.mkstemp(prefix=f".{target.name[:100]}.", dir=folder or target.parent)
+    beside, start = folder or target.parent, f".{target.name[:100]}."
+    _remove_leftovers(beside, start)
+    descriptor, name = tempfile.mkstemp(prefix=f"{start}{_host()}-{os.getpid()}-", dir=beside)
     os.close(descriptor)
     unfinished = Path(name)
     try:
@@ -238,6 +243,35 @@ def replacing(path: Path | str, folder: Path | None = None) -> Iterator[Path]:
         with suppress(OSError):  # what went wrong first is what is told
             unfinished.unlink(missing_ok=True)
         raise
+
+
+def _host() -> str:
+    """What tells the machines apart that write into one file system."""
+    name = os.uname().nodename if hasattr(os, "uname") else ""
+    return f"{zlib.crc32(name.encode()):08x}"
+
+
+def _remove_leftovers(folder: Path, start: str) -> None:
+    """Removes the unfinished files of processes of this machine that are no more."""
+    if os.name == "nt":  # where asking for a process would end it
+        return
+    written = re.compile(re.escape(f"{start}{_host()}-") + r"(\d{1,9})-\w+")
+    with suppress(OSError):  # who may not look here, or remove, leaves it
+        for path in folder.iterdir():
+            found = written.fullmatch(path.name)
+            if found is not None and not _runs(int(found[1])):
+                path.unlink()
+
+
+def _runs(process: int) -> bool:
+    """Whether there is a process of that number."""
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
 
 
 def settle(path: Path) -> None:

@@ -38,13 +38,19 @@ def expressions(statement: nodes.Statement) -> list[nodes.Expression | nodes.Con
     return [part for part in _parts(statement) if not isinstance(part, tuple)]
 
 
+_EXPRESSIONS = (nodes.Expression, nodes.Condition)
+_STATEMENTS = (nodes.Statement, nodes.Case)
+
+
 def _parts(value: Any) -> Iterator[Any]:
     """Expressions as they are, bodies as tuples of statements, in the order of the fields."""
-    if isinstance(value, nodes.Expression | nodes.Condition):
+    if isinstance(value, _EXPRESSIONS):
         yield value
-    elif isinstance(value, nodes.Statement | nodes.Case):
+    elif isinstance(value, _STATEMENTS):
         for name in value._fields:
-            yield from _parts(getattr(value, name))
+            part = getattr(value, name)
+            if part is not None and type(part) is not str:
+                yield from _parts(part)
     elif isinstance(value, tuple) and value:
         if isinstance(value[0], nodes.Statement):
             yield value

@@ -257,3 +257,17 @@ def test_data_that_do_not_fit(run: Runner, models: Path, data: int | str, taken:
     outcome = run("eval", "big.aspen", "--machine", "small.aspen", "--metric", "runtime")
     assert outcome.status == 0
     assert outcome.err.split("\n")[0] == ("" if warned is None else f"warning: {warned}")
+
+
+def test_warnings_are_told_where_there_is_no_runtime(run: Runner, models: Path) -> None:
+    """An unknown trait, and a value outside of its range, which is why an amount is below zero."""
+    (models / "worn.aspen").write_text(
+        "model worn { param n = 500 in 1 .. 100 kernel main { execute { flops [n] as odd flops [100 - n] } } }"
+    )
+    outcome = run("eval", "worn.aspen", "--machine", "cluster.aspen")
+    assert outcome.status == 2
+    heads = [line for line in outcome.err.splitlines() if line.startswith(("error", "warning"))]
+    assert [head.partition(":")[0] for head in heads] == ["error", "warning", "warning"]
+    assert "-400" in heads[0]
+    assert "outside its range" in heads[1]
+    assert "knows no trait `odd`" in heads[2]

@@ -2,11 +2,16 @@
 
 import io
 import os
+import re
+import signal
 import stat
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+from aspenpy.language.files import replacing
 from tests.cli.conftest import AXPY, Runner
 
 MESSY = "model m {\n param   n=2*kilo\n  kernel main { execute { flops [n] } }\n}\n"
@@ -85,6 +90,31 @@ def test_interrupted_replacement_leaves_the_file(
     assert run("fmt", "messy.aspen") == (2, "", "aspenpy: cannot write messy.aspen: No space left on device\n")
     assert messy.read_text() == MESSY
     assert sorted(path.name for path in models.iterdir()) == ["axpy.aspen", "cluster.aspen", "messy.aspen"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="what a process there left is not told from what one is writing")
+def test_what_a_killed_writer_left_is_removed(models: Path) -> None:
+    """Nothing else is: neither what a live process writes, nor another machine's, nor a file that looks like one."""
+    program = (
+        "import os, signal, sys\n"
+        "from aspenpy.language.files import replacing\n"
+        "with replacing(sys.argv[1]) as unfinished:\n"
+        "    unfinished.write_text('half')\n"
+        "    os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    target = models / "out.csv"
+    killed = subprocess.run([sys.executable, "-c", program, str(target)])
+    assert killed.returncode == -signal.SIGKILL
+    (left,) = (path for path in models.iterdir() if path.name.startswith(".out.csv."))
+    assert left.read_text() == "half"
+    name, dead, rest = re.split(r"(?<=-)(\d+)(?=-)", left.name, maxsplit=1)
+    others = {name + str(os.getppid()) + rest, f".out.csv.00000000-{dead}-abc", ".out.csv.abc", ".out.csv.12-34-56"}
+    for other in others:
+        (models / other).touch()
+    with replacing(target) as unfinished:
+        unfinished.write_text("whole")
+    assert target.read_text() == "whole"
+    assert {path.name for path in models.iterdir() if ".out.csv." in path.name} == others
 
 
 def test_file_that_may_not_be_written(run: Runner, messy: Path, monkeypatch: pytest.MonkeyPatch) -> None:

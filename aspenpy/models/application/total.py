@@ -278,8 +278,13 @@ def walk(node: flow.Flow) -> list[flow.Flow]:
     while pending:
         current = pending.pop()
         found.append(current)
-        pending += reversed(inside(current))
+        if type(current) not in _LEAVES:
+            pending += reversed(inside(current))
     return found
+
+
+_LEAVES = frozenset({flow.Block, flow.Call})
+"""What nearly all of a long model are."""
 
 
 def inside(node: flow.Flow) -> list[flow.Flow]:

@@ -7,7 +7,8 @@ from typing import Any
 
 from aspenpy.answers.case import Case
 from aspenpy.answers.prediction import Prediction, predict
-from aspenpy.language.diagnostics import Diagnostic
+from aspenpy.cost.mapper import warnings_of
+from aspenpy.language.diagnostics import AspenError, Diagnostic, distinct
 from aspenpy.shell.entry import case_of_arguments, entries
 from aspenpy.shell.output import emit, emit_json, report, show
 from aspenpy.shell.parser import ALL_FORMATS, MODEL, SEED, SETTINGS, Examples, machine, option, positive
@@ -42,7 +43,7 @@ OPTIONS = (
 
 def run(arguments: Namespace) -> int:
     case = case_of_arguments(arguments, "main")
-    predictions = [predict(case.changed(kernel=kernel)) for kernel in entries(case.application, arguments.kernel)]
+    predictions = [_predicted(case.changed(kernel=kernel)) for kernel in entries(case.application, arguments.kernel)]
     if arguments.format == "json":
         emit_json(_object(case, predictions, arguments))
         return 0
@@ -52,6 +53,15 @@ def run(arguments: Namespace) -> int:
     else:
         _show(predictions, arguments)
     return 0
+
+
+def _predicted(case: Case) -> Prediction:
+    """The prediction; what is wrong is told with what the models are warned of, which may be its reason."""
+    try:
+        return predict(case)
+    except AspenError as error:
+        warnings = warnings_of(case.application, case.machine, case.socket, case.kernel)
+        raise AspenError(*distinct([*error.diagnostics, *warnings])) from None
 
 
 def _warnings(predictions: list[Prediction]) -> list[Diagnostic]:

@@ -1,0 +1,66 @@
+"""Models with many of one thing take a time that grows with their number alone."""
+
+from __future__ import annotations
+
+from time import process_time
+
+import pytest
+
+import aspenpy
+from aspenpy.expr import series
+from aspenpy.studies.empirical import sheet
+from tests.tiny import SECONDS, both, predict
+
+WORK = "execute { flops [n] }"
+
+
+def kernels(count: int) -> str:
+    calls = " ".join(f"call k{place}" for place in range(count))
+    return f"kernel main {{ {calls} }} " + " ".join(f"kernel k{place} {{ {WORK} }}" for place in range(count))
+
+
+def loops(count: int) -> str:
+    """Loops without a closed form, so that their counters stay."""
+    found = (f"iterate i [3] {{ execute {{ flops [max(i, {place})] }} }}" for place in range(count))
+    return f"kernel main {{ {' '.join(found)} }}"
+
+
+def traits(count: int) -> str:
+    return f"kernel main {{ execute {{ flops [n] as {', '.join(f't{place}' for place in range(count))} }} }}"
+
+
+def seconds(body: str) -> float:
+    app, machine = both(f"model many {{ param n = 1 {body} }}", SECONDS)
+    start = process_time()
+    found = aspenpy.predict(app, machine)
+    assert found.to_json()
+    assert len(found.diagnostics) <= 100
+    return process_time() - start
+
+
+@pytest.mark.parametrize("many", [kernels, loops, traits])
+def test_ten_times_as_many_take_no_more_than_some_ten_times_as_long(many: object) -> None:
+    """A hundred times as long would be quadratic."""
+    assert callable(many)
+    assert seconds(many(3_000)) < 30 * max(0.005, min(seconds(many(300)) for _ in range(3)))
+
+
+def test_a_body_that_is_too_long_for_a_closed_form_is_added(monkeypatch: pytest.MonkeyPatch) -> None:
+    """0 + 1 + ... + 9 of i, and as many of its squares."""
+    monkeypatch.setattr(series, "MOST_INSIDE", 2)
+    body = "iterate i [10] { execute { flops [n*i + n*i^2] } }"
+    found = predict(body, "param n = 3")
+    assert any(node.kind == "sum" for node in aspenpy.expr.graph.topological(found.tree.runtime))
+    assert found.runtime == 3 * (45 + 285)
+
+
+def test_so_many_rows_of_measurements_are_read_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sheet, "MOST_ROWS", 3)
+    app, machine = both(
+        "model one { param n = 1 param k = 1 in 0 .. 9 kernel main { execute { flops [k*n] } } }", SECONDS
+    )
+    rows = [{"n": n, "runtime": 2.0 * n} for n in (1, 2, 3, 4)]
+    (found,) = aspenpy.fit(app, rows[:3], machine, vary=["k"]).parameters
+    assert found.value == pytest.approx(2)
+    with pytest.raises(aspenpy.AspenError, match="more than 3 rows"):
+        aspenpy.fit(app, rows, machine, vary=["k"])
