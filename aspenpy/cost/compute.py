@@ -93,7 +93,7 @@ def target(machine: Machine, socket: str | None) -> Target:
 
 def price_block(block: flow.Block, where: Target, hierarchy: Hierarchy, origins: Origins) -> BlockCost:
     """Each requirement on the component that serves it. The block takes the slowest group's time; where cores share a
-    memory, what the slowest would take alone, and what the others cost at each place (`cost.sharing`)."""
+    memory, what the slowest would take alone, and what the others cost where they cost most (`cost.sharing`)."""
     traffic = hierarchy.traffic(block, where.serving)
     costs = tuple(
         price_traffic(traffic[requirement], block.parallelism, where, origins)
@@ -111,7 +111,9 @@ def price_block(block: flow.Block, where: Target, hierarchy: Hierarchy, origins:
     if not by_place:
         return BlockCost(block, costs, groups, slowest(groups), levels)
     alone = slowest(conflict_groups(_busy(costs, levels, "alone"), where.conflicts))
-    return BlockCost(block, costs, groups, norm(alone, *map(summed, by_place.values())), levels)
+    contention = [summed(parts) for parts in by_place.values()]
+    most = contention[0] if len(contention) == 1 else graph.apply("max", *contention)
+    return BlockCost(block, costs, groups, norm(alone, most), levels)
 
 
 def _busy(costs: Sequence[RequirementCost], levels: Sequence[LevelCost], which: str) -> dict[str, Expr]:

@@ -62,7 +62,7 @@ def sharing(parallelism: Expr, place: Place, core: Place | None, line: Expr | No
     if affinity(place) == "compact":
         even = graph.apply("max", graph.apply("min", parallelism, cores), even)
     active = graph.apply("max", one, graph.apply("min", even, cores))
-    needed = graph.div(all_cores, one_core)
+    needed = graph.apply("max", one, graph.div(all_cores, one_core))
     turns = graph.apply("ceil", graph.div(parallelism, core.count))
     rise = graph.apply("max", graph.ZERO, graph.sub(_square(cores), _square(needed)))
     steps = graph.div(graph.sub(_square(active), one), graph.apply("max", one, graph.sub(_square(cores), one)))

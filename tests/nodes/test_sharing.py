@@ -108,3 +108,18 @@ def test_loads_and_stores_of_one_bus_are_as_one_volume() -> None:
         body = f"execute [{active}] {{ loads [6e8/{active}] stores [2e8/{active}] }}"
         together = float(predict(application(body), machine(text)).runtime)
         assert together == pytest.approx(seconds(active, text), rel=1e-12)
+
+
+def test_two_memories_that_are_full_overlap() -> None:
+    """Each is in contention for itself: the slower one decides."""
+    text = node(words="memory other")
+    text += text[text.index("memory mem {") :].replace("memory mem {", "memory other {").replace("98e9", "49e9")
+    where = "data x [1e9] data y [1e9] in other"
+    body = "execute [20] { loads [8e8/20] from x loads [8e8/20] from y }"
+    assert float(predict(application(body, where), machine(text)).runtime) == pytest.approx(VOLUME / 49e9, rel=1e-12)
+
+
+def test_one_core_draws_no_more_than_all() -> None:
+    text = node("property attained_bandwidth [98e9] property core_bandwidth [200e9]")
+    for active in (1, 5, 20):
+        assert seconds(active, text) == pytest.approx(VOLUME / 98e9, rel=1e-12)
