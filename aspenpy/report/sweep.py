@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy
 
 from aspenpy.engine.reasons import REASONS
 from aspenpy.language.diagnostics import fail
+from aspenpy.language.dimensions import readable
 from aspenpy.report.drawing import STYLES, numbers_in, titled
 from aspenpy.studies.sweeps.result import Summary, SweepResult, attributes
 from aspenpy.studies.sweeps.study import Study, label
@@ -104,10 +106,13 @@ def _told(study: Study, reason: int, point: int) -> str:
 
 def _axes(study: Study) -> list[Column]:
     names = [item.name for item in study.categories]
-    return [*map(Column, names), *(Column(name, _value, "right") for name in study.columns)]
+    axes = ((name, study.units.get(name, "")) for name in study.columns)
+    return [*map(Column, names), *(Column(name, partial(_value, unit), "right") for name, unit in axes)]
 
 
-def _value(value: Any) -> str:
+def _value(unit: str, value: Any) -> str:
+    if unit:
+        return readable(value, unit, digits=6)
     return f"{value:,}" if isinstance(value, int) else f"{value:.7g}"
 
 

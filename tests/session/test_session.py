@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 
 import aspenpy
 from aspenpy import AspenError, Session
-from aspenpy.language.source import halves, listed
+from aspenpy.language.source import Source, Span, halves, listed
 from aspenpy.shell.session.commands import COMMANDS
 from aspenpy.shell.session.line import around, typed
+from aspenpy.shell.session.question import asked as question
 from aspenpy.tables.table import Table
 from tests.cli.conftest import AXPY, CLUSTER
 from tests.thorough import examples
@@ -248,3 +249,11 @@ def test_completion_knows_new_names(session: Session) -> None:
     session("set n=2")
     assert session.completions("show ra") == ["rate"]
     assert session.completions("unset ") == ["n"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "unit"),
+    [("runtime*2", "s"), ("2*runtime/3", "s"), ("1/runtime", "Hz"), ("flops/(runtime*2)", "flop/s"), ("2*3", "")],
+)
+def test_a_plain_factor_leaves_the_unit(asked: str, unit: str) -> None:
+    assert question(Span(Source(asked), 0, len(asked)), new().state).unit == unit

@@ -36,8 +36,8 @@ def test_points_without_a_value(run: Runner) -> None:
     assert [" ".join(line.split()) for line in found.out.splitlines()[-4:]] == [
         "no value points share first at clock first at n",
         " ".join("─" * width for width in (len(why), 6, 6, 14, 10)),
-        "division by zero 1 25.0 % 0 1,000",
-        f"{why} 2 50.0 % 0 -1",
+        "division by zero 1 25.0 % 0 Hz 1,000",
+        f"{why} 2 50.0 % 0 Hz -1",
     ]
 
 

@@ -12,8 +12,8 @@ from aspenpy.expr.evaluate import EvaluationError, evaluate
 from aspenpy.expr.graph import Expr
 from aspenpy.language import nodes
 from aspenpy.language.diagnostics import AspenError, fail
-from aspenpy.language.dimensions import JOULES, SECONDS, Dimension, symbol, unit_of
-from aspenpy.language.infer import dimension_of
+from aspenpy.language.dimensions import DIMENSIONLESS, JOULES, SECONDS, Dimension, symbol, unit_of
+from aspenpy.language.infer import Lookup, dimension_of
 from aspenpy.language.parser import parse_part
 from aspenpy.language.source import Source, Span
 from aspenpy.record import Record
@@ -71,8 +71,23 @@ def asked(span: Span, state: State) -> Question:
     known = metrics(prediction)
     used = [name for name in names_in(tree) if name in known and not is_declared(state, name)]
     expr = prediction.scope.lower(tree, {name: metric(name).expr(prediction) for name in used})
-    dimension = dimension_of(tree, lambda name: known[name] if name in used else None)
+    dimension = _of_answer(tree, lambda name: known[name] if name in used else None)
     return Question(" ".join(span.text().split()), prediction, expr, symbol(dimension) if dimension else "", span)
+
+
+def _of_answer(tree: nodes.Expression, lookup: Lookup) -> Dimension | None:
+    """The dimension of an answer: a plain number that it is multiplied with has none, though in a model it may."""
+    found = dimension_of(tree, lookup)
+    if found is not None or not isinstance(tree, nodes.Chain) or tree.rest[0][0] in "+-":
+        return found
+    result = DIMENSIONLESS
+    for operator, factor in (("*", tree.first), *tree.rest):
+        plain = isinstance(factor, nodes.Number) and factor.unit is None
+        dimension = DIMENSIONLESS if plain else _of_answer(factor, lookup)
+        if dimension is None:
+            return None
+        result = result * dimension if operator == "*" else result / dimension
+    return result
 
 
 def is_declared(state: State, name: str) -> bool:

@@ -10,6 +10,7 @@ from aspenpy.language.diagnostics import AspenError, fail
 from aspenpy.language.source import Span, listed
 from aspenpy.models.library import load_machine
 from aspenpy.models.machine.model import Machine
+from aspenpy.models.units import unit_of_parameter
 from aspenpy.report.sweep import summed_up
 from aspenpy.shell.session import whatif
 from aspenpy.shell.session.axis import Values, interval, parameter, values_at
@@ -114,7 +115,8 @@ def sweep(session: Conversation, rest: Span) -> Answer:
         return Answer(_summed_up([item.text for item in questions], axes, where, session.state))
     points = list(product(*(item.values for item in axes)))
     columns = [[_value_or_none(item, point) for point in points] for item in (q.along(*names) for q in questions)]
-    return Answer(whatif.sweep_table(names, questions, points, columns))
+    units = [unit_of_parameter(name, session.state.application, session.state.required_machine) for name in names]
+    return Answer(whatif.sweep_table([*zip(names, units, strict=True)], questions, points, columns))
 
 
 def _summed_up(names: list[str], axes: list[Values], where: Span, state: State) -> Page:

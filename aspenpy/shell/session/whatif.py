@@ -69,14 +69,15 @@ def _relative(here: Any, there: Any) -> str | None:
 
 
 def sweep_table(
-    names: Sequence[str],
+    axes: Sequence[tuple[str, str]],
     questions: Sequence[Question],
     points: Sequence[tuple[Any, ...]],
     columns: Sequence[Sequence[Any]],
 ) -> Page:
-    """A row for each point; where there is no value, the cell is empty, and it is said how many these are."""
+    """A row for each point; where there is no value, the cell is empty, and it is said how many these are. `axes` are
+    parameters with their units."""
     heads = (
-        *(Column(name, _axis_value, "right") for name in names),
+        *(column(name, unit) if unit else Column(name, _axis_value, "right") for name, unit in axes),
         *(column(item.text, item.unit) for item in questions),
     )
     rows = tuple((*point, *values) for point, *values in zip(points, *columns, strict=True))
