@@ -3,6 +3,9 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
+# Bytecode is kept: without it, each process and each run compiles the modules and the tests again.
+unexport PYTHONDONTWRITEBYTECODE
+
 TYPES := $(BIN)/mypy --strict aspenpy
 SUITE := $(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from fractions import Fraction
+from functools import cache
 from pathlib import Path
 from random import Random
 
@@ -149,12 +150,18 @@ def stack_distances(references: list[int], warm_up: int) -> Counter[int]:
     return found
 
 
+@cache
+def zipf_of_lines() -> tuple[list[int], int, dict[int, int]]:
+    """References, how many of them warm up, and the stack distances of the others."""
+    references, warm_up = zipf(2000, 0.8, 60_000), 20_000
+    return references, warm_up, stack_distances(references, warm_up)
+
+
 @pytest.mark.parametrize("lines", [100, 300, 800])
 def test_zipf_randomly_replaced(lines: int) -> None:
     """4 ways, a random line replaced. Distances count lines, and an eviction comes with a reference: what is far away
     in lines is much further in references where a few lines have most of them."""
-    references, warm_up = zipf(2000, 0.8, 60_000), 20_000
-    seen = stack_distances(references, warm_up)
+    references, warm_up, seen = zipf_of_lines()
     count = sum(seen.values())
     distances = sorted(seen)
     steps = [Fraction(sum(seen[near] for near in distances[: place + 1]), count) for place in range(len(distances))]

@@ -17,6 +17,7 @@ import pytest
 from aspenpy.answers.traffic import traffic
 from aspenpy.models.application.model import Application
 from aspenpy.models.library import load_application, load_machine
+from tests.thorough import THOROUGH
 
 SHARED = Path(os.environ.get("ASPENPY_SHARED", Path(__file__).parents[3] / "shared"))
 PUBLISHED = SHARED / "oracles" / "cachegrind.csv"
@@ -169,15 +170,17 @@ BODIES = {
         }""",
 }
 
-FRESH = [
-    *[("mm_reg", n) for n in (72, 120, 144, 160)],
-    ("mm_mem", 96),
-    ("mm_ikj", 120),
-    *[("mm_blk16", n) for n in (96, 144, 160, 208)],
-    *[("transpose", n) for n in (96, 120, 160, 192, 208, 300)],
-    *[("triad", n) for n in (120, 208, 300)],
-    *[("jacobi5", n) for n in (72, 144, 208, 300)],
-]
+SIZES = {
+    "mm_reg": (72, 160, 120, 144),
+    "mm_mem": (96,),
+    "mm_ikj": (120,),
+    "mm_blk16": (96, 160, 144, 208),
+    "transpose": (96, 160, 300, 120, 192, 208),
+    "triad": (120, 300, 208),
+    "jacobi5": (72, 300, 144, 208),
+}
+FRESH = [(name, n) for name, sizes in SIZES.items() for n in sizes[: len(sizes) if THOROUGH else (len(sizes) + 1) // 2]]
+"""Half of the sizes; all of them if thorough."""
 
 
 def cachegrind(folder: Path, name: str, n: int) -> Counts:

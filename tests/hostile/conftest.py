@@ -6,7 +6,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,14 +19,6 @@ MOST_SECONDS = 20
 """Of the processor: a few, with room for a slow machine. A command that takes more is killed."""
 
 ROOT = Path(__file__).parents[2]
-PROGRAM = f"""
-import resource, sys
-resource.setrlimit(resource.RLIMIT_AS, ({MOST_MEMORY}, {MOST_MEMORY}))
-resource.setrlimit(resource.RLIMIT_CPU, ({MOST_SECONDS}, {MOST_SECONDS}))
-from aspenpy.shell.main import main
-raise SystemExit(main())
-"""
-
 MACHINE = """
 machine plain { node [1] box }
 node box { socket [1] cpu }
@@ -44,25 +36,36 @@ class Outcome(NamedTuple):
 Evaluate = Callable[..., Outcome]
 
 
+@pytest.fixture(scope="session")
+def limited() -> Iterator[subprocess.Popen[str]]:
+    """A process that runs commands, each in a copy of it."""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "OPENBLAS_NUM_THREADS": "1"}
+    limits = map(str, (MOST_MEMORY, MOST_SECONDS, HANGS))
+    command = [sys.executable, Path(__file__).with_name("limited.py"), *limits]
+    with subprocess.Popen(command, env=environment, stdin=-1, stdout=-1, text=True) as process:
+        yield process
+        process.kill()
+
+
 @pytest.fixture
-def run(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
+def run(
+    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, limited: subprocess.Popen[str]
+) -> Callable[..., subprocess.CompletedProcess[str]]:
     """Runs `aspenpy` with some arguments in an empty folder; it may refuse, and never break down."""
 
     def command(*arguments: str) -> subprocess.CompletedProcess[str]:
-        environment = {**os.environ, "PYTHONPATH": str(ROOT), "OPENBLAS_NUM_THREADS": "1"}
-        done = subprocess.run(
-            [sys.executable, "-c", PROGRAM, *arguments],
-            cwd=tmp_path,
-            env=environment,
-            capture_output=True,
-            text=True,
-            timeout=HANGS,
-            check=False,
+        told = tmp_path_factory.mktemp("told")
+        assert limited.stdin is not None
+        assert limited.stdout is not None
+        print(
+            json.dumps([str(tmp_path), str(told / "out"), str(told / "err"), arguments]), file=limited.stdin, flush=True
         )
-        assert "Traceback" not in done.stderr, done.stderr[-2000:]
-        assert done.returncode in (0, 1, 2), done.stderr[-2000:]
-        assert len(done.stderr) < 20_000
-        return done
+        status = int(limited.stdout.readline())
+        out, err = ((told / name).read_text() for name in ("out", "err"))
+        assert "Traceback" not in err, err[-2000:]
+        assert status in (0, 1, 2), err[-2000:]
+        assert len(err) < 20_000
+        return subprocess.CompletedProcess(arguments, status, out, err)
 
     return command
 

@@ -1,6 +1,7 @@
 """Every model of the library: it loads without a warning, says what it is, and runs on every machine."""
 
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -63,9 +64,12 @@ PAIRS = [
 """Every application on a machine of each kind, and every machine with one application."""
 
 
+load_application, load_machine = cache(aspenpy.load_application), cache(aspenpy.load_machine)
+
+
 @pytest.mark.parametrize(("application", "machine"), list(dict.fromkeys(PAIRS)))
 def test_an_application_runs_on_every_socket(application: str, machine: str) -> None:
-    model, target = aspenpy.load_application(application), aspenpy.load_machine(machine)
+    model, target = load_application(application), load_machine(machine)
     alone = {"ranks": 1} if "ranks" in model.parameters else {}
     for socket in target.sockets:
         assert 0 < aspenpy.predict(model, target, socket=socket, set=alone).runtime < 3600

@@ -109,7 +109,7 @@ def test_workers_killed_at_random_moments(cluster, client, monkeypatch):
     assert sorted(starts) == [number << 15 for number in range(STRETCHES)]
 
 
-def forgotten(client, monkeypatch, share):
+def forgotten(client, monkeypatch, share, patience):
     """The client forgets so many of the stretches that it asks for, as where it hears of a failure before the loss."""
     submit, asked = client.submit, []
 
@@ -124,13 +124,13 @@ def forgotten(client, monkeypatch, share):
         return future
 
     monkeypatch.setattr(client, "submit", submitted)
-    monkeypatch.setattr(cluster_module, "PATIENCE", 0.3)
+    monkeypatch.setattr(cluster_module, "PATIENCE", patience)
     monkeypatch.setattr(run_module, "STRETCH", 1)
     return asked
 
 
 def test_a_part_of_which_nothing_is_heard_is_asked_for_again(client, monkeypatch):
-    asked = forgotten(client, monkeypatch, lambda count: count == 2)
+    asked = forgotten(client, monkeypatch, lambda count: count == 2, 3)  # seconds, for the others' results
     n = numpy.linspace(1, 2, 4 << 15)
     stretches = list(Run(studied(APP, machine(), {"n": n}), "numpy", client=client).stretches())
     assert sorted(stretch.start for stretch in stretches) == [number << 15 for number in range(4)]
@@ -138,7 +138,7 @@ def test_a_part_of_which_nothing_is_heard_is_asked_for_again(client, monkeypatch
 
 
 def test_a_part_of_which_nothing_is_ever_heard(client, monkeypatch):
-    asked = forgotten(client, monkeypatch, lambda count: True)
+    asked = forgotten(client, monkeypatch, lambda count: True, 0.3)
     running = Run(studied(APP, machine(), {"n": numpy.linspace(1, 2, 4)}), "numpy", client=client)
     with pytest.raises(AspenError, match="could not compute a part of the sweep: it was lost, again and again"):
         list(running.stretches())
