@@ -87,14 +87,14 @@ def parsed(text: str, where: str = "<axis>") -> Axis:
 
 def axis_at(span: Span) -> Axis:
     """The axis that stands there. Raises AspenError."""
-    found = halves(span, "=")
-    if found is None:
+    sides = halves(span, "=")
+    if sides is None:
         side = next((side for side in _SIDES if span.text().startswith(side)), "")
         plain, *options = _parts(Span(span.source, span.start + len(side), span.end))
         name_span = Span(span.source, span.start, plain.end)
         axis = Axis(side + plain.text(), span=span, name_span=name_span)
         return _with_options(axis, options)
-    name_span, rest = found
+    name_span, rest = sides
     axis = Axis(name_span.text(), span=span, name_span=name_span)
     if not axis.name or not rest.text():
         fail("bad-axis", f"`{span.text()}` is no axis", span, hint=f"write {FORMS}")
@@ -110,10 +110,10 @@ def axis_at(span: Span) -> Axis:
 
 def interval(text: str, option: str, example: str) -> tuple[str, Span, Span]:
     """NAME, LOW and HIGH of an option that takes NAME=LOW..HIGH and nothing else. Raises AspenError."""
-    found = parsed(text, f"<{option}>")
-    if found.low is None or found.high is None or (found.spacing, found.count, found.whole) != (None, None, None):
-        fail("bad-axis", f"{option}: expected NAME=LOW..HIGH, such as {example}, not `{text}`", found.span)
-    return found.name, found.low, found.high
+    axis = parsed(text, f"<{option}>")
+    if axis.low is None or axis.high is None or (axis.spacing, axis.count, axis.whole) != (None, None, None):
+        fail("bad-axis", f"{option}: expected NAME=LOW..HIGH, such as {example}, not `{text}`", axis.span)
+    return axis.name, axis.low, axis.high
 
 
 def ends(text: str, option: str) -> tuple[Span, Span | None]:
@@ -124,11 +124,11 @@ def ends(text: str, option: str) -> tuple[Span, Span | None]:
 
 def _parts(span: Span) -> list[Span]:
     """What stands between colons."""
-    found, rest = [], span
+    parts, rest = [], span
     while parted := halves(rest, ":"):
-        found.append(parted[0])
+        parts.append(parted[0])
         rest = parted[1]
-    return [*found, rest]
+    return [*parts, rest]
 
 
 def _listed(axis: Axis, rest: Span) -> Axis:
@@ -142,7 +142,7 @@ def _listed(axis: Axis, rest: Span) -> Axis:
 
 
 def _with_options(axis: Axis, options: Sequence[Span]) -> Axis:
-    found: dict[str, Any] = {}
+    settings: dict[str, Any] = {}
     for option in options:
         text = option.text()
         said: dict[str, Any] = {}
@@ -155,13 +155,13 @@ def _with_options(axis: Axis, options: Sequence[Span]) -> Axis:
         else:
             message = "expected lin, log, pow2, whole, real or a number of points"
             fail("bad-axis", f"{message}, not `{text}`", option, hint=f"write {FORMS}")
-        if said.keys() & found.keys():
+        if said.keys() & settings.keys():
             fail("bad-axis", f"`{text}` says once more what was said before it", option, hint="leave one out")
-        found |= said
-    if found.get("spacing") == "pow2" and "count" in found:
+        settings |= said
+    if settings.get("spacing") == "pow2" and "count" in settings:
         message = "the powers of two between two numbers are as many as there are"
         fail("bad-axis", message, axis.span, hint="leave the number of points out")
-    return axis.replace(**found)
+    return axis.replace(**settings)
 
 
 _NUMBER = re.compile(r"([-+]?[\d.]+(?:[eE][-+]?\d+)?)([A-Za-z]*)")
@@ -169,17 +169,17 @@ _NUMBER = re.compile(r"([-+]?[\d.]+(?:[eE][-+]?\d+)?)([A-Za-z]*)")
 
 def number(span: Span, worth: Callable[[Span], float]) -> float:
     """A number, with a prefix or without, or else what an expression in the language is worth."""
-    found = literal(span)
-    return worth(span) if found is None else found
+    plain = literal(span)
+    return worth(span) if plain is None else plain
 
 
 def literal(span: Span) -> float | None:
     """A number, with a prefix such as `k`, `M` or `Ki` if it has one; None for any other expression."""
-    found = _NUMBER.fullmatch(span.text())
-    if not found or found[2] not in PREFIXES:
+    match = _NUMBER.fullmatch(span.text())
+    if not match or match[2] not in PREFIXES:
         return None
     try:
-        value = float(float(found[1]) * PREFIXES[found[2]])
+        value = float(float(match[1]) * PREFIXES[match[2]])
     except ValueError:
         return None  # such as 1.2.3, which the language has words for
     if not math.isfinite(value):

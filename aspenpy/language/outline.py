@@ -82,7 +82,7 @@ def outline(source: Source) -> list[Item]:
 def words_of(source: Source) -> list[Word]:
     """The words of a file, comments and includes too. Raises AspenError for stray characters."""
     keywords = tables().keywords
-    found: list[Word] = []
+    read: list[Word] = []
     end = 0
     for match in words(source.text):
         kind = match.lastgroup or ""
@@ -93,9 +93,9 @@ def words_of(source: Source) -> list[Word]:
         breaks = source.text.count("\n", end, start)
         if kind == "INCLUDE":
             text = f"include {text.removeprefix('include').strip()}"
-        found.append(Word(keywords.get(text, kind) if kind == "NAME" else kind, text.rstrip(), start, breaks))
+        read.append(Word(keywords.get(text, kind) if kind == "NAME" else kind, text.rstrip(), start, breaks))
         end = match.end()
-    return found
+    return read
 
 
 # -- what each word is -----------------------------------------------------------------------------

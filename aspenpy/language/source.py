@@ -139,9 +139,9 @@ def halves(span: Span, sign: str) -> tuple[Span, Span] | None:
 
 def _outside(span: Span) -> list[int]:
     """The offsets of the characters that stand in no brackets."""
-    depth, found = 0, []
+    depth, places = 0, []
     for place in range(span.start, span.end):
         depth = max(0, depth + _BRACKETS.get(span.source.text[place], 0))
         if not depth:
-            found.append(place)
-    return found
+            places.append(place)
+    return places

@@ -169,8 +169,8 @@ def _load(file: Path, made_from: bytes) -> Tables | None:
         kept: dict[str, Any] = marshal.loads(content[4:])
         if kept.pop("made_from") != made_from:
             return None
-        found = Tables(**{**kept, "rules": [Rule(*rule) for rule in kept["rules"]]})
-        return found if _plausible(found) else None
+        tables = Tables(**{**kept, "rules": [Rule(*rule) for rule in kept["rules"]]})
+        return tables if _plausible(tables) else None
     except (AttributeError, EOFError, KeyError, TypeError, ValueError):
         return None
 

@@ -44,20 +44,14 @@ KEYWORDS: dict[str, Keyword] = {
     "MODEL": Keyword(MODEL, {"LBRACE": "model `{name}`"}, names=TYPE, declares=True),
     "PARAM": Keyword(DECLARATION, {"LBRACE": "the values of `{name}`"}, LIST, VARIABLE, declares=True),
     "ENUM": Keyword(DECLARATION, {"LBRACE": "enum `{name}`"}, LIST, TYPE, declares=True),
-    "DATA": Keyword(
-        DECLARATION,
-        {"LSQB": "the size of data `{name}`", "LPAR": "the factors of data `{name}`"},
-        names=VARIABLE,
-        declares=True,
-    ),
+    "DATA": Keyword(DECLARATION, {"LSQB": "the size of data `{name}`", "LPAR": "the factors of data `{name}`"},
+                    names=VARIABLE, declares=True),
     "IMPORT": Keyword(DECLARATION, names=MODULE, declares=True),
-    "KERNEL": Keyword(
-        KERNEL, {"LBRACE": "kernel `{name}`", "LPAR": "the arguments of kernel `{name}`"}, names=FUNCTION, declares=True
-    ),
+    "KERNEL": Keyword(KERNEL, {"LBRACE": "kernel `{name}`", "LPAR": "the arguments of kernel `{name}`"},
+                      names=FUNCTION, declares=True),
     # statements
-    "EXECUTE": Keyword(
-        STATEMENT, {"LSQB": "the parallelism of `execute`", "LBRACE": "the block of `execute`"}, REQUIREMENTS
-    ),
+    "EXECUTE": Keyword(STATEMENT, {"LSQB": "the parallelism of `execute`", "LBRACE": "the block of `execute`"},
+                       REQUIREMENTS),
     "CALL": Keyword(STATEMENT, names=FUNCTION),
     "SAMPLE": Keyword(STATEMENT, {"LPAR": "the arguments of the distribution"}, names=VARIABLE),
     "SEQ": Keyword(STATEMENT, {"LBRACE": "the block of `seq`"}),
@@ -69,12 +63,8 @@ KEYWORDS: dict[str, Keyword] = {
     "PROBABILITY": Keyword(STATEMENT, {"LBRACE": "the cases of `probability`"}, CASES),
     # what a component holds
     "PROPERTY": Keyword(PART, {"LSQB": "the value of property `{name}`"}, names=ATTRIBUTE, declares=True),
-    "RESOURCE": Keyword(
-        PART,
-        {"LPAR": "the argument of resource `{name}`", "LSQB": "the time of resource `{name}`"},
-        names=ATTRIBUTE,
-        declares=True,
-    ),
+    "RESOURCE": Keyword(PART, {"LPAR": "the argument of resource `{name}`", "LSQB": "the time of resource `{name}`"},
+                        names=ATTRIBUTE, declares=True),
     "CONFLICT": Keyword(PART, names=ATTRIBUTE),
     "STATIC": Keyword(PART),
     "DYNAMIC": Keyword(PART),
@@ -87,7 +77,7 @@ KEYWORDS: dict[str, Keyword] = {
     "TO": Keyword(names=VARIABLE),
     **dict.fromkeys(("IN", "AS", "OF", "AND", "OR", "INCLUDE"), Keyword()),
     **dict.fromkeys((name.upper() for name in SI_CONSTANTS), Keyword(CONSTANT)),
-}
+}  # fmt: skip
 """By the terminal of the grammar."""
 
 

@@ -43,10 +43,10 @@ def require_units(model: Application | Machine, written: list[Written]) -> None:
             related = (Related(item.declared.span, "as the model has it"),)
             raise AspenError(Diagnostic("dimensions", message, item.value.span, related))
     changed = {id(item.declared): item.declared.replace(value=item.value) for item in written}
-    found = _contradictions(_exchanged(model.node, changed))
-    if found:
+    errors = _contradictions(_exchanged(model.node, changed))
+    if errors:
         names = " and ".join(f"`{item.name}`" for item in written)
-        raise AspenError(found[0].within(f"with {names} as set"))  # one setting contradicts every use of it
+        raise AspenError(errors[0].within(f"with {names} as set"))  # one setting contradicts every use of it
 
 
 def _dimension(node: nodes.Expression | None, own: Mapping[str, nodes.Expression | None]) -> Any:

@@ -21,8 +21,8 @@ class Units:
 
     def of(self, node: nodes.Expression) -> str:
         """`B/s`, `Hz`; empty for a plain number, and where the model does not say."""
-        found = self._dimension(node)
-        return "" if found is None else symbol(found)
+        dimension = self._dimension(node)
+        return "" if dimension is None else symbol(dimension)
 
     def _dimension(self, node: nodes.Expression) -> Dimension | None:
         """A contradiction is for `check` to report; here it is a unit that nobody knows."""

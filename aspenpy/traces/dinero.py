@@ -28,17 +28,17 @@ def quick(lines: Lines, kinds: frozenset[int]) -> References | None:
         return None
     if (spaces[::fields] != starts + 1).any():
         return None
-    found = text[starts] - np.uint8(ord("0"))
+    labels = text[starts] - np.uint8(ord("0"))
     stops = ends if fields == 1 else spaces[1::2]
     addresses = hexadecimal(text, starts + 2, stops)
     sizes = hexadecimal(text, stops + 1, ends) if fields == 2 else np.ones(len(ends), np.uint64)
-    if found.max() > INSTRUCTION or addresses is None or sizes is None or sizes.max() > MOST_BYTES:
+    if labels.max() > INSTRUCTION or addresses is None or sizes is None or sizes.max() > MOST_BYTES:
         return None
     counts = sizes.astype(np.int64)
     if not are_possible(addresses, counts):
         return None
-    wanted = np.isin(found, list(kinds))
-    return References(addresses[wanted], counts[wanted], found[wanted])
+    wanted = np.isin(labels, list(kinds))
+    return References(addresses[wanted], counts[wanted], labels[wanted])
 
 
 def tidy(line: bytes) -> bytes:

@@ -40,10 +40,10 @@ def earlier_and_greater(values: NDArray[Any]) -> NDArray[np.int32]:
     counts = np.zeros(padded, np.int32)
     for level in range(digits - 1, -1, -1):
         digit = (current >> np.uint32(DIGIT * level)).astype(np.uint8) & np.uint8(WIDTH - 1)
-        found = _in_own_block(digit).astype(np.int32)
+        greater = _in_own_block(digit).astype(np.int32)
         if level:
-            found += _in_earlier_blocks(digit, min(1 << DIGIT * (level + 1), padded))
-        counts[place] += found
+            greater += _in_earlier_blocks(digit, min(1 << DIGIT * (level + 1), padded))
+        counts[place] += greater
         if level:
             order = np.argsort((current >> np.uint32(DIGIT * level)).astype(np.uint16), kind="stable")
             current, place = current[order], place[order]

@@ -64,19 +64,19 @@ def _in_order(
 ) -> References:
     """A modification is a load, then a store."""
     letters = (prefixes >> np.uint64(8)).astype(np.uint8)
-    found = np.full(len(letters), LOAD, np.uint8)
-    found[letters == ord("S")] = STORE
-    found[letters == ord(" ")] = INSTRUCTION
+    labels = np.full(len(letters), LOAD, np.uint8)
+    labels[letters == ord("S")] = STORE
+    labels[letters == ord(" ")] = INSTRUCTION
     both = letters == ord("M")
     if not both.any():
-        return References(addresses, sizes, found)
+        return References(addresses, sizes, labels)
     if LOAD not in kinds or STORE not in kinds:
-        found[both] = LOAD if LOAD in kinds else STORE
-        return References(addresses, sizes, found)
+        labels[both] = LOAD if LOAD in kinds else STORE
+        return References(addresses, sizes, labels)
     owner = np.repeat(np.arange(len(letters)), both + 1)
-    found = found[owner]
-    found[1:][owner[1:] == owner[:-1]] = STORE
-    return References(addresses[owner], sizes[owner], found)
+    labels = labels[owner]
+    labels[1:][owner[1:] == owner[:-1]] = STORE
+    return References(addresses[owner], sizes[owner], labels)
 
 
 def tidy(line: bytes) -> bytes | None:

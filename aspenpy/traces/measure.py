@@ -219,9 +219,9 @@ def _ranges(ranges: Mapping[str, tuple[int, int]]) -> list[AddressRange]:
 
 
 def _addresses(trace: Sequence[int] | NDArray[Any]) -> NDArray[np.uint64]:
-    found = np.asarray(trace)
-    if not found.size:
+    addresses = np.asarray(trace)
+    if not addresses.size:
         fail("empty-trace", "there are no addresses")
-    if found.ndim != 1 or found.dtype.kind not in "ui" or found.min() < 0:
+    if addresses.ndim != 1 or addresses.dtype.kind not in "ui" or addresses.min() < 0:
         fail("not-a-trace", "addresses are a row of whole numbers from 0 on")
-    return found.astype(np.uint64)
+    return addresses.astype(np.uint64)

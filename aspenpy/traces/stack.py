@@ -49,13 +49,13 @@ class LruStack:
     def distances(self, lines: NDArray[np.uint64]) -> NDArray[np.int64]:
         """For the next references, at most `MOST` of them, the number of other lines since the last one to the same
         line, or `COLD`."""
-        found = np.zeros(len(lines), np.int64)
+        distances = np.zeros(len(lines), np.int64)
         if not len(lines):
-            return found
+            return distances
         # A reference to the line of the one before it has distance 0 and changes nothing.
         moved = np.flatnonzero(np.concatenate(([True], lines[1:] != lines[:-1])))
-        found[moved] = self._distances(lines[moved])
-        return found
+        distances[moved] = self._distances(lines[moved])
+        return distances
 
     def _distances(self, lines: NDArray[np.uint64]) -> NDArray[np.int64]:
         known, count = len(self), len(lines)
@@ -72,11 +72,11 @@ class LruStack:
         start[time[1:]] = time[:-1] + known
         start[time[first]] = COLD
         start[time[first][is_known]] = self._rank[place[is_known]]
-        found = np.full(count, COLD, np.int64)
+        distances = np.full(count, COLD, np.int64)
         end = np.flatnonzero(start != COLD)
         start = start[end]
         rank = _places(start, known + count)
-        found[end] = (known + end - start - 1) - earlier_and_greater(rank[start])
+        distances[end] = (known + end - start - 1) - earlier_and_greater(rank[start])
 
         latest, is_new = time[last] + known, ~is_known
         self._rank[place[is_known]] = latest[is_known]
@@ -84,7 +84,7 @@ class LruStack:
             self.lines = np.insert(self.lines, place[is_new], touched[is_new])
             self._rank = np.insert(self._rank, place[is_new], latest[is_new])
         self._rank = _places(self._rank, known + count)[self._rank]
-        return found
+        return distances
 
 
 def _by_line(lines: NDArray[np.uint64]) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:

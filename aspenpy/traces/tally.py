@@ -35,28 +35,28 @@ class Tally:
             keys = keys[~is_cold]
         if not len(keys):
             return
-        found = np.bincount(keys)
-        found = np.pad(found, (0, -len(found) % self._groups)).reshape(-1, self._groups)
-        if len(found) > len(self._counts):
-            self._counts = np.pad(self._counts, ((0, len(found) - len(self._counts)), (0, 0)))
-        self._counts[: len(found)] += found
+        counts = np.bincount(keys)
+        counts = np.pad(counts, (0, -len(counts) % self._groups)).reshape(-1, self._groups)
+        if len(counts) > len(self._counts):
+            self._counts = np.pad(self._counts, ((0, len(counts) - len(self._counts)), (0, 0)))
+        self._counts[: len(counts)] += counts
 
     def totals(self) -> Totals:
         """What there is at each distance that occurs: whole numbers without sampling, estimates with it."""
         counts = self._counts.sum(axis=1)
-        found = np.flatnonzero(counts)
+        occurring = np.flatnonzero(counts)
         if self.rate is None:
-            return Totals(found, counts[found], int(self._cold[0]))
+            return Totals(occurring, counts[occurring], int(self._cold[0]))
         # What the sample has too much or too little of is the share of its most frequent lines. These have short
         # distances, so that it belongs to distance 0 (Waldspurger et al. 2015, section 4.2: SHARDS-adj).
-        found = found[found > 0]
-        estimates, cold = counts[found] / self.rate, float(self._cold.sum() / self.rate)
+        occurring = occurring[occurring > 0]
+        estimates, cold = counts[occurring] / self.rate, float(self._cold.sum() / self.rate)
         rest = self.references - float(estimates.sum()) - cold
         if rest < 0:
             scale = self.references / (self.references - rest)
             estimates, cold, rest = estimates * scale, cold * scale, 0.0
-        distances = np.rint(found / self.rate).astype(np.int64)
+        distances = np.rint(occurring / self.rate).astype(np.int64)
         known = self._counts if len(self._counts) else np.zeros((1, self._groups), np.int64)
-        beyond = (known.sum(axis=0) + self._cold - known.cumsum(axis=0))[np.concatenate(([0], found))]
+        beyond = (known.sum(axis=0) + self._cold - known.cumsum(axis=0))[np.concatenate(([0], occurring))]
         errors = standard_errors(beyond, self.rate * max(self.references, 1))
         return Totals(np.concatenate(([0], distances)), np.concatenate(([rest], estimates)), cold, errors)

@@ -54,12 +54,12 @@ def references(file: Readable, name: str, layout: TextFormat, kinds: frozenset[i
     """What a trace holds of the kinds that are wanted. AspenError for a line that is no reference."""
     number = 1
     for block in _blocks(file, name):
-        found = layout.quick(_lines(block), kinds)
-        if found is None:
+        read = layout.quick(_lines(block), kinds)
+        if read is None:
             regular = b"".join(_tidied(block, number, name, layout))
-            found = layout.quick(_lines(regular), kinds) if regular else None
-        if found is not None:
-            yield found
+            read = layout.quick(_lines(regular), kinds) if regular else None
+        if read is not None:
+            yield read
         number += block.count(b"\n")
 
 

@@ -118,17 +118,17 @@ class _Counted:
 
     def read(self, size: int, /) -> bytes:
         first, self._first = self._first[:size], self._first[size:]
-        found = _taken(self._file, size - len(first))
-        self.position += len(found)
-        return first + found
+        rest = _taken(self._file, size - len(first))
+        self.position += len(rest)
+        return first + rest
 
 
 def _taken(file: BinaryIO, size: int) -> bytes:
     """Bytes of a file; an error where it would have us wait for them, although it is none that others write into."""
-    found: bytes | None = file.read(size)
-    if found is None:
+    taken: bytes | None = file.read(size)
+    if taken is None:
         raise BlockingIOError(errno.EAGAIN, "it has nothing yet")
-    return found
+    return taken
 
 
 def _opened(path: Path | str, name: str) -> BinaryIO:

@@ -330,15 +330,15 @@ def _rdd(request: _Request) -> Distances:
 
 def _counted(request: _Request, values: int, form: str) -> tuple[list[Expr], str]:
     """The values of a trait and the unit behind them, `line` where there is none."""
-    found = [argument for argument in request.trait.arguments[:values] if isinstance(argument, Expr)]
+    numbers = [argument for argument in request.trait.arguments[:values] if isinstance(argument, Expr)]
     rest = request.trait.arguments[values:]
-    if len(found) != values or len(rest) > 1:
+    if len(numbers) != values or len(rest) > 1:
         fail("wrong-arguments", f"`{request.trait.name}` is written `{form}`", request.trait.span)
     unit = rest[0] if rest else UNITS[0]
     if not isinstance(unit, str) or unit not in UNITS:
         hint = (nearest(unit, UNITS) if isinstance(unit, str) else None) or "it is counted in `line`, `word` or `byte`"
         fail("unknown-unit", f"a reuse distance is not counted in `{unit}`", request.trait.span, hint=hint)
-    return found, unit
+    return numbers, unit
 
 
 def _distance(value: Expr, trait: flow.Trait) -> Expr:

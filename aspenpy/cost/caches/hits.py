@@ -34,10 +34,10 @@ class Around(Record):
 def touches(access: Access, around: Around, level: Level) -> list[Touches]:
     """All touches of lines of one access, the shortest distance first, first touches included (their distance is what
     `warm` says)."""
-    found = _RULES[type(access.pattern)](access, around, level)
+    all_touches = _RULES[type(access.pattern)](access, around, level)
     if access.is_scattered:  # that rule holds for any policy
-        return found
-    return LAWS[POLICIES[level.policy].law](found, level)
+        return all_touches
+    return LAWS[POLICIES[level.policy].law](all_touches, level)
 
 
 def _affine(access: Access, around: Around, level: Level) -> list[Touches]:
@@ -45,7 +45,7 @@ def _affine(access: Access, around: Around, level: Level) -> list[Touches]:
     assert isinstance(access.pattern, Affine)
     nest = access.pattern.nest
     others = around.others
-    found = []
+    parts = []
     for depth, loop in enumerate(nest.loops, 1):
         if loop.trips is graph.ONE:
             continue
@@ -55,12 +55,12 @@ def _affine(access: Access, around: Around, level: Level) -> list[Touches]:
             moving = product(outer.trips for outer in nest.loops[depth:] if outer.moves)
             seams = nest.lines_by_rows(depth, level.line) - all_lines
             share, distance = hits(nest, others, Window(depth, depth, 0), level)
-            found.append(Touches(_at_least_none(seams) * moving, share, _but_its_own(distance)))
+            parts.append(Touches(_at_least_none(seams) * moving, share, _but_its_own(distance)))
         share, distance = reuse(nest, others, depth, level)
         again = _at_least_none(loop.trips * inner - all_lines)
         near = not any(inner_loop.moves for inner_loop in nest.loops[: depth - 1])
-        found.append(Touches(again * passes, share, _but_its_own(distance), near))
-    return [*found, _first(access, nest, around, level)]
+        parts.append(Touches(again * passes, share, _but_its_own(distance), near))
+    return [*parts, _first(access, nest, around, level)]
 
 
 def _first(access: Access, nest: Nest, around: Around, level: Level) -> Touches:
@@ -95,20 +95,20 @@ def _stencil(access: Access, around: Around, level: Level) -> list[Touches]:
     nest = pattern.nest
     others = [other.lines(len(other.loops), level.line) for other in around.others]
     sweep_lines = nest.lines(len(nest.loops), level.line)
-    found, known = list[Touches](), sweep_lines
+    parts, known = list[Touches](), sweep_lines
     for axis in range(len(pattern.extents) - 1, 0, -1):
         layers = graph.mul(sweeps, *pattern.extents[axis:])
         distance = _layers(pattern, nest, axis, level) + graph.add(*others) / layers
         all_layers = graph.mul(_layers(pattern, nest, axis, level), *pattern.extents[axis:])
         repeated = _at_least_none(all_layers - known) * sweeps
-        found.insert(0, Touches(repeated, kept(distance / level.sets, level), _but_its_own(distance)))
+        parts.insert(0, Touches(repeated, kept(distance / level.sets, level), _but_its_own(distance)))
         known = graph.apply("max", known, all_layers)
     words = access.accesses - known * sweeps
-    found.append(Touches(_at_least_none(words), graph.ONE, graph.ZERO, near=True))
+    parts.append(Touches(_at_least_none(words), graph.ONE, graph.ZERO, near=True))
     everything = graph.add(sweep_lines, *others)
     again = sweep_lines * _at_least_none(sweeps - 1)
-    found.append(Touches(again, kept(everything / level.sets, level), _but_its_own(everything)))
-    return [*found, _first(access, nest, around, level)]
+    parts.append(Touches(again, kept(everything / level.sets, level), _but_its_own(everything)))
+    return [*parts, _first(access, nest, around, level)]
 
 
 def _layers(pattern: Stencil, nest: Nest, axis: int, level: Level) -> Expr:
@@ -147,12 +147,12 @@ def _distances(access: Access, around: Around, level: Level) -> list[Touches]:
     """SDCM for each distance."""
     pattern = access.pattern
     assert isinstance(pattern, Distances)
-    found = []
+    parts = []
     for distance, share in zip(pattern.distances, pattern.shares, strict=True):
         lines = distance * _lines_a_unit(pattern.unit, access, level)
         count = access.accesses * share
-        found.append(Touches(count, level.holds(lines), lines))
-    return [*found, Touches(access.accesses * pattern.first, graph.ZERO, graph.ZERO)]
+        parts.append(Touches(count, level.holds(lines), lines))
+    return [*parts, Touches(access.accesses * pattern.first, graph.ZERO, graph.ZERO)]
 
 
 def _lines_a_unit(unit: str, access: Access, level: Level) -> Expr:
@@ -188,13 +188,13 @@ def _visits_between(distances: list[Expr], shares: list[Expr]) -> list[Expr]:
     P(D >= c) each (Xiang, Bao, Ding and Gao, ASPLOS 2013), so that t is the sum of 1 / P(D >= c) over c below D.
     """
     visits, met, further = graph.ZERO, graph.ZERO, graph.ONE
-    found = []
+    between = []
     for distance, share in zip(distances, shares, strict=True):
         visits = visits + _at_least_none(distance - met) / further
-        found.append(visits)
+        between.append(visits)
         met = graph.apply("max", met, distance)
         further = graph.apply("max", RARE, further - share)
-    return found
+    return between
 
 
 def _has_distance(part: Touches) -> Expr:

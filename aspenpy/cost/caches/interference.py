@@ -69,16 +69,16 @@ def load(nest: Nest, between: Window, level: Level) -> Load:
     """What one array brings into the window."""
     inner = nest.lines(between.depth, level.line)
     covered = _sets(nest, between.depth, inner, [], level)
-    found = Load(inner, inner / covered, covered / level.sets)
+    still = Load(inner, inner / covered, covered / level.sets)
     shifts = [loop for loop in nest.loops[between.depth : between.carried] if loop.moves]
     if between.place <= 1 or not shifts:
-        return found
+        return still
     again = graph.apply("min", nest.lines(between.place - 1, level.line), _moved_on(nest, between, level))
     more = _sets(nest, between.place - 1, again, [], level)
     both = _sets(nest, between.depth, inner + inner, shifts, level)
     fresh = graph.apply("min", 1, graph.apply("max", 0, (both - covered) / covered))
     others = graph.apply("max", 1, level.sets - covered)
-    return found.replace(
+    return still.replace(
         lines=inner + again,
         moved=again / graph.apply("max", RARE, more),
         beside=more * (1 - fresh) / covered,
@@ -136,8 +136,8 @@ def overlap(own: Nest, other: Nest, there: Load, between: Window, level: Level) 
     filled = there.share * period / graph.apply("min", reach, period)
     around = together * graph.apply("min", 1, filled)
     within = all_multiples(differences, graph.apply("max", 1, other.pitch(between.depth, level.line)))
-    found = graph.if_else(within, together, around)
-    return graph.if_else(all_multiples(differences, period), found, 0)
+    in_step = graph.if_else(within, together, around)
+    return graph.if_else(all_multiples(differences, period), in_step, 0)
 
 
 def reuse(own: Nest, others: Sequence[Nest], carried: int, level: Level) -> tuple[Expr, Expr]:
@@ -147,15 +147,15 @@ def reuse(own: Nest, others: Sequence[Nest], carried: int, level: Level) -> tupl
     twice in a row.
     """
     between = window(own, carried)
-    found, lines = hits(own, others, between, level)
+    share, lines = hits(own, others, between, level)
     inner = own.moving(carried - 1)
     loop = own.loops[carried - 1]
     if not inner or not loop.moves or own.moving(carried)[-1] is not loop:
-        return found, lines
+        return share, lines
     gap = graph.apply("abs", loop.stride - own.span(inner))
     seam, few = hits(own, others, Window(carried, 0, 0), level)
     goes_on = graph.compare("<", gap, level.line)
-    return graph.if_else(goes_on, seam, found), graph.if_else(goes_on, few, lines)
+    return graph.if_else(goes_on, seam, share), graph.if_else(goes_on, few, lines)
 
 
 def hits(own: Nest, others: Sequence[Nest], between: Window, level: Level) -> tuple[Expr, Expr]:
@@ -181,8 +181,8 @@ def hits(own: Nest, others: Sequence[Nest], between: Window, level: Level) -> tu
         for earlier in apart[:place]
     }
     lines = (array.count * array.load.lines for array in arrays)
-    found = _cases(list(zip(apart, met, strict=False)), [], in_set, common, level)
-    return found, graph.add(mine.lines, *lines)
+    share = _cases(list(zip(apart, met, strict=False)), [], in_set, common, level)
+    return share, graph.add(mine.lines, *lines)
 
 
 class _Array(Record):

@@ -99,13 +99,13 @@ class Level(Record):
 def used_by(levels: Sequence[Level], parallelism: Expr) -> list[Level]:
     """The levels when so many instances run: those that share one cache have a part of it each. A level that does not
     hold what the one before it holds adds to that (`exclusive`, and a `victim` cache, which takes what goes there)."""
-    found: list[Level] = []
+    used: list[Level] = []
     for level in levels:
         together = graph.apply("ceil", parallelism / level.place.count)
-        adds = bool(found) and level.inclusion in ("exclusive", "victim")
-        added = found[-1].lines * found[-1].line / level.line if adds else graph.ZERO
-        found.append(level.replace(shares=graph.apply("max", 1, together), added=added))
-    return found
+        adds = bool(used) and level.inclusion in ("exclusive", "victim")
+        added = used[-1].lines * used[-1].line / level.line if adds else graph.ZERO
+        used.append(level.replace(shares=graph.apply("max", 1, together), added=added))
+    return used
 
 
 def levels_of(machine: Machine, socket: str | None) -> tuple[Level, ...]:

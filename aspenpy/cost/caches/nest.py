@@ -45,12 +45,12 @@ class Nest(Record):
 
     def moving(self, depth: int) -> list[Loop]:
         """Those of the innermost `depth` loops that move, the shortest stride first."""
-        found: list[Loop] = []
+        loops: list[Loop] = []
         for loop in self.loops[:depth]:
             if loop.moves:
-                longer = (k for k, other in enumerate(found) if certainly_shorter(loop.stride, other.stride))
-                found.insert(next(longer, len(found)), loop)
-        return found
+                longer = (k for k, other in enumerate(loops) if certainly_shorter(loop.stride, other.stride))
+                loops.insert(next(longer, len(loops)), loop)
+        return loops
 
     def lines(self, depth: int, line: Expr) -> Expr:
         """Distinct lines that the innermost `depth` loops touch.
@@ -118,11 +118,11 @@ class Nest(Record):
 
     def pitch(self, depth: int, line: Expr) -> Expr:
         """The runs begin at multiples of so many bytes; 0 where there is one run."""
-        found = graph.ZERO
+        pitch = graph.ZERO
         for loop in self.moving(depth):
             long = graph.if_else(graph.compare("<", loop.stride, line), 0, loop.stride)
-            found = graph.apply("gcd", found, long)
-        return found
+            pitch = graph.apply("gcd", pitch, long)
+        return pitch
 
 
 def product(factors: Iterable[Expr]) -> Expr:
@@ -131,9 +131,9 @@ def product(factors: Iterable[Expr]) -> Expr:
 
 def all_multiples(values: Iterable[Expr], divisor: Expr) -> Expr:
     """The condition that each is a multiple of the divisor."""
-    found = graph.TRUE
+    condition = graph.TRUE
     for value in values:
         if value is not graph.ZERO:
             rest = graph.apply("mod", value, divisor)
-            found = graph.junction("and", found, graph.compare("==", rest, 0))
-    return found
+            condition = graph.junction("and", condition, graph.compare("==", rest, 0))
+    return condition

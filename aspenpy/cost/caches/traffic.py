@@ -81,15 +81,15 @@ def block_traffic(
         misses[leader] = [missed * check for missed in _misses(leader, around, fetching)]
         lines[leader] = misses[leader] if fetching == [*levels] else _misses(leader, around, levels)
     stored = {leader: any(member.writes for member in members) for leader, members in leaders.items()}
-    found = {}
+    traffic = {}
     for leader, members in leaders.items():
         for access in members:
             if access is leader:
                 uses = _uses(access, misses[leader], lines[leader] if stored[leader] else None, levels)
             else:
                 uses = _uses(access, [graph.ZERO] * len(levels), None, levels)
-            found[access.requirement] = Traffic(access, uses)
-    return found
+            traffic[access.requirement] = Traffic(access, uses)
+    return traffic
 
 
 def _leaders(accesses: Sequence[Access]) -> dict[Access, list[Access]]:
@@ -105,7 +105,7 @@ def _leaders(accesses: Sequence[Access]) -> dict[Access, list[Access]]:
 
 def _misses(access: Access, around: Around, levels: Sequence[Level]) -> list[Expr]:
     """Lines not found at each level. What a level does not find, those before it did not find either."""
-    found, missing_before = [], list[Expr]()
+    misses, missing_before = [], list[Expr]()
     for level in levels:
         parts = touches(access, around, level)
         missing = [1 - part.hits for part in parts]
@@ -113,8 +113,8 @@ def _misses(access: Access, around: Around, levels: Sequence[Level]) -> list[Exp
             missing = [graph.apply("min", *pair) for pair in zip(missing, missing_before, strict=True)]
         missing_before = missing
         total = graph.add(*(part.count * share for part, share in zip(parts, missing, strict=True)))
-        found.append(graph.apply("min", access.accesses, total) if _estimates_touches(access) else total)
-    return found
+        misses.append(graph.apply("min", access.accesses, total) if _estimates_touches(access) else total)
+    return misses
 
 
 def _estimates_touches(access: Access) -> bool:
@@ -129,7 +129,7 @@ def _uses(
 ) -> tuple[LevelUse, ...]:
     """Each level's part: it is asked for what the level before it has missed. `written` are the lines that leave each
     level dirty."""
-    found = []
+    uses = []
     asked = access.accesses
     for place, (level, missed) in enumerate(zip(levels, misses, strict=True)):
         fetched = missed * level.prefetch
@@ -139,9 +139,9 @@ def _uses(
             fetched = graph.ZERO
             if writes == "no_allocate":  # no store brings the line for the next one; each word goes on by itself
                 missed, written_back = asked, asked * access.word / level.line
-        found.append(LevelUse(level, asked, missed, fetched, written_back))
+        uses.append(LevelUse(level, asked, missed, fetched, written_back))
         asked = missed
-    return tuple(found)
+    return tuple(uses)
 
 
 def _in_the_same_loops(accesses: Sequence[Access]) -> list[Access]:

@@ -34,7 +34,7 @@ def best_time(collective: str, ranks: Size, size: Size, alpha: Size, beta: Size,
 
 def best(collective: str, ranks: int, size: Number, alpha: Number, beta: Number, gamma: Number = 0) -> str:
     """The name of that algorithm; of equally fast ones the first of the table."""
-    return [found.algorithm for found in ranges(collective, ranks, alpha, beta, gamma) if found.start <= size][-1]
+    return [fastest.algorithm for fastest in ranges(collective, ranks, alpha, beta, gamma) if fastest.start <= size][-1]
 
 
 def ranges(collective: str, ranks: int, alpha: Number, beta: Number, gamma: Number = 0) -> list[Range]:
@@ -47,15 +47,15 @@ def ranges(collective: str, ranks: int, alpha: Number, beta: Number, gamma: Numb
     possible = [algorithm for algorithm in algorithms(collective) if algorithm.applies(p) is not graph.FALSE]
     lines = {algorithm.name: _line(algorithm, ranks, alpha, beta, gamma) for algorithm in possible}
     name = min(lines, key=lines.__getitem__)
-    found = [Range(name, 0)]
+    envelope = [Range(name, 0)]
     while crossings := {
         other: (start - lines[name][0]) / (lines[name][1] - slope)
         for other, (start, slope) in lines.items()
         if slope < lines[name][1]
     }:
         name = min(crossings, key=lambda other: (crossings[other], lines[other][1]))
-        found.append(Range(name, settle(crossings[name])))
-    return found
+        envelope.append(Range(name, settle(crossings[name])))
+    return envelope
 
 
 def _line(algorithm: Algorithm, ranks: int, alpha: Number, beta: Number, gamma: Number) -> tuple[Fraction, Fraction]:

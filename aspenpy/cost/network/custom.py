@@ -73,26 +73,25 @@ def _nodes_by_distance(pairs: Sequence[tuple[int, int]], count: int) -> list[int
     a number with a bit for each node."""
     within = [1 << node for node in range(count)]
     distinct = {(min(pair), max(pair)) for pair in pairs}
-    found = [count]
-    while sum(found) < count * count:
+    reached = [count]
+    while sum(reached) < count * count:
         wider = list(within)
         for first, second in distinct:
             wider[first] |= within[second]
             wider[second] |= within[first]
-        fresh = sum(nodes.bit_count() for nodes in wider) - sum(found)
+        fresh = sum(nodes.bit_count() for nodes in wider) - sum(reached)
         if not fresh:
             message = f"only {within[0].bit_count()} of the {count} nodes can be reached from node 0"
             raise NetworkError(message, "edges", "every node has to reach every other")
-        found.append(fresh)
+        reached.append(fresh)
         within = wider
-    return found
+    return reached
 
 
 def _smallest_cut(pairs: Sequence[tuple[int, int]], count: int) -> int:
     """Over all divisions into halves that have node 0 on the larger side, or on one of two equal ones."""
-    smaller = count // 2
     others = range(1 if count % 2 == 0 else 0, count)
-    return min(_cut(pairs, set(half)) for half in combinations(others, smaller))
+    return min(_cut(pairs, set(half)) for half in combinations(others, count // 2))
 
 
 def _cut(pairs: Sequence[tuple[int, int]], half: set[int]) -> int:

@@ -95,11 +95,11 @@ def place(
 
 def coordinates(number: int, lengths: Sequence[int]) -> Coordinates:
     """The place of a number in a grid, the last coordinate fastest."""
-    found = []
+    places = []
     for length in reversed(lengths):
         number, place = divmod(number, length)
-        found.append(place)
-    return tuple(reversed(found))
+        places.append(place)
+    return tuple(reversed(places))
 
 
 def check_counted(placement: Placement) -> None:

@@ -28,19 +28,15 @@ TOPOLOGIES: dict[str, Family] = {
     "torus": Family(grids.torus, ("dimensions",), source="Dally and Towles 2004; Aroca and Fernandez Anta 2014"),
     "fat_tree": Family(fat_tree.fat_tree, ("arity", "levels"), ("taper",), "Petrini and Vanneschi 1997"),
     "dragonfly": Family(
-        dragonfly.dragonfly, ("nodes_per_router", "routers", "global_links"), ("groups",), "Kim et al. 2008"
-    ),
+        dragonfly.dragonfly, ("nodes_per_router", "routers", "global_links"), ("groups",), "Kim et al. 2008"),
     "aries": Family(
-        dragonfly.aries,
-        ("nodes_per_router", "rows", "columns", "global_links", "groups"),
-        ("row_links", "column_links"),
-        "Faanes et al. 2012",
-    ),
+        dragonfly.aries, ("nodes_per_router", "rows", "columns", "global_links", "groups"),
+        ("row_links", "column_links"), "Faanes et al. 2012"),
     "slim_fly": Family(slim_fly.slim_fly, ("order",), ("nodes_per_router",), "Besta and Hoefler 2014"),
     "fully_connected": Family(single_hop.fully_connected, ("nodes",), source="counted"),
     "star": Family(single_hop.star, ("nodes",), source="counted"),
     "custom": Family(custom.custom, ("edges",), source="counted"),
-}
+}  # fmt: skip
 
 
 def topology(kind: str, **parameters: Any) -> Topology:

@@ -103,8 +103,8 @@ def whole(value: Size, parameter: str, words: str, least: int = 1) -> Expr:
 
 def constants(exprs: Iterable[Expr]) -> list[int] | None:
     """All of them as whole numbers; None where one of them is none yet."""
-    found = [graph.whole_number(expr) for expr in exprs]
-    return None if None in found else [number for number in found if number is not None]
+    numbers = [graph.whole_number(expr) for expr in exprs]
+    return None if None in numbers else [number for number in numbers if number is not None]
 
 
 def floor(value: Size) -> Expr:

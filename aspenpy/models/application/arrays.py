@@ -12,20 +12,20 @@ ArrayArguments = dict[str, dict[str, dict[str, None]]]
 def array_arguments(entry: flow.Kernel) -> ArrayArguments:
     """Those of an entry kernel and all that it calls."""
     order = callees_first(entry)
-    found: ArrayArguments = {kernel.name: {} for kernel in order}
+    arrays: ArrayArguments = {kernel.name: {} for kernel in order}
     for kernel in reversed(order):
-        known = found[kernel.name]
+        known = arrays[kernel.name]
         for call in calls_in(kernel.body):
             for formal, actual in call.arrays:
-                found[call.kernel.name].setdefault(formal, {}).update(known.get(actual, {actual: None}))
-    return found
+                arrays[call.kernel.name].setdefault(formal, {}).update(known.get(actual, {actual: None}))
+    return arrays
 
 
 def touched_data(entry: flow.Kernel, resources: tuple[str, ...]) -> frozenset[str] | None:
     """The data structures that requirements of some resources name in an entry kernel and all that it calls; None
     where one of them names none: it may touch any."""
     arguments = array_arguments(entry)
-    found: set[str] = set()
+    touched: set[str] = set()
     for kernel in callees_first(entry):
         for need in (need for block in blocks_in(kernel.body) for need in block.requirements):
             if need.resource not in resources:
@@ -34,5 +34,5 @@ def touched_data(entry: flow.Kernel, resources: tuple[str, ...]) -> frozenset[st
                 return None
             looked_up = (argument for trait in need.traits if trait.name == "gather" for argument in trait.arguments)
             for name in (need.target, *(table for table in looked_up if isinstance(table, str))):
-                found.update(arguments[kernel.name].get(name, (name,)))
-    return frozenset(found)
+                touched.update(arguments[kernel.name].get(name, (name,)))
+    return frozenset(touched)

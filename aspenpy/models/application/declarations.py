@@ -74,14 +74,14 @@ class Declarations(Model):
     @cached_property
     def data(self) -> dict[str, Data]:
         """Its data structures under their full names, imported ones included."""
-        found = {
+        structures = {
             self.prefix + node.name: self.data_of(node)
             for node in self.node.declarations
             if isinstance(node, nodes.Data)
         }
         for model in self.imports.values():
-            found |= model.data
-        return found
+            structures |= model.data
+        return structures
 
     def data_of(self, node: nodes.Data, lower: Lowering | None = None) -> Data:
         """The data structure a declaration names: its size in bytes, as given or as the product of the factors."""
@@ -92,18 +92,18 @@ class Declarations(Model):
     @cached_property
     def parameters(self) -> dict[str, Parameter]:
         """Its global parameters under their full names, imported ones included, overrides of imports applied."""
-        found = {self.prefix + node.name: self._parameter(node) for node in self.declared.values()}
+        parameters = {self.prefix + node.name: self._parameter(node) for node in self.declared.values()}
         for model in self.models():
-            found |= model.parameters
+            parameters |= model.parameters
         imports = (node for node in self.node.declarations if isinstance(node, nodes.Import))
         for node in imports:
             model = self.imports[node.name]
             for override in node.overrides:
                 if override.name in model.declared:
-                    parameter = found[model.prefix + override.name]
+                    parameter = parameters[model.prefix + override.name]
                     value = model.member_check(parameter.node, guarded(self.lowering, override.value))
-                    found[parameter.name] = parameter.replace(value=value)
-        return found
+                    parameters[parameter.name] = parameter.replace(value=value)
+        return parameters
 
     def models(self) -> list[Self]:
         """The models it imports, those its kernels import included."""

@@ -23,8 +23,8 @@ def contradictions(node: nodes.Application) -> list[Diagnostic]:
     """Every expression of the model whose known dimensions contradict each other or what is wanted there."""
     if not may_carry_units(node):
         return []
-    found = Contradictions()
-    names = Inference(parameters_of(node.declarations), {}, found)
+    noted = Contradictions()
+    names = Inference(parameters_of(node.declarations), {}, noted)
     for declaration in node.declarations:
         _declaration(declaration, names)
     for kernel in node.kernels:
@@ -34,12 +34,12 @@ def contradictions(node: nodes.Application) -> list[Diagnostic]:
                 hidden[statement.counter] = None
             elif isinstance(statement, nodes.Sample):
                 hidden[statement.name] = None
-        inner = Inference({**names.definitions, **hidden, **parameters_of(kernel.declarations)}, {}, found)
+        inner = Inference({**names.definitions, **hidden, **parameters_of(kernel.declarations)}, {}, noted)
         for declaration in kernel.declarations:
             _declaration(declaration, inner)
         for statement in statements_in(kernel.body):
             _statement(statement, inner)
-    return found.diagnostics
+    return noted.diagnostics
 
 
 class Contradictions:

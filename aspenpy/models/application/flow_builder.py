@@ -40,23 +40,23 @@ def _built(application: Declarations, model: Declarations, node: nodes.Kernel) -
     full_name = model.prefix + node.name
     if full_name in flows:
         return flows[full_name]
-    found: dict[str, tuple[Declarations, nodes.Kernel]] = {full_name: (model, node)}
+    reached: dict[str, tuple[Declarations, nodes.Kernel]] = {full_name: (model, node)}
     callees: dict[str, list[str]] = {}
     pending = [full_name]
     while pending:
         caller = pending.pop()
-        caller_model, caller_node = found[caller]
+        caller_model, caller_node = reached[caller]
         callees[caller] = []
         for call in calls(caller_node.body):
             target_model, target = caller_model.find_kernel(call.kernel, caller_node.name, call.name_span or call.span)
             target_name = target_model.prefix + target.name
             callees[caller].append(target_name)
-            if target_name not in found and target_name not in flows:
-                found[target_name] = (target_model, target)
+            if target_name not in reached and target_name not in flows:
+                reached[target_name] = (target_model, target)
                 pending.append(target_name)
-    for kernel in callees_first(callees, {name: node for name, (_, node) in found.items()}):
+    for kernel in callees_first(callees, {name: node for name, (_, node) in reached.items()}):
         if kernel not in flows:
-            owner, kernel_node = found[kernel]
+            owner, kernel_node = reached[kernel]
             flows[kernel] = KernelBuilder(owner, kernel_node, flows).build(application)
     return flows[full_name]
 

@@ -75,9 +75,9 @@ class _Loader:
         warnings += [warning for scope in scopes for warning in redefinitions(scope)]
         imports = self._import_all(node.declarations, source, prefix, path, warnings)
         kernel_imports = {
-            kernel.name: found
+            kernel.name: models
             for kernel in node.kernels
-            if (found := self._import_all(kernel.declarations, source, f"{prefix}{kernel.name}.", path, warnings))
+            if (models := self._import_all(kernel.declarations, source, f"{prefix}{kernel.name}.", path, warnings))
         }
         return Application(node, imports, kernel_imports, prefix, tuple(warnings), self.reader.allow_outside)
 
@@ -91,10 +91,10 @@ class _Loader:
     ) -> dict[str, Application]:
         """Imports by name; of two with one name the later holds, and only that one is loaded."""
         last = {node.name: node for node in declarations if isinstance(node, nodes.Import)}
-        found = {}
+        models = {}
         for node in last.values():
             model = self._import(node, source, prefix, path)
-            found[node.name] = model
+            models[node.name] = model
             warnings += model.warnings
             warnings += [
                 Diagnostic(
@@ -107,7 +107,7 @@ class _Loader:
                 for override in node.overrides
                 if override.name not in model.declared
             ]
-        return found
+        return models
 
     def _import(self, node: nodes.Import, source: Source, prefix: str, path: tuple[Any, ...]) -> Application:
         self.imported += 1

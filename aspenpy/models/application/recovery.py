@@ -36,10 +36,10 @@ def recovered_kernels(application: Application, most: int) -> tuple[list[flow.Ke
 def _callees_first(callees: Mapping[str, list[str]]) -> list[str]:
     """All names, each behind those that it calls as far as there are no circles."""
     sorter = TopologicalSorter(callees)
-    found: dict[str, None] = {}
+    order: dict[str, None] = {}
     with suppress(CycleError):  # what is free of circles is still handed out
         sorter.prepare()
     while ready := sorter.get_ready():
-        found |= dict.fromkeys(ready)
+        order |= dict.fromkeys(ready)
         sorter.done(*ready)
-    return list(found | dict.fromkeys(callees))
+    return list(order | dict.fromkeys(callees))

@@ -114,8 +114,8 @@ def run_totals(
     leaf: Leaf, entry: flow.Kernel, carry: Callable[[Expr, Expr], None] | None = None, *kinds: type[Total]
 ) -> Totals:
     """The totals of one run of an entry kernel, all or those of some kinds."""
-    found = Totaller(leaf, carry).kernel(entry)
-    kept = {key: worth for key, worth in found.items() if type(key) in kinds} if kinds else found
+    totals = Totaller(leaf, carry).kernel(entry)
+    kept = {key: worth for key, worth in totals.items() if type(key) in kinds} if kinds else totals
     values = graph.substitute(list(kept.values()), {entry.context: graph.ZERO}, carry)
     return dict(zip(kept, values, strict=True))
 
@@ -263,24 +263,24 @@ def callees_first(entry: flow.Kernel) -> list[flow.Kernel]:
 
 def calls_in(node: flow.Flow) -> list[flow.Call]:
     """The calls in a flow, in the order written."""
-    return [found for found in walk(node) if isinstance(found, flow.Call)]
+    return [part for part in walk(node) if isinstance(part, flow.Call)]
 
 
 def blocks_in(node: flow.Flow) -> list[flow.Block]:
     """The blocks in a flow, callees' excluded, in the order written."""
-    return [found for found in walk(node) if isinstance(found, flow.Block)]
+    return [part for part in walk(node) if isinstance(part, flow.Block)]
 
 
 def walk(node: flow.Flow) -> list[flow.Flow]:
     """The node and all inside it, in the order written; a call is not entered."""
-    found: list[flow.Flow] = []
+    parts: list[flow.Flow] = []
     pending = [node]
     while pending:
         current = pending.pop()
-        found.append(current)
+        parts.append(current)
         if type(current) not in _LEAVES:
             pending += reversed(inside(current))
-    return found
+    return parts
 
 
 _LEAVES = frozenset({flow.Block, flow.Call})

@@ -47,14 +47,14 @@ def contradictions(node: nodes.Machine) -> list[Diagnostic]:
     """Every expression of the machine whose known dimensions contradict each other or what is wanted there."""
     if not may_carry_units(node):
         return []
-    found = Contradictions()
+    noted = Contradictions()
     parameters = parameters_of(node.declarations)
-    names = Inference(parameters, {}, found)
+    names = Inference(parameters, {}, noted)
     for value in parameters.values():
         names.check(value)
     for component in node.components:
-        _component(component, parameters, found)
-    return found.diagnostics
+        _component(component, parameters, noted)
+    return noted.diagnostics
 
 
 def _in_time(item: nodes.Resource, names: Inference) -> list[Diagnostic]:
@@ -62,11 +62,11 @@ def _in_time(item: nodes.Resource, names: Inference) -> list[Diagnostic]:
     only where each of them does."""
     told: list[list[Diagnostic]] = []
     for amount in OPEN_AMOUNTS.get(item.name) or (RESOURCE_DIMENSIONS.get(item.name),):
-        found = Contradictions()
-        inner = Inference(names.definitions, {**names.known, item.argument: amount}, found)
-        if amount is None or found.infer(item.time, inner) != amount:  # `flops(n) [n]` is a second for each flop
+        noted = Contradictions()
+        inner = Inference(names.definitions, {**names.known, item.argument: amount}, noted)
+        if amount is None or noted.infer(item.time, inner) != amount:  # `flops(n) [n]` is a second for each flop
             inner.check(item.time, SECONDS, f"the time of `{item.name}`")
-        told.append(found.diagnostics)
+        told.append(noted.diagnostics)
     return told[0] if all(told) else []
 
 

@@ -19,12 +19,12 @@ class Header(Record):
 
 def header(text: str) -> Header:
     """The header of a file's text: the comment lines that it begins with."""
-    found: dict[str, str] = {}
+    facts: dict[str, str] = {}
     for line in text.splitlines():
         if not line.startswith("//"):
             break
         match = _LINE.fullmatch(line.rstrip())
         if match:
-            found.setdefault(match[1], match[2])
-    year = found.get("year", "")
-    return Header(found.get("kind"), found.get("vendor"), int(year) if re.fullmatch(r"[0-9]{1,4}", year) else None)
+            facts.setdefault(match[1], match[2])
+    year = facts.get("year", "")
+    return Header(facts.get("kind"), facts.get("vendor"), int(year) if re.fullmatch(r"[0-9]{1,4}", year) else None)

@@ -60,7 +60,7 @@ def _root_errors(node: nodes.Machine, components: dict[str, nodes.Component]) ->
 
 
 def _part_errors(components: dict[str, nodes.Component]) -> list[Diagnostic]:
-    found = []
+    errors = []
     for component in components.values():
         for part in component.items:
             if not isinstance(part, nodes.Part):
@@ -68,13 +68,13 @@ def _part_errors(components: dict[str, nodes.Component]) -> list[Diagnostic]:
             if part.name not in components:
                 hint = nearest(part.name, components)
                 message = f"unknown component `{part.name}`"
-                found.append(Diagnostic("unknown-component", message, part.name_span or part.span, hint=hint))
+                errors.append(Diagnostic("unknown-component", message, part.name_span or part.span, hint=hint))
             elif components[part.name].type != part.type:
                 actual = components[part.name]
                 message = f"`{part.name}` is a {actual.type}, not a {part.type}"
                 related = (Related(actual.name_span, f"declared as a {actual.type} here"),)
-                found.append(Diagnostic("wrong-type", message, part.span, related))
-    return found
+                errors.append(Diagnostic("wrong-type", message, part.span, related))
+    return errors
 
 
 def _cycle_errors(components: dict[str, nodes.Component]) -> list[Diagnostic]:

@@ -141,15 +141,15 @@ class Machine(Model):
             return self.declared[name]
         component, _, plain = name.partition(".")
         items = (item for node in self.node.components if node.name == component for item in node.items)
-        found = [item for item in items if isinstance(item, nodes.Property) and item.name == plain]
-        return found[-1] if found else None
+        named = [item for item in items if isinstance(item, nodes.Property) and item.name == plain]
+        return named[-1] if named else None
 
     @cached_property
     def definitions(self) -> dict[Expr, Expr]:
         """What each of its symbols stands for: parameters, and properties as `component.property`."""
-        found = {parameter.symbol: parameter.value for parameter in self.parameters}
+        values = {parameter.symbol: parameter.value for parameter in self.parameters}
         properties = (item for component in self.components.values() for item in component.properties.values())
-        return found | {item.symbol: item.value for item in properties if item.value is not None}
+        return values | {item.symbol: item.value for item in properties if item.value is not None}
 
     @cached_property
     def components(self) -> dict[str, Component]:

@@ -24,14 +24,14 @@ class Origin(Record):
 
 def provenance(machine: Machine) -> list[Origin]:
     """The numbers that have a comment: parameters, then by component quantities, properties and powers."""
-    found = []
+    origins = []
     for name, expression, span, component in _numbers(machine):
         if expression.span is None or span is None:
             continue
         comment = _behind(span) or _above(span) or (_above(component) if component else "")
         if comment:
-            found.append(Origin(name, " ".join(expression.span.text().split()), comment, span))
-    return found
+            origins.append(Origin(name, " ".join(expression.span.text().split()), comment, span))
+    return origins
 
 
 def _numbers(machine: Machine) -> Iterator[tuple[str, nodes.Expression, Span | None, Span | None]]:

@@ -205,18 +205,18 @@ def _chosen(responses: Responses, vary: Sequence[str]) -> list[str]:
     if vary:
         return list(dict.fromkeys(_checked(name, responses) for name in vary))
     taken = {*responses.inputs, *responses.case.set}
-    found = [
+    names = [
         parameter.name
         for parameter, _ in ranged(responses.parameters.values())
         if taken.isdisjoint((parameter.name, parameter.name.removeprefix("machine:")))
         and responses.depend_on(parameter.name)
         and not responses.conflicting(parameter.name)
     ]
-    if not found:
+    if not names:
         message = f"application `{application.name}` has no parameter to fit"
         hint = "what is fitted has a range (`param a = 1 in 0 .. 10`), is no column of the measurements, and matters"
         fail("nothing-to-fit", message, application.node.name_span, hint=hint)
-    return [name for name in found if name in application.parameters] or found
+    return [name for name in names if name in application.parameters] or names
 
 
 def _axis(responses: Responses, name: str, names: Sequence[str], whole: bool) -> Axis:
@@ -330,9 +330,9 @@ def _described(
 
 def _warnings(responses: Responses) -> tuple[Diagnostic, ...]:
     """What loading found in the models, and parameters measured outside their ranges, each told once."""
-    found = list(responses.application.warnings)
+    warnings = list(responses.application.warnings)
     for machine in dict.fromkeys(item.machine for item in responses.measurements):
-        found += warnings_of(responses.application, machine, kernel=responses.case.kernel)
+        warnings += warnings_of(responses.application, machine, kernel=responses.case.kernel)
     scope = responses.scopes[0]
     for parameter, (_, low, high) in ranged(responses.application.parameters.values()):
         values = [value for item in responses.measurements for name, value in item.settings if name == parameter.name]
@@ -340,5 +340,5 @@ def _warnings(responses: Responses) -> tuple[Diagnostic, ...]:
         if values and not any(scope.symbol(name) in used for name in responses.inputs):
             ends = scope.values([low, high], responses.case.seed)
             outside = [warning for value in values if (warning := range_warning(parameter, value, *ends))]
-            found += outside[:1]
-    return tuple(distinct(found))
+            warnings += outside[:1]
+    return tuple(distinct(warnings))

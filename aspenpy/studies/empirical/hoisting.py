@@ -37,6 +37,6 @@ def hoisted(expr: Expr, moving: Iterable[Expr]) -> Hoisted:
     opened = [node for node in graph.topological(expr) if node.kind not in OPAQUE and not is_fixed(node)]
     used = [arg for node in opened for arg in node.args] + [expr]
     parts = dict.fromkeys(arg for arg in used if arg.kind in NUMERIC and is_fixed(arg))
-    found = {part: graph.symbol(f"part{number}", OWNER) for number, part in enumerate(parts)}
-    result = graph.rewritten([expr], lambda node, args: node if node.kind in OPAQUE else found.get(node))[0]
-    return Hoisted(result, tuple(found.values()), tuple(found))
+    symbols = {part: graph.symbol(f"part{number}", OWNER) for number, part in enumerate(parts)}
+    result = graph.rewritten([expr], lambda node, args: node if node.kind in OPAQUE else symbols.get(node))[0]
+    return Hoisted(result, tuple(symbols.values()), tuple(symbols))

@@ -65,7 +65,7 @@ def measurements(sheet: Sheet, case: Case, load: Load) -> tuple[Measurement, ...
     machines = _machines(sheet, case.machine, load)
     inputs = _inputs(sheet, measured, application, case.kernel, machines)
     sizes = {heading.name: _size(heading) for heading in sheet.headings}
-    found = []
+    values = []
     for row, where in zip(sheet.rows, machines, strict=True):
         settings = tuple((name, _setting(row[name], name, sizes[name], application)) for name in inputs)
         kind = str(row["socket"].value) if "socket" in row and row["socket"].value else case.socket
@@ -76,8 +76,8 @@ def measurements(sheet: Sheet, case: Case, load: Load) -> tuple[Measurement, ...
                 hint = "add a column `machine`, or give --machine"
                 fail("no-machine", message, cell.span, hint=hint, parents=cell.parents)
             value = _amount(cell, name, sizes[name])
-            found.append(Measurement(name, value, settings, where, kind, cell.row, cell.span))
-    return tuple(found)
+            values.append(Measurement(name, value, settings, where, kind, cell.row, cell.span))
+    return tuple(values)
 
 
 # -- columns ---------------------------------------------------------------------------------------
@@ -86,11 +86,11 @@ def measurements(sheet: Sheet, case: Case, load: Load) -> tuple[Measurement, ...
 def _measured(sheet: Sheet, application: Application) -> list[str]:
     measurable = (RUNTIME, *application.resources, "bytes")
     names = [heading.name for heading in sheet.headings]
-    found = [name for name in names if name in measurable and name not in application.parameters]
-    if not found:
+    columns = [name for name in names if name in measurable and name not in application.parameters]
+    if not columns:
         hint = "measured are " + ", ".join(dict.fromkeys(measurable))
         fail("nothing-measured", "no column says what was measured", sheet.span, hint=hint)
-    return found
+    return columns
 
 
 def _inputs(
@@ -136,19 +136,19 @@ def _size(heading: Heading) -> Fraction:
 def _machines(sheet: Sheet, otherwise: Machine | None, load: Load) -> list[Machine | None]:
     """The machine of each row, each read once."""
     known: dict[str, Machine] = {}
-    found = []
+    machines = []
     for row in sheet.rows:
         cell = row.get("machine")
         if cell is None or not cell.value:
-            found.append(otherwise)
+            machines.append(otherwise)
         elif isinstance(cell.value, Machine):
-            found.append(cell.value)
+            machines.append(cell.value)
         else:
             name = str(cell.value)
             if name not in known:
                 known[name] = _loaded(name, cell, load)
-            found.append(known[name])
-    return found
+            machines.append(known[name])
+    return machines
 
 
 def _loaded(name: str, cell: Cell, load: Load) -> Machine:
@@ -157,11 +157,11 @@ def _loaded(name: str, cell: Cell, load: Load) -> Machine:
         return load(name)
     except AspenError as error:
         circumstance = cell.parents[0] if cell.span is None else f"for the measurement at {cell.span}"
-        found = [
+        diagnostics = [
             diagnostic.replace(span=cell.span) if diagnostic.span is None else diagnostic.within(circumstance)
             for diagnostic in error.diagnostics
         ]
-        raise AspenError(*found) from None
+        raise AspenError(*diagnostics) from None
 
 
 def _setting(cell: Cell, name: str, size: Fraction, application: Application) -> Value:
@@ -213,8 +213,8 @@ def _number(cell: Cell, noun: str) -> Value:
             return _settled(Fraction(value), Fraction(1)) if nearest_float else 0
     elif isinstance(value, int | float | Fraction) and not isinstance(value, bool) and -math.inf < value < math.inf:
         return value
-    found = "nothing stands here" if value in ("", None) else f"`{_shortened(value)}` is none"
-    fail("bad-value", f"{noun} is a number, and {found}", cell.span, parents=cell.parents)
+    instead = "nothing stands here" if value in ("", None) else f"`{_shortened(value)}` is none"
+    fail("bad-value", f"{noun} is a number, and {instead}", cell.span, parents=cell.parents)
 
 
 def _shortened(value: Any) -> str:

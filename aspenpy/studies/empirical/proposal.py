@@ -26,7 +26,7 @@ def determined(errors: Errors) -> dict[int, str]:
     AspenError where the model has no value anywhere."""
     import numpy
 
-    found: list[dict[int, str]] = []
+    refusals: list[dict[int, str]] = []
     idle = set(range(len(errors.axes)))
     for point in starts(errors, tuple((axis.low, axis.high) for axis in errors.axes), POINTS):
         try:
@@ -36,10 +36,10 @@ def determined(errors: Errors) -> dict[int, str]:
             continue
         columns = slopes * [axis.pace(value) for axis, value in zip(errors.axes, point, strict=True)]
         idle -= {place for place in idle if numpy.linalg.norm(columns[:, place]) >= LEAST_SLOPE}
-        found.append(_refused(columns, errors))
-    if not found:
+        refusals.append(_refused(columns, errors))
+    if not refusals:
         raise problem
-    fewest = min(found, key=len)
+    fewest = min(refusals, key=len)
     return {place: NO_EFFECT if place in idle else reason for place, reason in fewest.items()}
 
 

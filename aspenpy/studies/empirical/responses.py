@@ -81,10 +81,10 @@ class Responses:
     def conflicting(self, name: str) -> list[Machine]:
         """The machines that declare a parameter, if they give it different values or ranges."""
         symbol = self.parameters[name].symbol
-        found = [
+        declared = [
             (machine, item.node) for machine in self.machines for item in machine.parameters if item.symbol is symbol
         ]
-        return [machine for machine, _ in found] if any(node != found[0][1] for _, node in found) else []
+        return [machine for machine, _ in declared] if any(node != declared[0][1] for _, node in declared) else []
 
     def errors(self, axes: Sequence[Axis]) -> Errors:
         """The relative errors as a function of the values on some axes."""
@@ -95,12 +95,12 @@ class Responses:
 
 def _of_machines(machines: Sequence[Machine], application: Application) -> dict[str, Parameter]:
     """The machines' parameters under the names by which a user sets them; of several of one name the first."""
-    found: dict[str, Parameter] = {}
+    parameters: dict[str, Parameter] = {}
     for machine in machines:
         for item in machine.parameters:
             name = f"machine:{item.name}" if item.name in application.parameters else item.name
-            found.setdefault(name, item.replace(name=name))
-    return found
+            parameters.setdefault(name, item.replace(name=name))
+    return parameters
 
 
 def key_of(item: Measurement) -> tuple[Any, ...]:
@@ -204,10 +204,10 @@ class Errors:
 
     def __call__(self, values: Sequence[float]) -> list[float]:
         """In the order of the measurements. Raises AspenError where a model has no value."""
-        found = [self._error(row, values) for row in self.rows]
+        errors = [self._error(row, values) for row in self.rows]
         if self.watch is not None:
-            self.watch(rms(found))
-        return found
+            self.watch(rms(errors))
+        return errors
 
     def _error(self, row: Row, values: Sequence[float]) -> float:
         item = row.measurement

@@ -81,10 +81,10 @@ def _inside(span: Span | None, source: Source, name: str) -> Span:
 
 def _joined(changes: list[Change]) -> list[Change]:
     """Several new overrides of one import share one `with`."""
-    found: dict[Span, str] = {}
+    texts: dict[Span, str] = {}
     for span, text in changes:
-        found[span] = found[span] + text.replace(" with ", ", ", 1) if span in found else text
-    return list(found.items())
+        texts[span] = texts[span] + text.replace(" with ", ", ", 1) if span in texts else text
+    return list(texts.items())
 
 
 def _written(value: float, node: nodes.Parameter) -> str:
@@ -106,6 +106,6 @@ def _require_values(source: Source, values: Mapping[str, float], allow_outside: 
         said = f"while reading the fitted model back as `{source.name}`"
         raise AspenError(*(diagnostic.within(said) for diagnostic in error.diagnostics)) from None
     for name, value in values.items():
-        found = float(evaluate(application.parameters[name].value))
-        if not math.isclose(found, value, rel_tol=1e-14):
-            fail("not-rewritten", f"`{name}` would read {found!r} in the fitted model, not {value!r}")
+        read = float(evaluate(application.parameters[name].value))
+        if not math.isclose(read, value, rel_tol=1e-14):
+            fail("not-rewritten", f"`{name}` would read {read!r} in the fitted model, not {value!r}")

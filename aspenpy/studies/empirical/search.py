@@ -101,13 +101,13 @@ def _branched(errors: Errors, box: Box, whole: Sequence[int]) -> Solution:
         if not waiting:
             break
         inner = waiting.pop()
-        found = _inside(errors, inner, RUNS if inner == box else 2)
-        if best is not None and found.cost >= best.cost:
+        solution = _inside(errors, inner, RUNS if inner == box else 2)
+        if best is not None and solution.cost >= best.cost:
             continue
-        cut = max(whole, key=lambda place: abs(found.values[place] - round(found.values[place])))
-        value = found.values[cut]
+        cut = max(whole, key=lambda place: abs(solution.values[place] - round(solution.values[place])))
+        value = solution.values[cut]
         if value == round(value):
-            best = found
+            best = solution
             continue
         low, high = inner[cut]
         halves = [(low, float(math.floor(value))), (float(math.ceil(value)), high)]
@@ -199,9 +199,9 @@ def _stepped(errors: Errors, box: Box, best: Solution) -> Solution | None:
     scale = numpy.linalg.norm(slopes, axis=0)
     scale[scale < LEAST_SLOPE] = 1.0
     bounds = (low - here) * scale, (high - here) * scale
-    found = lsq_linear(slopes / scale, -numpy.array(errors(best.values)), bounds, method="bvls", tol=1e-15)
-    step = found.x / scale
-    step = numpy.where(found.active_mask < 0, low - here, numpy.where(found.active_mask > 0, high - here, step))
+    least = lsq_linear(slopes / scale, -numpy.array(errors(best.values)), bounds, method="bvls", tol=1e-15)
+    step = least.x / scale
+    step = numpy.where(least.active_mask < 0, low - here, numpy.where(least.active_mask > 0, high - here, step))
     for _ in range(MOST_HALVINGS):
         moved = numpy.clip(here + step, low, high)
         values = list(best.values)

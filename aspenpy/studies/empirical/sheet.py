@@ -81,18 +81,18 @@ def sheet_of_text(source: Source, columns: Mapping[str, str] | None = None) -> S
 
 def sheet_of_rows(rows: Iterable[Mapping[str, Any]]) -> Sheet:
     """The sheet of mappings from the names of columns to values, all with the same columns. Raises AspenError."""
-    found = list(islice(rows, MOST_ROWS + 1))
-    if len(found) > MOST_ROWS:
+    given = list(islice(rows, MOST_ROWS + 1))
+    if len(given) > MOST_ROWS:
         _refuse_rows(None)
-    if not found:
+    if not given:
         fail("no-measurements", "there are no measurements", hint="each is a mapping such as {'n': 8, 'runtime': 0.1}")
-    names = list(found[0])
-    for number, row in enumerate(found, 1):
+    names = list(given[0])
+    for number, row in enumerate(given, 1):
         if set(row) != set(names):
             fail("wrong-columns", f"row {number} has the columns {', '.join(row)}; row 1 has {', '.join(names)}")
     headings = {name: heading(name) for name in names}
     _check_headings(list(headings.values()))
-    cells = ({headings[name].name: Cell(row[name], number) for name in names} for number, row in enumerate(found, 1))
+    cells = ({headings[name].name: Cell(row[name], number) for name in names} for number, row in enumerate(given, 1))
     return Sheet(tuple(headings.values()), tuple(cells))
 
 
@@ -130,17 +130,17 @@ def _taken(head: list[Cell], line: Span, columns: Mapping[str, str]) -> list[tup
     """The places of the columns that were asked for, with the names they are given."""
     texts = [cell.value for cell in head]
     plain = [heading(text).name for text in texts]
-    found = []
+    taken = []
     for asked, text in columns.items():
         places = [place for place, known in enumerate(texts) if known == text.strip()]
         places = places or [place for place, known in enumerate(plain) if known == text.strip()]
         if not places:
             fail("unknown-column", f"there is no column `{text.strip()}`", line, hint=nearest(text, texts))
         new = heading(asked)
-        found.append((places[0], Heading(new.name, new.unit or heading(texts[places[0]]).unit)))
-    if len({place for place, _ in found}) < len(found):
+        taken.append((places[0], Heading(new.name, new.unit or heading(texts[places[0]]).unit)))
+    if len({place for place, _ in taken}) < len(taken):
         fail("column-twice", "one column was given two names", line)
-    return found
+    return taken
 
 
 # -- lines and cells -------------------------------------------------------------------------------

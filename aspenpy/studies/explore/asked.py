@@ -22,21 +22,21 @@ Texts = str | Sequence[str]
 
 def goals_of(minimise: Texts, maximise: Texts) -> list[Goal]:
     """What is to be least, then what is to be greatest."""
-    found = [
+    goals = [
         Goal(objective(part), greatest)
         for texts, greatest in ((minimise, False), (maximise, True))
         for text in ([texts] if isinstance(texts, str) else texts)
         for part in (separated(text) if text.strip() else [])
     ]
-    if not found:
+    if not goals:
         fail("no-objective", "nothing is to be least or greatest", hint="name a quantity, such as runtime")
-    return found
+    return goals
 
 
 def answered(space: Space, goals: Sequence[Goal], subject_to: Texts, seed: int = DEFAULT_SEED) -> Optimum | Front:
     """The optimum of one goal, the Pareto front of several."""
-    found = constraints([subject_to] if isinstance(subject_to, str) else subject_to)
-    return optimised(space, goals[0], found) if len(goals) == 1 else pareto(space, goals, found, seed=seed)
+    held = constraints([subject_to] if isinstance(subject_to, str) else subject_to)
+    return optimised(space, goals[0], held) if len(goals) == 1 else pareto(space, goals, held, seed=seed)
 
 
 def optimise(

@@ -115,12 +115,12 @@ def _named(node: nodes.Name, prediction: Prediction) -> Expr:
             message = f"`{node.name}` is a metric and a parameter"
             fail("ambiguous-name", message, node.span, hint="give the parameter another name in its model")
         return metric(node.name).expr(prediction)
-    found = parameter or constant(node.name)
-    if found is None:
+    expr = parameter or constant(node.name)
+    if expr is None:
         metrics = metric_names(prediction)
         hint = nearest(node.name, [*metrics, *prediction.scope.names()]) or "the metrics are " + ", ".join(metrics)
         fail("unknown-name", f"neither a metric nor a parameter is called `{node.name}`", node.span, hint=hint)
-    return found
+    return expr
 
 
 def _parameter(name: str, prediction: Prediction) -> Expr | None:
@@ -135,8 +135,8 @@ def _parameter(name: str, prediction: Prediction) -> Expr | None:
 def unit_of_quantity(node: nodes.Expression, prediction: Prediction) -> str:
     """The base unit, where it is known; empty for a plain number."""
 
-    found = dimension_of(node, lambda name: _dimension(name, prediction))
-    return "" if found is None else symbol(found)
+    dimension = dimension_of(node, lambda name: _dimension(name, prediction))
+    return "" if dimension is None else symbol(dimension)
 
 
 def _dimension(name: str, prediction: Prediction) -> Dimension | None:

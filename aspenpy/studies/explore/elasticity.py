@@ -82,11 +82,11 @@ def elasticities(
             if item.labels and item.kind == "choice":
                 hint = "its effect is found by the other methods: normalised, sobol, morris"
                 fail("no-elasticity", f"`{item.name}` is a choice, and a choice has no elasticity", hint=hint)
-    found = [
+    unsorted = [
         _Asked(prediction, name, None if item is None else item.sampled, metric_name).found(point)
         for name, item in items.items()
     ]
-    return tuple(sorted(found, key=lambda item: -item.rank))
+    return tuple(sorted(unsorted, key=lambda item: -item.rank))
 
 
 def _plain(prediction: Prediction, metric_name: str) -> list[str]:
@@ -240,15 +240,15 @@ def _doublings(places: Floats, values: Floats) -> Floats:
     """The secants from each place to the first that is twice as far, or to the last if none is."""
     usable = (places > 0) & ~numpy.isnan(values)
     places, values = places[usable], values[usable]
-    found = []
+    slopes = []
     for start in range(len(places) - 1):
         end = int(numpy.searchsorted(places, places[start] * FACTOR * (1 - NOTHING)))
         if end == len(places) and start > 0:
             break
         end = min(end, len(places) - 1)
         slope = _between(places[start], places[end], values[start], values[end])
-        found.append(numpy.nan if slope is None else slope)
-    return numpy.array(found)
+        slopes.append(numpy.nan if slope is None else slope)
+    return numpy.array(slopes)
 
 
 def _overall(places: Floats, values: Floats) -> float | None:

@@ -41,21 +41,21 @@ class Lifting(Record):
 def lifted(exprs: Sequence[Expr], symbols: Sequence[Expr]) -> Lifting:
     """Of each `max` that depends on the symbols and is in no loop."""
     moving, looped = set(graph.dependents(*exprs, on=symbols)), _looped(exprs)
-    found: list[tuple[Expr, Expr]] = []
+    raised: list[tuple[Expr, Expr]] = []
     floors: list[tuple[Expr, int]] = []
 
     def lift(node: Expr, args: tuple[Expr, ...]) -> Expr | None:
-        if node.payload != "max" or node not in moving or node in looped or len(found) >= MOST_LIFTED:
+        if node.payload != "max" or node not in moving or node in looped or len(raised) >= MOST_LIFTED:
             return None
-        symbol = graph.symbol(f"max{len(found)}", "lifted")
-        found.append((symbol, node))
-        floors.extend((arg - symbol, len(found) - 1) for arg in args)
+        symbol = graph.symbol(f"max{len(raised)}", "lifted")
+        raised.append((symbol, node))
+        floors.extend((arg - symbol, len(raised) - 1) for arg in args)
         return symbol
 
     return Lifting(
         tuple(graph.rewritten(exprs, lift)),
-        tuple(symbol for symbol, _ in found),
-        tuple(node for _, node in found),
+        tuple(symbol for symbol, _ in raised),
+        tuple(node for _, node in raised),
         tuple(floor for floor, _ in floors),
         tuple(number for _, number in floors),
     )
@@ -123,7 +123,7 @@ class Smooth:
         try:
             with numpy.errstate(all="ignore"):
                 scale = _Scale(self, self.start(values))
-                found = minimize(
+                solution = minimize(
                     lambda z: scale.value(z)[0],
                     scale.begin,
                     jac=lambda z: scale.slope(z)[0],
@@ -134,10 +134,10 @@ class Smooth:
                 )
         except EvaluationError:  # it went to where there are no values
             return None
-        if not numpy.isfinite(found.x).all():
+        if not numpy.isfinite(solution.x).all():
             return None
         low, high = (numpy.array([getattr(item, end) for item in self.variables]) for end in ("low", "high"))
-        return numpy.clip(scale.unknowns(found.x)[: len(self.variables)], low, high)
+        return numpy.clip(scale.unknowns(solution.x)[: len(self.variables)], low, high)
 
     def rows(self, unknowns: Floats) -> Floats:
         """Objective, constraints, floors."""
@@ -195,8 +195,8 @@ class Smooth:
             unit = numpy.eye(len(self.unknowns))[place]
             columns += [-unit] if low is not None and scale.begin[place] - low <= near else []
             columns += [unit] if high is not None and high - scale.begin[place] <= near else []
-        found = self._balanced(slopes[0], columns, signs, scale)
-        return Kkt(found, tuple(active[: len(self.equal)]))
+        multipliers = self._balanced(slopes[0], columns, signs, scale)
+        return Kkt(multipliers, tuple(active[: len(self.equal)]))
 
     def _all_equal(self) -> tuple[bool, ...]:
         return (*self.equal, *(False for _ in self.lifting.floors))

@@ -67,8 +67,8 @@ class Points(Lanes):
 
     def values(self, expr: Expr) -> Floats:
         """Of a root that was computed; nan where in doubt."""
-        found = numpy.broadcast_to(self.known[expr], (self.size,)).astype(numpy.float64)
-        return numpy.where(self.doubts, numpy.nan, found)
+        column = numpy.broadcast_to(self.known[expr], (self.size,)).astype(numpy.float64)
+        return numpy.where(self.doubts, numpy.nan, column)
 
 
 def _whole(column: Floats) -> bool:
@@ -87,10 +87,10 @@ class Formulas:
         Raises `EvaluationError` for the first point at which an expression has no value; with `missing` it is nan.
         """
         count = len(points)
-        found = numpy.empty((len(self.exprs), count))
+        values = numpy.empty((len(self.exprs), count))
         for start in range(0, count, POINTS_AT_ONCE):
-            found[:, start : start + POINTS_AT_ONCE] = self._some(points[start : start + POINTS_AT_ONCE], missing)
-        return found
+            values[:, start : start + POINTS_AT_ONCE] = self._some(points[start : start + POINTS_AT_ONCE], missing)
+        return values
 
     def _some(self, points: Floats, missing: bool) -> Floats:
         if not self.symbols:
@@ -100,15 +100,15 @@ class Formulas:
         with numpy.errstate(all="ignore"):
             lanes = Points(self.exprs, columns, self.seed)
             lanes.compute(list(self.exprs))
-            found = numpy.array([lanes.values(expr) for expr in self.exprs])
-        for place, point in zip(*numpy.nonzero(numpy.isnan(found)), strict=True):
+            computed = numpy.array([lanes.values(expr) for expr in self.exprs])
+        for place, point in zip(*numpy.nonzero(numpy.isnan(computed)), strict=True):
             here = {symbol: plain(column[point]) for symbol, column in columns.items()}
             try:
-                found[place, point] = _value(self.exprs[place], here, self.seed)
+                computed[place, point] = _value(self.exprs[place], here, self.seed)
             except EvaluationError:
                 if not missing:
                     raise
-        return found
+        return computed
 
 
 def _value(expr: Expr, values: dict[Expr, int | float], seed: int) -> float:

@@ -102,11 +102,11 @@ class Scaling(Result):
     def _compiled(self) -> tuple[Prepared, tuple[str, ...]]:
         """The runtime, what of it is communication, each call and perhaps the energy, as functions of the ranks and the
         problem."""
-        found = communication_of(self.prediction.tree)
+        shares = communication_of(self.prediction.tree)
         scope, free = self.prediction.scope, (self.parameter, *self.problem)
         joules = [] if self.energy is None else [EnergyTotals(self.prediction.tree, self.energy).energy]
-        formulas = scope.formulas([found.runtime, found.waited, *found.calls.values(), *joules], free)
-        return Prepared(formulas, [scope.symbol(name) for name in free], self.prediction.seed), tuple(found.calls)
+        formulas = scope.formulas([shares.runtime, shares.waited, *shares.calls.values(), *joules], free)
+        return Prepared(formulas, [scope.symbol(name) for name in free], self.prediction.seed), tuple(shares.calls)
 
     def _at(self, ranks: int, growth: float = 1.0) -> tuple[float, ...]:
         """With a problem that is so many times as large."""
@@ -156,23 +156,23 @@ class Scaling(Result):
     @cached_property
     def fastest(self) -> Point:
         """The number of ranks, between the fewest and the most, that takes the least time; of equals the fewest."""
-        found = min(self._candidates(), key=lambda ranks: (self._at(ranks)[0], ranks))
-        if found > SEARCHED_ONE_BY_ONE:  # between the candidates next to it
-            step = found // 64
-            low, high = max(found - step, self.ranks[0]), min(found + step, self.ranks[-1])
+        best = min(self._candidates(), key=lambda ranks: (self._at(ranks)[0], ranks))
+        if best > SEARCHED_ONE_BY_ONE:  # between the candidates next to it
+            step = best // 64
+            low, high = max(best - step, self.ranks[0]), min(best + step, self.ranks[-1])
             while high - low > 2:
                 third = (high - low) // 3
                 left, right = low + third, high - third
                 low, high = (low, right) if self._at(left)[0] <= self._at(right)[0] else (left, high)
-            found = min((found, *range(low, high + 1)), key=lambda ranks: (self._at(ranks)[0], ranks))
-        return self._point(found)
+            best = min((best, *range(low, high + 1)), key=lambda ranks: (self._at(ranks)[0], ranks))
+        return self._point(best)
 
     def _candidates(self) -> list[int]:
         first, last = self.ranks[0], self.ranks[-1]
-        found = set(range(first, min(last, SEARCHED_ONE_BY_ONE) + 1)) | {first, last}
+        counts = set(range(first, min(last, SEARCHED_ONE_BY_ONE) + 1)) | {first, last}
         octaves = range(SEARCHED_ONE_BY_ONE.bit_length() - 1, int(log(last, 2)) + 1)
-        found |= {(1 << octave) * (64 + part) // 64 for octave in octaves for part in range(64)}
-        return sorted(ranks for ranks in found if first <= ranks <= last)
+        counts |= {(1 << octave) * (64 + part) // 64 for octave in octaves for part in range(64)}
+        return sorted(ranks for ranks in counts if first <= ranks <= last)
 
     @property
     def turns(self) -> bool:
@@ -214,11 +214,11 @@ def scaling(
 
 def doublings(first: int, last: int) -> list[int]:
     """From the first on, twice as many each time, and the last."""
-    found = []
+    counts = []
     while first < last:
-        found.append(first)
+        counts.append(first)
         first *= 2
-    return [*found, last]
+    return [*counts, last]
 
 
 def _refuse_derived(prediction: Prediction, name: str) -> None:

@@ -59,15 +59,15 @@ def effects(space: Space, *, metric_name: str = "runtime", pairs: bool = True) -
     base = float(space.evaluator([quantity])(space.base[None, :])[0, 0])
     if base == 0:
         fail("no-base", f"the {metric_name} is 0 where nothing is varied, so nothing can be told in parts of it")
-    singles, found, tried = list(range(len(space.variables))), {}, []
+    singles, extremes, tried = list(range(len(space.variables))), {}, []
     for chosen in [*((place,) for place in singles), *(combinations(singles, 2) if pairs else ())]:
         points = _box(space, chosen)
         over = values(points)[0]
         tried.append((points, over))
         known = over[~numpy.isnan(over)]
-        found[chosen] = (float(known.min()), float(known.max())) if len(known) else (base, base)
+        extremes[chosen] = (float(known.min()), float(known.max())) if len(known) else (base, base)
     points, over = (numpy.concatenate(parts) for parts in zip(*tried, strict=True))
-    ranked, skipped = _ranked(space, base, found), space.skipped(quantity, points, over)
+    ranked, skipped = _ranked(space, base, extremes), space.skipped(quantity, points, over)
     one, two = (tuple(effect for effect in ranked if len(effect.parameters) == count) for count in (1, 2))
     return Effects(metric_name, base, one, two, skipped)
 

@@ -219,15 +219,15 @@ def declaration(name: str, prediction: Prediction) -> Declaration | None:
 
 def declared(name: str, prediction: Prediction) -> Variable | None:
     """The parameter over the range or the enum that its model declares; None where it declares neither."""
-    found = declaration(name, prediction)
-    if found is None:
+    declaring = declaration(name, prediction)
+    if declaring is None:
         return None
-    if found.members:
-        places = tuple(map(float, range(len(found.members))))
-        return Variable(name, "choice", 0.0, places[-1], _base(name, prediction), places, found.members)
-    if found.low is None or found.high is None:
+    if declaring.members:
+        places = tuple(map(float, range(len(declaring.members))))
+        return Variable(name, "choice", 0.0, places[-1], _base(name, prediction), places, declaring.members)
+    if declaring.low is None or declaring.high is None:
         return None
-    low, high = (_float(end, name) for end in prediction.scope.values([found.low, found.high], prediction.seed))
+    low, high = (_float(end, name) for end in prediction.scope.values([declaring.low, declaring.high], prediction.seed))
     return _checked(_typed(name, low, high, prediction))
 
 
@@ -252,16 +252,16 @@ def _counts(value: float, dimension: Dimension | None) -> bool:
 
 def parameter_dimension(name: str, prediction: Prediction) -> Dimension | None:
     """What a parameter is in, as far as its model tells."""
-    found = declaration(name, prediction)
-    if found is None or isinstance(found.node.value, nodes.Array):
+    declaring = declaration(name, prediction)
+    if declaring is None or isinstance(declaring.node.value, nodes.Array):
         return None
 
     def of_name(other: str, seen: tuple[str, ...] = ()) -> Dimension | None:
-        value = found.known[other].node.value if other in found.known and other not in seen else None
+        value = declaring.known[other].node.value if other in declaring.known and other not in seen else None
         return None if value is None else dimension_of(value, lambda inner: of_name(inner, (*seen, other)))
 
     try:
-        return dimension_of(found.node.value, of_name)
+        return dimension_of(declaring.node.value, of_name)
     except AspenError:  # a contradiction is for `check` to report
         return None
 
@@ -271,5 +271,5 @@ def all_declared(prediction: Prediction, exprs: list[Expr]) -> list[Variable]:
     scope = prediction.scope
     names = [scope.display_name(used) for used in scope.used(exprs) if used not in scope.overridden]
     names = [name for name in names if "." not in name or name in prediction.application.parameters]
-    found = (declared(name, prediction) for name in names if declaration(name, prediction) is not None)
-    return [item for item in found if item is not None]
+    variables = (declared(name, prediction) for name in names if declaration(name, prediction) is not None)
+    return [item for item in variables if item is not None]

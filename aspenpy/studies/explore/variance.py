@@ -124,28 +124,28 @@ def sobol(
 
     problem = _problem(space)
     places = sampling.sample(problem, samples, calc_second_order=pairs, seed=for_generators(seed))
-    found, _, skipped = _run(space, places, metric_name, len(space.variables) * (2 if pairs else 1) + 2)
-    mean, variance = float(found.mean()), float(found.var())
+    results, _, skipped = _run(space, places, metric_name, len(space.variables) * (2 if pairs else 1) + 2)
+    mean, variance = float(results.mean()), float(results.var())
     if variance <= (1e-12 * mean) ** 2:
         flat = tuple(Index(item.name, 0.0, 0.0, 0.0, 0.0) for item in space.variables)  # no variance to share
-        return Sobol(metric_name, len(found), mean, 0.0, flat, (), skipped)
+        return Sobol(metric_name, len(results), mean, 0.0, flat, (), skipped)
     options = {"num_resamples": 100 if samples <= 1 << 14 else 20, "conf_level": CONFIDENCE}
     with warnings.catch_warnings(), numpy.errstate(all="ignore"):
         warnings.simplefilter("ignore")
-        indices = analysis.analyze(problem, found, calc_second_order=pairs, seed=for_generators(seed), **options)
+        indices = analysis.analyze(problem, results, calc_second_order=pairs, seed=for_generators(seed), **options)
     names = problem["names"]
     rows = zip(names, indices["S1"], indices["S1_conf"], indices["ST"], indices["ST_conf"], strict=True)
     ordered = sorted((Index(name, *map(float, values)) for name, *values in rows), key=lambda item: -item.total)
     interactions = _interactions(names, indices) if pairs else ()
-    return Sobol(metric_name, len(found), mean, variance, tuple(ordered), interactions, skipped)
+    return Sobol(metric_name, len(results), mean, variance, tuple(ordered), interactions, skipped)
 
 
 def _interactions(names: list[str], indices: Any) -> tuple[Interaction, ...]:
-    found = (
+    unsorted = (
         Interaction((names[i], names[j]), float(indices["S2"][i, j]), float(indices["S2_conf"][i, j]))
         for i, j in combinations(range(len(names)), 2)
     )
-    return tuple(sorted(found, key=lambda item: -item.second))
+    return tuple(sorted(unsorted, key=lambda item: -item.second))
 
 
 def morris(space: Space, *, metric_name: str = "runtime", samples: int = 100, seed: int = DEFAULT_SEED) -> Morris:
@@ -157,13 +157,13 @@ def morris(space: Space, *, metric_name: str = "runtime", samples: int = 100, se
 
     problem = _problem(space)
     places = sampling.sample(problem, samples, num_levels=LEVELS, seed=for_generators(seed))
-    found, kept, skipped = _run(space, places, metric_name, len(space.variables) + 1)
+    results, kept, skipped = _run(space, places, metric_name, len(space.variables) + 1)
     places = places[kept]
     options = {"num_levels": LEVELS, "conf_level": CONFIDENCE, "seed": for_generators(seed)}
-    effects = analysis.analyze(problem, places, found, **options)
+    effects = analysis.analyze(problem, places, results, **options)
     rows = zip(*(effects[name] for name in ("names", "mu", "mu_star", "mu_star_conf", "sigma")), strict=True)
     ordered = sorted((Elementary(str(name), *map(float, values)) for name, *values in rows), key=lambda e: -e.magnitude)
-    return Morris(metric_name, len(found), tuple(ordered), skipped)
+    return Morris(metric_name, len(results), tuple(ordered), skipped)
 
 
 def _refuse(samples: int, space: Space, times: int) -> None:
@@ -187,11 +187,11 @@ def _run(space: Space, places: Floats, metric_name: str, together: int) -> tuple
     other, so that all are left out where one has no value."""
     columns = [item.at(places[:, place]) for place, item in enumerate(space.variables)]
     points, quantity = numpy.column_stack(columns), metric(metric_name).expr
-    found: Floats = space.evaluator([quantity], missing=True)(points)[0]
-    skipped = space.skipped(quantity, points, found)
-    whole = ~numpy.isnan(found).reshape(-1, together).any(axis=1)
+    values: Floats = space.evaluator([quantity], missing=True)(points)[0]
+    skipped = space.skipped(quantity, points, values)
+    whole = ~numpy.isnan(values).reshape(-1, together).any(axis=1)
     if skipped is not None and whole.sum() < FEWEST:
         message = f"{skipped.count:,} of {skipped.total:,} runs have no value, so that nothing can be compared"
         fail("no-value", message, hint=f"vary what has a value; the first: {skipped.reason}")
     kept = numpy.repeat(whole, together)
-    return found[kept], kept, skipped
+    return values[kept], kept, skipped

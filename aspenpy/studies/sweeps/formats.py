@@ -58,15 +58,15 @@ def columns(study: Study, stretch: Stretch) -> dict[str, Any]:
     """A stretch as columns: categories as labels, parameters, metrics, and the code of the reason."""
     count = stretch.values.shape[1]
     case, first = divmod(stretch.start, study.points_of_case)
-    found: dict[str, Any] = {
+    table: dict[str, Any] = {
         item.name: numpy.full(count, label(study.cases[case], item.name)) for item in study.categories
     }
     places = numpy.unravel_index(numpy.arange(first, first + count), study.grid or (1,))
     for dimension, place in zip(study.dimensions, places, strict=False):
-        found |= {name: values[place] for name, values in dimension.columns.items()}
-    found |= dict(zip(study.metrics, stretch.values, strict=True))
-    found["reason"] = numpy.zeros(count, dtype=numpy.uint8) if stretch.reasons is None else stretch.reasons
-    return found
+        table |= {name: values[place] for name, values in dimension.columns.items()}
+    table |= dict(zip(study.metrics, stretch.values, strict=True))
+    table["reason"] = numpy.zeros(count, dtype=numpy.uint8) if stretch.reasons is None else stretch.reasons
+    return table
 
 
 def _tables(store: Store) -> Iterator[dict[str, Any]]:
@@ -118,10 +118,10 @@ def _texts(name: str, column: Any) -> list[str]:
         return [REASONS[code] if code else "" for code in column.tolist()]
     if column.dtype.kind == "U":
         return [_csv_line([str(column[0])])[:-1]] * len(column)
-    found = list(map(_number, column.tolist()))
+    texts = list(map(_number, column.tolist()))
     for place in numpy.flatnonzero(numpy.isnan(column)).tolist():
-        found[place] = ""
-    return found
+        texts[place] = ""
+    return texts
 
 
 def _number(value: float) -> str:

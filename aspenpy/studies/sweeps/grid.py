@@ -110,10 +110,10 @@ def _refuse_set(names: Iterable[str], settings: Mapping[str, Setting]) -> None:
 
 def _items(name: str, axis: Axis | Iterable[Any]) -> list[Any]:
     """What a category is to be."""
-    found = [item.text() for item in axis.items] if isinstance(axis, Axis) else list(axis)
-    if not found:
+    choices = [item.text() for item in axis.items] if isinstance(axis, Axis) else list(axis)
+    if not choices:
         fail("bad-axis", f"`{name}` has no values", hint=f"name them: {name}=A,B")
-    return found
+    return choices
 
 
 def _distinct(name: str, labels: list[str]) -> tuple[str, ...]:
@@ -126,12 +126,12 @@ def _distinct(name: str, labels: list[str]) -> tuple[str, ...]:
 def _numbers(name: str, items: Iterable[Any]) -> Floats:
     """Values that were given, as a column."""
     try:
-        found = numpy.asarray(items if hasattr(items, "__len__") else list(items), dtype=numpy.float64)
+        column = numpy.asarray(items if hasattr(items, "__len__") else list(items), dtype=numpy.float64)
     except (TypeError, ValueError):
         fail("bad-value", f"the values of `{name}` are not all numbers")
-    if found.ndim != 1 or not found.size:
+    if column.ndim != 1 or not column.size:
         fail("bad-value", f"the values of `{name}` are not a list of numbers", hint="one dimension, not empty")
-    return found
+    return column
 
 
 def _refuse_giant(axes: Mapping[str, Axis | Floats], cases: int, layout: Layout) -> None:

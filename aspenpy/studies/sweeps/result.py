@@ -116,14 +116,14 @@ class SweepResult(Result, Mapping[str, Variable]):
     @cached_property
     def summary(self) -> Summary:
         """Counts and extremes, taken up in parts that need little memory."""
-        found = Summary(self.study)
+        taken = Summary(self.study)
         for start in range(0, self.study.points, STRETCH):
             here = slice(start, start + STRETCH)
             reasons = self._reasons[here]
-            found.add(Stretch(start, self._values[:, here], reasons if reasons.any() else None))
+            taken.add(Stretch(start, self._values[:, here], reasons if reasons.any() else None))
         for name, row in zip(self.study.metrics, self._values, strict=True):
-            found.keep(name, row)
-        return found
+            taken.keep(name, row)
+        return taken
 
     def __getitem__(self, name: str) -> Variable:
         if name not in self._metrics:

@@ -113,8 +113,8 @@ class Run:
 def failure_at(study: Study, number: int, reason: int) -> AspenError:
     """What is wrong at a point, told with the point."""
     where = "at " + ", ".join(f"{name} = {value}" for name, value in study.point(number).items())
-    found = study.failure(number)
-    diagnostics = found.diagnostics if found else (Diagnostic("no-value", f"{REASONS[reason]}, in floating point"),)
+    error = study.failure(number)
+    diagnostics = error.diagnostics if error else (Diagnostic("no-value", f"{REASONS[reason]}, in floating point"),)
     return AspenError(*(item.within(where) for item in diagnostics))
 
 

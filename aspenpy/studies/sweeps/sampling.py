@@ -65,5 +65,5 @@ def _places(count: int, axes: int, method: str, generator: numpy.random.Generato
     sampler = {"sobol": qmc.Sobol, "latin": qmc.LatinHypercube}[method](axes, rng=generator)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # a count that is no power of two is the user's to choose
-        found: Floats = sampler.random(count)
-    return found
+        places: Floats = sampler.random(count)
+    return places

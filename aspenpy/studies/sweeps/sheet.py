@@ -51,15 +51,15 @@ class Sheet:
 
     def _shared_places(self, straight: Sequence[int]) -> set[int]:
         """Operations over so few dimensions that they are computed once for all blocks."""
-        found: set[int] = set()
+        shared: set[int] = set()
         for place in straight:
             op = self.program.ops[place]
             over = {dimension for number, dimension in enumerate(self._dimensions) if op.mask >> number & 1}
             size = prod(self.shape[dimension] for dimension in over)
             small = size <= LARGEST_SHARED and size * LEAST_SHARING <= prod(self.shape)
-            if small and all(arg in found or arg in self._inputs for arg in op.args):
-                found.add(place)
-        return found
+            if small and all(arg in shared or arg in self._inputs for arg in op.args):
+                shared.add(place)
+        return shared
 
     def _computed_once(self, places: Sequence[int]) -> Known:
         """Of what is shared, that which the blocks use; the inputs are among it."""

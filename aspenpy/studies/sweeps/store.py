@@ -199,9 +199,9 @@ class Store:
     def _loaded(self, file: Path, shape: tuple[int, ...], kind: type) -> Any:
         """What was kept, which may have been damaged since."""
         try:
-            found = numpy.load(file, allow_pickle=False)
-            if found.shape == shape and found.dtype == kind:
-                return found
+            array = numpy.load(file, allow_pickle=False)
+            if array.shape == shape and array.dtype == kind:
+                return array
         except (ValueError, EOFError):
             pass
         hint = f"remove `{file.with_suffix('.npy')}`, and --resume computes it again"
@@ -292,11 +292,11 @@ def give_back() -> None:
 
 def _mapped(path: Path, kind: Any, shape: tuple[int, ...]) -> Any:
     """An array in a file that has all its place on the disk: one without, where the disk is full, ends the process."""
-    found = numpy.lib.format.open_memmap(path, "w+", kind, shape)
+    array = numpy.lib.format.open_memmap(path, "w+", kind, shape)
     if hasattr(os, "posix_fallocate"):
         with open(path, "r+b") as stream:
             os.posix_fallocate(stream.fileno(), 0, path.stat().st_size)
-    return found
+    return array
 
 
 def is_zarr_store(path: Path) -> bool:

@@ -135,10 +135,10 @@ class Study:
     def point(self, number: int) -> dict[str, Any]:
         """What the axes are at a point: labels and values by name."""
         case, place = divmod(number, self.points_of_case)
-        found: dict[str, Any] = {item.name: label(self.cases[case], item.name) for item in self.categories}
+        axes: dict[str, Any] = {item.name: label(self.cases[case], item.name) for item in self.categories}
         for dimension, index in zip(self.dimensions, numpy.unravel_index(place, self.grid or (1,)), strict=False):
-            found |= {name: plain(values[index]) for name, values in dimension.columns.items()}
-        return found
+            axes |= {name: plain(values[index]) for name, values in dimension.columns.items()}
+        return axes
 
     def failure(self, number: int) -> AspenError | None:
         """What the exact rules say of a point; None if it has a value for them."""
@@ -146,8 +146,8 @@ class Study:
         values = {name: value for name, value in self.point(number).items() if name in self.columns}
         try:
             prediction = Prediction(case.with_set(values))
-            found = prediction.scope.values([metric.expr(prediction) for metric in self.metrics.values()], self.seed)
-            [float(value) for value in found]
+            exact = prediction.scope.values([metric.expr(prediction) for metric in self.metrics.values()], self.seed)
+            [float(value) for value in exact]
         except AspenError as error:
             return error
         except OverflowError:
@@ -180,19 +180,19 @@ class Study:
     @cached_property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
         """Warnings: those of the models, axes beyond declared ranges, axes that change nothing."""
-        found: list[Diagnostic] = []
+        warnings: list[Diagnostic] = []
         for prediction in self.predictions:
-            found += prediction.tree.warnings
-            found += self._outside_ranges(prediction)
+            warnings += prediction.tree.warnings
+            warnings += self._outside_ranges(prediction)
         used = frozenset[Expr]().union(*(graph.free_symbols(formula) for case in self.formulas for formula in case))
         for name, symbol in zip(self.columns, self.inputs, strict=True):
             if symbol not in used:
                 message = f"nothing that is asked for depends on `{name}`"
-                found.append(Diagnostic("no-effect", message, severity="warning"))
-        return tuple(dict.fromkeys(found))
+                warnings.append(Diagnostic("no-effect", message, severity="warning"))
+        return tuple(dict.fromkeys(warnings))
 
     def _outside_ranges(self, prediction: Prediction) -> list[Diagnostic]:
-        found = []
+        warnings = []
         parameters = [*prediction.application.parameters.values(), *prediction.machine.parameters]
         for parameter, (_, low, high) in ranged(parameters):
             for name, (_, values) in self.columns.items():
@@ -203,8 +203,8 @@ class Study:
                 except AspenError:
                     continue  # the ends of its range depend on an axis
                 for value in (values.min(), values.max()):
-                    found.append(range_warning(parameter, plain(value), *ends))
-        return [warning for warning in found if warning is not None]
+                    warnings.append(range_warning(parameter, plain(value), *ends))
+        return [warning for warning in warnings if warning is not None]
 
 
 def _from_zero(name: str, values: Floats) -> bool:
@@ -226,9 +226,9 @@ def _lowered(case: Case, metrics: tuple[str, ...], inputs: tuple[Expr, ...]) -> 
     """The prediction of a case and its metrics, as formulas in the symbols of the axes. The formulas of the last cases
     are kept: another sweep over the same axes need not make them again."""
     prediction = Prediction(case)
-    found = prediction.scope.formulas([metric(name).expr(prediction) for name in metrics])
-    for formula in found:
+    formulas = prediction.scope.formulas([metric(name).expr(prediction) for name in metrics])
+    for formula in formulas:
         for symbol in sorted(graph.free_symbols(formula), key=lambda symbol: symbol.serial):
             if symbol not in inputs:
                 raise prediction.scope.located(EvaluationError(symbol, f"no value for `{symbol.payload[0]}`"))
-    return prediction, tuple(found)
+    return prediction, tuple(formulas)
