@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from aspenpy.answers.network import Network
     from aspenpy.answers.parallelism import Parallelism, parallelism
     from aspenpy.answers.peaks import Peak, peaks
-    from aspenpy.answers.placement.place import place
+    from aspenpy.answers.placement.best import place
     from aspenpy.answers.placement.placement import Placement
     from aspenpy.answers.prediction import Prediction, count, predict, prepare
     from aspenpy.answers.prepared import Prepared
@@ -138,7 +138,7 @@ _HOME = {
     "parallelism": "aspenpy.answers.parallelism",
     "parse": "aspenpy.models.library",
     "peaks": "aspenpy.answers.peaks",
-    "place": "aspenpy.answers.placement.place",
+    "place": "aspenpy.answers.placement.best",
     "predict": "aspenpy.answers.prediction",
     "predict_energy": "aspenpy.answers.energy.account",
     "prepare": "aspenpy.answers.prediction",

@@ -96,6 +96,11 @@ class Evaluation(Result):
         return self.tree.entry.name
 
     @property
+    def where(self) -> str:
+        """The application and the machine in words."""
+        return f"{self.application.name} on {self.machine.name}"
+
+    @property
     def settings(self) -> Mapping[str, Setting]:
         """What was set."""
         return self.case.set
@@ -106,7 +111,7 @@ class Evaluation(Result):
         return self.case.seed
 
     def __repr__(self) -> str:
-        return f"<Prediction {self.application.name} on {self.machine.name}: {self.runtime:.6g} s>"
+        return f"<Prediction {self.where}: {self.runtime:.6g} s>"
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.case,)

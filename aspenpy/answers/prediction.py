@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Unpack
 
-from aspenpy.answers.capacity import exceeding_memory
 from aspenpy.answers.case import Case, CaseOptions, case_of
 from aspenpy.answers.evaluation import Evaluation, amount_of
 from aspenpy.answers.explanation import Explanation, explain
+from aspenpy.answers.footprint import exceeding_memory
 from aspenpy.answers.prepared import Prepared
 from aspenpy.answers.samples import Samples, sample
 from aspenpy.answers.scope import Scope, Value, scope_of

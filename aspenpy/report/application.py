@@ -7,11 +7,10 @@ from typing import Any
 from aspenpy.answers.scope import scope_of
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
-from aspenpy.language.diagnostics import AspenError
 from aspenpy.models.application import flow
 from aspenpy.models.application.model import Application
 from aspenpy.models.units import Units
-from aspenpy.report.calls import Called, call_trees
+from aspenpy.report.calls import Called, call_trees, value_or_none
 from aspenpy.report.declared import Declared, declared
 from aspenpy.report.tree import Tree, lines
 from aspenpy.tables.table import JSON, TEXT, Column, Report, Table, table
@@ -97,11 +96,4 @@ def _values(application: Application, exprs: list[Expr | None]) -> list[Any]:
     """The values in the scope of the globals; None where the application alone does not tell it."""
     entry = flow.Kernel("", (), (), flow.NOTHING, graph.ZERO, None, None)
     scope = scope_of(application, None, entry)
-
-    def value(expr: Expr | None) -> Any:
-        try:
-            return None if expr is None else scope.values([expr])[0]
-        except AspenError:
-            return None
-
-    return [value(expr) for expr in exprs]
+    return [value_or_none(scope, expr) for expr in exprs]

@@ -75,11 +75,12 @@ def _values(application: Application, entry: flow.Kernel, exprs: list[Expr]) -> 
     try:
         return scope.values(exprs)
     except AspenError:
-        return [_value(scope, expr) for expr in exprs]
+        return [value_or_none(scope, expr) for expr in exprs]
 
 
-def _value(scope: Scope, expr: Expr) -> Any:
+def value_or_none(scope: Scope, expr: Expr | None) -> Any:
+    """The value; None where there is no expression, or where the application alone does not tell it."""
     try:
-        return scope.values([expr])[0]
+        return None if expr is None else scope.values([expr])[0]
     except AspenError:
         return None

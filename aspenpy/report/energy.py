@@ -77,9 +77,8 @@ def report(
         table(LIMITS, verdicts, "limits", media=JSON),
         _long(energy),
     )
-    where = f"{found.application.name} on {found.machine.name}"
     average = "" if energy.power is None else f" ({watts(energy.power)} on average)"
-    headline = f"{where}: {found.kernel} consumes {joules(energy.value)} in {seconds(energy.runtime)}{average}"
+    headline = f"{found.where}: {found.kernel} consumes {joules(energy.value)} in {seconds(energy.runtime)}{average}"
     return Report(headline, data, parts, tuple(found.diagnostics))
 
 
@@ -277,9 +276,7 @@ def draw(energy: Energy) -> Any:
     axes.set_ylim(0, 1.12 * max((kernel.power or 0.0 for kernel in kernels), default=1.0) or 1.0)
     if energy.power is not None:
         axes.axhline(energy.power, color="#222222", linewidth=1, linestyle="--")
-    run = energy.prediction
-    where = f"{run.application.name} on {run.machine.name}"
-    titled(axes, f"{where}: {joules(energy.value)} in {seconds(energy.runtime)}", bold=True)
+    titled(axes, f"{energy.prediction.where}: {joules(energy.value)} in {seconds(energy.runtime)}", bold=True)
     numbers_in(axes.yaxis, "W")
     axes.tick_params(labelsize=8)
     axes.spines[["top", "right"]].set_visible(False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from aspenpy.answers.evaluation import ENERGY_UNITS, Bottleneck, KernelUse, ParameterUse, metric_of
+from aspenpy.answers.evaluation import ENERGY_UNITS, Bottleneck, Evaluation, KernelUse, ParameterUse, metric_of
 from aspenpy.answers.prediction import Prediction
 from aspenpy.answers.samples import Samples
 from aspenpy.cost.prices import MEMORY_RESOURCES
@@ -40,8 +40,7 @@ def report(prediction: Prediction, metrics: Sequence[str] = (), samples: Samples
         shown = (facts([*_facts(prediction), *spread.items()]), _kernels(prediction), busiest, *_parameters(prediction))
     kernels = _kernels(prediction).replace(key="kernels", media=JSON)
     parts = (*shown, kernels, Table(LONG, tuple(_long(prediction, values)), media=CSV))
-    where = f"{prediction.application.name} on {prediction.machine.name}"
-    headline = f"{where}: {prediction.kernel} takes {seconds(prediction.runtime)}"
+    headline = f"{prediction.where}: {prediction.kernel} takes {seconds(prediction.runtime)}"
     return Report(headline, _data(prediction, values, samples), parts, tuple(prediction.diagnostics), UNITS)
 
 
@@ -160,12 +159,9 @@ def metric_values(prediction: Prediction, metrics: Sequence[str]) -> dict[str, A
 
 
 def _data(prediction: Prediction, metrics: dict[str, Amount], samples: Samples | None) -> dict[str, Any]:
-    uses = prediction.parameters.values()
+    uses, worst = prediction.parameters.values(), prediction.bottleneck
     found: dict[str, Any] = {
-        "application": prediction.application.name,
-        "machine": prediction.machine.name,
-        "socket": prediction.socket,
-        "kernel": prediction.kernel,
+        **subject(prediction),
         "parameters": {use.name: use.value for use in uses},
         "overridden": [use.name for use in uses if use.overridden],
         "runtime": Amount(prediction.runtime, "s"),
@@ -173,24 +169,31 @@ def _data(prediction: Prediction, metrics: dict[str, Amount], samples: Samples |
             use.name: {
                 "amount": use.amount,
                 "unit": unit_of_resource(use.name),
-                "time": use.time,
-                "component": use.component,
+                **_fields(use, "time component"),
             }
             for use in prediction.resources.values()
         },
-        "bottleneck": _fields(prediction.bottleneck, "resource component time share group"),
+        "bottleneck": worst and _fields(worst, "resource component time share group"),
     }
     found |= {"metrics": metrics} if metrics else {}
     found |= {"seed": prediction.seed} if prediction.random else {}
     if samples is not None:
         quantiles = {f"{quantile:g}": value for quantile, value in samples.quantiles.items()}
-        plain = _fields(samples, "count first_seed mean deviation minimum maximum")
-        found["samples"] = {**(plain or {}), "quantiles": quantiles}
+        found["samples"] = {
+            **_fields(samples, "count first_seed mean deviation minimum maximum"),
+            "quantiles": quantiles,
+        }
     return found
 
 
-def _fields(item: Any, names: str) -> dict[str, Any] | None:
-    return item and {name: getattr(item, name) for name in names.split()}
+def subject(prediction: Evaluation) -> dict[str, Any]:
+    """What a prediction is of."""
+    names = {"application": prediction.application.name, "machine": prediction.machine.name}
+    return {**names, "socket": prediction.socket, "kernel": prediction.kernel}
+
+
+def _fields(item: Any, names: str) -> dict[str, Any]:
+    return {name: getattr(item, name) for name in names.split()}
 
 
 def _long(prediction: Prediction, metrics: dict[str, Amount]) -> Iterator[tuple[Any, ...]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from aspenpy.answers.ceilings import Ceiling
 from aspenpy.answers.roofline import Roofline
@@ -147,24 +148,12 @@ def _long(roofline: Roofline) -> Table:
         ("cache", "B/s", roofline.caches),
         ("memory", "B/s", roofline.memory),
     )
-    rows = [
+    rows: list[tuple[Any, ...]] = [
         (kind, it.component if kind == "compute" else label(it, roofline), it.traits, it.rate, unit, *(None,) * 5)
         for kind, unit, ceilings in kinds
         for it in ceilings
     ]
-    points = [
-        (
-            "kernel" if point.kernel else "application",
-            point.name,
-            None,
-            None,
-            "flop/s",
-            point.intensity,
-            point.attainable,
-            " + ".join(point.bound_by),
-            point.predicted,
-            point.time,
-        )
-        for point in roofline.points
-    ]
-    return Table(LONG, (*rows, *points), media=CSV)
+    for it in roofline.points:
+        numbers = (it.intensity, it.attainable, " + ".join(it.bound_by), it.predicted, it.time)
+        rows.append(("kernel" if it.kernel else "application", it.name, None, None, "flop/s", *numbers))
+    return Table(LONG, tuple(rows), media=CSV)

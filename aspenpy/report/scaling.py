@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from aspenpy.report.drawing import BLACK, BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILION, numbers_in
+from aspenpy.report.prediction import subject
 from aspenpy.studies.explore.scaling import Point, Scaling
 from aspenpy.tables.numbers import count, seconds, share
 from aspenpy.tables.table import ALL, CSV, DATA, JSON, TEXT, Column, Report, Table, facts, table
@@ -16,10 +17,7 @@ def report(scaling: Scaling) -> Report:
     """Each number of ranks, the fastest, and the calls that talk."""
     prediction = scaling.prediction
     data = {
-        "application": prediction.application.name,
-        "machine": prediction.machine.name,
-        "socket": prediction.socket,
-        "kernel": prediction.kernel,
+        **subject(prediction),
         **{name: getattr(scaling, name) for name in ("mode", "parameter", "problem", "isoefficiency")},
         "optimal_ranks": scaling.fastest.ranks,
         "optimal_time": scaling.fastest.time,
@@ -31,8 +29,7 @@ def report(scaling: Scaling) -> Report:
 
 
 def heading(scaling: Scaling) -> str:
-    prediction = scaling.prediction
-    return f"{scaling.mode} scaling of {prediction.application.name} on {prediction.machine.name}"
+    return f"{scaling.mode} scaling of {scaling.prediction.where}"
 
 
 def _facts(scaling: Scaling) -> list[tuple[str, str]]:

@@ -8,6 +8,7 @@ from aspenpy.answers.traffic import LevelTotal, Traffic
 from aspenpy.cost.prices import MEMORY_RESOURCES
 from aspenpy.language.dimensions import readable
 from aspenpy.report.drawing import BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILION, YELLOW, numbers_in, titled
+from aspenpy.report.prediction import subject
 from aspenpy.tables.numbers import expected, quantity
 from aspenpy.tables.table import DATA, JSON, TEXT, Column, Report, Table, columns, table
 
@@ -46,15 +47,8 @@ def report(traffic: Traffic) -> Report:
     """By level, then by kernel, requirement and level."""
     run = traffic.prediction
     memory = _memory(traffic)
-    data = {
-        "application": run.application.name,
-        "machine": run.machine.name,
-        "socket": run.tree.socket,
-        "kernel": run.kernel,
-        "memory": {"bytes": memory, "unit": "B"},
-    }
-    moved = quantity("B")(memory)
-    headline = f"{run.application.name} on {run.machine.name}: {run.kernel} moves {moved} to and from memory"
+    data = {**subject(run), "memory": {"bytes": memory, "unit": "B"}}
+    headline = f"{run.where}: {run.kernel} moves {quantity('B')(memory)} to and from memory"
     media = TEXT + JSON if traffic.uses else JSON
     parts = (
         table(LEVELS, traffic.totals, "levels", media=media),
@@ -116,8 +110,7 @@ def draw(traffic: Traffic) -> Any:
     axes.set_xlim(0, 1.15 * max([*starts, 1e-300]))
     numbers_in(axes.xaxis, "B")
     axes.set_xlabel("moved between the two")
-    run = traffic.prediction
-    titled(axes, f"{run.application.name} on {run.machine.name}", bold=True)
+    titled(axes, traffic.prediction.where, bold=True)
     axes.spines[["top", "right"]].set_visible(False)
     axes.legend(fontsize=8, loc="lower right", frameon=False)
     return figure

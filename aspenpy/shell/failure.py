@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
 
 class CommandError(Exception):
     """Something to say in one line: an output that cannot be written, an option that does not exist."""
@@ -9,3 +13,12 @@ class CommandError(Exception):
 
 class ClosedPipe(Exception):
     """Nobody reads the output any more, as behind `| head`."""
+
+
+@contextmanager
+def writing(path: str | Path) -> Iterator[None]:
+    """Refuses a file that cannot be written."""
+    try:
+        yield
+    except OSError as error:
+        raise CommandError(f"cannot write `{path}`: {error.strerror}") from None

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 from aspenpy.language import nodes
-from aspenpy.language.diagnostics import Diagnostic, fail, nearest
+from aspenpy.language.diagnostics import AspenError, Diagnostic, fail, nearest
 from aspenpy.language.files import Reader, is_there, models_folder
 from aspenpy.language.parser import parse_file
 from aspenpy.language.source import Source
@@ -35,6 +35,19 @@ def files_in(paths: Iterable[str]) -> Iterator[ModelFile]:
         if not inside:
             raise CommandError(f"there is no file *.aspen in {path}")
         yield from (ModelFile(file, walked=True) for file in inside)
+
+
+def checked_files(names: Iterable[str], check: Callable[[ModelFile], Iterable[Diagnostic]]) -> Iterator[Diagnostic]:
+    """What a check reports of each file that is named as on a command line, errors of reading it included."""
+    for name in names:
+        try:
+            for file in list(files_in([str(path_of(name))])):
+                try:
+                    yield from check(file)
+                except AspenError as error:
+                    yield from error.diagnostics
+        except AspenError as error:
+            yield from error.diagnostics
 
 
 def path_of(path_or_name: str) -> Path:

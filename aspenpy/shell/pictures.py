@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from aspenpy.language.files import replacing, require_writable
-from aspenpy.shell.failure import CommandError
+from aspenpy.shell.failure import CommandError, writing
 
 SUFFIXES = (".svg", ".png", ".pdf")
 
@@ -31,10 +31,7 @@ def save(path: str, draw: Callable[[], Any]) -> None:
 
     # Text stays text, and the same picture is the same file: no date, no random names of its parts.
     with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "aspenpy", "font.family": "sans-serif"}):
-        try:
-            figure = draw()
-            with replacing(path) as unfinished:
-                metadata = {"Date": None} if suffix == ".svg" else None
-                figure.savefig(unfinished, dpi=150, format=suffix[1:], metadata=metadata)
-        except OSError as error:
-            raise CommandError(f"cannot write `{path}`: {error.strerror}") from None
+        figure = draw()
+        with writing(path), replacing(path) as unfinished:
+            metadata = {"Date": None} if suffix == ".svg" else None
+            figure.savefig(unfinished, dpi=150, format=suffix[1:], metadata=metadata)

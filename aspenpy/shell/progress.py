@@ -1,8 +1,10 @@
-"""Progress: a line on a terminal that says how far a long command is, and goes when it is done."""
+"""Progress: a line or a bar on a terminal that says how far a long command is, and goes when it is done."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from time import monotonic
 from types import TracebackType
 
@@ -45,3 +47,33 @@ class Progress:
         if self._written:
             sys.stderr.write(CLEAR)
             sys.stderr.flush()
+
+
+Seen = Callable[[int], None]  # is told how many more are done
+
+
+@contextmanager
+def progress(total: int, what: str) -> Iterator[Seen]:
+    """On a terminal, a bar on standard error until all is done; anywhere else, nothing."""
+    if not is_terminal(sys.stderr):
+        yield lambda count: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bars
+
+    columns = (
+        TextColumn(what),
+        BarColumn(),
+        TextColumn("{task.percentage:.0f} %"),
+        TextColumn("{task.fields[rate]}"),
+        TimeRemainingColumn(),
+    )
+    with Bars(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", total=total, rate="")
+
+        def seen(count: int) -> None:
+            speed = bar.tasks[0].speed
+            bar.update(task, advance=count, rate=f"{speed / 1e6:.1f} M points/s" if speed else "")
+
+        yield seen

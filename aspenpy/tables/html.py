@@ -7,8 +7,7 @@ from html import escape
 from typing import Any
 
 from aspenpy.language.diagnostics import Diagnostic, drawn_lines
-from aspenpy.tables.plot import plot_lines
-from aspenpy.tables.plot_picture import as_svg
+from aspenpy.tables.plot import as_svg, plot_lines
 from aspenpy.tables.table import Grid, Page, Paragraph, Part, Plot, Table, Title
 
 STYLES = {

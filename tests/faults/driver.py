@@ -210,7 +210,7 @@ if __name__ == "__main__":
         "aspenpy.shell.commands.sweep",
         "aspenpy.studies.sweeps.formats",
         "aspenpy.studies.sweeps.grid",
-        "aspenpy.shell.progress_bar",
+        "aspenpy.shell.progress",
     ):
         import_module(name)
     if find_spec("pyarrow"):

@@ -7,8 +7,7 @@ import math
 import pytest
 
 from aspenpy.tables.html import as_html
-from aspenpy.tables.plot import DOTS, HEIGHT, plot_lines
-from aspenpy.tables.plot_picture import as_svg
+from aspenpy.tables.plot import DOTS, HEIGHT, as_svg, plot_lines
 from aspenpy.tables.table import Plot
 from aspenpy.tables.text import WITHOUT_UNICODE
 

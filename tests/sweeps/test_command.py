@@ -131,7 +131,7 @@ def test_a_pipe_sees_nothing_but_the_summary(spawn) -> None:
 
 
 def test_a_terminal_sees_a_bar(run: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("aspenpy.shell.progress_bar.is_terminal", lambda stream: True)
+    monkeypatch.setattr("aspenpy.shell.progress.is_terminal", lambda stream: True)
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setenv("FORCE_COLOR", "1")
     found = run(*ON, "--over", "n")

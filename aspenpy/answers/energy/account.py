@@ -60,8 +60,7 @@ class Energy(Result):
         _ = self.value
 
     def __repr__(self) -> str:
-        where = f"{self.prediction.application.name} on {self.prediction.machine.name}"
-        return f"<Energy {where}: {self.value:.6g} J>"
+        return f"<Energy {self.prediction.where}: {self.value:.6g} J>"
 
     @cached_property
     def value(self) -> float:

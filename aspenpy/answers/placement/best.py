@@ -12,18 +12,20 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
-from typing import Any
+from typing import Any, Unpack
 
-from aspenpy.answers.placement.assignment import check_names
+from aspenpy.answers.case import Case, CaseOptions, case_of
 from aspenpy.answers.placement.journey import Scene
+from aspenpy.answers.placement.locations import Location, State, decided
 from aspenpy.answers.placement.overlap import IN_WHOLE
-from aspenpy.answers.placement.placement import Placement, Question, Search
-from aspenpy.answers.placement.whereabouts import State, Whereabouts, decided
+from aspenpy.answers.placement.placement import Placement, Question, Search, check_names
 from aspenpy.cost.cost import CostTree
 from aspenpy.expr import graph
 from aspenpy.language.diagnostics import AspenError, Diagnostic
 from aspenpy.models.application import flow
+from aspenpy.models.application.model import Application
 from aspenpy.models.application.total import Exclusive, Leaf, Totals, blocks_in, callees_first, calls_in, run_totals
+from aspenpy.models.machine.model import Machine
 from aspenpy.record import Record
 
 MOST_TRIED = 3_000  # steps that are priced: some ten seconds
@@ -164,7 +166,7 @@ class _Chooser:
         state = {name: self._decided(where) for name, where in after.items() if name in data}
         return _Route(route.seconds + seconds, state, sockets)
 
-    def _decided(self, where: Whereabouts) -> Whereabouts:
+    def _decided(self, where: Location) -> Location:
         return decided(where, lambda condition: bool(self._values([graph.if_else(condition, 1, 0)])[0]))
 
     def _values(self, exprs: Sequence[graph.Expr]) -> list[Any]:
@@ -281,3 +283,27 @@ def _spread(question: Question, fixed: Mapping[str, str]) -> Sockets:
             name, socket = call.kernel.name, found[kernel.name]
             found[name] = fixed.get(name, socket if found.get(name, socket) == socket else free)
     return {name: socket for name, socket in found.items() if socket != free}
+
+
+def place(
+    app: Application | Case,
+    machine: Machine | None = None,
+    sockets: Mapping[str, str] | None = None,
+    *,
+    best: bool = False,
+    data: Mapping[str, str] | None = None,
+    **options: Unpack[CaseOptions],
+) -> Placement:
+    """What an application, or a `Case`, takes on a machine with several kinds of sockets; the options are those of
+    `Case`, its socket left out.
+
+    `sockets` says where kernels run: `{"kernel": "socket"}`; what they call runs there too, and all else on the
+    first socket. With `best`, the fastest placement of all other kernels is looked for. `data` says where data
+    structures lie at first: `{"name": "socket"}`, all others at the first socket. Raises AspenError.
+    """
+    question = Question(case_of(app, machine, options), data)
+    if best:
+        return best_placement(question, sockets or {})
+    found = question.placed(sockets or {})
+    _ = found.runtime
+    return found

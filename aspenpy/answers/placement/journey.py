@@ -10,9 +10,8 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from aspenpy.answers.footprint import declared_size
-from aspenpy.answers.placement.memories import Memories
+from aspenpy.answers.placement.locations import Location, Memories, State, conditions, decided, forked, put_in, touched
 from aspenpy.answers.placement.overlap import WAITING, BusyOn, Crossed, On, Overlap, device_of
-from aspenpy.answers.placement.whereabouts import State, Whereabouts, conditions, decided, forked, put_in, touched
 from aspenpy.cost.cost import CostTree
 from aspenpy.cost.prices import BlockCost
 from aspenpy.expr import graph
@@ -165,7 +164,7 @@ class Journey:
         parts += [{BusyOn(device_of(level.place, socket), level.name): level.time} for level in cost.levels]
         return added(parts)
 
-    def _where(self, data: str, state: State) -> Whereabouts:
+    def _where(self, data: str, state: State) -> Location:
         return state[data] if data in state else self._initial(data)
 
     def _initial(self, data: str) -> int:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, NoReturn
 
 from aspenpy.answers.case import Case
-from aspenpy.answers.placement.assignment import assigned
 from aspenpy.answers.placement.journey import Journey, Seconds, Times, Volume
-from aspenpy.answers.placement.memories import Memories
+from aspenpy.answers.placement.locations import Memories
 from aspenpy.answers.placement.overlap import IN_WHOLE, WAITING, BusyOn, Crossed, On, device_of
 from aspenpy.answers.scope import Scope, as_float
 from aspenpy.cost.compute import choose_socket
@@ -18,10 +17,20 @@ from aspenpy.cost.mapper import warnings_of
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.expr.sympy_view import to_sympy
-from aspenpy.language.diagnostics import AspenError, Diagnostic, fail, nearest
+from aspenpy.language.diagnostics import AspenError, Diagnostic, Related, fail, nearest
 from aspenpy.models.application import flow
 from aspenpy.models.application.model import Application
-from aspenpy.models.application.total import RUNTIME, Calls, Exclusive, Total, blocks_in, of_kind, walk
+from aspenpy.models.application.total import (
+    RUNTIME,
+    Calls,
+    Exclusive,
+    Total,
+    blocks_in,
+    callees_first,
+    calls_in,
+    of_kind,
+    walk,
+)
 from aspenpy.models.machine.model import Machine
 from aspenpy.record import Record
 from aspenpy.tables.result import Result
@@ -244,8 +253,6 @@ class Placement(Result):
 
         return to_sympy(self.formula(free))
 
-    # -- shown -----------------------------------------------------------------------------------
-
 
 ROUNDING = 1e-12  # differences so small, relative to the whole, are those of floating point
 SHOWN = frozenset({Calls, Exclusive, Times, Volume, Seconds})
@@ -257,3 +264,54 @@ class Search(Record):
     method: str
     proven: bool
     tried: int
+
+
+# -- sockets of kernels ---------------------------------------------------------------------------
+
+
+def assigned(
+    application: Application,
+    machine: Machine,
+    entry: flow.Kernel,
+    chosen: Mapping[str, str],
+    indifferent: Callable[[flow.Kernel], bool],
+) -> dict[str, str]:
+    """The socket of every kernel that the entry reaches: the one chosen, else that of the kernels that call it; the
+    entry's is the first. Raises AspenError for names that are not there, and for callers that disagree about a kernel
+    that is not `indifferent` to where it runs."""
+    check_names(application, machine, entry, chosen)
+    found = {entry.name: chosen.get(entry.name, machine.sockets[0])}
+    callers: dict[str, dict[str, flow.Call]] = {}
+    for kernel in reversed(callees_first(entry)):
+        if kernel.name in chosen:
+            found[kernel.name] = chosen[kernel.name]
+        elif kernel is not entry:
+            first, *others = callers[kernel.name]
+            if others and not indifferent(kernel):
+                _refuse(kernel, callers[kernel.name])
+            found[kernel.name] = first
+        for call in calls_in(kernel.body):
+            callers.setdefault(call.kernel.name, {}).setdefault(found[kernel.name], call)
+    return found
+
+
+def _refuse(kernel: flow.Kernel, callers: Mapping[str, flow.Call]) -> NoReturn:
+    first, second, *_ = callers
+    message = f"kernel `{kernel.name}` is called from kernels on `{first}` and on `{second}`"
+    related = tuple(Related(callers[socket].span, f"from `{socket}`") for socket in (first, second))
+    hint = f"say where it runs: {kernel.name}={first}"
+    fail("which-socket", message, kernel.name_span, related=related, hint=hint)
+
+
+def check_names(application: Application, machine: Machine, entry: flow.Kernel, chosen: Mapping[str, str]) -> None:
+    """Refuses kernels that the run does not reach, and sockets that the machine does not have."""
+    names = [kernel.name for kernel in reversed(callees_first(entry))]
+    for name, socket in chosen.items():
+        if name not in names:
+            if name in application.kernels:
+                message = f"kernel `{entry.name}` does not call `{name}`, so it cannot be placed"
+                fail("unknown-kernel", message, application.kernels[name].name_span)
+            hint = nearest(name, names) or "the kernels are " + ", ".join(names[:12])
+            message = f"application `{application.name}` has no kernel `{name}`"
+            fail("unknown-kernel", message, application.node.name_span, hint=hint)
+        choose_socket(machine, socket)

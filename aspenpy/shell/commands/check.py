@@ -7,10 +7,10 @@ from collections import Counter
 from collections.abc import Iterable
 
 from aspenpy.answers.checks.files import check_file
-from aspenpy.language.diagnostics import AspenError, Diagnostic
+from aspenpy.language.diagnostics import Diagnostic
 from aspenpy.language.files import Reader
 from aspenpy.models.library import load_machine
-from aspenpy.shell.models import files_in, path_of
+from aspenpy.shell.models import ModelFile, checked_files
 from aspenpy.shell.output import drawn, emit, emit_json
 from aspenpy.shell.parser import OUTSIDE, TABLE_OR_JSON, Examples, flag, machine, option
 
@@ -51,15 +51,12 @@ def conclude(found: list[Diagnostic], as_json: bool, strict: bool) -> int:
 def _diagnostics(arguments: Namespace) -> Iterable[Diagnostic]:
     outside = arguments.allow_outside
     machine = load_machine(arguments.machine, allow_outside=outside) if arguments.machine else None
-    for name in arguments.files:
-        try:
-            files = list(files_in([str(path_of(name))]))
-        except AspenError as error:
-            yield from error.diagnostics
-            continue
-        for path, walked in files:
-            reader = Reader(allow_outside=outside)
-            yield from check_file(path, machine, reader, socket=arguments.socket, part_allowed=walked)
+
+    def check(file: ModelFile) -> Iterable[Diagnostic]:
+        reader = Reader(allow_outside=outside)
+        return check_file(file.path, machine, reader, socket=arguments.socket, part_allowed=file.walked)
+
+    return checked_files(arguments.files, check)
 
 
 def _once(diagnostics: Iterable[Diagnostic]) -> Iterable[Diagnostic]:

@@ -17,8 +17,8 @@ from aspenpy.models.machine.load import link
 from aspenpy.models.machine.load import load as load_source
 from aspenpy.models.machine.skeleton import KINDS, Kind, skeleton
 from aspenpy.shell.commands.check import conclude
-from aspenpy.shell.failure import CommandError
-from aspenpy.shell.models import files_in, path_of
+from aspenpy.shell.failure import CommandError, writing
+from aspenpy.shell.models import checked_files
 from aspenpy.shell.output import emit
 from aspenpy.shell.parser import OUTSIDE, Examples, choice, flag, option
 
@@ -63,12 +63,10 @@ def _new(arguments: Namespace) -> int:
     text = skeleton(name, kind)
     _refuse_name(name, text)
     path = Path(arguments.output or f"{name}.aspen")
-    try:
+    with writing(path):
         if path.exists() or path.is_symlink():
             raise CommandError(f"`{path}` is there already; --output names another file")
         put_whole(path, text)
-    except OSError as error:
-        raise CommandError(f"cannot write `{path}`: {error.strerror}") from None
     emit(f"{path} is written; `aspenpy show {path}` shows what is in it")
     return 0
 
@@ -88,17 +86,7 @@ def _refuse_name(name: str, text: str) -> None:
 
 def _diagnostics(arguments: Namespace) -> Iterator[Diagnostic]:
     """What `aspenpy check` reports of each machine, and implausible numbers. Folders may hold other models."""
-    for name in arguments.names:
-        try:
-            files = list(files_in([str(path_of(name))]))
-        except AspenError as error:
-            yield from error.diagnostics
-            continue
-        for path, walked in files:
-            try:
-                yield from _of_file(path, walked, arguments.allow_outside)
-            except AspenError as error:
-                yield from error.diagnostics
+    return checked_files(arguments.names, lambda file: _of_file(*file, arguments.allow_outside))
 
 
 def _of_file(path: Path, walked: bool, allow_outside: bool) -> Iterator[Diagnostic]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from argparse import Namespace
 
-from aspenpy.answers.placement.place import place
+from aspenpy.answers.placement.best import place
 from aspenpy.shell.entry import case_of_arguments
 from aspenpy.shell.output import answer
 from aspenpy.shell.parser import (

@@ -6,7 +6,7 @@ from argparse import Namespace
 
 from aspenpy.answers.prediction import predict
 from aspenpy.answers.profile import Profile
-from aspenpy.report.call_picture import draw
+from aspenpy.report.profile import draw
 from aspenpy.shell.entry import case_of_arguments
 from aspenpy.shell.output import answer, emit_json, report
 from aspenpy.shell.parser import MODEL, SEED, SETTINGS, Examples, flag, formats, machine, picture

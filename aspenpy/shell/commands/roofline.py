@@ -11,7 +11,7 @@ from aspenpy.models.library import load_application
 from aspenpy.report.roofline_gnuplot import script
 from aspenpy.report.roofline_picture import draw
 from aspenpy.shell.entry import machine_named, only_entry
-from aspenpy.shell.failure import CommandError
+from aspenpy.shell.failure import writing
 from aspenpy.shell.output import answer
 from aspenpy.shell.parser import ALL_FORMATS, ONE_MACHINE, SEED, SETTINGS, Examples, option, picture, settings_of
 
@@ -52,8 +52,6 @@ def run(arguments: Namespace) -> int:
     roofline = Roofline(machine, cases, socket=arguments.socket, set=settings_of(arguments))
     answer(roofline.report(), arguments, lambda: draw(roofline))
     if arguments.gnuplot:
-        try:
+        with writing(arguments.gnuplot):
             put_whole(arguments.gnuplot, script(roofline, arguments.gnuplot))
-        except OSError as error:
-            raise CommandError(f"cannot write `{arguments.gnuplot}`: {error.strerror}") from None
     return 0

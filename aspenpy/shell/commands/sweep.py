@@ -12,7 +12,7 @@ from aspenpy.shell.entry import case_of_arguments, machine_named
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.output import answer
 from aspenpy.shell.parser import MODEL, SETTINGS, Examples, flag, formats, machine, option, repeated, seed
-from aspenpy.shell.progress_bar import progress
+from aspenpy.shell.progress import progress
 from aspenpy.studies.sweeps.cluster import connected
 from aspenpy.studies.sweeps.formats import format_of
 from aspenpy.studies.sweeps.grid import studied
