@@ -2,8 +2,8 @@
 
 Aspen text and LaTeX are here; C and Python, which need statements around expressions, bring their own tables.
 
-A node becomes pieces, strings and nodes that have yet to become pieces, on a stack: nothing recurses, and the work is
-that of the text's length.
+A node becomes pieces, which are strings or further nodes, on a stack: there is no recursion, and the cost is linear in
+the length of the text.
 """
 
 from __future__ import annotations
@@ -21,10 +21,11 @@ from aspenpy.expr.numerals import aspen_numeral, latex_numeral
 from aspenpy.record import Record
 
 MOST_NODES = 1_000_000
-"""Nodes of the written-out tree, in which what is shared stands as often as it is used."""
+"""Limit of the nodes of the written tree, in which shared nodes count as often as they are used."""
 
 JUNCTION, COMPARISON, SUM, PRODUCT, SIGN, POWER, ATOM = range(7)
-"""How tightly a text binds, loosest first. A piece asks for the least that may stand there without parentheses."""
+"""How tightly a text binds, loosest first. A piece that is a node gives the least binding that needs no parentheses
+there."""
 
 Pieces = list["str | tuple[Expr, int]"]
 
@@ -34,8 +35,8 @@ class TooLarge(ValueError):
 
 
 class Dialect(Record):
-    """`numeral` gives the text of a number that is not negative, with its precedence. `rules` are the kinds that
-    this dialect writes in its own way, each giving the precedence of its pieces."""
+    """`numeral` gives text and precedence of a non-negative number. `rules` has the kinds that the dialect writes in
+    its own way; a rule gives the precedence of the result and its pieces."""
 
     name: str
     numeral: Callable[[Number], tuple[str, int]]
@@ -53,7 +54,7 @@ class Dialect(Record):
 
 
 def display_names(*exprs: Expr) -> dict[Expr, str]:
-    """A name for each symbol: its own where that tells it apart, else `owner:name`, else with a number behind."""
+    """A unique name for each symbol: its own if no other has it, else `owner:name`, else one with a number appended."""
     symbols = of_kind("symbol", *exprs)
     uses = Counter(symbol.payload[0] for symbol in symbols)
     taken: set[str] = set()
@@ -83,7 +84,7 @@ def _boolean(node: Expr, dialect: Dialect) -> tuple[int, Pieces]:
 
 
 def _add(node: Expr, dialect: Dialect) -> tuple[int, Pieces]:
-    """What is subtracted is written with a minus between the terms."""
+    """Negative terms are written with a minus between the terms."""
     pieces: Pieces = [(node.args[0], SUM)]
     for term in node.args[1:]:
         if term.kind == "neg":
@@ -123,7 +124,7 @@ def _compare(node: Expr, dialect: Dialect) -> tuple[int, Pieces]:
 
 
 def _junction(node: Expr, dialect: Dialect) -> tuple[int, Pieces]:
-    """`a and b or c` means one thing in Aspen and another in C: where the words differ, parentheses say which."""
+    """Parentheses where `and` and `or` meet: languages differ in which binds tighter."""
     first, second = node.args
     sign = dialect.junctions.get(node.payload, node.payload)
     same = first.kind == "junction" and first.payload == node.payload
@@ -277,7 +278,7 @@ LATEX = Dialect(
 
 
 def _graded(numeral: tuple[str, bool]) -> tuple[str, int]:
-    """A numeral is an atom, or a quotient or product of two."""
+    """A numeral with its precedence: a quotient or a product of two numbers binds less than one number."""
     text, simple = numeral
     return text, ATOM if simple else PRODUCT
 
@@ -320,7 +321,8 @@ def _text(expr: Expr, dialect: Dialect) -> str:
 
 
 def to_text(expr: Expr) -> str:
-    """Aspen text; what Aspen has no words for, as `if(condition, a, b)` and `sum(i, count, body)`.
+    """Aspen text; conditions and sums, which Aspen has no expressions for, as `if(condition, a, b)` and `sum(i, count,
+    body)`.
 
     May raise `TooLarge`.
     """
