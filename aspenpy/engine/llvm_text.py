@@ -219,14 +219,14 @@ class _Writer:
     def element(self, element: float | int) -> str:
         return _numeral(element) if isinstance(element, float) else self.name(element)
 
-    def elements(self, place: int, found: str) -> str:
+    def elements(self, place: int, value: str) -> str:
         """The value, or nan if any element of the array has no value."""
         array = written_out(self.program, place)
         assert array is not None
         for element in array.elements:
             if isinstance(element, int):
-                found = self.held(self.certain(element), found)
-        return found
+                value = self.held(self.certain(element), value)
+        return value
 
 
 # -- kinds that take more than one instruction -----------------------------------------------------
@@ -272,13 +272,13 @@ def _index(writer: _Writer, op: Op) -> str:
         elements = ", ".join("double " + writer.element(element) for element in array.elements)
         kind = f"[{len(array.elements)} x double]"
         writer.tables.append(f"{table} = private unnamed_addr constant {kind} [{elements}]")
-        found = writer.new(f"getelementptr inbounds double, ptr {table}, i64 {at}")
-        return writer.held(inside, writer.new(f"load double, ptr {found}"))
-    found = writer.element(array.elements[0])
+        pointer = writer.new(f"getelementptr inbounds double, ptr {table}, i64 {at}")
+        return writer.held(inside, writer.new(f"load double, ptr {pointer}"))
+    value = writer.element(array.elements[0])
     for number, element in enumerate(array.elements[1:], 1):
         here = writer.new(f"icmp eq i64 {at}, {number}")
-        found = writer.choose(here, writer.element(element), found)
-    return writer.elements(op.args[0], writer.held(inside, found))
+        value = writer.choose(here, writer.element(element), value)
+    return writer.elements(op.args[0], writer.held(inside, value))
 
 
 def _place(writer: _Writer, shape: Sequence[int], positions: Sequence[str]) -> tuple[str, str]:
@@ -300,15 +300,15 @@ def _lookup(writer: _Writer, op: Op) -> str:
     assert values is not None
     assert sizes is not None
     ys, xs = ([writer.element(element) for element in array.elements] for array in (values, sizes))
-    x, found, rising = writer.name(op.args[2]), ys[0], writer.certain(op.args[2])
+    x, value, rising = writer.name(op.args[2]), ys[0], writer.certain(op.args[2])
     for left in range(len(xs) - 1):
         rising = writer.both(rising, writer.compare("olt", xs[left], xs[left + 1]))
         run, rise = (writer.new(f"fsub double {ends[left + 1]}, {ends[left]}") for ends in (xs, ys))
         along = writer.new(f"fsub double {x}, {xs[left]}")
         climbed = writer.new(f"fdiv double {writer.new(f'fmul double {rise}, {along}')}, {run}")
         line = writer.new(f"fadd double {ys[left]}, {climbed}")
-        found = line if left == 0 else writer.choose(writer.compare("oge", x, xs[left]), line, found)
-    return writer.elements(op.args[0], writer.elements(op.args[1], writer.held(rising, found)))
+        value = line if left == 0 else writer.choose(writer.compare("oge", x, xs[left]), line, value)
+    return writer.elements(op.args[0], writer.elements(op.args[1], writer.held(rising, value)))
 
 
 def _sum(writer: _Writer, op: Op) -> str:

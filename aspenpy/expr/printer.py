@@ -29,6 +29,9 @@ there."""
 
 Pieces = list["str | tuple[Expr, int]"]
 
+Rule = Callable[["Expr", "Dialect"], tuple[int, Pieces]]
+"""The precedence of a node's text, and its pieces."""
+
 
 class TooLarge(ValueError):
     """The expression, written out, would have more than `MOST_NODES` nodes."""
@@ -47,7 +50,7 @@ class Dialect(Record):
     comparisons: Mapping[str, str] = {}
     junctions: Mapping[str, str] = {}
     constants: tuple[str, str] = ("false", "true")
-    rules: Mapping[str, Callable[[Expr, Dialect], tuple[int, Pieces]]] = {}
+    rules: Mapping[str, Rule] = {}
 
 
 # -- names -----------------------------------------------------------------------------------------
@@ -147,16 +150,16 @@ def called(template: str, args: tuple[Expr, ...]) -> Pieces:
     return pieces
 
 
+def _called(template: str) -> Rule:
+    return lambda node, dialect: (ATOM, called(template, node.args))
+
+
 def _apply(node: Expr, dialect: Dialect) -> tuple[int, Pieces]:
     return ATOM, called(dialect.template(FUNCTIONS[node.payload]), node.args)
 
 
 def _draw(node: Expr, dialect: Dialect) -> tuple[int, Pieces]:
     return ATOM, called(dialect.template(FUNCTIONS[node.payload]), node.args[1:])
-
-
-def _array(node: Expr, dialect: Dialect) -> tuple[int, Pieces]:
-    return ATOM, called("{{{joined}}}", node.args)
 
 
 def _index(node: Expr, dialect: Dialect) -> tuple[int, Pieces]:
@@ -166,23 +169,7 @@ def _index(node: Expr, dialect: Dialect) -> tuple[int, Pieces]:
     return ATOM, pieces
 
 
-def _if_else(node: Expr, dialect: Dialect) -> tuple[int, Pieces]:
-    return ATOM, called("if({joined})", node.args)
-
-
-def _sum(node: Expr, dialect: Dialect) -> tuple[int, Pieces]:
-    return ATOM, called("sum({joined})", node.args)
-
-
-def _failure(node: Expr, dialect: Dialect) -> tuple[int, Pieces]:
-    return ATOM, ["undefined"]
-
-
-def _stream(node: Expr, dialect: Dialect) -> tuple[int, Pieces]:
-    return ATOM, called("stream({joined})", node.args)
-
-
-RULES: dict[str, Callable[[Expr, Dialect], tuple[int, Pieces]]] = {
+RULES: dict[str, Rule] = {
     "number": _number,
     "boolean": _boolean,
     "add": _add,
@@ -194,12 +181,12 @@ RULES: dict[str, Callable[[Expr, Dialect], tuple[int, Pieces]]] = {
     "junction": _junction,
     "apply": _apply,
     "draw": _draw,
-    "array": _array,
+    "array": _called("{{{joined}}}"),
     "index": _index,
-    "if_else": _if_else,
-    "sum": _sum,
-    "failure": _failure,
-    "stream": _stream,
+    "if_else": _called("if({joined})"),
+    "sum": _called("sum({joined})"),
+    "failure": _called("undefined"),
+    "stream": _called("stream({joined})"),
 }
 
 
@@ -213,10 +200,6 @@ def _latex_symbol(name: str) -> str:
     return r"\mathrm{" + name.replace("_", r"\_").replace(":", "{:}") + "}"
 
 
-def _latex_div(node: Expr, dialect: Dialect) -> tuple[int, Pieces]:
-    return ATOM, called(r"\frac{{{0}}}{{{1}}}", node.args)
-
-
 def _latex_power(node: Expr, dialect: Dialect) -> tuple[int, Pieces]:
     base, exponent = node.args
     fraction = base.kind == "div" or (base.kind == "number" and "frac" in latex_numeral(abs(base.payload))[0])
@@ -227,10 +210,6 @@ def _latex_power(node: Expr, dialect: Dialect) -> tuple[int, Pieces]:
 def _latex_index(node: Expr, dialect: Dialect) -> tuple[int, Pieces]:
     positions = called("{joined}", node.args[1:])
     return ATOM, ["{", (node.args[0], ATOM), "}_{", *positions, "}"]
-
-
-def _latex_array(node: Expr, dialect: Dialect) -> tuple[int, Pieces]:
-    return ATOM, called(r"\left\{{{joined}\right\}}", node.args)
 
 
 def _latex_if_else(node: Expr, dialect: Dialect) -> tuple[int, Pieces]:
@@ -266,13 +245,13 @@ LATEX = Dialect(
     junctions={"and": r"\land", "or": r"\lor"},
     constants=(r"\mathrm{false}", r"\mathrm{true}"),
     rules={
-        "div": _latex_div,
+        "div": _called(r"\frac{{{0}}}{{{1}}}"),
         "power": _latex_power,
         "index": _latex_index,
-        "array": _latex_array,
+        "array": _called(r"\left\{{{joined}\right\}}"),
         "if_else": _latex_if_else,
         "sum": _latex_sum,
-        "failure": lambda node, dialect: (ATOM, [r"\mathrm{undefined}"]),
+        "failure": _called(r"\mathrm{{undefined}}"),
     },
 )
 
