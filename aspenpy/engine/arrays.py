@@ -1,4 +1,4 @@
-"""Programs run with NumPy: fast where nothing fails, carefully where something does.
+"""Programs run with NumPy, fast, and again with error handling where something failed.
 
 The processor's flags tell whether anything in a block of points divided by zero, overflowed or had no value, wherever
 in the expression and whether or not it showed in the result. A block without that is done; one with it is computed
@@ -22,15 +22,15 @@ Floats = NDArray[numpy.float64]
 Reasons = NDArray[numpy.uint8]
 
 MOST_PASSES = 10**7
-"""Of a loop without closed form, at one point; a point that needs more has no value."""
+"""Limit of the passes of a loop without closed form at one point; a point that needs more has no value."""
 
 
 class Doubt(Exception):
-    """Something may have failed somewhere in the block."""
+    """An operation may have failed at some point of the block."""
 
 
 class Known:
-    """What is known of some operations: values, and reasons where there are none. No reasons are written as None."""
+    """Values of some operations, and the reasons where there are none; None for no reasons."""
 
     def __init__(self, values: dict[int, Any], reasons: dict[int, Any] | None = None) -> None:
         self.values = values
@@ -38,7 +38,7 @@ class Known:
 
 
 class Order:
-    """Operations to run one after the other; `spent` says which values nobody needs after each."""
+    """Operations to run one after the other; `spent` has the values that are no longer needed after each."""
 
     def __init__(self, program: Program, places: Sequence[int], kept: Sequence[int]) -> None:
         self.places = tuple(places)
@@ -54,13 +54,13 @@ class Order:
 
 
 class Fast:
-    """Runs operations, or raises `Doubt`."""
+    """Runs operations; raises `Doubt` where one may have failed."""
 
     def __init__(self, program: Program) -> None:
         self.program, self.seed = program, program.seed
 
     def compute(self, order: Order, known: Known) -> None:
-        """Makes the values of the operations known."""
+        """Computes the operations."""
         if not order.steps:
             return
         try:
@@ -103,14 +103,14 @@ class Fast:
 
 
 class Careful:
-    """Runs operations with a reason for each place of each."""
+    """Runs operations with a reason for each point at which one has no value."""
 
     def __init__(self, program: Program) -> None:
         self.program, self.seed = program, program.seed
         self._refused: Any = None
 
     def compute(self, order: Order, known: Known) -> None:
-        """Makes values and reasons of the operations known; a value with a reason is worth nothing."""
+        """Computes the operations; a value with a reason is undefined."""
         with numpy.errstate(all="ignore"):
             self._run(order, known)
 
@@ -162,15 +162,15 @@ class Careful:
 
 
 def merged(first: Any, second: Any) -> Any:
-    """The first reason, or else the second."""
+    """The first reason where there is one, else the second."""
     if first is None or second is None:
         return second if first is None else first
     return numpy.where(first != FINE, first, second)
 
 
 def _needed(op: Op, operands: list[Any], reasons: list[Any]) -> Any:
-    """Why an operand has no value, of those that are needed: one branch of a condition, and the second part of a
-    junction where the first does not decide."""
+    """The reason why a needed operand has no value. Needed are one branch of a condition, and the second part of `and`
+    and `or` where the first does not decide."""
     if all(reason is None for reason in reasons):
         return None
     if op.kind == "if":
@@ -180,10 +180,10 @@ def _needed(op: Op, operands: list[Any], reasons: list[Any]) -> Any:
         second = FINE if reasons[1] is None else reasons[1]
         decided = operands[0] if op.kind == "or" else numpy.logical_not(operands[0])
         return merged(reasons[0], numpy.where(decided, FINE, second))
-    found = None
+    first = None
     for reason in reasons:
-        found = merged(found, reason)
-    return found
+        first = merged(first, reason)
+    return first
 
 
 _NEVER_NEW = frozenset({"neg", "max", "min", "abs", "floor", "ceil", "round", "compare", "and", "or", "if", "array"})
@@ -191,7 +191,7 @@ _NEVER_NEW = frozenset({"neg", "max", "min", "abs", "floor", "ceil", "round", "c
 
 
 def _and_new(op: Op, operands: list[Any], value: Any, reason: Any) -> Any:
-    """The reason, and where there is none so far but the value is not finite, why that is."""
+    """The reasons so far, and new ones where a value is not finite."""
     if op.kind in _NEVER_NEW or isinstance(value, tuple) or getattr(value, "dtype", None) == numpy.uint64:
         return reason
     failed = ~numpy.isfinite(value)
@@ -201,7 +201,7 @@ def _and_new(op: Op, operands: list[Any], value: Any, reason: Any) -> Any:
 
 
 def _blame(op: Op, operands: list[Any]) -> Any:
-    """Why an operation on finite numbers has no finite result."""
+    """The reason why an operation on finite numbers has no finite result."""
     if op.kind in ("div", "mod"):
         return numpy.where(operands[1] == 0, DIVISION, OVERFLOW)
     if op.kind == "power":

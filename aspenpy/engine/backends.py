@@ -1,4 +1,4 @@
-"""Back ends: what a program can be run with, and which of them is taken."""
+"""Back ends: the ways to run a program, and the choice among them."""
 
 from __future__ import annotations
 
@@ -12,15 +12,16 @@ from aspenpy.language.diagnostics import fail, nearest
 from aspenpy.record import Record
 
 LARGE = 200_000
-"""Points of a case from which on compiling it pays."""
+"""Points of a case above which compiling pays."""
 
 LLVM_BYTES = 1 << 27
-"""Of memory, less than which is better used otherwise: LLVM alone takes 80 MB."""
+"""The least memory for compiling: LLVM alone takes 80 MB."""
 
 
 class Backend(Record):
-    """`kernel` compiles a program, None runs it with NumPy; `block` is how many points are computed at once. One with
-    `threads` lets others run while it computes. `missing` tells what has to be there for it, if that is not."""
+    """`kernel` compiles a program, None runs it with NumPy; `block` is the number of points computed at once. With
+    `threads` it releases the interpreter's lock while it computes. `missing` names a requirement that is not
+    installed."""
 
     name: str
     block: int
@@ -54,14 +55,14 @@ def chosen(name: str, programs: Sequence[Program], points_of_case: int, memory: 
         known = ["auto", *BACKENDS]
         hint = nearest(name, known) or "the back ends are " + ", ".join(known)
         fail("unknown-backend", f"there is no back end `{name}`", hint=hint)
-    found = BACKENDS[name]
-    missing = found.missing()
+    backend = BACKENDS[name]
+    missing = backend.missing()
     if missing:
         fail("missing-backend", missing)
-    if found.kernel and not all(map(compilable, programs)):
+    if backend.kernel and not all(map(compilable, programs)):
         fail(
             "not-compiled",
             f"the back end `{name}` cannot compile arrays as values",
             hint="--backend numpy can",
         )
-    return found
+    return backend

@@ -1,7 +1,7 @@
 """The back end of generated C: a program as a loop over points, made by the compiler of this machine.
 
-The text is made of operations with names of our own; no word of a user gets into it. Source and library lie in a
-folder of their own, which is removed as soon as the library is loaded.
+The text is made of operations with names of our own; no text of the user gets into it. Source and library are in a
+temporary folder, which is removed once the library is loaded.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ OPTIONS = (
     *("-std=c99", "-O3", "-march=native", "-fPIC", "-shared"),
     *("-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math"),
 )
-"""No multiply-and-add in one rounding: a step of `ceil` would be elsewhere than with the other back ends. The last lets
-branches that are not taken be computed too."""
+"""No fused multiply-add: it would move steps of `ceil` from where the other back ends have them. The last option lets
+both branches of a condition be computed."""
 
 SECONDS = 120
-"""After which a compiler is given up."""
+"""Time limit of the compiler."""
 
 
 def compiler() -> str | None:
-    """The C compiler of this machine."""
+    """Path of the C compiler of this machine; None without one."""
     return next((path for name in ("gcc", "clang", "cc") if (path := shutil.which(name))), None)
 
 
 def kernel(program: Program) -> Kernel:
-    """The program compiled; raises AspenError where the compiler does not."""
+    """The program compiled; raises AspenError if the compiler fails."""
     path, given = compiler(), leaves(program)
     assert path is not None
     with TemporaryDirectory(prefix="aspenpy-") as folder:

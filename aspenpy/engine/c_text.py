@@ -31,10 +31,10 @@ _WORDS = """
     sin sinh sqrt tan tanh tgamma trunc y0 y1 yn
 """
 KEYWORDS = frozenset(_WORDS.split())
-"""The words of the language, and the names that math.h has taken."""
+"""Keywords, and the names in math.h."""
 
 HEADERS = {"#include <math.h>": "", "#include <stdlib.h>": "calloc("}
-"""Each with the call that it is needed for; always, where that is empty."""
+"""The call that each header is needed for; an empty one means always."""
 
 FORMS: dict[str, tuple[str, int]] = {
     **ARITHMETIC,
@@ -46,7 +46,7 @@ FORMS: dict[str, tuple[str, int]] = {
     "if": ("aspen_if({0}, {1}, {2})", ATOM),
     "failed": ("NAN", ATOM),
 }
-"""The kinds of operations that are one expression of their operands; functions have theirs in their table."""
+"""Templates of the operations that are one expression; those of functions are in the table of functions."""
 
 COMPARED = {
     "==": "aspen_equal",
@@ -59,11 +59,11 @@ COMPARED = {
 
 
 SURE = {"max": "aspen_larger({0}, {1})", "min": "aspen_smaller({0}, {1})"}
-"""What is enough for operands that are certain to have a value."""
+"""Simpler templates for operands that certainly have a value."""
 
 
 class NotInC(ValueError):
-    """The expression has no form in C; the message says what stands in the way."""
+    """The expression has no form in C; the message says why."""
 
 
 def to_c(expr: Expr, free: Sequence[Expr], name: str = "runtime") -> str:
@@ -86,8 +86,8 @@ def to_c(expr: Expr, free: Sequence[Expr], name: str = "runtime") -> str:
 
 
 def to_c_fragment(expr: Expr, names: Mapping[Expr, str], taken: set[str]) -> tuple[list[str], str]:
-    """What has to stand before an expression in a block of C, and the expression: a double, or an int if it is a
-    condition.
+    """The statements that must precede an expression in a block of C, and the expression: a double, or an int if it is
+    a condition.
 
     `names` has the text for each free symbol; the identifiers in `taken` are avoided, and those declared here added.
     Raises `NotInC` as `to_c` does.
@@ -111,7 +111,7 @@ def _refuse(expr: Expr, free: Container[Expr]) -> None:
 
 
 def identifier(name: str, taken: set[str]) -> str:
-    """A C identifier for a name of the model: `fft3d.n` is `fft3d_n`; never a keyword, nor one that is taken."""
+    """A C identifier for a name of the model: `fft3d.n` is `fft3d_n`; never a keyword or a name in `taken`."""
     plain = re.sub(r"\W", "_", name, flags=re.ASCII)
     if not plain or plain[0].isdigit() or plain.startswith(("_", "aspen_")):
         plain = "m" + plain
@@ -135,8 +135,8 @@ def helpers() -> dict[str, str]:
 
 
 def helpers_in(file: Path) -> dict[str, str]:
-    """The definitions of a file by name, each with the comment on top of it; what heads the file is left out. They
-    begin at the margin, behind an empty line."""
+    """The definitions of a file by name, each with the comment above it, without the head of the file. A definition
+    begins in the first column after an empty line."""
     parts = re.split(r"\n\n(?=\S)", file.read_text(encoding="utf-8").rstrip("\n"))[1:]
     return {re.findall(r"\baspen_\w+", part)[0]: part for part in parts if not part.startswith("#")}
 
@@ -215,7 +215,7 @@ class CWriter(Writer):
         ]
 
     def _table(self, place: int) -> str:
-        """A table is stored row by row."""
+        """The declaration of an array; tables are stored row by row."""
         array = written_out(self.program, place)
         assert array is not None
         storage = "const" if array.computed else "static const"
@@ -274,12 +274,12 @@ class CWriter(Writer):
         return self._unless_undefined(sizes, self._unless_undefined(values, value))
 
     def _unless_undefined(self, place: int, value: str) -> str:
-        """All elements of an array have to have a value, those too that are not asked for."""
+        """The value, or nan if any element of the array has no value: all must have one, used or not."""
         array = written_out(self.program, place)
         assert array is not None
         return f"aspen_complete({self.names[place]}, {len(array.elements)}, {value})" if array.computed else value
 
 
 def _is_amount(op: Op) -> bool:
-    """Whether a value is itself held to be no less than zero."""
+    """Whether the operation checks that its own value is not negative."""
     return op.args[0] == op.args[1] and LAWS[op.payload].tests == ((">=", 0),)

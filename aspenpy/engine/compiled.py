@@ -1,4 +1,4 @@
-"""What compiled back ends have in common: which programs they take, arrays as flat lists, how kernels are called."""
+"""Parts common to the compiled back ends: which programs can be compiled, arrays as flat lists, calls of kernels."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ CONDITIONS = frozenset({"compare", "and", "or"})
 """Kinds whose values are conditions."""
 
 LONGEST_TABLE = 4096
-"""Elements of an array that is compiled into code."""
+"""Longest array that is compiled into code."""
 
 
 GIVEN = frozenset(name for name in BY_NUMPY if not FUNCTIONS[name].llvm) | {"draw", "stream"}
-"""Kinds that code is always given, since it would be longer than what NumPy does is slow."""
+"""Kinds that NumPy computes for compiled code: the code for them would be long, and NumPy is fast enough."""
 
 CALLS = GIVEN | {"log", "log2", "log10", "exp", "root", "power", "mod"}
-"""Kinds that are no single instruction: a loop with one of them is not done several points at a time."""
+"""Kinds that are calls: they keep a loop from being vectorised."""
 
 
 class Kernel(NamedTuple):
@@ -34,15 +34,15 @@ class Kernel(NamedTuple):
 
 
 def leaves(program: Program) -> tuple[int, ...]:
-    """What a kernel is given: the inputs, and those functions that NumPy computes well, unless most of the program
-    would have to be done with NumPy for that."""
+    """The operations whose values a kernel takes as columns: the inputs, and calls that NumPy computes, unless that
+    would leave most of the program to NumPy."""
     inputs = tuple(place for place in program.straight if program.ops[place].kind == "input")
     calls = tuple(place for place in program.straight if program.ops[place].kind in CALLS)
     before = program.needed(calls)
     worth_it = 2 * len(before) <= len(program.straight) or any(program.ops[place].kind in GIVEN for place in calls)
-    found = (*inputs, *calls) if worth_it else inputs
-    needed = set(program.needed(program.roots, found))
-    return tuple(place for place in found if place in needed)
+    given = (*inputs, *calls) if worth_it else inputs
+    needed = set(program.needed(program.roots, given))
+    return tuple(place for place in given if place in needed)
 
 
 def is_condition(program: Program, place: int) -> bool:
@@ -71,12 +71,13 @@ class Elements(NamedTuple):
 
     @property
     def computed(self) -> bool:
-        """Whether any of them is no constant."""
+        """Whether any element is not a constant."""
         return not all(isinstance(element, float) for element in self.elements)
 
 
 def written_out(program: Program, place: int) -> Elements | None:
-    """The elements of what is an array; None if it is none, or has rows of different lengths, or no elements."""
+    """The elements of an array; None for other operations, for rows of different lengths, and for arrays without
+    elements."""
     op = program.ops[place]
     if op.kind == "constant" and isinstance(op.payload, tuple):
         return _joined([_constants(element) for element in op.payload])
@@ -107,13 +108,13 @@ def _joined(rows: Sequence[Elements | None]) -> Elements | None:
     shapes = {None if row is None else row.shape for row in rows}
     if len(shapes) != 1 or None in shapes:
         return None
-    found = [row for row in rows if row is not None]
-    elements = tuple(element for row in found for element in row.elements)
-    return Elements((len(rows), *found[0].shape), elements) if len(elements) <= LONGEST_TABLE else None
+    tables = [row for row in rows if row is not None]
+    elements = tuple(element for row in tables for element in row.elements)
+    return Elements((len(rows), *tables[0].shape), elements) if len(elements) <= LONGEST_TABLE else None
 
 
 def compilable(program: Program) -> bool:
-    """Whether it holds nothing but floats, conditions, and arrays that are written out and used element by element."""
+    """Whether the program has only floats, conditions, and written-out arrays that are used element by element."""
     given = leaves(program)
     needed = [place for place in program.needed(program.roots, given) if place not in given]
     return unwritable(program, needed) is None and GIVEN.isdisjoint(program.ops[place].kind for place in needed)
@@ -150,7 +151,7 @@ def _unwritable(program: Program, op: Op) -> str | None:
 
 
 def _operands(op: Op) -> tuple[int, ...]:
-    """What is computed with; the body of a sum may use arrays from outside."""
+    """The operands that are used as values; the body of a sum may use arrays from outside."""
     return (op.args[0], op.payload.body) if isinstance(op.payload, Loop) else op.args
 
 
@@ -158,8 +159,8 @@ def _operands(op: Op) -> tuple[int, ...]:
 
 
 def called(function: Callable[..., int], given: tuple[int, ...], kept: object) -> Kernel:
-    """A kernel that calls compiled code: count, a pointer a leaf, a pointer a result; what it returns is 0 where all
-    results are finite. `kept` is what must not be thrown away as long as the code may be called."""
+    """A kernel that calls compiled code: count, one pointer for each leaf and each result; it returns 0 if all results
+    are finite. `kept` holds the code in memory as long as the kernel lives."""
     pointer = ctypes.c_void_p
 
     def run(columns: Sequence[Floats], results: Sequence[Floats]) -> None:

@@ -1,7 +1,7 @@
-"""Between which values each operation of a program lies, from the intervals of its inputs.
+"""The interval of each operation of a program, from the intervals of its inputs.
 
-Arithmetic is rounded as the program's own is, and rounding keeps the order of values: the ends are ends. What may fail,
-overflow or be of any size lies ANYWHERE.
+Rounding is monotonic, so that ends computed in float64 bound the program's own float64 values. Operations that may
+fail, overflow or have any value are ANYWHERE.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ Interval = tuple[float, float]
 ANYWHERE: Interval = (-math.inf, math.inf)
 
 LARGEST = 1e300
-"""What may be larger is taken to overflow; it leaves room for functions that are rounded otherwise elsewhere."""
+"""Larger values are taken to overflow; the margin covers libraries that round differently."""
 
 
 def intervals(ops: Sequence[Op], box: Sequence[Interval]) -> list[Interval]:
-    """By the place of the operation in its program; an interval with ends is certain to hold a value."""
-    found: list[Interval] = []
+    """One interval for each operation; an operation with a finite interval certainly has a value."""
+    results: list[Interval] = []
     for op in ops:
-        found.append(_interval(op, [found[arg] for arg in op.args], box))
-    return found
+        results.append(_interval(op, [results[arg] for arg in op.args], box))
+    return results
 
 
 def certain(interval: Interval) -> bool:
@@ -46,8 +46,9 @@ def _interval(op: Op, parts: list[Interval], box: Sequence[Interval]) -> Interva
         return op.payload, op.payload
     if op.kind == "checked":
         return parts[0] if obeyed(op.payload, parts[1]) else ANYWHERE
-    found: Callable[..., Interval] | None = FUNCTIONS[op.kind].interval if op.kind in FUNCTIONS else None
-    rule = _RULES.get(op.kind) or found
+    rule: Callable[..., Interval] | None = _RULES.get(op.kind)
+    if rule is None and op.kind in FUNCTIONS:
+        rule = FUNCTIONS[op.kind].interval
     if rule is None or not all(map(certain, parts)):
         return ANYWHERE
     try:
@@ -58,7 +59,7 @@ def _interval(op: Op, parts: list[Interval], box: Sequence[Interval]) -> Interva
 
 
 def _corners(rule: Callable[[float, float], float]) -> Callable[[Interval, Interval], Interval]:
-    """Of a rule that is monotone in each operand."""
+    """The interval rule of a function that is monotonic in each operand."""
 
     def ends(a: Interval, b: Interval) -> Interval:
         values = [rule(x, y) for x in a for y in b]
@@ -79,12 +80,12 @@ def _square(a: Interval) -> Interval:
 
 
 def _power(base: Interval, exponent: Interval) -> Interval:
-    """Of what is positive."""
+    """For positive bases."""
     return _corners(math.pow)(base, exponent) if base[0] > 0.0 else ANYWHERE
 
 
 def _root(a: Interval) -> Interval:
-    """Of any degree."""
+    """For any degree."""
     return (0.0, max(1.0, a[1])) if a[0] >= 0.0 else ANYWHERE
 
 
@@ -102,4 +103,4 @@ _RULES: dict[str, Callable[..., Interval]] = {
     "or": lambda a, b: (0.0, 1.0),
     "if": lambda condition, a, b: (min(a[0], b[0]), max(a[1], b[1])),
 }
-"""Functions have theirs in their table. What a loop adds up is not certain."""
+"""Rules of functions are in the table of functions. Loops are ANYWHERE."""

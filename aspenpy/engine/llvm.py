@@ -21,11 +21,11 @@ LANES = (("+avx512f", 8), ("+avx", 4))
 """Points that one instruction handles, by feature of the processor; 2 without any."""
 
 KEPT = 8
-"""Programs whose machine code is kept, for when the same is swept again."""
+"""Number of programs whose machine code is kept for repeated sweeps."""
 
 
 def kernel(program: Program) -> Kernel:
-    """The program compiled for the processor of this machine; of the same text once."""
+    """The program compiled for this processor; equal texts are compiled once."""
     given = leaves(program)
     engine = machine_code(source(program, given, lanes()))
     function = signature(len(given), len(program.roots))(engine.get_function_address("run"))
@@ -34,7 +34,7 @@ def kernel(program: Program) -> Kernel:
 
 @lru_cache(maxsize=KEPT)
 def machine_code(text: str) -> Any:
-    """LLVM's assembly, optimised and ready to be called."""
+    """LLVM assembly optimised and compiled, ready to be called."""
     import llvmlite.binding as llvm
 
     llvm.initialize_native_target()

@@ -1,6 +1,6 @@
 """Programs as text in LLVM's assembly: a loop over points.
 
-No fast-math: every operation is rounded as IEEE 754 has it, as with the other back ends.
+No fast-math: every operation is rounded as in IEEE 754, like in the other back ends.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ LIKE_ARITHMETIC = {
     "power": "call double @aspen_pow(double {0}, double {1})",
     "root": "call double @aspen_root(double {0}, double {payload}.0)",
 }
-"""The kinds that are one instruction; functions have theirs in their table."""
+"""The kinds that are one instruction; those of functions are in the table of functions."""
 
 ORDERS = {"==": "oeq", "!=": "one", "<": "olt", ">": "ogt", "<=": "ole", ">=": "oge"}
 
@@ -95,8 +95,8 @@ def _numeral(value: float | bool) -> str:
 
 
 class _Writer:
-    """Instructions for operations. What has no value is not finite, and stays so up to the result; a condition that
-    has none is not `decided`. `label` is the block that is written."""
+    """Instructions for operations. A missing value is nan or infinite and stays so up to the result; a condition
+    without value is not `decided`. `label` names the current basic block."""
 
     def __init__(self, program: Program) -> None:
         self.program = program
@@ -110,19 +110,19 @@ class _Writer:
         self._count = 0
 
     def name(self, place: int) -> str:
-        """What stands for the value of an operation."""
+        """The operand text for the value of an operation."""
         op = self.program.ops[place]
         return _numeral(op.payload) if op.kind == "constant" else self._names[place]
 
     def condition(self, place: int) -> str:
-        """What stands for a condition; one that failed is not decided."""
+        """The operand text for a condition; false for one that failed."""
         return "false" if self.program.ops[place].kind == "failed" else self.name(place)
 
     def line(self, text: str) -> None:
         self.lines.append("  " + text)
 
     def new(self, text: str) -> str:
-        """A value that an instruction makes."""
+        """The name of the result of a new instruction."""
         self._count += 1
         self.line(f"%v{self._count} = {text}")
         return f"%v{self._count}"
@@ -132,7 +132,7 @@ class _Writer:
         self.label = label
 
     def load(self, place: int, column: int) -> None:
-        """What a column has at this point is the value of an operation."""
+        """Loads the value of an operation at this point from its column."""
         at = self.new(f"getelementptr inbounds double, ptr %in{column}, i64 %i")
         value = self._names[place] = self.new(f"load double, ptr {at}")
         self._loaded.add(place)
@@ -160,7 +160,7 @@ class _Writer:
     # -- conditions ------------------------------------------------------------------------------
 
     def _condition(self, place: int, op: Op) -> None:
-        """What it says, and whether it is decided: of two parts the second does not matter where the first decides."""
+        """The condition, and whether it is decided: the second part does not matter where the first decides."""
         if op.kind == "constant":
             return
         if op.kind == "compare":
@@ -213,20 +213,20 @@ class _Writer:
         return self.new(f"select i1 {condition}, {kind} {then}, {kind} {otherwise}")
 
     def held(self, condition: str, value: str) -> str:
-        """The value where the condition holds, and none elsewhere."""
+        """The value where the condition holds, nan elsewhere."""
         return value if condition == "true" else self.choose(condition, value, NAN)
 
     def element(self, element: float | int) -> str:
         return _numeral(element) if isinstance(element, float) else self.name(element)
 
-    def elements(self, place: int, found: str) -> str:
-        """What was found in an array, all of whose elements have to have a value."""
+    def elements(self, place: int, value: str) -> str:
+        """The value, or nan if any element of the array has no value."""
         array = written_out(self.program, place)
         assert array is not None
         for element in array.elements:
             if isinstance(element, int):
-                found = self.held(self.certain(element), found)
-        return found
+                value = self.held(self.certain(element), value)
+        return value
 
 
 # -- kinds that take more than one instruction -----------------------------------------------------
@@ -263,7 +263,7 @@ def _checked(writer: _Writer, op: Op) -> str:
 
 
 def _index(writer: _Writer, op: Op) -> str:
-    """An element of a table in memory, or the one that is chosen among values."""
+    """An element of a table in memory, or chosen by comparisons among computed values."""
     array = written_out(writer.program, op.args[0])
     assert array is not None
     at, inside = _place(writer, array.shape, [writer.name(position) for position in op.args[1:]])
@@ -272,13 +272,13 @@ def _index(writer: _Writer, op: Op) -> str:
         elements = ", ".join("double " + writer.element(element) for element in array.elements)
         kind = f"[{len(array.elements)} x double]"
         writer.tables.append(f"{table} = private unnamed_addr constant {kind} [{elements}]")
-        found = writer.new(f"getelementptr inbounds double, ptr {table}, i64 {at}")
-        return writer.held(inside, writer.new(f"load double, ptr {found}"))
-    found = writer.element(array.elements[0])
+        pointer = writer.new(f"getelementptr inbounds double, ptr {table}, i64 {at}")
+        return writer.held(inside, writer.new(f"load double, ptr {pointer}"))
+    value = writer.element(array.elements[0])
     for number, element in enumerate(array.elements[1:], 1):
         here = writer.new(f"icmp eq i64 {at}, {number}")
-        found = writer.choose(here, writer.element(element), found)
-    return writer.elements(op.args[0], writer.held(inside, found))
+        value = writer.choose(here, writer.element(element), value)
+    return writer.elements(op.args[0], writer.held(inside, value))
 
 
 def _place(writer: _Writer, shape: Sequence[int], positions: Sequence[str]) -> tuple[str, str]:
@@ -295,24 +295,24 @@ def _place(writer: _Writer, shape: Sequence[int], positions: Sequence[str]) -> t
 
 
 def _lookup(writer: _Writer, op: Op) -> str:
-    """The segments one after the other: the last that begins below x counts."""
+    """Interpolation segment by segment: the last segment that begins below x is used."""
     values, sizes = (written_out(writer.program, arg) for arg in op.args[:2])
     assert values is not None
     assert sizes is not None
     ys, xs = ([writer.element(element) for element in array.elements] for array in (values, sizes))
-    x, found, rising = writer.name(op.args[2]), ys[0], writer.certain(op.args[2])
+    x, value, rising = writer.name(op.args[2]), ys[0], writer.certain(op.args[2])
     for left in range(len(xs) - 1):
         rising = writer.both(rising, writer.compare("olt", xs[left], xs[left + 1]))
         run, rise = (writer.new(f"fsub double {ends[left + 1]}, {ends[left]}") for ends in (xs, ys))
         along = writer.new(f"fsub double {x}, {xs[left]}")
         climbed = writer.new(f"fdiv double {writer.new(f'fmul double {rise}, {along}')}, {run}")
         line = writer.new(f"fadd double {ys[left]}, {climbed}")
-        found = line if left == 0 else writer.choose(writer.compare("oge", x, xs[left]), line, found)
-    return writer.elements(op.args[0], writer.elements(op.args[1], writer.held(rising, found)))
+        value = line if left == 0 else writer.choose(writer.compare("oge", x, xs[left]), line, value)
+    return writer.elements(op.args[0], writer.elements(op.args[1], writer.held(rising, value)))
 
 
 def _sum(writer: _Writer, op: Op) -> str:
-    """A loop within the loop; of a count beyond all bounds no pass is made, and there is no value."""
+    """A loop within the loop; a count beyond `MOST_PASSES` gives no passes and no value."""
     loop: Loop = op.payload
     count = writer.new(f"call double @llvm.ceil.f64(double {writer.name(op.args[0])})")
     bounded = writer.compare("ole", count, _numeral(float(MOST_PASSES)))

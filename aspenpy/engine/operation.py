@@ -16,7 +16,7 @@ class Op(NamedTuple):
 
 
 class Loop(NamedTuple):
-    """The payload of a `sum`, whose args are the count and then whatever the body needs from outside."""
+    """The payload of a `sum`, whose args are the count and the operations outside of the loop that the body uses."""
 
     counter: int
     body: int
@@ -27,5 +27,5 @@ _ARRAYS = {"index": 1, "lookup": 2}
 
 
 def arrays(op: Op) -> tuple[int, ...]:
-    """The operands that are arrays, whose elements the operation looks up."""
+    """The operands that must be arrays."""
     return op.args[: _ARRAYS.get(op.kind, 0)]

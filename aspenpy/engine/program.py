@@ -1,8 +1,8 @@
-"""Program: expressions as a straight line of operations on float64, which every back end reads.
+"""Program: expressions as a straight line of operations on float64, which every back end runs.
 
-Sums and products are taken apart into operations of two operands, from left to right as they were written, so that
-each can be computed over as few dimensions as it depends on. Nothing is reassociated. What depends on no input is
-computed beforehand by the exact rules.
+Sums and products are taken apart into operations of two operands, from left to right as they were written, so that each
+is computed only over the dimensions it depends on. Nothing is reassociated. Subexpressions without inputs are folded by
+the exact rules.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ ELEMENTARY = frozenset(
 """Functions that every back end has."""
 
 BY_NUMPY = frozenset(name for name, function in FUNCTIONS.items() if not function.random) - ELEMENTARY
-"""Functions that the rules of their table compute for all back ends."""
+"""Functions that back ends without a rule of their own have NumPy compute."""
 
 
 class Program:
-    """Operations in an order of computation, for some results in some inputs; loops of few passes stay loops only
-    with `short_loops`. `box` says between which values each input is likely to lie: compiled code counts on it, and
-    is not used where it does not hold.
+    """Operations in order of computation, for some results as functions of some inputs. Short loops are unrolled unless
+    `short_loops`. `box` gives the interval that each input is expected in: compiled code relies on it and is not used
+    outside of it.
 
-    `straight` are those outside of all loops. Kinds, with their args and payload:
+    `straight` are the operations outside of all loops. Kinds, with their args and payload:
 
         constant ()              float, bool, or a nested tuple of floats
         failed   ()              the code of a reason
@@ -86,7 +86,8 @@ class Program:
         self.intervals = intervals(self.ops, box or [ANYWHERE] * len(self.inputs))
 
     def needed(self, roots: Sequence[int], given: Sequence[int] = ()) -> tuple[int, ...]:
-        """What some results are made of, in order, loops as one operation each, where some are given."""
+        """The operations that some results need, in order, with loops as one operation each; those in `given` need no
+        operands."""
         known = frozenset(given)
         seen, waiting = set(roots), list(roots)
         while waiting:
@@ -100,7 +101,7 @@ class Program:
     # -- from the graph --------------------------------------------------------------------------
 
     def emit(self, kind: str, *args: int, payload: Any = None, mask: int = 0) -> int:
-        """The place of an operation, which is written once."""
+        """The place of an operation; equal operations share one."""
         for arg in args:
             mask |= self.ops[arg].mask
         op = Op(kind, args, payload, mask)
@@ -114,8 +115,7 @@ class Program:
         return self.emit("constant", payload=value)
 
     def _fold(self, roots: Sequence[Expr], order: Sequence[Expr]) -> None:
-        """What depends on nothing, where something that varies uses it: the exact value as a float. A failure is one
-        wherever it is needed."""
+        """Emits the nodes without inputs that others use, as floats rounded from the exact value, or as failures."""
         used = {arg for node in order if self._masks[node] for arg in node.args}
         constants = [node for node in order if not self._masks[node] and (node in used or node in roots)]
         try:
@@ -124,11 +124,11 @@ class Program:
             values = [_value(node, self.seed) for node in constants]
         for node, value in zip(constants, values, strict=True):
             try:
-                found = value if isinstance(value, EvaluationError) else _float(value, node)
+                folded = value if isinstance(value, EvaluationError) else _float(value, node)
             except EvaluationError as error:
-                found = error
-            failed = isinstance(found, EvaluationError)
-            self._place[node] = self.emit("failed", payload=reason_of(found.node)) if failed else self.constant(found)
+                folded = error
+            failed = isinstance(folded, EvaluationError)
+            self._place[node] = self.emit("failed", payload=reason_of(folded.node)) if failed else self.constant(folded)
 
     def _lowered(self, node: Expr) -> int:
         if node in self.inputs:
@@ -156,7 +156,7 @@ class Program:
 
 
 def _masks(order: Sequence[Expr], inputs: Sequence[Expr]) -> dict[Expr, int]:
-    """What each node depends on: a bit for each input, and for each counter whose loop it stands in."""
+    """The inputs and enclosing loop counters that each node depends on, one bit each."""
     masks: dict[Expr, int] = {}
     counters = 0
     for node in order:
@@ -204,7 +204,7 @@ _FAILING = {
 
 
 def reason_of(node: Expr) -> int:
-    """Why a node of the graph has no value, as far as its kind tells."""
+    """The reason why a node of the graph has no value, by its kind."""
     if node.kind == "apply":
         return DIVISION if node.payload == "mod" else OVERFLOW if node.payload == "exp" else DOMAIN
     return _FAILING.get(node.kind, OVERFLOW)
@@ -233,7 +233,7 @@ def _mul(program: Program, node: Expr, args: list[int]) -> int:
 
 
 def _power(program: Program, node: Expr, args: list[int]) -> int:
-    """Products for small whole exponents, exact roots for fractions: 64^(1/3) is 4, and `pow` says a little less."""
+    """Products for small whole exponents, exact roots for fractions: 64^(1/3) is 4, which `pow` falls short of."""
     base, exponent = args
     known = node.args[1].payload if node.args[1].kind == "number" else None
     if isinstance(known, float) or known is None:
@@ -262,7 +262,7 @@ def _whole_power(program: Program, base: int, exponent: int) -> int:
 
 
 def _apply(program: Program, node: Expr, args: list[int]) -> int:
-    """The largest and smallest of several are found among those first that depend on little."""
+    """Operands of max and min that depend on the fewest inputs are compared first."""
     if node.payload in ("max", "min"):
         first, *rest = sorted(args, key=lambda arg: program.ops[arg].mask.bit_count())
         for arg in rest:

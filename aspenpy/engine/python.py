@@ -28,8 +28,8 @@ SET_APART = frozenset({"sum", "draw"})
 def compile_python(exprs: Sequence[Expr], free: Sequence[Expr], seed: int = 0) -> Callable[..., tuple[float, ...]]:
     """A function of the free symbols' values, in their order: floats, or tuples for arrays.
 
-    Computes in floating point, and both branches of a condition where they share something. Where it raises, whatever
-    it raises, or gives nan or infinity, the exact rules decide: see `Prepared`.
+    Computes in floating point, and both branches of a condition where they share something. If it raises anything, or
+    gives nan or infinity, the exact rules decide: see `Prepared`.
     """
     apart = _set_apart(exprs)
     given = {node: graph.symbol(f"apart {number}") for number, node in enumerate(apart)}
@@ -85,7 +85,7 @@ class Prepared:
 
 
 def _set_apart(exprs: Sequence[Expr]) -> list[Expr]:
-    """The outermost nodes of the kinds that are set apart."""
+    """The outermost nodes of these kinds."""
     seen = set(exprs)
     waiting = list(seen)
     while waiting:
@@ -147,7 +147,7 @@ SCOPE: dict[str, Any] = {
     "lookup": _lookup,
     "refused": _refused,
 }
-"""What the source of a function calls, beside Python's own `abs`, `float` and `round`."""
+"""Functions that the source calls, in addition to Python's `abs`, `float` and `round`."""
 
 FORMS: dict[str, tuple[str, int]] = {
     **ARITHMETIC,
@@ -163,7 +163,7 @@ FORMS: dict[str, tuple[str, int]] = {
     "array": ("({joined},)", ATOM),
     "failed": ("refused()", ATOM),
 }
-"""Operations that are no call of a function with their name."""
+"""Templates; other operations are calls of the function with their name."""
 
 
 class PythonWriter(Writer):

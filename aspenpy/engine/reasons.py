@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 FINE, DIVISION, OVERFLOW, DOMAIN, CONSTRAINT, UNDEFINED = range(6)
-"""Codes, one a point; a point with a value is `FINE`."""
+"""Codes, one for each point; a point with a value is `FINE`."""
 
 REASONS = {
     FINE: "fine",

@@ -1,4 +1,5 @@
-"""What is written otherwise before a formula becomes a program: short loops, and constants that are no floats."""
+"""Rewritings of a formula before it becomes a program: unrolled short loops, and fractions as quotients of whole
+numbers."""
 
 from __future__ import annotations
 
@@ -10,25 +11,25 @@ from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 
 STEPS = frozenset({"floor", "ceil", "round", "mod", "gcd", "sets_touched"})
-"""Functions that leap where their argument passes a whole number, or take no other."""
+"""Functions that jump at whole numbers, or take only whole numbers."""
 
 MOST_UNROLLED = 8192
-"""Nodes that the terms of one loop may come to."""
+"""Limit of the nodes in the terms of one unrolled loop."""
 
 DEEPEST = 4
-"""Loops within loops that are written out."""
+"""Depth of nested loops that are unrolled."""
 
 
 def unrolled(roots: Sequence[Expr]) -> list[Expr]:
-    """The expressions with loops of few passes written as sums of terms, in the order of the passes: what does not
-    depend on the pass is then computed once, and processors add up several points at a time."""
-    found = list(roots)
+    """The expressions with short loops written as sums of terms in the order of the passes. Parts that do not depend on
+    the pass are then computed once, and the code is vectorised over points."""
+    exprs = list(roots)
     for _ in range(DEEPEST):
-        before = found
-        found = _unrolled_once(found)
-        if found == before:
+        before = exprs
+        exprs = _unrolled_once(exprs)
+        if exprs == before:
             break
-    return found
+    return exprs
 
 
 def _unrolled_once(roots: Sequence[Expr]) -> list[Expr]:
@@ -43,7 +44,7 @@ def _unrolled_once(roots: Sequence[Expr]) -> list[Expr]:
 
 
 def _terms(total: Expr) -> list[Expr] | None:
-    """What the passes of a short loop add; None for a long one, or one whose length varies."""
+    """The terms of a short loop, one a pass; None for a long loop and for a variable number of passes."""
     counter, count, body = total.args
     if count.kind != "number":
         return None
@@ -54,7 +55,7 @@ def _terms(total: Expr) -> list[Expr] | None:
 
 
 def exact_at_steps(roots: Sequence[Expr]) -> list[Expr]:
-    """The expressions with `x*0.1` written as `x*1/10`, wherever that leads to a step.
+    """The expressions with `x*0.1` written as `x*1/10`, wherever a step depends on it.
 
     A fraction such as 1/10 is no float: rounded, it takes 0.1*30 over the step of a `ceil`. Its numerator and
     denominator are floats, and a quotient that is a whole number is rounded to it.
@@ -94,7 +95,7 @@ def _with_whole_constants(kind: str, args: tuple[Expr, ...]) -> Expr:
 
 
 def _is_fraction(node: Expr) -> bool:
-    """A constant that is no float, of whole numbers that are."""
+    """Whether the node is a fraction that is no float, with numerator and denominator that are."""
     value = node.payload
     return (
         node.kind == "number"

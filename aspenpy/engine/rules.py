@@ -1,7 +1,7 @@
 """The operations of a program on NumPy arrays of any shapes that broadcast.
 
-A rule takes the back end, the operation and the operands. Where it finds that it has no value at some places, it
-tells the back end (`refuse`); what overflows or divides by zero the back end finds by itself.
+A rule takes the back end, the operation and the operands. It reports points without value to the back end (`refuse`);
+the back end itself detects overflows and divisions by zero.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from aspenpy.expr.laws import LAWS
 
 
 class Evaluation(Protocol):
-    """Who asks for operations."""
+    """The back end that runs the operations."""
 
     seed: int
 
     def refuse(self, where: Any, reason: int) -> None:
-        """There is no value where the condition holds."""
+        """Records that there is no value where the condition holds."""
         ...
 
 
@@ -40,8 +40,8 @@ def _checked(run: Evaluation, op: Op, value: Any, subject: Any) -> Any:
 
 
 def _root(run: Evaluation, op: Op, x: Any) -> Any:
-    """A negative number has no root here, as it has no other power that is not whole. The root of a whole power is
-    whole, which not every library finds."""
+    """Negative numbers have no root, like no other fractional power. Roots of whole powers are exact, which not every
+    library guarantees."""
     run.refuse(x < 0, DOMAIN)
     root = numpy.cbrt(x) if op.payload == 3 else numpy.power(numpy.maximum(x, 0.0), 1 / op.payload)
     near = numpy.rint(root)
@@ -49,7 +49,7 @@ def _root(run: Evaluation, op: Op, x: Any) -> Any:
 
 
 def _index(run: Evaluation, op: Op, array: Any, *positions: Any) -> Any:
-    """The element, from outside in; positions are cut off to whole numbers."""
+    """The element, outermost position first; positions are truncated to whole numbers."""
     position, *rest = positions
     place = numpy.trunc(position)
     if not isinstance(array, tuple):
@@ -59,7 +59,7 @@ def _index(run: Evaluation, op: Op, array: Any, *positions: Any) -> Any:
     if not rest and all(isinstance(element, float) for element in array):
         inside = numpy.clip(numpy.nan_to_num(place), 0, len(array) - 1)
         return numpy.array(array)[inside.astype(numpy.intp)] if array else numpy.nan
-    found: Any = numpy.nan
+    value: Any = numpy.nan
     for number, element in enumerate(array):
         here = place == number
         if rest:
@@ -67,12 +67,12 @@ def _index(run: Evaluation, op: Op, array: Any, *positions: Any) -> Any:
         elif isinstance(element, tuple):
             run.refuse(here, DOMAIN)
             element = numpy.nan
-        found = numpy.where(here, element, found)
-    return found
+        value = numpy.where(here, element, value)
+    return value
 
 
 class _Where:
-    """An evaluation that is asked about some places only."""
+    """A back end restricted to the points where a condition holds."""
 
     def __init__(self, run: Evaluation, here: Any) -> None:
         self.run, self.here, self.seed = run, here, run.seed
@@ -82,18 +82,18 @@ class _Where:
 
 
 def _lookup(run: Evaluation, op: Op, values: Any, sizes: Any, x: Any) -> Any:
-    """The line through the points; points that vary are taken segment by segment."""
+    """The line through the points; computed segment by segment, since the points may vary."""
     if not (_points(values) and _points(sizes) and len(values) == len(sizes)):
         run.refuse(True, DOMAIN)
         return numpy.nan
     for lower, upper in pairwise(sizes):
         run.refuse(numpy.logical_not(lower < upper), DOMAIN)
-    found = values[0]
+    value = values[0]
     for left in range(len(sizes) - 1):
         run_, rise = sizes[left + 1] - sizes[left], values[left + 1] - values[left]
         line = values[left] + rise * (x - sizes[left]) / run_
-        found = line if left == 0 else numpy.where(x >= sizes[left], line, found)
-    return found
+        value = line if left == 0 else numpy.where(x >= sizes[left], line, value)
+    return value
 
 
 def _points(value: Any) -> bool:
@@ -110,9 +110,9 @@ def _part(run: Evaluation, part: Any) -> Any:
         return part & draws.MASK
     if isinstance(part, numpy.ndarray | numpy.generic) and part.dtype == numpy.uint64:
         return part
-    usable = (numpy.rint(part) == part) & (abs(part) < 2.0**53)
+    numbers, usable = draws.array_part(numpy, part)
     run.refuse(numpy.logical_not(usable), DOMAIN)
-    return numpy.asarray(numpy.where(usable, part, 0.0)).astype(numpy.int64).view(numpy.uint64)
+    return numbers
 
 
 def _draw(run: Evaluation, op: Op, stream: Any, *arguments: Any) -> Any:
@@ -165,7 +165,7 @@ def _of_the_table(name: str) -> Rule:
 
 
 def _laws_of_the_table(name: str) -> Rule:
-    """A function whose own rule marks what it refuses as NaN, and may fail within on its way to a value."""
+    """A function whose NumPy rule marks missing values as NaN; floating-point errors inside of it are ignored."""
     rule = _of_the_table(name)
 
     def applied(run: Evaluation, op: Op, *operands: Any) -> Any:
@@ -202,4 +202,4 @@ RULES: dict[str, Rule] = {
         for name in ("log", "log2", "log10", "exp", "sqrt", "floor", "ceil", "round", "abs", "mod", "max", "min")
     },
 }
-"""Of all kinds but those that only who runs a program can answer: constants, inputs, counters, sums, failures."""
+"""All kinds except those that the back end handles itself: constants, inputs, counters, sums, failures."""

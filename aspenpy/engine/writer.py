@@ -1,4 +1,4 @@
-"""Programs as text: which operations get a variable, and how expressions are put together; C and Python have it."""
+"""Programs as text: the common part of C and Python, which decides on variables and parentheses."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from aspenpy.engine.operation import Loop, Op
 from aspenpy.engine.program import Program
 
 LOOSE, JOINED, SUM, PRODUCT, SIGN, ATOM = range(6)
-"""How tightly a text binds, loosest first."""
+"""Precedence of a text, loosest first."""
 
 OPERANDS = {SUM: (SUM, PRODUCT), PRODUCT: (PRODUCT, ATOM), SIGN: (ATOM, ATOM)}
-"""How tightly the first and the later operands of such a text must bind; those of others stand between brackets."""
+"""Least precedence of the first and of later operands without parentheses; operands of other texts are delimited."""
 
 ARITHMETIC: dict[str, tuple[str, int]] = {
     "add": ("{0} + {1}", SUM),
@@ -22,7 +22,7 @@ ARITHMETIC: dict[str, tuple[str, int]] = {
     "neg": ("-{0}", SIGN),
     "square": ("{0} * {0}", PRODUCT),
 }
-"""Templates over the operands, and how tightly they bind."""
+"""Templates over the operands, with their precedence."""
 
 DEEPEST = 20
 """Levels of an expression written into another; compilers and parsers have limits of their own."""
@@ -31,8 +31,8 @@ LEAVES = frozenset({"constant", "input", "counter", "failed"})
 
 
 class Writer:
-    """Operations that are used once are written where they are used, the others become variables; `names` has the text
-    of those that are known before."""
+    """Operations that are used once are written where they are used, the others become variables; `names` has the texts
+    of those that are given."""
 
     inline = LEAVES
     """Kinds that never get a variable."""
@@ -78,7 +78,7 @@ class Writer:
         return text if binding >= least else f"({text})"
 
     def operands(self, op: Op, binding: int) -> list[str]:
-        """The texts of the operands for an expression that binds so."""
+        """The texts of the operands for an expression of this precedence."""
         first, later = OPERANDS.get(binding, (LOOSE, LOOSE))
         return [self.text(arg, later if position else first) for position, arg in enumerate(op.args)]
 
@@ -86,7 +86,7 @@ class Writer:
         raise NotImplementedError
 
     def expression(self, place: int, op: Op) -> tuple[str, int]:
-        """The text, and how tightly it binds."""
+        """The text and its precedence."""
         raise NotImplementedError
 
     def numeral(self, value: Any) -> tuple[str, int]:

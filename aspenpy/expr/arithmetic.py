@@ -1,4 +1,4 @@
-"""Exact arithmetic: int and Fraction until a float meets them, or until they would become giants.
+"""Exact arithmetic: int and Fraction until an operand is a float, or until a number would have more than 4096 bits.
 
 Every rule returns a settled number (see `settle`) or raises `DomainError` with the reason in the user's words.
 """
@@ -37,7 +37,7 @@ class DomainError(ArithmeticError):
 
 
 def settle(value: Number) -> Number:
-    """The one form of a number: whole fractions as int, giants as float, and neither nan nor infinity."""
+    """The one form of a number: whole fractions as int, very long ones as float; never nan or infinity."""
     if isinstance(value, float):
         if value - value == 0.0:
             return value
@@ -51,7 +51,7 @@ def settle(value: Number) -> Number:
 
 
 def to_float(value: Number) -> float:
-    """The nearest float; refuses what lies beyond the largest one."""
+    """The nearest float; raises DomainError beyond the largest one."""
     try:
         return float(value)
     except OverflowError:
@@ -105,7 +105,8 @@ def raised(base: Number, exponent: Number) -> Number:
 
 
 def _exact_root(base: int | Fraction, exponent: Fraction) -> Fraction | None:
-    """The root of the exponent's denominator, if it is exact: 8^(1/3) is 2. Only where floating point finds it."""
+    """The root of the exponent's denominator, if it is exact: 8^(1/3) is 2. None for numbers too large to check in
+    floating point."""
     if base <= 0 or max(base.numerator, base.denominator) >= LARGEST_EXACT_POWER:
         return None
     degree = exponent.denominator
@@ -123,10 +124,10 @@ def _whole_root(base: float, degree: int) -> float | None:
 
 
 LARGEST_DEGREE = 52
-"""Of a root of a whole number below the bound that is not 1."""
+"""The highest degree whose root of a whole number below `LARGEST_EXACT_POWER` is more than 1."""
 
 LARGEST_EXACT_POWER = 2**52
-"""Whole numbers below it are exact in floating point, and the roots of whole powers are found by rounding."""
+"""Whole numbers below it are exact in floating point, and rounding gives the exact roots of whole powers."""
 
 
 def _fits(base: int | Fraction, exponent: int) -> bool:
@@ -136,7 +137,7 @@ def _fits(base: int | Fraction, exponent: int) -> bool:
 
 
 def remainder(left: Number, right: Number) -> Number:
-    """left - right * floor(left / right): the sign of the divisor, as Python has it."""
+    """left - right * floor(left / right): it has the sign of the divisor, as in Python."""
     if right == 0:
         raise DomainError("division by zero: a remainder needs a divisor other than 0")
     try:
@@ -169,7 +170,7 @@ def decimal_logarithm(value: Number) -> Number:
 
 
 def _log(function: Callable[[Any], float], value: Number) -> float:
-    """Python takes the logarithm of any int; a fraction may have parts beyond the largest float."""
+    """Python takes the logarithm of any int, but converts a fraction to float first, which may overflow."""
     if type(value) is Fraction:
         return function(value.numerator) - function(value.denominator) if not _moderate(value) else function(value)
     return function(value)
@@ -206,7 +207,7 @@ def square_root(value: Number) -> Number:
 
 
 def interpolated(values: tuple[Number, ...], sizes: tuple[Number, ...], x: Number) -> Number:
-    """The line through the points (sizes[i], values[i]), its end segments prolonged; one point is a constant."""
+    """The line through the points (sizes[i], values[i]), extended beyond both ends; a single point gives a constant."""
     check_points(values, sizes)
     if len(sizes) == 1:
         return values[0]
@@ -216,7 +217,7 @@ def interpolated(values: tuple[Number, ...], sizes: tuple[Number, ...], x: Numbe
 
 
 def check_points(values: tuple[Number, ...], sizes: tuple[Number, ...]) -> None:
-    """Refuses points that are no function of the size."""
+    """Raises DomainError unless there is one value for each size and the sizes increase."""
     if type(values) is not tuple or type(sizes) is not tuple:
         raise DomainError("lookup takes two arrays and a number: the values, their sizes, and the size asked for")
     if len(values) != len(sizes) or not sizes:

@@ -1,4 +1,4 @@
-"""What decides whether a cache still holds a line: laws over numbers, which the table of functions offers."""
+"""Laws of caches: the probability that a line is still held, misses, and the sets and lines that loops touch."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Any
 from aspenpy.expr.arithmetic import DomainError, Number, settle, shown, to_float
 
 MOST_WAYS = 1_000_000
-"""The sum of `lru_hits` has a term a way."""
+"""Limit of the associativity: `lru_hits` adds one term for each way."""
 
 MOST_UNITS = 1 << 27
-"""Places that `sets_touched` tells apart: a bit each."""
+"""Limit of the units of a cache that `sets_touched` marks, one bit each."""
 
 
 def lru_hits(distance: Number, ways: Number, lines: Number) -> Number:
@@ -51,8 +51,8 @@ def _ways(ways: Number, lines: Number) -> int:
 
 def random_misses(lines: Number, *reuses: Number) -> Number:
     """The share of accesses that miss where a random line of the set is replaced. `reuses` are pairs: a distance, in
-    accesses between, and the share of the accesses that have it; shares below 1 in all leave the rest to first
-    touches, which miss.
+    accesses between, and the share of the accesses that have it; if the shares add up to less than 1, the rest are
+    first touches, which miss.
 
     The fixed point m = 1 - sum of P(d) (1 - m/B)^d (after Beckmann and Sanchez, HPCA 2016): each miss in between
     takes the line with probability 1/B. The right side minus m is concave, so Newton's steps from 1 fall on the
@@ -85,8 +85,8 @@ def sets_touched(run: Number, line: Number, sets: Number, *loops: Number) -> Num
     """How many of a cache's sets some loops touch: runs of `run` bytes, at a stride (bytes) and with a number of trips
     for each loop, the lowest byte where a line begins. Exact.
 
-    Loops whose stride is no longer than the run below them make one longer run, and what is shorter than the cache
-    touches as many lines of a smaller one, so that what is left to count is often nothing, or the same again.
+    Loops whose stride is no longer than the run below them are joined to one longer run, and a nest shorter than the
+    cache touches as many lines of a smaller one; often nothing is left to count.
     """
     if len(loops) % 2:
         raise DomainError("sets_touched takes pairs behind the number of sets: a stride and its trips")
@@ -108,9 +108,9 @@ def sets_touched(run: Number, line: Number, sets: Number, *loops: Number) -> Num
 
 @lru_cache(maxsize=10_000)
 def _lines_touched(length: int, size: int, wrap: int, *loops: tuple[int, int]) -> int:
-    """How many lines of `size` bytes, of a cache of `wrap` bytes, runs of some length touch, repeated by loops: a
-    stride and a number of trips each. A bit for each place in the cache, shifted by the strides; a loop of t trips
-    takes log2(t) shifts."""
+    """Number of lines of `size` bytes, in a cache of `wrap` bytes, that runs of some length touch when loops repeat
+    them: a stride and a number of trips for each loop. A bit for each place in the cache, shifted by the strides; a
+    loop of t trips takes log2(t) shifts."""
     unit = math.gcd(size, *(stride for stride, _ in loops))
     units = wrap // unit
     runs = min(units, -(-length // unit))
@@ -143,15 +143,15 @@ def _positive(value: Number, role: str) -> int:
 
 def _spread(places: int, units: int, step: int, count: int) -> int:
     """The places and `count - 1` copies of them, each `step` further round the cache."""
-    found, offset, power = 0, 0, 1
+    spread, offset, power = 0, 0, 1
     doubled, full = places, (1 << units) - 1
     while count:
         if count & 1:
-            found |= _turned(doubled, offset * step % units, units, full)
+            spread |= _turned(doubled, offset * step % units, units, full)
             offset += power
         doubled |= _turned(doubled, power * step % units, units, full)
         power, count = power * 2, count >> 1
-    return found
+    return spread
 
 
 def _turned(places: int, by: int, units: int, full: int) -> int:
@@ -159,7 +159,7 @@ def _turned(places: int, by: int, units: int, full: int) -> int:
 
 
 def _lines_hit(places: int, units: int, per_line: int) -> int:
-    """The lines with a place in them: each line's places are gathered in its first."""
+    """The lines with at least one bit set: the bits of each line are collected in its first bit."""
     width = 1
     while width < per_line:
         shift = min(width, per_line - width)
@@ -173,8 +173,8 @@ def lines_with_room(ways: Number, own: Number, *loads: Number) -> Number:
     """The share of an array's lines that lie in sets with no more lines in use than ways. `own` is the array's lines
     in each set that it uses; `loads` are pairs: the lines of another one in a set, and the chance that it uses the set.
 
-    Lines are whole: 2.3 on average are 3 in three sets of ten. Others use sets independently, and more of an array's
-    own lines are where it has more.
+    Lines are whole: an average of 2.3 is 3 lines in three sets of ten and 2 in the others. The arrays use sets
+    independently of each other; an average over an array's lines counts a set as often as it holds one of them.
     """
     if len(loads) % 2 or own < 0 or any(value < 0 for value in loads):
         raise DomainError("lines_with_room takes its own load, and pairs: a load and its chance, none negative")
@@ -188,16 +188,17 @@ def lines_with_room(ways: Number, own: Number, *loads: Number) -> Number:
 
 
 def _room(ways: float, parts: list[tuple[float, float, float]]) -> float:
-    """Parts are the whole lines of a load, the chance of one more, and the chance of the load."""
+    """The chance that `ways` hold the lines of all parts: (whole lines, chance of one more line, chance of being in the
+    set)."""
     if ways < 0:
         return 0.0
     if sum(whole + 1 for whole, _, _ in parts) <= ways:
         return 1.0
     (whole, rest, chance), *others = parts
-    found = chance * (1 - rest) * _room(ways - whole, others)
+    probability = chance * (1 - rest) * _room(ways - whole, others)
     if rest:
-        found += chance * rest * _room(ways - whole - 1, others)
-    return found + (1 - chance) * _room(ways, others) if chance < 1 else found
+        probability += chance * rest * _room(ways - whole - 1, others)
+    return probability + (1 - chance) * _room(ways, others) if chance < 1 else probability
 
 
 def greatest_divisor(first: Number, second: Number) -> Number:
@@ -209,7 +210,7 @@ def greatest_divisor(first: Number, second: Number) -> Number:
 
 
 def numpy_lru_hits(numpy: Any, distance: Any, ways: Any, lines: Any) -> Any:
-    """As `lru_hits`; NaN where it refuses."""
+    """As `lru_hits`; NaN where that raises."""
     distance, ways, lines = numpy.broadcast_arrays(
         *(numpy.asarray(part, dtype=float) for part in (distance, ways, lines))
     )
@@ -234,7 +235,7 @@ def numpy_lru_hits(numpy: Any, distance: Any, ways: Any, lines: Any) -> Any:
 
 
 def numpy_lines_with_room(numpy: Any, ways: Any, own: Any, *loads: Any) -> Any:
-    """As `lines_with_room`; NaN where it refuses."""
+    """As `lines_with_room`; NaN where that raises."""
     ways, own, *loads = numpy.broadcast_arrays(*(numpy.asarray(part, dtype=float) for part in (ways, own, *loads)))
     wrong = numpy.isnan(ways) | ~(own >= 0)
     for value in loads:
@@ -263,7 +264,7 @@ def _numpy_room(numpy: Any, ways: Any, parts: list[tuple[Any, Any, Any]]) -> Any
 
 
 def numpy_greatest_divisor(numpy: Any, first: Any, second: Any) -> Any:
-    """As `greatest_divisor`; NaN where it refuses, and beyond 2^62."""
+    """As `greatest_divisor`; NaN where that raises, and beyond 2^62."""
     first, second = numpy.abs(first), numpy.abs(second)
     fine = (first == numpy.floor(first)) & (second == numpy.floor(second)) & (numpy.maximum(first, second) <= 2.0**62)
     whole = (numpy.asarray(numpy.where(fine, part, 0.0)).astype(numpy.int64) for part in (first, second))
@@ -271,7 +272,7 @@ def numpy_greatest_divisor(numpy: Any, first: Any, second: Any) -> Any:
 
 
 def numpy_by_point(rule: Any) -> Any:
-    """A rule for numbers, taken point by point, once for each that is different; NaN where it refuses."""
+    """A scalar rule applied to each distinct point; NaN where it raises."""
 
     def applied(numpy: Any, *parts: Any) -> Any:
         columns = numpy.broadcast_arrays(*(numpy.asarray(part, dtype=float) for part in parts))
@@ -296,9 +297,9 @@ def _or_nan(rule: Any, point: list[float]) -> float:
 
 
 def lru_slopes(graph: Any, distance: Any, ways: Any, lines: Any) -> Any:
-    """By the distance and the ways, which are whole, the step of one stands for a derivative. By the lines B it is
-    (D - A + 1) (P(D) - P(D + 1)) / (B - A): P is the incomplete beta function I_x(D - A + 1, A) with x = 1 - A/B, and
-    x^a (1 - x)^b / (a Beta(a, b)) = I_x(a, b) - I_x(a + 1, b) (DLMF 8.17.20)."""
+    """By distance and ways, which are whole numbers, the difference of one step is used as the derivative. By lines B
+    it is (D - A + 1) (P(D) - P(D + 1)) / (B - A): P is the incomplete beta function I_x(D - A + 1, A) with x = 1 - A/B,
+    and x^a (1 - x)^b / (a Beta(a, b)) = I_x(a, b) - I_x(a + 1, b) (DLMF 8.17.20)."""
 
     def at(distance: Any, ways: Any) -> Any:
         return graph.apply("lru_hits", distance, ways, lines)
@@ -322,8 +323,8 @@ def random_slopes(graph: Any, lines: Any, *reuses: Any) -> Any:
 
 
 def room_slopes(graph: Any, ways: Any, own: Any, *loads: Any) -> Any:
-    """By a load x, its own or another: x lines on average are one more in x - floor(x) of the sets, so that the share
-    changes by what that line takes away. By a chance: with the load, less without it."""
+    """By a load x, the array's own or another: x lines on average mean one more line in x - floor(x) of the sets, so
+    the share changes by what that line displaces. By a chance: the share with the load minus that without it."""
 
     def at(*arguments: Any) -> Any:
         return graph.apply("lines_with_room", ways, *arguments)

@@ -1,4 +1,4 @@
-"""Definitions: symbols that stand for expressions of other symbols, put in for them in the right order."""
+"""Definitions: symbols that stand for expressions in other symbols, and their substitution in order of dependence."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from aspenpy.expr.graph import Expr, array, free_symbols, substitute
 
 
 class CircularDefinition(Exception):
-    """A symbol is defined by itself; `cycle` goes from it to itself along the definitions."""
+    """A symbol is defined by itself; `cycle` lists the definitions from the symbol back to itself."""
 
     def __init__(self, cycle: list[Expr]) -> None:
         super().__init__(cycle)
@@ -35,7 +35,7 @@ def resolve_definitions(
 
 
 def reached(roots: Sequence[Expr], definitions: Mapping[Expr, Expr]) -> dict[Expr, list[Expr]]:
-    """The defined symbols that the roots depend on, each behind the ones its own definition needs, with those.
+    """The defined symbols that the roots depend on, each after those that its own definition needs.
 
     Raises CircularDefinition.
     """
@@ -53,7 +53,7 @@ def reached(roots: Sequence[Expr], definitions: Mapping[Expr, Expr]) -> dict[Exp
 
 
 def _from_the_first(cycle: list[Expr], definitions: Mapping[Expr, Expr]) -> list[Expr]:
-    """A cycle, told from whichever of its symbols is defined first, and back to it."""
+    """The cycle, beginning and ending with the symbol that is defined first."""
     order = {symbol: place for place, symbol in enumerate(definitions)}
     start = min(range(len(cycle)), key=lambda place: order[cycle[place]])
     return [*cycle[start:], *cycle[:start], cycle[start]]

@@ -13,7 +13,7 @@ def derivative(expr: Expr, symbol: Expr) -> Expr:
     """d expr / d symbol, almost everywhere: `ceil`, `floor` and `round` are flat, `max`, `min` and `if` have the
     slope of what they choose, a sum has the sum of its terms' slopes, its number of terms held fixed.
 
-    A random draw moves with its arguments, its luck held fixed. A checked value keeps its law.
+    A random draw moves with its arguments, its random bits held fixed. A checked value keeps its law.
     """
     slopes: dict[Expr, Expr] = {}
     bent: set[Expr] = set()
@@ -78,13 +78,12 @@ def _apply(node: Expr, slopes: list[Expr]) -> Expr:
 
 
 def _root(node: Expr) -> bool:
-    """A power that may be steep at 0, of an exponent that stays."""
+    """Whether the node is a power with a constant fractional exponent, whose slope may be infinite at 0."""
     return node.kind == "power" and node.args[1].kind == "number" and type(node.args[1].payload) is not int
 
 
 def _standing(inner: Expr, slope: Expr) -> Expr:
-    """What stands still moves nothing, though it may stand where a root is infinitely steep: sqrt(max(0, x)) for a
-    negative x."""
+    """0 where the argument does not move, even at an infinite slope of a root: sqrt(max(0, x)) for a negative x."""
     return graph.if_else(graph.compare("==", inner, graph.ZERO), graph.ZERO, slope)
 
 
@@ -123,4 +122,4 @@ _RULES: dict[str, Callable[[Expr, list[Expr]], Expr]] = {
     "checked": lambda node, slopes: graph.checked(node.payload, slopes[0], node.args[1]),
     "draw": _draw,
 }
-"""The kinds whose value moves with their arguments' values."""
+"""The rule of each kind whose value depends on those of its arguments."""

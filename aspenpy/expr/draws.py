@@ -1,4 +1,4 @@
-"""Random draws by counting: a draw is a pure function of the seed, the numbers that identify it, and its arguments.
+"""Counter-based random draws: a draw is a pure function of the seed, the numbers that identify it, and its arguments.
 
 The generator is SplitMix64 (Steele, Lea and Flood, OOPSLA 2014) used as a hash. Every function here that computes
 takes Python numbers and NumPy arrays (uint64 for hashes) alike, so that a loop run pass by pass and one run as an
@@ -16,7 +16,7 @@ from aspenpy.expr.arithmetic import DomainError, Number, settle, shown, to_float
 
 MASK = (1 << 64) - 1
 _EMPTY_STREAM = 0x243F6A8885A308D3
-"""The hash of no numbers at all: the first digits of pi."""
+"""The hash of an empty stream: the first digits of pi."""
 
 ENDS_AT_ONE = 1e-9
 """How far from 1 the last cumulative probability may be."""
@@ -43,6 +43,12 @@ def stream_part(value: Number) -> int:
     if value != math.floor(value):
         raise DomainError(f"a random draw is numbered by whole numbers, not by {shown(value)}")
     return int(value) & MASK
+
+
+def array_part(numpy: Any, value: Any) -> tuple[Any, Any]:
+    """As `stream_part` for an array of floats: uint64, and where a value is a whole number that float64 holds."""
+    usable = (numpy.rint(value) == value) & (abs(value) < 2.0**53)
+    return numpy.asarray(numpy.where(usable, value, 0.0)).astype(numpy.int64).view(numpy.uint64), usable
 
 
 def bits(seed: int, stream: Any) -> Any:
@@ -83,14 +89,14 @@ def normal(random_bits: int, mean: Number, deviation: Number) -> Number:
 
 
 def cdf(random_bits: int, cumulative: tuple[Number, ...]) -> Number:
-    """The index whose step of the cumulative probabilities the draw falls into."""
+    """The index of the step of the cumulative probabilities that contains the draw."""
     check_cumulative(cumulative)
     drawn: float = unit(random_bits)
     return min(sum(step <= drawn for step in cumulative), len(cumulative) - 1)
 
 
 def check_cumulative(cumulative: tuple[Number, ...] | Number) -> None:
-    """Refuses what is no cumulative distribution: it rises from 0 or more to 1."""
+    """Raises DomainError unless the probabilities rise from 0 or more to 1."""
     if not isinstance(cumulative, tuple):
         raise DomainError(f"cdf takes an array of cumulative probabilities, not the number {shown(cumulative)}")
     if not cumulative or not -ENDS_AT_ONE <= cumulative[-1] - 1 <= ENDS_AT_ONE:

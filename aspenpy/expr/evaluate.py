@@ -1,4 +1,4 @@
-"""What an expression is worth: exact as long as all numbers are, and nothing computed that is not needed."""
+"""Exact evaluation: int and Fraction as long as all operands are exact, and only the nodes that the result needs."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def evaluate_many(
     seed: int = 0,
     definitions: Mapping[Expr, Expr] | None = None,
 ) -> list[Value]:
-    """The values of several expressions, what they share computed once; raises if any of them has none.
+    """The values of several expressions, with shared subexpressions computed once; raises if any of them has none.
 
     A symbol without a value may have a definition, which is evaluated when the symbol is first needed.
     """
@@ -44,7 +44,8 @@ def evaluate_many(
 
 
 def accepted(value: Value) -> Value:
-    """A value from outside in the form the rules take: NumPy's and the like become Python's own."""
+    """A value as Python's int, Fraction, float or tuple, which the rules compute with; NumPy's scalars are
+    converted."""
     if isinstance(value, tuple | list):
         return tuple([accepted(element) for element in value])
     kind = type(value)
@@ -56,7 +57,7 @@ def accepted(value: Value) -> Value:
 
 
 class Evaluation:
-    """One evaluation: what is known so far, node by node."""
+    """The state of one evaluation: the values of the nodes computed so far."""
 
     def __init__(self, values: Mapping[Expr, Value], seed: int, definitions: Mapping[Expr, Expr] | None = None) -> None:
         self.seed = seed
@@ -73,7 +74,7 @@ class Evaluation:
                 raise EvaluationError(symbol, str(error)) from None
 
     def compute(self, roots: Iterable[Expr]) -> None:
-        """Makes the roots known. A rule may answer with a node that it needs first: it waits on the stack."""
+        """Computes the roots. A rule may return a node that it needs first; its own node then waits on the stack."""
         known = self.known
         frames = [self._unknown(roots)]
         while frames:
@@ -104,7 +105,8 @@ class Evaluation:
         raise EvaluationError(node, reason) from None
 
     def _unknown(self, roots: Iterable[Expr]) -> list[Expr]:
-        """What the roots need for certain, last to be computed first; branches and bodies wait for their turn."""
+        """The unknown nodes that the roots certainly need, in reverse order of computation; branches of conditions and
+        bodies of loops follow when their rule asks for them."""
         known = self.known
         seen = {root for root in roots if root not in known}
         waiting = list(seen)
@@ -143,7 +145,7 @@ class _TooManyPasses(Exception):
 
 
 def _symbol(run: Evaluation, node: Expr) -> Value:
-    """The value of its definition, which is asked for first; met again before that is known, it defines itself."""
+    """The value of its definition, which is computed first. A symbol that is needed again meanwhile is circular."""
     definition = run.definitions.get(node)
     if definition is None:
         raise EvaluationError(node, f"no value for `{node.payload[0]}`")
@@ -235,7 +237,8 @@ def _draw(run: Evaluation, node: Expr) -> Value:
 
 
 def _sum(run: Evaluation, node: Expr) -> Value:
-    """Exact if the passes are few, those of loops within counted; the outermost sum decides for all of them."""
+    """Exact for at most `EXACT_PASSES` passes, those of inner loops included; the outermost sum decides for all of
+    them."""
     passes = math.ceil(run.known[node.args[1]])
     if run.exact_passes_left is not None:
         return _exact_sum(run, node, passes)

@@ -1,4 +1,4 @@
-"""Why there is no value: what evaluation raises, and the bound beyond which it gives up."""
+"""The error of evaluation, and the number of passes after which it stops."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from aspenpy.expr.laws import LAWS
 from aspenpy.expr.node import Expr
 
 MOST_PASSES = 10**8
-"""Passes of loops without closed form that one evaluation adds: some seconds of work."""
+"""Limit of the passes of loops without closed form in one evaluation: some seconds of work."""
 
 
 class EvaluationError(Exception):
-    """The value of `node` was needed and there is none; `payload` is that of a `failure` node."""
+    """`node` has no value, for `reason`; `payload` is that of a `failure` node."""
 
     def __init__(self, node: Expr, reason: str, payload: Any = None) -> None:
         super().__init__(reason)

@@ -1,6 +1,6 @@
-"""The functions of the language: one table, from which everything about a function is derived.
+"""The functions of the language: one table with the rule of each function for every runner.
 
-A rule that is written for another library takes that library's module first: `lambda numpy, x: ...`.
+A rule for another library takes that library's module as its first argument: `lambda numpy, x: ...`.
 """
 
 from __future__ import annotations
@@ -76,14 +76,15 @@ def _sympy_lookup(sympy: Any, values: Any, sizes: Any, x: Any) -> Any:
 
 
 def sympy_piecewise(sympy: Any, *pieces: tuple[Any, Any]) -> Any:
-    """A Piecewise of (value, condition) as it is written; SymPy's own constructor folds a Piecewise in a condition
-    into the branches whatever `evaluate` says, and divides by zero on the way."""
+    """A Piecewise of (value, condition) as it is written; SymPy's own constructor folds a Piecewise in a condition into
+    the branches even with `evaluate=False`, and may divide by zero."""
     pair = sympy.functions.elementary.piecewise.ExprCondPair
     return sympy.Basic.__new__(sympy.Piecewise, *[sympy.Tuple.__new__(pair, *piece) for piece in pieces])
 
 
 def _lookup_slopes(graph: Any, values: Any, sizes: Any, x: Any) -> Any:
-    """By x, the slope of its segment; `derivative` knows that by the values, and by the sizes there is none (None)."""
+    """By x: the slope of its segment. By the values `derivative` has a rule of its own; by the sizes there is none
+    (None)."""
     slope = graph.ZERO
     points = list(zip(values.args, sizes.args, strict=False))
     for (value, size), (next_value, next_size) in reversed(list(pairwise(points))):
@@ -94,12 +95,12 @@ def _lookup_slopes(graph: Any, values: Any, sizes: Any, x: Any) -> Any:
 
 
 def _between(function: Callable[[Any], Any]) -> Rule:
-    """The interval of a function that only rises."""
+    """The interval of a monotonically increasing function."""
     return lambda x: (float(function(x[0])), float(function(x[1])))
 
 
 def _which(operator: str) -> Rule:
-    """max and min: each argument counts where it is the extreme one, the earlier one where two are equal."""
+    """Slopes of max and min: 1 for the argument that is chosen, the first of equal ones, and 0 for the others."""
 
     def partials(graph: Any, *args: Any) -> Any:
         parts = []

@@ -65,7 +65,7 @@ __all__ = [
 ]  # fmt: skip
 
 LONGEST_CHAIN = 32
-"""A sum or product takes up a leading one until it has this many arguments: adding terms one by one stays linear."""
+"""Longest sum or product that another one beginning with it absorbs: adding terms one by one stays linear."""
 
 
 # -- operators -------------------------------------------------------------------------------------
@@ -87,8 +87,8 @@ def _known(args: tuple[Expr, ...]) -> tuple[int, ...]:
 
 
 def _chain(kind: str, operands: tuple[Expr | Number, ...], unit: Expr, rule: Callable[..., Number]) -> Expr:
-    """A sum or product from left to right: the unit is dropped, a leading chain is taken up, constants fold where
-    that changes no rounding: at the front, and after what is whole."""
+    """A sum or product from left to right: the unit is dropped, a leading chain is absorbed, and constants are folded
+    where that changes no rounding: at the front, and after whole numbers."""
     parts: list[Expr] = []
     whole = True
     for operand in operands:
@@ -119,7 +119,7 @@ def add(*terms: Expr | Number) -> Expr:
 
 
 def mul(*factors: Expr | Number) -> Expr:
-    """The product, evaluated from left to right; 0 only if no factor can fail. Signs come out in front."""
+    """The product, evaluated from left to right; 0 only if no factor can fail. Signs are moved to the front."""
     product = _chain("mul", factors, ONE, times)
     if product.kind != "mul":
         return product
@@ -147,7 +147,7 @@ def sub(a: Expr | Number, b: Expr | Number) -> Expr:
 
 
 def div(a: Expr | Number, b: Expr | Number) -> Expr:
-    """The quotient, never a reciprocal and a product; division by zero is left to fail when it is evaluated."""
+    """The quotient, never a reciprocal and a product; division by zero fails on evaluation."""
     a, b = coerced(a), coerced(b)
     if b is ONE:
         return a
@@ -200,7 +200,7 @@ def apply(function: str, *args: Expr | Number) -> Expr:
 
 
 def _looked_up(rule: Callable[..., Number], arguments: tuple[Expr, ...]) -> Expr | None:
-    """A lookup among exact constants."""
+    """The exact result of a lookup among exact constants; None for others."""
     *points, x = arguments
     if not is_exact(x) or not all(array.kind == "array" and all(map(is_exact, array.args)) for array in points):
         return None
@@ -209,7 +209,7 @@ def _looked_up(rule: Callable[..., Number], arguments: tuple[Expr, ...]) -> Expr
 
 
 def _extreme(function: str, rule: Callable[..., Number], arguments: tuple[Expr, ...]) -> tuple[Expr, ...]:
-    """The arguments of max or min, nested ones taken up, each once, and one exact constant at most."""
+    """The arguments of max or min without duplicates, nested calls flattened, with at most one exact constant."""
     kept: dict[Expr, None] = {}
     constants: list[Expr] = []
     for argument in arguments:
@@ -315,7 +315,7 @@ _stream = stream
 
 
 def free_symbols(expr: Expr) -> frozenset[Expr]:
-    """The symbols the value depends on; the counter of a sum is not one outside of it."""
+    """The symbols the value depends on; the counter of a sum is bound by it."""
     nodes = topological(expr)
     bound = {node.args[0] for node in nodes if node.kind == "sum"}
     free = {node for node in nodes if node.kind == "symbol" and node not in bound}
@@ -326,20 +326,20 @@ _NONE: frozenset[Expr] = frozenset()
 
 
 def _unbound(nodes: Sequence[Expr], counters: set[Expr]) -> frozenset[Expr]:
-    """Of the counters of some sums, those that the last of the nodes depends on outside of the sums that bind them."""
-    met: dict[Expr, frozenset[Expr]] = {}
+    """The counters that the last node depends on outside of the sums that bind them."""
+    outside: dict[Expr, frozenset[Expr]] = {}
     for node in nodes if counters else ():
-        parts = [met[arg] for arg in node.args if arg in met]
+        parts = [outside[arg] for arg in node.args if arg in outside]
         if node in counters:
-            met[node] = frozenset((node,))
+            outside[node] = frozenset((node,))
         elif node.kind == "sum":
             counter, count, body = node.args
-            within = met.get(count, _NONE) | met.get(body, _NONE) - {counter}
+            within = outside.get(count, _NONE) | outside.get(body, _NONE) - {counter}
             if within:
-                met[node] = within
+                outside[node] = within
         elif parts:
-            met[node] = parts[0] if len(parts) == 1 else parts[0].union(*parts[1:])
-    return met.get(nodes[-1], _NONE)
+            outside[node] = parts[0] if len(parts) == 1 else parts[0].union(*parts[1:])
+    return outside.get(nodes[-1], _NONE)
 
 
 REBUILT: dict[str, Callable[[Any, tuple[Expr, ...]], Expr]] = {
@@ -372,9 +372,8 @@ def rewritten(
     carry: Callable[[Expr, Expr], None] | None = None,
     since: int = 0,
 ) -> list[Expr]:
-    """The expressions with each node rebuilt of its new arguments, unless the exception, which is given the node and
-    these, says what stands there instead. `carry(old, new)` is told of each node that was rebuilt; nodes with a serial
-    below `since` stay."""
+    """The expressions with each node rebuilt of its new arguments, unless `exception(node, new arguments)` returns a
+    replacement. `carry(old, new)` is called for each rebuilt node; nodes with a serial below `since` stay."""
     new: dict[Expr, Expr] = {}
     for node in topological(*exprs, since=since):
         args = tuple([new.get(arg, arg) for arg in node.args])
@@ -395,7 +394,7 @@ def substitute(
     bindings: Mapping[Expr, Expr],
     carry: Callable[[Expr, Expr], None] | None = None,
 ) -> list[Expr]:
-    """The expressions with all bindings replaced at once; `carry(old, new)` is told of each node that was rebuilt.
+    """The expressions with all bindings replaced at once; `carry(old, new)` is called for each rebuilt node.
 
     A sum's own counter may be renamed to another counter, and to nothing else.
     """

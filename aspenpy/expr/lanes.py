@@ -1,21 +1,23 @@
 """Loops with many passes, run as NumPy arrays with a lane for each pass.
 
-A lane that cannot be trusted is a doubt, and its pass is computed again by the exact rules: because something failed
-in it (there it is nan, which the rules below never let disappear), or because rounding may have carried a value over
-a step of `ceil`, `floor`, `round` or a comparison. An error is thus reported by the same words as in a short loop.
+A lane is doubtful if an operation failed in it (its value is then nan, which no rule below removes), or if rounding may
+have moved a value across a step of `ceil`, `floor`, `round` or a comparison. Passes of doubtful lanes are computed
+again by the exact rules, so that errors read as in a short loop.
 """
 
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable, Iterable
-from fractions import Fraction
+from functools import reduce
 from typing import Any, Protocol
 
 import numpy
 from numpy.typing import NDArray
 
 from aspenpy.expr import draws
+from aspenpy.expr.accuracy import EXACT, NEAR, ROUGH, WHOLE, Elements, as_float, grade_of, near_step
 from aspenpy.expr.arithmetic import DomainError, plus, shown
 from aspenpy.expr.failures import MOST_PASSES, EvaluationError
 from aspenpy.expr.functions import FUNCTIONS
@@ -30,21 +32,15 @@ LANES_AT_ONCE = 1 << 16
 """Passes computed together: a few megabytes of arrays for a body of some dozen nodes."""
 
 MOST_REDONE = 500_000
-"""Operations in passes that are computed again by the exact rules, each pass five more: two seconds of work, of
-fractions with hundreds of digits as well."""
+"""Limit of the operations in passes that are computed again exactly, plus five a pass: two seconds of work, even with
+fractions of hundreds of digits."""
 
 MOST_HELD = 1 << 25
-"""Values that lanes of loops within loops hold at once: 256 MiB."""
-
-NEAR = 1e-13
-"""Relative distance from a step within which rounding may have chosen the side."""
-
-WHOLE, EXACT, ROUNDED, ROUGH = 3, 2, 1, 0
-"""How a float64 stands to the true value: a whole number; equal; the nearest float; off by some roundings."""
+"""Limit of the values held at once by nested loops: 256 MiB."""
 
 
 class Evaluation(Protocol):
-    """Who asks for a sum: what is known outside of its loops, and the exact rules for single passes."""
+    """The exact evaluation that needs a sum: values outside of the loop, and the exact rules for single passes."""
 
     known: dict[Expr, Any]
     begun: set[Expr]
@@ -92,7 +88,8 @@ def _spend(run: Evaluation, passes: int) -> None:
 
 
 class Lanes:
-    """The body of one sum for many passes at once; within another sum, `parent` and the parent's lane of each."""
+    """The body of one sum for many passes at once; within another sum, `parent` is that sum's and `parent_lane` the
+    lane of each pass in it."""
 
     def __init__(
         self, run: Evaluation, total: Expr, numbers: Array, parent: Lanes | None, parent_lane: Array | None
@@ -112,14 +109,14 @@ class Lanes:
         body = self.total.args[2]
         self.compute([body])
         try:
-            found = numpy.asarray(self.known[body], dtype=numpy.float64)
+            computed = numpy.asarray(self.known[body], dtype=numpy.float64)
         except OverflowError:  # the same large number for all passes, which is added up exactly
-            found = numpy.asarray(numpy.nan)
-        values = numpy.broadcast_to(found, (self.size,))
+            computed = numpy.asarray(numpy.nan)
+        values = numpy.broadcast_to(computed, (self.size,))
         return values, self.doubts | numpy.isnan(values)
 
     def compute(self, roots: list[Expr]) -> None:
-        """Makes the roots known, both branches of every condition."""
+        """Computes the roots, with both branches of every condition."""
         seen = {root for root in roots if root not in self.known}
         waiting = list(seen)
         while waiting:
@@ -143,7 +140,7 @@ class Lanes:
             if failed.any():
                 value = numpy.where(failed, numpy.nan, value)
         self.known[node] = value
-        self.grade.setdefault(node, _grade(node, [self.grade[arg] for arg in node.args if arg in self.grade]))
+        self.grade.setdefault(node, grade_of(node, [self.grade[arg] for arg in node.args if arg in self.grade]))
 
     def _from_outside(self, node: Expr) -> tuple[Any, int]:
         """A value that is the same in all lanes, or the parent's value for each."""
@@ -159,7 +156,7 @@ class Lanes:
             self.run.begun = begun
             return numpy.nan, ROUGH
         value = self.run.known[node]
-        return (value, WHOLE) if node.kind == "stream" else _as_float(value)
+        return (value, WHOLE) if node.kind == "stream" else as_float(value)
 
     def operands(self, node: Expr) -> list[Any]:
         return [self.known[arg] for arg in node.args]
@@ -172,62 +169,7 @@ class Lanes:
         return numpy.full(self.size, numpy.nan)
 
 
-class Elements:
-    """The elements of an array or table, along the first axes; `by_lane` has the lanes along the last one."""
-
-    def __init__(self, rows: Array, by_lane: bool) -> None:
-        self.rows, self.by_lane = rows, by_lane
-
-
-def _as_float(value: Any) -> tuple[Any, int]:
-    """A value as NumPy takes it, with its grade; nan where it is no float."""
-    if type(value) is bool:
-        return value, WHOLE
-    if type(value) is tuple:
-        elements = [_as_float(element) for element in value]
-        try:
-            rows = [element.rows if isinstance(element, Elements) else element for element, _ in elements]
-            return Elements(numpy.array(rows), by_lane=False), min([WHOLE, *[grade for _, grade in elements]])
-        except ValueError:  # rows of different lengths
-            return numpy.nan, ROUGH
-    try:
-        approximate = float(value)
-    except OverflowError:
-        return numpy.nan, ROUGH
-    if type(value) is int:
-        return float(value), WHOLE if abs(value) <= 2**53 else ROUNDED
-    return approximate, EXACT if type(value) is float or Fraction(approximate) == value else ROUNDED
-
-
-def _grade(node: Expr, grades: list[int]) -> int:
-    """Whole numbers stay so; one operation on exact operands is rounded once."""
-    lowest = min(grades, default=ROUGH)
-    if node.kind in ("compare", "junction", "stream") or (node.traits & INTEGER and lowest == WHOLE):
-        return WHOLE
-    if node.kind in ("neg", "if_else", "checked", "index") or node.payload in ("max", "min", "abs"):
-        return lowest
-    if node.payload in ("floor", "ceil", "round"):
-        return WHOLE
-    if node.kind in ("add", "mul", "div") and len(node.args) == 2:
-        return ROUNDED if lowest >= EXACT else ROUGH
-    return ROUGH
-
-
 # -- rules -----------------------------------------------------------------------------------------
-
-
-def _add(lanes: Lanes, node: Expr) -> Any:
-    first, *rest = lanes.operands(node)
-    for term in rest:
-        first = first + term
-    return first
-
-
-def _mul(lanes: Lanes, node: Expr) -> Any:
-    first, *rest = lanes.operands(node)
-    for factor in rest:
-        first = first * factor
-    return first
 
 
 def _power(lanes: Lanes, node: Expr) -> Any:
@@ -243,9 +185,9 @@ def _apply(lanes: Lanes, node: Expr) -> Any:
     if node.payload == "lookup":
         return _lookup(lanes, operands)
     if node.payload in ("floor", "ceil", "round") and lanes.grade[node.args[0]] == ROUGH:
-        lanes.doubt(_near_step(2 * operands[0] if node.payload == "round" else operands[0]))
+        lanes.doubt(near_step(2 * operands[0] if node.payload == "round" else operands[0]))
     if node.payload == "mod" and min(lanes.grade[arg] for arg in node.args) < EXACT:
-        lanes.doubt(_near_step(operands[0] / operands[1]))
+        lanes.doubt(near_step(operands[0] / operands[1]))
     return row.numpy(numpy, *operands)
 
 
@@ -266,7 +208,7 @@ def _points(value: Any) -> bool:
 
 
 def _array(lanes: Lanes, node: Expr) -> Any:
-    """An array with elements that change from pass to pass; a table of such is left to the exact rules."""
+    """An array whose elements change from pass to pass; a table of those is left to the exact rules."""
     rows = lanes.operands(node)
     if any(isinstance(row, Elements) for row in rows):
         return lanes.unknown()
@@ -284,7 +226,7 @@ def _index(lanes: Lanes, node: Expr) -> Any:
     inside = numpy.ones(lanes.size, dtype=bool)
     for arg, position, length in zip(node.args[1:], positions, lengths, strict=True):
         if lanes.grade[arg] == ROUGH:
-            lanes.doubt(_near_step(position))
+            lanes.doubt(near_step(position))
         place = numpy.trunc(position)
         within = (place >= 0) & (place < length)
         inside &= within
@@ -292,11 +234,6 @@ def _index(lanes: Lanes, node: Expr) -> Any:
     if array.by_lane:
         places.append(numpy.arange(lanes.size))
     return numpy.where(inside, array.rows[tuple(places)], numpy.nan)
-
-
-def _near_step(value: Any) -> Any:
-    """Where rounding may have carried the value over a whole number."""
-    return abs(value - numpy.rint(value)) <= NEAR * numpy.maximum(1.0, abs(value))
 
 
 def _compare(lanes: Lanes, node: Expr) -> Any:
@@ -308,7 +245,7 @@ def _compare(lanes: Lanes, node: Expr) -> Any:
 
 
 def _condition(lanes: Lanes, value: Any) -> Any:
-    """A condition from outside the loop that failed there is in doubt in every pass."""
+    """The condition; one from outside the loop that has no value makes every lane doubtful."""
     if isinstance(value, float):
         lanes.doubt(True)
         return False
@@ -336,16 +273,14 @@ def _stream(lanes: Lanes, node: Expr) -> Any:
     return draws.stream_hash([_part(lanes, arg) for arg in node.args])
 
 
-def _part(lanes: Lanes, arg: Expr) -> Array:
+def _part(lanes: Lanes, arg: Expr) -> Any:
     part = lanes.known[arg]
     if isinstance(part, numpy.ndarray) and part.dtype == numpy.uint64:
         return part
     if type(part) is int:
         return numpy.full(lanes.size, part & draws.MASK, dtype=numpy.uint64)
-    part = numpy.broadcast_to(part, (lanes.size,))
-    usable = (numpy.rint(part) == part) & (abs(part) < 2.0**53)
+    numbers, usable = draws.array_part(numpy, numpy.broadcast_to(part, (lanes.size,)))
     lanes.doubt(~usable)
-    numbers: Array = numpy.where(usable, part, 0.0).astype(numpy.int64).view(numpy.uint64)
     return numbers
 
 
@@ -378,10 +313,10 @@ def _cdf(lanes: Lanes, random_bits: Any, cumulative: Any) -> Any:
 
 
 def _sum(lanes: Lanes, node: Expr) -> Any:
-    """A loop within the loop: all its passes in all lanes one after the other, a stretch of them at once."""
+    """A loop within the loop: the passes of all lanes in sequence, `LANES_AT_ONCE` at a time."""
     counts = numpy.broadcast_to(lanes.known[node.args[1]], (lanes.size,))
     if lanes.grade[node.args[1]] == ROUGH:
-        lanes.doubt(_near_step(counts))
+        lanes.doubt(near_step(counts))
     counts = numpy.ceil(counts)
     failed = numpy.isnan(counts)
     passes = numpy.where(failed, 0, numpy.maximum(counts, 0))
@@ -407,8 +342,8 @@ _DISTRIBUTIONS: dict[str, Callable[..., Any]] = {"uniform": _uniform, "normal": 
 
 RULES: dict[str, Callable[[Lanes, Expr], Any]] = {
     "array": _array,
-    "add": _add,
-    "mul": _mul,
+    "add": lambda lanes, node: reduce(operator.add, lanes.operands(node)),
+    "mul": lambda lanes, node: reduce(operator.mul, lanes.operands(node)),
     "neg": lambda lanes, node: -lanes.known[node.args[0]],
     "div": lambda lanes, node: numpy.true_divide(*lanes.operands(node)),
     "power": _power,

@@ -1,4 +1,4 @@
-"""The laws a value may be held to: what a loop count, a quantity or a probability may not be."""
+"""Laws: bounds that loop counts, quantities, probabilities and the like must keep."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from aspenpy.record import Record
 
 
 class Law(Record):
-    """An interval: a value on a straight line obeys it between two points at which it obeys it.
+    """An interval, so that a straight line that obeys it at two points obeys it between them.
 
-    `low` is a bound that values reach, or, if `open`, stay above; None is no bound. `reason` is a template over the
-    offending value, `hint` says what to do. Every back end writes the law from `tests`.
+    `low` is the least value, excluded if `open`; None is no bound. `reason` is a template over the offending value,
+    `hint` says what to do. Every back end writes the law from `tests`.
     """
 
     reason: str
@@ -23,7 +23,7 @@ class Law(Record):
 
     @property
     def tests(self) -> tuple[tuple[str, float], ...]:
-        """The comparisons that a value stands on the left of."""
+        """The comparisons that must hold, as (operator, bound) with the value on the left."""
         below = () if self.low is None else ((">" if self.open else ">=", self.low),)
         return below if self.high is None else (*below, ("<=", self.high))
 
@@ -43,7 +43,7 @@ class Law(Record):
 
 
 PROBABILITY_SLACK = 1e-12
-"""Ten times 0.1 in floating point must not be refused as more than 1."""
+"""Tolerance for rounding: ten times 0.1 in floating point is accepted as 1."""
 
 LAWS: dict[str, Law] = {
     "count": Law("a loop cannot run {} times: the count must not be negative"),

@@ -1,4 +1,4 @@
-"""The leaves of the expression graph and the nodes that only hold others, and what is known of a node as it stands."""
+"""The leaves of the expression graph, arrays and streams, and predicates on single nodes."""
 
 from __future__ import annotations
 
@@ -36,12 +36,13 @@ FROM_ZERO = "from zero"
 
 
 def symbol(name: str, owner: str = "") -> Expr:
-    """A free name; `owner` tells two of the same name apart."""
+    """A free name; `owner` distinguishes symbols of the same name."""
     return shared("symbol", (), (name, owner), TOTAL | (NONNEGATIVE if owner == FROM_ZERO else 0))
 
 
 def counter(name: str, owner: str = "") -> Expr:
-    """A new loop counter, 0, 1, 2, ...: never the same as another, whatever their names and processes."""
+    """A new loop counter, 0, 1, 2, ...: different from all others, also those of the same name and of other
+    processes."""
     return shared("symbol", (), (name, owner, int.from_bytes(os.urandom(8))), traits.ALL)
 
 
@@ -55,7 +56,7 @@ def array(elements: Sequence[Expr | Number]) -> Expr:
 
 
 def failure(payload: Any) -> Expr:
-    """A node whose value nobody may ask for; the payload comes back in the `EvaluationError`."""
+    """A node without value; evaluating it raises an `EvaluationError` with the payload."""
     return shared("failure", (), payload, 0)
 
 
@@ -75,12 +76,12 @@ MINUS_ONE = number(-1)
 
 
 def is_exact(expr: Expr) -> bool:
-    """Whether the node is a constant that is no float."""
+    """Whether the node is an exact constant: an int or a Fraction."""
     return expr.kind == "number" and type(expr.payload) is not float
 
 
 def whole_number(expr: Expr) -> int | None:
-    """The value of a constant that is an int."""
+    """The value of an int constant; None for other nodes."""
     return expr.payload if expr.kind == "number" and type(expr.payload) is int else None
 
 

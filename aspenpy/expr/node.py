@@ -1,4 +1,4 @@
-"""Expr: a node of the expression graph, shared by all that mention it.
+"""Expr: a node of the expression graph, shared by all expressions that contain it.
 
 Equal structure is one object, so equality is identity and a subexpression is computed once. A node's `serial` is
 greater than those of its arguments: nodes sorted by serial are in an order of computation, and no pass recurses.
@@ -15,14 +15,15 @@ from weakref import WeakValueDictionary
 from aspenpy.expr.arithmetic import Number
 
 CONSTRUCTORS: dict[str, Callable[..., Expr]] = {}
-"""What operators build and how sums are closed: `graph` and `series` enter theirs, which stand above this module."""
+"""The constructors of operators and sums, registered by `graph` and `series`, which import this module."""
 
 TEXTS: dict[str, Callable[[Expr], str]] = {}
-"""How an expression is written, in full and as an excerpt: `printer` enters both. The package imports all three."""
+"""The functions that write an expression, in full and as an excerpt, registered by `printer`."""
 
 
 class Expr:
-    """`kind` says what it is, `args` of what, `payload` what is not an expression; see `graph` for the kinds.
+    """`kind` names the operation, `args` are its operands, `payload` is data that is no expression; `graph` lists the
+    kinds.
 
     Made by the constructors of `graph` only. Immutable; operators build expressions, `==` is identity (build a
     comparison with `graph.compare`).
@@ -102,7 +103,7 @@ _KEYS: dict[str, Callable[[Any], Any]] = {
     "number": lambda value: (type(value), value.hex() if type(value) is float else value),
     "failure": lambda payload: id(payload),
 }
-"""What tells payloads apart where `==` does not: 1 and 1.0, 0.0 and -0.0, two failures of the same words."""
+"""Keys for payloads that `==` does not distinguish: 1 and 1.0, 0.0 and -0.0, two failures with equal messages."""
 
 
 def shared(kind: str, args: tuple[Expr, ...], payload: Any, traits: int) -> Expr:
@@ -134,7 +135,7 @@ def from_tape(tape: Iterable[tuple[str, tuple[int, ...], Any, int]]) -> Expr:
 
 
 def topological(*roots: Expr, since: int = 0) -> list[Expr]:
-    """All nodes the roots are made of, each after its arguments; those with a serial below `since` are left out."""
+    """All nodes of the roots, each after its arguments, without those whose serial is below `since`."""
     seen = {root for root in roots if root.serial >= since}
     waiting = list(seen)
     while waiting:
@@ -146,25 +147,25 @@ def topological(*roots: Expr, since: int = 0) -> list[Expr]:
 
 
 def of_kind(kind: str, *roots: Expr) -> list[Expr]:
-    """The nodes of one kind that the roots are made of, in order."""
+    """The nodes of one kind in the roots, each after its arguments."""
     return [node for node in topological(*roots) if node.kind == kind]
 
 
 def dependents(*roots: Expr, on: Collection[Expr]) -> list[Expr]:
-    """The nodes of the roots that depend on some others, and those themselves, each after its arguments."""
-    found = dict.fromkeys(on)
+    """The nodes `on`, and the nodes of the roots that depend on them, each after its arguments."""
+    nodes = dict.fromkeys(on)
     for node in topological(*roots, since=min([cause.serial for cause in on], default=0)):
-        if node not in found and not found.keys().isdisjoint(node.args):
-            found[node] = None
-    return list(found)
+        if node not in nodes and not nodes.keys().isdisjoint(node.args):
+            nodes[node] = None
+    return list(nodes)
 
 
-Found = TypeVar("Found")
+Result = TypeVar("Result")
 
 
-def folded(rule: Callable[[Expr, Mapping[Expr, Found]], Found], *roots: Expr) -> dict[Expr, Found]:
-    """What a rule says of each node of the roots, which it is given with what it said of those before."""
-    found: dict[Expr, Found] = {}
+def folded(rule: Callable[[Expr, Mapping[Expr, Result]], Result], *roots: Expr) -> dict[Expr, Result]:
+    """The result of `rule(node, results so far)` for each node of the roots, arguments first."""
+    results: dict[Expr, Result] = {}
     for node in topological(*roots):
-        found[node] = rule(node, found)
-    return found
+        results[node] = rule(node, results)
+    return results

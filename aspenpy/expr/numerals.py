@@ -1,6 +1,7 @@
-"""Numbers as text, exactly: a decimal where it is finite and short, else a quotient.
+"""Numbers as text, exactly: a short finite decimal if there is one, else a quotient.
 
-Each function takes a number that is not negative; a flag says whether the text stands on its own as a factor.
+Each function takes a number that is not negative; the flag says whether the text is a single factor, which needs no
+parentheses.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ _PLAIN_ABOVE, _PLAIN_BELOW = -4, 15
 
 
 def decimal(value: int | Fraction) -> tuple[int, int] | None:
-    """(digits, exponent) with value = digits * 10^exponent, digits not divisible by 10; None if there is no such."""
+    """(digits, exponent) with value = digits * 10^exponent, digits not divisible by 10; None if the decimal is not
+    finite."""
     bottom = value.denominator
     twos = (bottom & -bottom).bit_length() - 1
     fives, rest = 0, bottom >> twos
@@ -39,7 +41,7 @@ def _mantissa(digits: int, exponent: int) -> tuple[str, int]:
 
 
 def _plain(digits: int, exponent: int) -> str | None:
-    """Without an exponent, if that is readable."""
+    """Without an exponent, if the number is neither too small nor too large for that."""
     text = str(digits)
     if not _PLAIN_ABOVE <= exponent + len(text) - 1 <= _PLAIN_BELOW:
         return None
@@ -53,10 +55,10 @@ def _written(value: Number, scientific: str, quotient: str) -> tuple[str, bool]:
     if isinstance(value, float):
         mantissa, _, power = repr(value).partition("e")
         return scientific.format(mantissa, int(power)) if power else mantissa, True
-    found = decimal(value)
-    if found is None or (len(str(found[0])) > MOST_DIGITS and value.denominator != 1):
+    parts = decimal(value)
+    if parts is None or (len(str(parts[0])) > MOST_DIGITS and value.denominator != 1):
         return quotient.format(value.numerator, value.denominator), False
-    digits, exponent = found
+    digits, exponent = parts
     plain = _plain(digits, exponent)
     if plain is None and (exponent < 0 or exponent >= 6):
         return scientific.format(*_mantissa(digits, exponent)), True
@@ -73,5 +75,6 @@ def latex_numeral(value: Number) -> tuple[str, bool]:
 
 
 def float_numeral(value: Number) -> str:
-    """The nearest double, written so that C and Python read the same one; raises OverflowError beyond the largest."""
+    """The nearest double, with as many digits as C and Python need to read it back exactly; raises OverflowError beyond
+    the largest."""
     return repr(float(value))

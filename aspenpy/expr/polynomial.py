@@ -159,17 +159,13 @@ def term(expr: Expr, *, all_positive: bool = False) -> Term:
 
 def certainly_at_most(first: Expr, second: Expr) -> bool:
     """Whether the first is no larger for all atoms of at least 1: the second is a multiple of it."""
-    return _at_least_one(*(term(expr, all_positive=True) for expr in (second, first)))
+    under, over = (term(expr, all_positive=True) for expr in (first, second))
+    if not under.coefficient or not over.coefficient:
+        return not under.coefficient
+    multiple = all(exponent > 0 for _, exponent in over.powers.over(under.powers))
+    return multiple and abs(over.coefficient) >= abs(under.coefficient)
 
 
 def certainly_shorter(first: Expr, second: Expr) -> bool:
-    """Whether the second is a multiple of the first, and another one, for atoms of at least 1."""
-    over, under = (term(expr, all_positive=True) for expr in (second, first))
-    return over != under and _at_least_one(over, under)
-
-
-def _at_least_one(over: Term, under: Term) -> bool:
-    if not under.coefficient or not over.coefficient:
-        return not under.coefficient
-    ratio = over.powers.over(under.powers)
-    return abs(over.coefficient) >= abs(under.coefficient) and all(exponent > 0 for _, exponent in ratio)
+    """As `certainly_at_most`, for two that are not the same."""
+    return term(first, all_positive=True) != term(second, all_positive=True) and certainly_at_most(first, second)

@@ -1,7 +1,7 @@
 """Precedence: how tightly each operator binds, for every printer of expressions.
 
-One table serves the text of the language, LaTeX, C and JavaScript: a printer asks whether an operand
-needs parentheses and never decides it again.
+One table serves the text of the language, LaTeX, C and JavaScript: it decides for all printers whether an operand needs
+parentheses.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 Aspen text and LaTeX are here; C and Python, which need statements around expressions, bring their own tables.
 
-A node becomes pieces, strings and nodes that have yet to become pieces, on a stack: nothing recurses, and the work is
-that of the text's length.
+A node becomes pieces, which are strings or further nodes, on a stack: there is no recursion, and the cost is linear in
+the length of the text.
 """
 
 from __future__ import annotations
@@ -21,12 +21,16 @@ from aspenpy.expr.numerals import aspen_numeral, latex_numeral
 from aspenpy.record import Record
 
 MOST_NODES = 1_000_000
-"""Nodes of the written-out tree, in which what is shared stands as often as it is used."""
+"""Limit of the nodes of the written tree, in which shared nodes count as often as they are used."""
 
 JUNCTION, COMPARISON, SUM, PRODUCT, SIGN, POWER, ATOM = range(7)
-"""How tightly a text binds, loosest first. A piece asks for the least that may stand there without parentheses."""
+"""How tightly a text binds, loosest first. A piece that is a node gives the least binding that needs no parentheses
+there."""
 
 Pieces = list["str | tuple[Expr, int]"]
+
+Rule = Callable[["Expr", "Dialect"], tuple[int, Pieces]]
+"""The precedence of a node's text, and its pieces."""
 
 
 class TooLarge(ValueError):
@@ -34,8 +38,8 @@ class TooLarge(ValueError):
 
 
 class Dialect(Record):
-    """`numeral` gives the text of a number that is not negative, with its precedence. `rules` are the kinds that
-    this dialect writes in its own way, each giving the precedence of its pieces."""
+    """`numeral` gives text and precedence of a non-negative number. `rules` has the kinds that the dialect writes in
+    its own way; a rule gives the precedence of the result and its pieces."""
 
     name: str
     numeral: Callable[[Number], tuple[str, int]]
@@ -46,14 +50,14 @@ class Dialect(Record):
     comparisons: Mapping[str, str] = {}
     junctions: Mapping[str, str] = {}
     constants: tuple[str, str] = ("false", "true")
-    rules: Mapping[str, Callable[[Expr, Dialect], tuple[int, Pieces]]] = {}
+    rules: Mapping[str, Rule] = {}
 
 
 # -- names -----------------------------------------------------------------------------------------
 
 
 def display_names(*exprs: Expr) -> dict[Expr, str]:
-    """A name for each symbol: its own where that tells it apart, else `owner:name`, else with a number behind."""
+    """A unique name for each symbol: its own if no other has it, else `owner:name`, else one with a number appended."""
     symbols = of_kind("symbol", *exprs)
     uses = Counter(symbol.payload[0] for symbol in symbols)
     taken: set[str] = set()
@@ -83,7 +87,7 @@ def _boolean(node: Expr, dialect: Dialect) -> tuple[int, Pieces]:
 
 
 def _add(node: Expr, dialect: Dialect) -> tuple[int, Pieces]:
-    """What is subtracted is written with a minus between the terms."""
+    """Negative terms are written with a minus between the terms."""
     pieces: Pieces = [(node.args[0], SUM)]
     for term in node.args[1:]:
         if term.kind == "neg":
@@ -123,7 +127,7 @@ def _compare(node: Expr, dialect: Dialect) -> tuple[int, Pieces]:
 
 
 def _junction(node: Expr, dialect: Dialect) -> tuple[int, Pieces]:
-    """`a and b or c` means one thing in Aspen and another in C: where the words differ, parentheses say which."""
+    """Parentheses where `and` and `or` meet: languages differ in which binds tighter."""
     first, second = node.args
     sign = dialect.junctions.get(node.payload, node.payload)
     same = first.kind == "junction" and first.payload == node.payload
@@ -146,16 +150,16 @@ def called(template: str, args: tuple[Expr, ...]) -> Pieces:
     return pieces
 
 
+def _called(template: str) -> Rule:
+    return lambda node, dialect: (ATOM, called(template, node.args))
+
+
 def _apply(node: Expr, dialect: Dialect) -> tuple[int, Pieces]:
     return ATOM, called(dialect.template(FUNCTIONS[node.payload]), node.args)
 
 
 def _draw(node: Expr, dialect: Dialect) -> tuple[int, Pieces]:
     return ATOM, called(dialect.template(FUNCTIONS[node.payload]), node.args[1:])
-
-
-def _array(node: Expr, dialect: Dialect) -> tuple[int, Pieces]:
-    return ATOM, called("{{{joined}}}", node.args)
 
 
 def _index(node: Expr, dialect: Dialect) -> tuple[int, Pieces]:
@@ -165,23 +169,7 @@ def _index(node: Expr, dialect: Dialect) -> tuple[int, Pieces]:
     return ATOM, pieces
 
 
-def _if_else(node: Expr, dialect: Dialect) -> tuple[int, Pieces]:
-    return ATOM, called("if({joined})", node.args)
-
-
-def _sum(node: Expr, dialect: Dialect) -> tuple[int, Pieces]:
-    return ATOM, called("sum({joined})", node.args)
-
-
-def _failure(node: Expr, dialect: Dialect) -> tuple[int, Pieces]:
-    return ATOM, ["undefined"]
-
-
-def _stream(node: Expr, dialect: Dialect) -> tuple[int, Pieces]:
-    return ATOM, called("stream({joined})", node.args)
-
-
-RULES: dict[str, Callable[[Expr, Dialect], tuple[int, Pieces]]] = {
+RULES: dict[str, Rule] = {
     "number": _number,
     "boolean": _boolean,
     "add": _add,
@@ -193,12 +181,12 @@ RULES: dict[str, Callable[[Expr, Dialect], tuple[int, Pieces]]] = {
     "junction": _junction,
     "apply": _apply,
     "draw": _draw,
-    "array": _array,
+    "array": _called("{{{joined}}}"),
     "index": _index,
-    "if_else": _if_else,
-    "sum": _sum,
-    "failure": _failure,
-    "stream": _stream,
+    "if_else": _called("if({joined})"),
+    "sum": _called("sum({joined})"),
+    "failure": _called("undefined"),
+    "stream": _called("stream({joined})"),
 }
 
 
@@ -212,10 +200,6 @@ def _latex_symbol(name: str) -> str:
     return r"\mathrm{" + name.replace("_", r"\_").replace(":", "{:}") + "}"
 
 
-def _latex_div(node: Expr, dialect: Dialect) -> tuple[int, Pieces]:
-    return ATOM, called(r"\frac{{{0}}}{{{1}}}", node.args)
-
-
 def _latex_power(node: Expr, dialect: Dialect) -> tuple[int, Pieces]:
     base, exponent = node.args
     fraction = base.kind == "div" or (base.kind == "number" and "frac" in latex_numeral(abs(base.payload))[0])
@@ -226,10 +210,6 @@ def _latex_power(node: Expr, dialect: Dialect) -> tuple[int, Pieces]:
 def _latex_index(node: Expr, dialect: Dialect) -> tuple[int, Pieces]:
     positions = called("{joined}", node.args[1:])
     return ATOM, ["{", (node.args[0], ATOM), "}_{", *positions, "}"]
-
-
-def _latex_array(node: Expr, dialect: Dialect) -> tuple[int, Pieces]:
-    return ATOM, called(r"\left\{{{joined}\right\}}", node.args)
 
 
 def _latex_if_else(node: Expr, dialect: Dialect) -> tuple[int, Pieces]:
@@ -265,19 +245,19 @@ LATEX = Dialect(
     junctions={"and": r"\land", "or": r"\lor"},
     constants=(r"\mathrm{false}", r"\mathrm{true}"),
     rules={
-        "div": _latex_div,
+        "div": _called(r"\frac{{{0}}}{{{1}}}"),
         "power": _latex_power,
         "index": _latex_index,
-        "array": _latex_array,
+        "array": _called(r"\left\{{{joined}\right\}}"),
         "if_else": _latex_if_else,
         "sum": _latex_sum,
-        "failure": lambda node, dialect: (ATOM, [r"\mathrm{undefined}"]),
+        "failure": _called(r"\mathrm{{undefined}}"),
     },
 )
 
 
 def _graded(numeral: tuple[str, bool]) -> tuple[str, int]:
-    """A numeral is an atom, or a quotient or product of two."""
+    """A numeral with its precedence: a quotient or a product of two numbers binds less than one number."""
     text, simple = numeral
     return text, ATOM if simple else PRODUCT
 
@@ -320,7 +300,8 @@ def _text(expr: Expr, dialect: Dialect) -> str:
 
 
 def to_text(expr: Expr) -> str:
-    """Aspen text; what Aspen has no words for, as `if(condition, a, b)` and `sum(i, count, body)`.
+    """Aspen text; conditions and sums, which Aspen has no expressions for, as `if(condition, a, b)` and `sum(i, count,
+    body)`.
 
     May raise `TooLarge`.
     """

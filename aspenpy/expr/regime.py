@@ -1,4 +1,4 @@
-"""The regime that some values lie in: an expression without its decisions, as a polynomial where it is one."""
+"""The regime around some values: an expression with its decisions taken, as a polynomial where it is one."""
 
 from __future__ import annotations
 

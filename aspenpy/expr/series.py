@@ -39,12 +39,12 @@ HIGHEST_DEGREE = 8
 MOST_TERMS = 64
 
 MOST_INSIDE = 600
-"""Nodes of a body that depend on the counter; of a longer one no closed form is sought. Of 60 loops, each as long as
-the counter of the one around it, reading the sums takes 1.5 s with 400, 2.7 s with 600, 6.7 s with 800 and 9.4 s with
-1000; an answer or a refusal is to take 5 s."""
+"""Nodes of a body that depend on the counter; for a longer one no closed form is tried. Of 60 loops, each as long as
+the counter of the one around it, closing the sums takes 1.5 s with 400, 2.7 s with 600, 6.7 s with 800 and 9.4 s with
+1000; the limit for any answer or error is 5 s."""
 
 _KEEPING_SIGNS = (None, "max", "min", "ceil", "floor", "round", "sqrt")
-"""Functions (None for arithmetic) that make nothing negative of what is not."""
+"""Functions (None for arithmetic) that are not negative for arguments that are not negative."""
 
 _CONSTANT, _COUNTER = Power(0), Power(1)
 
@@ -71,7 +71,7 @@ class Form(NamedTuple):
 
 
 def _form(terms: dict[Power, Expr], *parts: Form) -> Form:
-    """With the guards of its parts."""
+    """A form with these terms and the guards of its parts."""
     return Form(Polynomial(terms), _guards(parts))
 
 
@@ -94,7 +94,7 @@ CONSTRUCTORS["sum"] = closed_sum
 
 
 class _Split:
-    """One sum, taken apart: `inside` are the nodes that depend on the counter, in order."""
+    """One sum and the sums that it is split into; `inside` are the nodes that depend on the counter, in order."""
 
     def __init__(self, counter: Expr, count: Expr, passes: Expr, inside: list[Expr]) -> None:
         self.counter, self.count, self.passes, self.inside = counter, count, passes, inside
@@ -103,7 +103,8 @@ class _Split:
             self.forms[node] = self._form(node)
 
     def total(self, body: Expr) -> Expr:
-        """The sum of body over all passes: from above, which sums are needed; from below, what they are."""
+        """The sum of the body over all passes. The first loop collects the sums that are needed, the second computes
+        them."""
         needed = {body}
         for node in reversed(self.inside):
             if node in needed and self._taken_apart(node):
@@ -115,7 +116,8 @@ class _Split:
         return sums[body]
 
     def _taken_apart(self, node: Expr) -> bool:
-        """Factors come out first, as one would write it by hand; then what has no form falls into its parts."""
+        """Whether the node's sum is made of sums of its parts: to take out factors, or because it has no form as a
+        whole."""
         return bool(_parts(node, self.forms)) and (node.kind in ("neg", "mul", "div") or self.forms[node] is None)
 
     def _summed(self, node: Expr) -> Expr:
@@ -157,12 +159,11 @@ class _Split:
         return total
 
     def _last(self, start: Expr, step: Expr) -> Expr:
-        """A straight line on the last pass."""
+        """The value of a straight line in the last pass."""
         return graph.add(start, graph.mul(step, graph.sub(self.passes, 1)))
 
     def _from_zero(self, node: Expr) -> Expr:
-        """A condition under which no pass makes the node negative, whatever its size; where it does not hold, some
-        pass may."""
+        """A sufficient condition for the node not to be negative in any pass."""
         if node.traits & NONNEGATIVE:
             return graph.TRUE
         if node not in self.forms:
@@ -214,7 +215,7 @@ class _Split:
 
 
 def _parts(node: Expr, inside: dict[Expr, Form | None]) -> list[Expr]:
-    """The arguments whose sums make up the node's sum; none for a node that is summed as it stands."""
+    """The arguments whose sums make up the node's sum; none for a node that is summed as a whole."""
     if node.kind == "add":
         return [arg for arg in node.args if arg not in inside or inside[arg] is not None or _parts(arg, inside)]
     if node.kind == "neg":
@@ -237,7 +238,7 @@ def _guards(operands: Iterable[Form]) -> tuple[Guard, ...]:
 
 
 def _arithmetic(node: Expr, operands: list[Form]) -> Form | None:
-    """Divisors are constants or c * r^i, without powers of the counter."""
+    """Sums, products and quotients; a divisor may be c * r^i, without powers of the counter."""
     if node.kind == "div" and any(power.k for power in operands[1].polynomial.terms):
         return None
     polynomial = combined(node.kind, [operand.polynomial for operand in operands], MOST_TERMS)
@@ -261,7 +262,7 @@ def _raised(node: Expr, operands: list[Form]) -> Form | None:
 
 
 def _whole_power(base: Form, times: int) -> Form | None:
-    """Of a straight line by the binomial theorem, which keeps the powers of its coefficients together."""
+    """A straight line is raised by the binomial theorem, which writes powers of its coefficients as powers."""
     line = base.line()
     if line is None:
         polynomial = product([base.polynomial] * times, MOST_TERMS)
@@ -275,7 +276,7 @@ def _whole_power(base: Form, times: int) -> Form | None:
 
 
 def _applied(node: Expr, operands: list[Form]) -> Form | None:
-    """ceil and floor let whole numbers through: ceil(x + i) = ceil(x) + i; exp makes a line a geometric term."""
+    """Whole terms are taken out of ceil and floor: ceil(x + i) = ceil(x) + i; exp makes a line a geometric term."""
     operand = operands[0]
     if node.payload == "exp":
         line = operand.line()
@@ -324,7 +325,8 @@ _FORMS: dict[str, Callable[[Expr, list[Form]], Form | None]] = {
 
 
 def power_sum(k: int, passes: Expr) -> Expr:
-    """0^k + 1^k + ... + (passes - 1)^k by Faulhaber's formula, written so that whole numbers stay whole."""
+    """0^k + 1^k + ... + (passes - 1)^k by Faulhaber's formula, with divisions last, so that whole numbers stay
+    whole."""
     if k == 0:
         return passes
     before = graph.sub(passes, 1)

@@ -17,7 +17,7 @@ from aspenpy.expr.node import Expr, topological
 from aspenpy.expr.printer import display_names
 
 MOST_EVALUATED = 200
-"""Nodes up to which SymPy may sort and collect sums, products and powers; beyond, they stay as they are written."""
+"""Nodes up to which SymPy may sort and collect sums, products and powers; larger ones stay as they are written."""
 
 _COMPARISONS: dict[str, Any] = {
     "==": sympy.Eq,
@@ -33,20 +33,20 @@ _KEPT: dict[str, Any] = {
     name: sympy.Function(name)
     for name in ("element", "lookup", "uniform", "normal", "cdf", "stream", *FUNCTIONS_WITHOUT_SYMPY)
 }
-"""What SymPy has no notion of, as functions it knows nothing about."""
+"""Kinds that SymPy does not have, as undefined functions."""
 
 
 class NotInSympy(ValueError):
-    """SymPy has no form for something in the expression, or the graph none for something of SymPy's."""
+    """Part of the expression cannot be converted to SymPy, or from it."""
 
 
 # -- to SymPy --------------------------------------------------------------------------------------
 
 
 def to_sympy(expr: Expr, names: Mapping[Expr, str] | None = None) -> Any:
-    """The expression with plain `sympy.Symbol`s, called by their display names unless `names` says otherwise.
+    """The expression with plain `sympy.Symbol`s, with their display names unless `names` has others.
 
-    `max`, `min`, `ceil`, `floor`, conditions and sums stay as they are. A checked value is shown without its law.
+    `max`, `min`, `ceil`, `floor`, conditions and sums stay as they are. Checked values lose their check.
     """
     symbols = display_names(expr) | dict(names or {})
     order = topological(expr)
@@ -75,7 +75,7 @@ def _div(node: Expr, args: list[Any], evaluated: bool) -> Any:
 
 
 def _power(node: Expr, args: list[Any], evaluated: bool) -> Any:
-    """Unevaluated for constants: 9^9^9 may not become a number here either, nor 0^-1 an infinity."""
+    """Powers of constants stay unevaluated: 9^9^9 must not be computed, nor 0^-1 become an infinity."""
     return sympy.Pow(*args, evaluate=evaluated and not args[0].is_number)
 
 
@@ -105,7 +105,7 @@ def _constant(expr: Expr) -> Any:
 
 
 UNDEFINED = sympy.Symbol("undefined")
-"""Where a formula has no value. A symbol, since `sympy.nan` would swallow the conditions it stands under."""
+"""Stands for a missing value: a symbol, since `sympy.nan` would absorb the conditions around it."""
 
 
 def _failure(node: Expr, args: list[Any], evaluated: bool) -> Any:
@@ -135,7 +135,7 @@ TO_SYMPY: dict[str, Callable[[Expr, list[Any], bool], Any]] = {
 
 
 class _Printer(StrPrinter):  # type: ignore[misc]  # SymPy has no types
-    """SymPy's own text of an expression, each part of which is written once however often it occurs."""
+    """SymPy's printer with a cache, so that a repeated part is written once."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -159,7 +159,8 @@ def sympy_text(expr: Expr) -> str:
 
 
 def from_sympy(sympy_expr: Any, symbols: Mapping[str, Expr]) -> Expr:
-    """The expression of the graph, its symbols looked up by name; raises `NotInSympy` for what the graph lacks."""
+    """The expression of the graph, its symbols looked up by name; raises `NotInSympy` for parts that the graph does not
+    have."""
     known: dict[Any, Expr] = {}
     counters: dict[Any, Expr] = {}
     waiting = [sympy.sympify(sympy_expr)]
@@ -180,7 +181,8 @@ def from_sympy(sympy_expr: Any, symbols: Mapping[str, Expr]) -> Expr:
 
 
 def _parts(item: Any) -> list[Any]:
-    """What has to be converted before the item: arguments, what is in a Sum or Piecewise, a condition without `not`."""
+    """The parts to convert before the item: arguments, the contents of a Sum or Piecewise, a condition without its
+    `not`."""
     if isinstance(item, sympy.Sum):
         return [item.function, *[part for limits in _limits(item) for part in limits]]
     if isinstance(item, sympy.Piecewise):
@@ -191,7 +193,7 @@ def _parts(item: Any) -> list[Any]:
 
 
 def _limits(item: Any) -> list[tuple[Any, Any, Any]]:
-    """(counter, first, last) of each counter, the innermost first."""
+    """(counter, first, last) for each counter, innermost first."""
     return [tuple(limits) for limits in item.limits]
 
 
@@ -264,7 +266,7 @@ def _from_piecewise(item: Any, known: dict[Any, Expr]) -> Expr:
 
 
 def _from_sum(item: Any, known: dict[Any, Expr]) -> Expr:
-    """A sum that starts elsewhere than at 0 has its counter shifted."""
+    """A sum that does not start at 0 gets a shifted counter."""
     total = known[item.function]
     for limits in _limits(item):
         counter, first, last = (known[part] for part in limits)
@@ -320,9 +322,9 @@ _FROM_SYMPY: list[tuple[Any, Callable[[Any, dict[Any, Expr]], Expr]]] = [
 
 
 def simplify(expr: Expr, names: Mapping[Expr, str] | None = None) -> Expr:
-    """The expression as SymPy simplifies it; slow for large ones, which is why nothing does it unasked.
+    """The expression as SymPy simplifies it; slow for large ones, so only on request.
 
-    A sum without closed form is simplified around, not into: SymPy 1.14 loses `Sum(Piecewise(...))` on the way.
+    The inside of a sum without closed form is left alone: SymPy 1.14 loses `Sum(Piecewise(...))` on the way.
     """
     shown = display_names(expr) | dict(names or {})
     view = to_sympy(expr, names)
@@ -332,11 +334,11 @@ def simplify(expr: Expr, names: Mapping[Expr, str] | None = None) -> Expr:
 
 
 def _outermost_sums(view: Any) -> list[Any]:
-    """The sums in a view that are not inside another, in a fixed order."""
+    """The outermost sums of a SymPy expression, in a fixed order."""
     walk = sympy.preorder_traversal(view)
-    found: dict[Any, None] = {}
+    sums: dict[Any, None] = {}
     for part in walk:
         if isinstance(part, sympy.Sum):
-            found[part] = None
+            sums[part] = None
             walk.skip()
-    return list(found)
+    return list(sums)

@@ -1,4 +1,5 @@
-"""What is known of a node's value without computing it, as bits; each rule looks at the arguments' bits only."""
+"""Properties of a node's value that are known without computing it, as bits; each rule derives them from the arguments'
+bits."""
 
 from __future__ import annotations
 
@@ -7,7 +8,7 @@ from collections.abc import Callable
 Rule = Callable[[tuple[int, ...]], int]
 
 TOTAL = 1
-"""It cannot fail once its symbols have values (overflow set aside)."""
+"""Evaluation cannot fail once the symbols have values (overflow excepted)."""
 
 INTEGER = 2
 """It is a whole number."""
@@ -19,7 +20,7 @@ ALL = TOTAL | INTEGER | NONNEGATIVE
 
 
 def every(traits: tuple[int, ...]) -> int:
-    """What all arguments are: the rule of sums, products and the smaller of two."""
+    """The properties that all arguments have: the rule of sums, products and minima."""
     known = ALL
     for trait in traits:
         known &= trait
@@ -55,7 +56,7 @@ def positive_result(traits: tuple[int, ...]) -> int:
 
 
 def count(traits: tuple[int, ...]) -> int:
-    """How many there are: a whole number, not below 0."""
+    """A count: a whole number, not below 0."""
     return INTEGER | NONNEGATIVE
 
 
@@ -65,5 +66,5 @@ def remainder(traits: tuple[int, ...]) -> int:
 
 
 def branches(traits: tuple[int, ...]) -> int:
-    """A conditional: total when all of it is, the rest from its two branches."""
+    """A conditional is total if all of its arguments are, and otherwise has the properties of both branches."""
     return every(traits) & TOTAL | every(traits[1:]) & ~TOTAL

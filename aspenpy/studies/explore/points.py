@@ -9,9 +9,10 @@ import numpy
 
 from aspenpy.engine.arrays import Floats as Floats
 from aspenpy.expr import graph
+from aspenpy.expr.accuracy import EXACT, WHOLE
 from aspenpy.expr.evaluate import Evaluation, EvaluationError, evaluate
 from aspenpy.expr.graph import Expr
-from aspenpy.expr.lanes import EXACT, WHOLE, Lanes
+from aspenpy.expr.lanes import Lanes
 
 POINTS_AT_ONCE = 1 << 14
 """Few enough for the arrays of some dozen nodes to stay in a cache."""

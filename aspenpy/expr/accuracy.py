@@ -1,0 +1,63 @@
+"""Accuracy: how close the float64 values of a long loop are to the exact ones."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy
+
+from aspenpy.expr.node import Expr
+from aspenpy.expr.traits import INTEGER
+
+NEAR = 1e-13
+"""Relative distance from a step within which rounding may decide the side."""
+
+WHOLE, EXACT, ROUNDED, ROUGH = 3, 2, 1, 0
+"""Accuracy of a float64: an exact whole number; exact; correctly rounded; off by several roundings."""
+
+
+class Elements:
+    """The elements of an array or table along the first axes; with `by_lane`, the last axis is the lanes."""
+
+    def __init__(self, rows: Any, by_lane: bool) -> None:
+        self.rows, self.by_lane = rows, by_lane
+
+
+def as_float(value: Any) -> tuple[Any, int]:
+    """A value as NumPy takes it, with its grade; nan where it is no float."""
+    if type(value) is bool:
+        return value, WHOLE
+    if type(value) is tuple:
+        elements = [as_float(element) for element in value]
+        try:
+            rows = [element.rows if isinstance(element, Elements) else element for element, _ in elements]
+            return Elements(numpy.array(rows), by_lane=False), min([WHOLE, *[grade for _, grade in elements]])
+        except ValueError:  # rows of different lengths
+            return numpy.nan, ROUGH
+    try:
+        approximate = float(value)
+    except OverflowError:
+        return numpy.nan, ROUGH
+    if type(value) is int:
+        return float(value), WHOLE if abs(value) <= 2**53 else ROUNDED
+    return approximate, EXACT if type(value) is float or Fraction(approximate) == value else ROUNDED
+
+
+def grade_of(node: Expr, grades: list[int]) -> int:
+    """Whole numbers stay so; one operation on exact operands is rounded once."""
+    lowest = min(grades, default=ROUGH)
+    if node.kind in ("compare", "junction", "stream") or (node.traits & INTEGER and lowest == WHOLE):
+        return WHOLE
+    if node.kind in ("neg", "if_else", "checked", "index") or node.payload in ("max", "min", "abs"):
+        return lowest
+    if node.payload in ("floor", "ceil", "round"):
+        return WHOLE
+    if node.kind in ("add", "mul", "div") and len(node.args) == 2:
+        return ROUNDED if lowest >= EXACT else ROUGH
+    return ROUGH
+
+
+def near_step(value: Any) -> Any:
+    """Where rounding may have moved the value across a whole number."""
+    return abs(value - numpy.rint(value)) <= NEAR * numpy.maximum(1.0, abs(value))
