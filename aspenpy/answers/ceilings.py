@@ -48,7 +48,8 @@ def memory_ceilings(
     together = not conflicts.isdisjoint((MEMORY, MEMORY[::-1]))
     definitions = redefined(machine, settings)
     for ceiling in (_ceiling(peak) for peak in peaks if peak.resource in MEMORY and peak.of_all):
-        ceiling = ceiling.replace(peak=_peak(machine.components[ceiling.component], ceiling.count, definitions))
+        if not ceiling.traits:
+            ceiling = ceiling.replace(peak=_peak(machine.components[ceiling.component], ceiling.count, definitions))
         same = [other for other in found if together and _alike(other, ceiling)]
         if same:
             found[found.index(same[0])] = same[0].replace(resources=(*same[0].resources, *ceiling.resources))

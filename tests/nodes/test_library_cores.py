@@ -51,3 +51,19 @@ def test_an_ordered_sum_waits_for_each_addition() -> None:
     """Beside the loads of its data from memory: four cycles each, and not the half that two adders take."""
     body = "flops [1e6] as add, dp  chain [1e6] as add  loads [8e6]"
     assert cycles("xeon_gold_6148", body, 2.4) == pytest.approx(4e6, rel=1e-9)
+
+
+def test_data_of_the_other_socket_come_over_the_links() -> None:
+    """Three UPI links of 20.8 GB/s, of which 0.8 are attained."""
+    body = "execute [20] { loads [1e9] as remote }"
+    found = aspenpy.predict(application(body), aspenpy.load_machine("xeon_gold_6148")).runtime
+    assert float(found) == pytest.approx(20 / (0.8 * 3 * 20.8), rel=1e-9)
+
+
+def test_domains_of_a_socket_are_memories_of_their_own() -> None:
+    """16 of 64 cores on each of four quarters of the memory: what all attain is the same, what is spread as well."""
+    machine = aspenpy.load_machine("epyc_7742")
+    for cores in (4, 64):
+        app = application(f"execute [{cores}] {{ loads [1e9] }}")
+        one, four = (aspenpy.predict(app, machine, set={"ddr4_3200_rome_domains": n}).runtime for n in (1, 4))
+        assert float(four) == pytest.approx(float(one), rel=0.1 if cores == 4 else 1e-9)
