@@ -8,8 +8,9 @@ from aspenpy.answers.peaks import Peak, redefined, value_of
 from aspenpy.answers.scope import Setting
 from aspenpy.cost.caches.level import Level, levels_of
 from aspenpy.cost.compute import target
+from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import fail
-from aspenpy.models.machine.model import Machine
+from aspenpy.models.machine.model import Component, Machine
 from aspenpy.record import Record
 
 COMPUTE = "flops"
@@ -17,7 +18,8 @@ MEMORY = ("loads", "stores")
 
 
 class Ceiling(Record):
-    """The most flops, or bytes, a second under some traits: of one of the `count` components, and of all."""
+    """The most flops, or bytes, a second under some traits: of one of the `count` components, and of all. `peak` is
+    the data sheet's rate of all of them, where the machine states one beside what is attained."""
 
     resources: tuple[str, ...]
     traits: tuple[str, ...]
@@ -25,6 +27,7 @@ class Ceiling(Record):
     count: float
     one: float
     rate: float
+    peak: float | None = None
 
     @property
     def component(self) -> str:
@@ -36,12 +39,17 @@ def compute_ceilings(peaks: Iterable[Peak]) -> tuple[Ceiling, ...]:
     return tuple(_ceiling(peak) for peak in peaks if peak.resource == COMPUTE and peak.of_all)
 
 
-def memory_ceilings(peaks: Iterable[Peak], machine: Machine, socket: str | None) -> tuple[Ceiling, ...]:
+def memory_ceilings(
+    peaks: Iterable[Peak], machine: Machine, socket: str | None, settings: Mapping[str, Setting]
+) -> tuple[Ceiling, ...]:
     """Of memories. Loads and stores of one memory that take turns at the same rate are one ceiling."""
     found: list[Ceiling] = []
     conflicts = target(machine, socket).conflicts
     together = not conflicts.isdisjoint((MEMORY, MEMORY[::-1]))
+    definitions = redefined(machine, settings)
     for ceiling in (_ceiling(peak) for peak in peaks if peak.resource in MEMORY and peak.of_all):
+        if not ceiling.traits:
+            ceiling = ceiling.replace(peak=_peak(machine.components[ceiling.component], ceiling.count, definitions))
         same = [other for other in found if together and _alike(other, ceiling)]
         if same:
             found[found.index(same[0])] = same[0].replace(resources=(*same[0].resources, *ceiling.resources))
@@ -59,8 +67,18 @@ def cache_ceilings(machine: Machine, socket: str | None, settings: Mapping[str, 
             continue
         one, count = value_of(level.bandwidth, definitions), value_of(level.place.count, definitions)
         if one is not None and count is not None:
-            found.append(_of_cache(level, float(one), float(count)))
+            peak = _peak(level.place.component, float(count), definitions)
+            found.append(_of_cache(level, float(one), float(count)).replace(peak=peak))
     return tuple(found)
+
+
+def _peak(component: Component, count: float, definitions: Mapping[Expr, Expr]) -> float | None:
+    """The data sheet's rate of so many components that state another one as attained."""
+    stated = component.value("bandwidth")
+    if stated is None or component.value("attained_bandwidth") is None:
+        return None
+    one = value_of(stated, definitions)
+    return None if one is None else float(one) * count
 
 
 def _of_cache(level: Level, one: float, count: float) -> Ceiling:

@@ -10,6 +10,7 @@ from typing import Any
 from aspenpy.answers.scope import Setting, circular
 from aspenpy.answers.scope import Value as Real
 from aspenpy.cost.compute import Target, choose_socket, price, target
+from aspenpy.cost.operations import CLASSES
 from aspenpy.cost.prices import Offer
 from aspenpy.expr import graph
 from aspenpy.expr.definitions import CircularDefinition, reached
@@ -135,6 +136,8 @@ def _combinations(offer: Offer) -> Iterator[tuple[str, ...]]:
     for precision in precisions:
         for size in sizes:
             for chosen in combinations(others, size):
+                if sum(name in CLASSES for name in chosen) > 1:
+                    continue
                 yield tuple(name for name in names if name == precision or name in chosen)
 
 

@@ -62,7 +62,7 @@ class Roofline(Result):
     @cached_property
     def memory(self) -> tuple[Ceiling, ...]:
         """The bandwidths of memories; loads and stores that take turns at the same rate are one ceiling."""
-        return memory_ceilings(self._peaks, self.machine, self.socket)
+        return memory_ceilings(self._peaks, self.machine, self.socket, self.settings)
 
     @cached_property
     def caches(self) -> tuple[Ceiling, ...]:

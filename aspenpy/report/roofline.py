@@ -17,7 +17,7 @@ CEILING = (
     *columns("count one rate"),
 )
 FLOPS = Column("unit", get=lambda ceiling: "flop/s")
-BYTES = Column("unit", get=lambda ceiling: "B/s")
+BYTES = (Column("peak", unit="B/s"), Column("unit", get=lambda ceiling: "B/s"))
 OBJECTS = (
     *columns("application kernel"),
     Column("flops", unit="flop"),
@@ -54,8 +54,8 @@ def report(roofline: Roofline) -> Report:
         _points(roofline),
         _by_level(roofline),
         table((*CEILING, FLOPS, Column("ridges", get=ridges)), roofline.compute, "compute", media=JSON),
-        table((*CEILING, BYTES), roofline.caches, "caches", media=JSON),
-        table((*CEILING, BYTES), roofline.memory, "memory", media=JSON),
+        table((*CEILING, *BYTES), roofline.caches, "caches", media=JSON),
+        table((*CEILING, *BYTES), roofline.memory, "memory", media=JSON),
         table(OBJECTS, roofline.points, "points", media=JSON),
         _long(roofline),
     )
@@ -92,7 +92,10 @@ def _bandwidths(roofline: Roofline) -> Table:
         Column("as", get=lambda ceiling: ", ".join(ceiling.traits) or None),
         Column("of one", unit="B/s", get="one"),
         Column("of all", unit="B/s", get="rate"),
+        Column("data sheet", unit="B/s", get="peak"),
     )
+    if all(ceiling.peak is None for ceiling in roofline.bandwidths):
+        heads = heads[:-1]
     return table(heads, roofline.bandwidths, title="bandwidths", media=TEXT)
 
 

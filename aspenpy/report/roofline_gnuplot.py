@@ -12,7 +12,8 @@ from aspenpy.report.roofline_picture import COLOURS, levels, named_levels, shown
 
 OF_MEMORY = "linecolor rgb 'black' linewidth 2"
 OF_CACHES = tuple(f"linecolor rgb '#888888' linewidth 2 dashtype {dashes}" for dashes in (2, 4, 5))
-"""How the roofs of memories and of caches are drawn."""
+OF_SHEETS = "linecolor rgb 'black' linewidth 1 dashtype 3"
+"""How the roofs of memories, of caches, and of data sheets where memories attain less, are drawn."""
 
 LEVEL_MARKS = (9, 5, 11, 13, 15)  # types of filled points: triangle, square, triangle, diamond, pentagon
 
@@ -60,6 +61,8 @@ def script(roofline: Roofline, path: str) -> str:
         f"{_roof(highest, rate)} title {quoted(names)} {OF_MEMORY if rate in memories else OF_CACHES[number % 3]}"
         for number, (rate, names) in enumerate(slopes(roofline).items())
     ]
+    sheets = dict.fromkeys(memory.peak for memory in roofline.memory if memory.peak is not None)
+    curves += [f"{_roof(highest, peak)} title 'data sheet' {OF_SHEETS}" for peak in sheets]
     if points:
         curves += [
             "$points using 1:3 with points pointtype 6 linecolor rgb 'black' title 'attainable'",

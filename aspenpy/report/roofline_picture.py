@@ -115,6 +115,9 @@ def _roofs(axes: Any, roofline: Roofline, seen: Window) -> None:
         ridge = highest / memory.rate
         colour, width = ("#222222", 1.6) if memory in roofline.memory else (CACHES, 1.0)
         axes.plot([seen.left, ridge], [seen.left * memory.rate, highest], color=colour, linewidth=width)
+        if memory.peak is not None and memory in roofline.memory:  # what the data sheet says, and no times use
+            ends = [seen.left, highest / memory.peak]
+            axes.plot(ends, [seen.left * memory.peak, highest], color=colour, linewidth=0.8, linestyle=":")
     for level in found:
         start = level.rate / fastest if fastest else seen.left
         top = level.rate == highest

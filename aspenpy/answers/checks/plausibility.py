@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from aspenpy.answers.peaks import Peak, peaks
 from aspenpy.cost.caches.level import levels_of
+from aspenpy.cost.operations import CLASSES, PRECISIONS, WIDE
 from aspenpy.expr.evaluate import EvaluationError, evaluate_many
 from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import Diagnostic, distinct, warning
@@ -34,17 +35,36 @@ def _range(low: str, high: str, unit: str, below: str = "is the unit missing?") 
     return Range(Fraction(low), Fraction(high), unit, below)
 
 
+RATES = [
+    "_".join((name, *precision, *width, "rate"))
+    for name in CLASSES
+    for precision in ((), *((short,) for short in dict.fromkeys(PRECISIONS.values())))
+    for width in ((), (WIDE,))
+]
+"""The properties in which a core may state what it completes in a cycle."""
+
+DRAWN = ("attained_bandwidth", "attained_store_bandwidth", "core_bandwidth", "core_store_bandwidth")
+"""What cores draw from a level of memory, together and alone."""
+
 RANGES: Mapping[tuple[str, str], Range] = {
     ("core", "clock"): _range("1e6", "1e10", "Hz"),
     ("core", "issue"): _range("0.01", "64", "flop", "a core does some flops a cycle"),
     ("core", "simd_width"): _range("1", "4096", "", "scalar code has a width of 1"),
     ("core", "fma_gain"): _range("1", "2", "", "a core that does not fuse has a gain of 1"),
+    ("core", "outstanding"): _range("1", "1024", "", "a core waits for one miss at least"),
+    ("core", "mispredict_penalty"): _range("0", "100", "", "cycles are not below 0"),
+    **{("core", f"{name}_latency"): _range("0", "1000", "", "cycles are not below 0") for name in CLASSES},
+    **{("core", name): _range("1e-3", "1e5", "", "operations a cycle, not cycles") for name in RATES},
+    ("socket", "barrier_latency"): _range("0", "1e-3", "s", "no thread arrives before it is sent"),
     ("cache", "capacity"): _range("256", "1e11", "B"),
     ("cache", "cacheline"): _range("8", "4096", "B"),
     ("cache", "associativity"): _range("1", "4096", "", "a cache that is mapped directly has one way"),
     ("cache", "sharing"): _range("1", "1e6", "", "a core's own cache is shared by 1"),
     ("cache", "latency"): _range("0", "1e-5", "s", "no answer comes before the question"),
     ("cache", "bandwidth"): _range("1e6", "1e15", "B/s"),
+    ("cache", "prefetch"): _range("1", "16", "", "a miss fetches its own line"),
+    **{(kind, name): _range("1e6", "1e15", "B/s") for kind in ("cache", "memory") for name in DRAWN},
+    ("memory", "remote_bandwidth"): _range("1e6", "1e14", "B/s"),
     ("memory", "capacity"): _range("65536", "1e15", "B"),
     ("memory", "bandwidth"): _range("1e6", "1e14", "B/s"),
     ("memory", "channel_bandwidth"): _range("1e6", "1e13", "B/s"),

@@ -17,7 +17,15 @@ PROPERTY_DIMENSIONS = {
     "capacity": BYTES,
     "cacheline": BYTES,
     "bandwidth": BYTES / SECONDS,
+    **dict.fromkeys(
+        (
+            *("attained_bandwidth", "attained_store_bandwidth", "core_bandwidth", "core_store_bandwidth"),
+            "remote_bandwidth",
+        ),
+        BYTES / SECONDS,
+    ),
     "latency": SECONDS,
+    "barrier_latency": SECONDS,
     "link_bandwidth": BYTES / SECONDS,
     "hop_latency": SECONDS,
     "message_rate": MESSAGES / SECONDS,
@@ -86,5 +94,7 @@ def _component(node: nodes.Component, parameters: dict[str, nodes.Expression | N
             found.add(*_in_time(item, names))
             for trait in item.traits:
                 argument = {} if trait.argument is None else {trait.argument: None}
-                traits = Inference(names.definitions, {**names.known, "base": None, **argument}, found)
+                traits = Inference(
+                    names.definitions, {**names.known, "base": None, **argument}, found
+                )
                 traits.check(trait.time, SECONDS, f"the time of `{item.name}` with `{trait.name}`")
