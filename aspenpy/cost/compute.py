@@ -20,6 +20,7 @@ from aspenpy.cost.prices import (
     Offer,
     RequirementCost,
     conflict_groups,
+    longest,
     slowest,
 )
 from aspenpy.cost.sharing import Sharing, norm, sharing
@@ -117,13 +118,13 @@ def price_block(block: flow.Block, where: Target, hierarchy: Hierarchy, origins:
 
 
 def _busy(costs: Sequence[RequirementCost], levels: Sequence[LevelCost], which: str) -> dict[str, Expr]:
-    """Seconds of each server, and of each cache."""
-    times: dict[str, list[Expr]] = {}
+    """Seconds of each server, and of each cache: the longest of a server's units."""
+    times: dict[str, dict[str, list[Expr]]] = {}
     for cost in costs:
-        times.setdefault(cost.server, []).append(getattr(cost, which))
+        times.setdefault(cost.server, {}).setdefault(cost.unit, []).append(getattr(cost, which))
     for level in levels:
-        times.setdefault(level.name, []).append(getattr(level, which))
-    return {name: summed(parts) for name, parts in times.items()}
+        times.setdefault(level.name, {}).setdefault("", []).append(getattr(level, which))
+    return {name: longest([summed(parts) for parts in units.values()]) for name, units in times.items()}
 
 
 def price_traffic(traffic: Traffic, parallelism: Expr, where: Target, origins: Origins) -> RequirementCost:
@@ -196,6 +197,7 @@ def price(requirement: flow.Requirement, parallelism: Expr, where: Target, origi
         shared.instances,
         *shared.seconds(serial),
         shared.saturation,
+        unit="" if operation is None else operation.unit,
     )
 
 

@@ -9,9 +9,9 @@ from itertools import pairwise
 from aspenpy.cost.caches.access import Reader, read_access
 from aspenpy.cost.caches.level import Level, levels_of, used_by
 from aspenpy.cost.caches.names import CACHE_TRAITS
-from aspenpy.cost.caches.traffic import Traffic, block_traffic
-from aspenpy.cost.prices import MEMORY_RESOURCES, LevelCost, Offer
-from aspenpy.cost.sharing import sharing
+from aspenpy.cost.caches.traffic import Served, Traffic, block_traffic
+from aspenpy.cost.prices import MEMORY_RESOURCES, LevelCost, Offer, longest
+from aspenpy.cost.sharing import attained_bandwidth, sharing
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.language.files import Reader as Files
@@ -101,23 +101,29 @@ def histogram_reader(application: Application) -> Callable[[str, flow.Trait], tu
 
 def level_costs(traffic: Iterable[Traffic], parallelism: Expr, core: Place | None) -> tuple[LevelCost, ...]:
     """Seconds in which each cache is busy with what it serves; none where the machine does not say its bandwidth."""
-    moved: dict[str, list[Expr]] = {}
-    levels: dict[str, Level] = {}
-    for item in traffic:
-        for level, served in item.served:
-            moved.setdefault(level.name, []).append(served)
-            levels[level.name] = level
+    moved: dict[str, list[Served]] = {}
+    for served in (part for item in traffic for part in item.served):
+        moved.setdefault(served.level.name, []).append(served)
     return tuple(
-        _level_cost(levels[name], graph.add(*parts), parallelism, core)
-        for name, parts in moved.items()
-        if levels[name].bandwidth is not None
+        _level_cost(parts[0].level, parts, parallelism, core)
+        for parts in moved.values()
+        if parts[0].level.bandwidth is not None
     )
 
 
-def _level_cost(level: Level, amount: Expr, parallelism: Expr, core: Place | None) -> LevelCost:
-    assert level.bandwidth is not None
-    shared = sharing(parallelism, level.place, core, level.line, "loads")
-    return LevelCost(level.name, level.place, *shared.seconds(graph.div(amount, level.bandwidth)))
+def _level_cost(level: Level, parts: list[Served], parallelism: Expr, core: Place | None) -> LevelCost:
+    """A cache that states a rate of stores takes them while it sends what is loaded; another does one at a time."""
+    sent, taken = graph.add(*(part.sent for part in parts)), graph.add(*(part.taken for part in parts))
+    ways = [("loads", sent), ("stores", taken)] if level.two_ways else [("loads", graph.add(sent, taken))]
+    alone, contention = [], []
+    for resource, amount in ways:
+        rate = attained_bandwidth(level.place.component, resource)
+        assert rate is not None
+        shared = sharing(parallelism, level.place, core, level.line, resource)
+        own, others = shared.seconds(graph.div(amount, rate))
+        alone.append(own)
+        contention += [others] if others is not graph.ZERO else []
+    return LevelCost(level.name, level.place, longest(alone), longest(contention))
 
 
 def waiting_for_memory(item: Traffic, memory: Place, core: Place | None, parallelism: Expr) -> Expr | None:

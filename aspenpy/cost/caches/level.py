@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from aspenpy.cost.sharing import attained_bandwidth
+from aspenpy.cost.sharing import STORE_RATES, attained_bandwidth
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import Diagnostic, fail, nearest
@@ -56,6 +56,11 @@ class Level(Record):
     @property
     def name(self) -> str:
         return self.place.component.name
+
+    @property
+    def two_ways(self) -> bool:
+        """Whether it takes stores while it sends what is loaded: it states a rate of its own for them."""
+        return any(self.place.component.value(name) is not None for name in STORE_RATES)
 
     @property
     def sets(self) -> Expr:

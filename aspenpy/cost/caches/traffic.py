@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from aspenpy.cost.caches.access import Access, Affine, Stencil
 from aspenpy.cost.caches.hits import Around, touches
@@ -25,11 +26,6 @@ class LevelUse(Record):
     misses: Expr
     fetched: Expr
     written_back: Expr
-
-    @property
-    def bytes(self) -> Expr:
-        """Moved between this level and the next one."""
-        return (self.fetched + self.written_back) * self.level.line
 
 
 class Traffic(Record):
@@ -56,12 +52,21 @@ class Traffic(Record):
         return last.written_back * last.level.line
 
     @property
-    def served(self) -> tuple[tuple[Level, Expr], ...]:
-        """The bytes that each level serves: the first the words that the core asks for, each further one the lines
-        that the one before it fetches and writes back."""
+    def served(self) -> tuple[Served, ...]:
+        """What each level sends and takes: the first the words that the core loads and stores, each further one the
+        lines that the one before it fetches and writes back."""
         asked = self.access.accesses * self.access.word
-        moved = (asked, *(use.bytes for use in self.levels[:-1]))
-        return tuple((use.level, amount) for use, amount in zip(self.levels, moved, strict=True))
+        first = (graph.ZERO, asked) if self.access.writes else (asked, graph.ZERO)
+        lines = ((use.fetched * use.level.line, use.written_back * use.level.line) for use in self.levels[:-1])
+        return tuple(Served(use.level, *both) for use, both in zip(self.levels, (first, *lines), strict=True))
+
+
+class Served(NamedTuple):
+    """Bytes that a level sends towards the core, and takes from there."""
+
+    level: Level
+    sent: Expr
+    taken: Expr
 
 
 def block_traffic(
