@@ -70,6 +70,12 @@ def test_lines_outstanding_by_latency_are_the_rate_of_a_core() -> None:
     assert seconds(1, text) == pytest.approx(VOLUME / (10 * 64 / 80e-9), rel=1e-12)
 
 
+def test_one_core_draws_no_more_than_all_attain() -> None:
+    """A hundred lines in 10 ns would be 640 GB/s, and the memory attains 98."""
+    text = node("property attained_bandwidth [98e9] property latency [10e-9]", core="property outstanding [100]")
+    assert seconds(1, text) == pytest.approx(VOLUME / 98e9, rel=1e-12)
+
+
 def test_stores_may_be_slower() -> None:
     text = node(STATED + " property core_store_bandwidth [7e9]")
     assert seconds(1, text, "stores") == pytest.approx(VOLUME / 7e9, rel=1e-12)
