@@ -124,6 +124,17 @@ def levels_of(machine: Machine, socket: str | None) -> tuple[Level, ...]:
     return tuple(_level(place) for place in sorted(caches, key=lambda place: -len(place.path)))
 
 
+def translation_buffer(core: Place | None) -> Level | None:
+    """A core's buffer of address translations as a cache of pages, as likely found in one place as in another; its
+    `latency` is what a miss takes. None where the core does not say all of it."""
+    if core is None:
+        return None
+    page, entries, latency = map(core.component.value, ("page", "tlb_entries", "tlb_latency"))
+    if page is None or entries is None or latency is None:
+        return None
+    return Level(core, page * entries, page, entries, "lru", "inclusive", "allocate", None, latency)
+
+
 def _level(place: Place) -> Level:
     component = place.component
     return Level(

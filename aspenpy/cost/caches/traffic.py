@@ -29,10 +29,12 @@ class LevelUse(Record):
 
 
 class Traffic(Record):
-    """A requirement at each level, the nearest to the core first."""
+    """A requirement at each level, the nearest to the core first. `walks` are the accesses whose page the core's
+    translation buffer does not know."""
 
     access: Access
     levels: tuple[LevelUse, ...]
+    walks: Expr = graph.ZERO
 
     @property
     def read_bytes(self) -> Expr:
@@ -70,21 +72,23 @@ class Served(NamedTuple):
 
 
 def block_traffic(
-    accesses: Sequence[Access], levels: Sequence[Level], all_bytes: Expr
+    accesses: Sequence[Access], levels: Sequence[Level], all_bytes: Expr, buffer: Level | None = None
 ) -> dict[flow.Requirement, Traffic]:
-    """The traffic of the requirements of a block that have a pattern of access.
+    """The traffic of the requirements of a block that have a pattern of access. The translation `buffer` is a cache of
+    pages.
 
     Requirements on the same data with the same loops touch the same lines: the first of them meets the misses.
     """
     accesses = _in_the_same_loops(accesses)
     leaders = _leaders(accesses)
     fetching = [level.by_misses for level in levels]
-    misses, lines = {}, {}
+    misses, lines, walks = {}, {}, {}
     for leader, members in leaders.items():
         around = Around(tuple(o.nest for o in leaders if o is not leader and o.nest is not None), all_bytes)
         check = product(member.check for member in members)
         misses[leader] = [missed * check for missed in _misses(leader, around, fetching)]
         lines[leader] = misses[leader] if fetching == [*levels] else _misses(leader, around, levels)
+        walks[leader] = graph.ZERO if buffer is None else _misses(leader, around, [buffer])[0]
     stored = {leader: any(member.writes for member in members) for leader, members in leaders.items()}
     found = {}
     for leader, members in leaders.items():
@@ -93,7 +97,7 @@ def block_traffic(
                 uses = _uses(access, misses[leader], lines[leader] if stored[leader] else None, levels)
             else:
                 uses = _uses(access, [graph.ZERO] * len(levels), None, levels)
-            found[access.requirement] = Traffic(access, uses)
+            found[access.requirement] = Traffic(access, uses, walks[leader] if access is leader else graph.ZERO)
     return found
 
 
