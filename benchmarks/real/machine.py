@@ -49,6 +49,7 @@ core here_core {{
 {rates}
 {latencies}
   property outstanding [{outstanding}]  // latency of memory over the time of a load, of many chains at once
+{pages}
   resource flops(number) [number/(clock*issue)]
       with sp [base], dp [base*2], simd [base/simd_width], fmad [base/fma_gain]
   resource chain(number) [number/clock]
@@ -124,6 +125,7 @@ def model(values: Mapping[str, float], cores: int, found: Caches) -> str:
         rates="\n".join(f"  property {name}_rate [{_number(rate)}]" for name, rate in rates.items()),
         latencies="\n".join(f"  property {name}_latency [{_number(time * clock)}]" for name, time in waits.items()),
         outstanding=_number(values["memory_latency"] / _least(values, "memory_chains_")),
+        pages="\n".join(_translation(values)),
         levels="".join(levels),
         latency=_number(values["memory_latency"]),
         attained=_number(values["memory_load_all"]),
@@ -145,6 +147,27 @@ def _stores(values: Mapping[str, float], which: str) -> float:
     return 1 / max(half - loads, loads / 8)
 
 
+CHAINS = 8
+"""Chains side by side by whose time a miss of the translation buffer is told."""
+
+
+def _translation(values: Mapping[str, float]) -> list[str]:
+    """The translation buffer's reach, where loads of a line a page become slower than the second cache explains: at
+    the pages where their time in one chain passes half of its rise. A miss takes what it adds to loads in several."""
+    pages = sorted(int(name.split("_")[1]) for name in values if name.startswith("pages_") and "chains" not in name)
+    alone = {count: values[f"pages_{count}_latency"] for count in pages}
+    beside = {count: values[f"pages_{count}_chains_{CHAINS}_latency"] for count in pages}
+    few, many = pages[len(pages) // 4], pages[-1]
+    if alone[many] < 1.5 * alone[few]:
+        return []
+    reach = max(count for count in pages if alone[count] < (alone[few] + alone[many]) / 2)
+    return [
+        "  property page [4 KiB]  // of loads of a line a page",
+        f"  property tlb_entries [{reach}]  // beyond so many pages, loads of a line each are slower",
+        f"  property tlb_latency [{_number(beside[many] - beside[few])}]  // what a miss adds, with {CHAINS} at once",
+    ]
+
+
 def _least(values: Mapping[str, float], prefix: str) -> float:
     return min(value for name, value in values.items() if name.startswith(prefix))
 
@@ -152,9 +175,13 @@ def _least(values: Mapping[str, float], prefix: str) -> float:
 def _level(values: Mapping[str, float], found: Caches, at: int, shared: bool) -> str:
     name = ("first", "second", "third")[at]
     of_one, of_all = (values[f"{name}_load_{which}"] for which in ("core", "all"))
+    of_one_store, of_all_store = (values[f"{name}_store_{which}"] for which in ("core", "all"))
+    all_cores = at == 2 and shared
     bandwidth = [
-        f"  property bandwidth [{_number(of_all if at == 2 and shared else of_one)}]  // loads of all cores on it",
+        f"  property bandwidth [{_number(of_all if all_cores else of_one)}]  // loads of all cores on it",
         f"  property core_bandwidth [{_number(of_one)}]  // loads of one core",
+        f"  property attained_store_bandwidth [{_number(of_all_store if all_cores else of_one_store)}]  // stores",
+        f"  property core_store_bandwidth [{_number(of_one_store)}]",
     ]
     return LEVEL.format(
         name=f"here_l{at + 1}",

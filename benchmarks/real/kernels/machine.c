@@ -342,12 +342,10 @@ static void latencies(long first, long second, long third, long memory)
   char name[99];
   ring("first", (struct memory){.places = first / 2 / LINE, .block = LINE, .most = 1 << 16, .most_chains = 1});
   ring("second", (struct memory){.places = second / 2 / LINE, .block = LINE, .most = 1 << 16, .most_chains = 1});
-  for (int eighths = 1; eighths <= 8; eighths += eighths < 4 ? 1 : 2) {
-    snprintf(name, sizeof name, "third_%d", eighths);
-    ring(name, (struct memory){.places = third / 8 * eighths / LINE, .block = LINE, .most = 1 << 19, .most_chains = 1});
-  }
+  ring("third", (struct memory){.places = 2 * second / LINE, .block = LINE, .most = 1 << 16, .most_chains = 1});
+  ring("third_half", (struct memory){.places = third / 2 / LINE, .block = LINE, .most = 1 << 18, .most_chains = 1});
   ring("memory", (struct memory){.places = memory / LINE, .block = LINE, .most = 1 << 16, .most_chains = MOST_CHAINS});
-  for (long pages = 32; pages <= 16384; pages *= 2) {
+  for (long pages = 256; pages <= 8192; pages += pages < 4096 ? 256 : 4096) {
     snprintf(name, sizeof name, "pages_%ld", pages);
     ring(name, (struct memory){.places = pages, .block = PAGE, .turn = 1, .most = 1 << 16, .most_chains = 16});
   }
