@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from benchmarks.real.programs import Caches, caches, compiled, printed, processor
+from benchmarks.real.programs import Caches, compiled, printed, processor
 
 NAMES = {"add": "add", "multiply": "multiply", "fma": "fma", "divide": "divide", "square_root": "root"}
 """Classes of operations, and what the measurements call them."""
@@ -55,9 +55,11 @@ core here_core {{
   resource chain(number) [number/clock]
       with integer [base*integer_latency], add [base*add_latency], multiply [base*multiply_latency],
         fma [base*fma_latency], divide [base*divide_latency], square_root [base*square_root_latency],
-        load [base*load_latency]
-  resource load_instructions(number) [number/clock]
-  resource store_instructions(number) [number/clock]
+        load [base*load_latency],
+        restarts(steps) [base*max(0, 1 - reorder/steps)]  // another chain begins after so many
+  property reorder [{reorder}]  // steps of a loop of short chains that a core works on at once
+  resource load_instructions(number) [number/clock] with unaligned [base*{unaligned_loads}]
+  resource store_instructions(number) [number/clock] with unaligned [base*{unaligned_stores}]
   cache here_l1
   cache here_l2
   {own}
@@ -108,6 +110,7 @@ def model(values: Mapping[str, float], cores: int, found: Caches) -> str:
     clock = 1 / values["integer_latency"]
     rates = {f"{name}_{width}": _rate(values, name, width, clock) for name in NAMES for width in WIDTHS}
     rates |= {name: values[f"{name}_throughput"] / clock for name in ("integer", "load", "store")}
+    rates |= {f"{name}_simd": values[f"{name}_simd"] / clock for name in ("load", "store")}
     root = values["sum_and_root_dp_latency"] - values["add_dp_latency"]
     waits = {name: values[f"{NAMES[name]}_dp_latency"] for name in ("add", "multiply", "fma", "divide")}
     waits |= {"square_root": root, "integer": values["integer_latency"], "load": values["first_latency"]}
@@ -119,6 +122,9 @@ def model(values: Mapping[str, float], cores: int, found: Caches) -> str:
         clock=_number(clock),
         shared="cache here_l3" if shared else "",
         own="" if shared else "cache here_l3  // cores that use five eighths of it each are not slower for it",
+        reorder=_number(max(0.0, SEGMENT - values["segments_latency"] / values["add_dp_latency"])),
+        unaligned_loads=_number(values["load_simd"] / values["load_across"]),
+        unaligned_stores=_number(values["store_simd"] / values["store_across"]),
         barrier=_number(values["barrier_latency"]),
         issue=_number(rates["add_sp"]),
         lanes=int(values["vector_bytes"] / 4),
@@ -147,7 +153,10 @@ def _stores(values: Mapping[str, float], which: str) -> float:
     return 1 / max(half - loads, loads / 8)
 
 
-CHAINS = 8
+SEGMENT = 128
+"""Words of a sum in the program `machine`."""
+
+CHAINS = 16
 """Chains side by side by whose time a miss of the translation buffer is told."""
 
 
@@ -158,9 +167,9 @@ def _translation(values: Mapping[str, float]) -> list[str]:
     alone = {count: values[f"pages_{count}_latency"] for count in pages}
     beside = {count: values[f"pages_{count}_chains_{CHAINS}_latency"] for count in pages}
     few, many = pages[len(pages) // 4], pages[-1]
-    if alone[many] < 1.5 * alone[few]:
+    if alone[pages[-2]] < 1.5 * alone[few]:
         return []
-    reach = max(count for count in pages if alone[count] < (alone[few] + alone[many]) / 2)
+    reach = max(count for count in pages if alone[count] < (alone[few] + alone[pages[-2]]) / 2)
     return [
         "  property page [4 KiB]  // of loads of a line a page",
         f"  property tlb_entries [{reach}]  // beyond so many pages, loads of a line each are slower",
@@ -196,9 +205,3 @@ def _level(values: Mapping[str, float], found: Caches, at: int, shared: bool) ->
 
 def _number(value: float) -> str:
     return f"{value:.4g}"
-
-
-def here(cores: int, seconds: float, repeats: int = 1) -> str:
-    """The model of this machine, measured now."""
-    known = caches()
-    return model(best([measured(cores, seconds, known) for _ in range(repeats)]), cores, known)

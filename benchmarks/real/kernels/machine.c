@@ -214,6 +214,21 @@ static void copy(void *given, int thread)
     to[i] = from[i], to[i + 1] = from[i + 1], to[i + 2] = from[i + 2], to[i + 3] = from[i + 3];
 }
 
+/* As `load` and `store`, eight bytes behind the begin of a line: vectors of a line's length lie across two. */
+static void load_across(void *given, int thread)
+{
+  struct memory m = *(struct memory *)given;
+  m.from[thread] += 8;
+  load(&m, thread);
+}
+
+static void store_across(void *given, int thread)
+{
+  struct memory m = *(struct memory *)given;
+  m.to[thread] += 8;
+  store(&m, thread);
+}
+
 static void load_words(void *given, int thread)
 {
   struct memory *m = given;
@@ -253,12 +268,33 @@ static void bandwidth(const char *level, long bytes, int threads, int kinds)
     free(memory.from[thread]), free(memory.to[thread]);
 }
 
+enum { SEGMENT = 128 };
+
+/* Sums of so many words each in order: while the core is at the end of one, it has begun the next. */
+static void segments(void *given, int thread)
+{
+  struct memory *m = given;
+  const double *x = (const double *)m->from[thread];
+  double *y = (double *)m->to[thread];
+  for (long k = 0; k < m->bytes / 8 / SEGMENT; k++) {
+    double sum = 0;
+    for (long i = k * SEGMENT; i < (k + 1) * SEGMENT; i++)
+      sum += x[i];
+    y[k] = sum;
+  }
+}
+
 static void words(long bytes)
 {
   struct memory memory = {.bytes = bytes / 1024 * 1024};
   make(&memory, 0);
   print("load", "throughput", (double)memory.bytes / 8 / alone(load_words, &memory));
   print("store", "throughput", (double)memory.bytes / 8 / alone(store_words, &memory));
+  print("load", "across", (double)memory.bytes / 8 / alone(load_across, &memory));
+  print("store", "across", (double)memory.bytes / 8 / alone(store_across, &memory));
+  print("load", "simd", (double)memory.bytes / 8 / alone(load, &memory));
+  print("store", "simd", (double)memory.bytes / 8 / alone(store, &memory));
+  print("segments", "latency", alone(segments, &memory) / (double)(memory.bytes / 8 / SEGMENT));
   free(memory.from[0]), free(memory.to[0]);
 }
 
