@@ -114,7 +114,7 @@ KERNELS = (
 
 
 def bytes_of(level: str, found: Caches) -> int:
-    """Bytes of data that lie in a level: half of a core's first and second cache, an eighth of the third, which other
-    cores and programs use too, and four times the third."""
+    """Bytes of data that lie in a level: half of a core's first and second cache, two and a half times the second, of
+    which the third holds most even where others use it too, and four times the third."""
     first, second, third = found.sizes
-    return {"L1": first // 2, "L2": second // 2, "L3": max(third // 8, 2 * second), "memory": 4 * third}.get(level, 0)
+    return {"L1": first // 2, "L2": second // 2, "L3": second // 2 * 5, "memory": 4 * third}.get(level, 0)

@@ -81,7 +81,7 @@ memory here_memory {{
 
 LEVEL = """
 cache {name} {{
-  property capacity [{capacity}]  // as the operating system says
+  property capacity [{capacity}]  // {says}
   property associativity [{ways}]
   property cacheline [{line}]
   property latency [{latency}]  // loads that wait for each other
@@ -160,6 +160,18 @@ CHAINS = 16
 """Chains side by side by whose time a miss of the translation buffer is told."""
 
 
+def _third_capacity(values: Mapping[str, float], found: Caches) -> int:
+    """Bytes that a core finds in the third cache: as far as loads that wait for each other take less than half of
+    memory's latency. Other programs, and other guests of the same processor, use it too."""
+    part = found.sizes[2] // 16
+    rings = {
+        int(name.split("_")[1]): value
+        for name, value in values.items()
+        if name.startswith("third_") and "latency" in name
+    }
+    return part * max((size for size, value in rings.items() if value < values["memory_latency"] / 2), default=1)
+
+
 def _translation(values: Mapping[str, float]) -> list[str]:
     """The translation buffer's reach, where loads of a line a page become slower than the second cache explains: at
     the pages where their time in one chain passes half of its rise. A miss takes what it adds to loads in several."""
@@ -170,9 +182,12 @@ def _translation(values: Mapping[str, float]) -> list[str]:
     if alone[pages[-2]] < 1.5 * alone[few]:
         return []
     reach = max(count for count in pages if alone[count] < (alone[few] + alone[pages[-2]]) / 2)
+    far = {int(name.split("_")[1]): values[name] for name in values if name.startswith("far_")}
+    ways = max(count for count in far if far[count] < (min(far.values()) + max(far.values())) / 2)
     return [
         "  property page [4 KiB]  // of loads of a line a page",
-        f"  property tlb_entries [{reach}]  // beyond so many pages, loads of a line each are slower",
+        f"  property tlb_entries [{reach // ways * ways}]  // beyond so many pages, loads of a line each are slower",
+        f"  property tlb_ways [{ways}]  // as many where the pages are 1 MiB apart",
         f"  property tlb_latency [{_number(beside[many] - beside[few])}]  // what a miss adds, with {CHAINS} at once",
     ]
 
@@ -194,10 +209,11 @@ def _level(values: Mapping[str, float], found: Caches, at: int, shared: bool) ->
     ]
     return LEVEL.format(
         name=f"here_l{at + 1}",
-        capacity=found.sizes[at],
+        capacity=_third_capacity(values, found) if at == 2 else found.sizes[at],
+        says="as far as chained loads are fast" if at == 2 else "as the operating system says",
         ways=found.ways[at],
         line=found.line,
-        latency=_number(values[f"{name}_latency"]),
+        latency=_number(values["third_1_latency" if at == 2 else f"{name}_latency"]),
         inclusion="victim" if at == 2 else "inclusive",
         bandwidth="\n".join(bandwidth),
     )

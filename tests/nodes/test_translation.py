@@ -36,9 +36,9 @@ def seconds(requirement: str, size: int, core: str, instances: int = 1) -> float
     return float(predict(app, machine(MACHINE % core)).runtime)
 
 
-def missed(references: list[Reference]) -> int:
+def missed(references: list[Reference], ways: int = ENTRIES) -> int:
     """Misses of a buffer of 16 pages, the least recently used of which goes."""
-    buffer = Hierarchy([Cache("tlb", ENTRIES * PAGE, ENTRIES, line=PAGE)])
+    buffer = Hierarchy([Cache("tlb", ENTRIES * PAGE, ways, line=PAGE)])
     return counted(buffer, references)[0].misses
 
 
@@ -50,6 +50,15 @@ def test_column_walks(rows: int, row: int) -> None:
     misses = missed(list(nest([walk])))
     found = seconds(f"loads [{walk.accesses}] of size [8] from X as {walk.trait()}", row * rows, BUFFER)
     assert found == pytest.approx(misses * WALK, rel=0.07)
+
+
+@pytest.mark.parametrize("rows", [3, 6, 12])
+@pytest.mark.parametrize("pages", [1, 2, 4])
+def test_pages_of_a_power_of_two_meet_in_few_sets(rows: int, pages: int) -> None:
+    walk = Walk("L", 0, 8, ((pages * PAGE, rows), (8, 32)))
+    requirement = f"loads [{walk.accesses}] of size [8] from X as {walk.trait()}"
+    found = seconds(requirement, pages * PAGE * rows, BUFFER + " property tlb_ways [4]")
+    assert found == pytest.approx(missed(list(nest([walk])), ways=4) * WALK, rel=0.02)
 
 
 def test_a_stream_walks_once_a_page() -> None:

@@ -125,14 +125,15 @@ def levels_of(machine: Machine, socket: str | None) -> tuple[Level, ...]:
 
 
 def translation_buffer(core: Place | None) -> Level | None:
-    """A core's buffer of address translations as a cache of pages, as likely found in one place as in another; its
-    `latency` is what a miss takes. None where the core does not say all of it."""
+    """A core's buffer of address translations as a cache of pages; its `latency` is what a miss takes. None where the
+    core does not say all of it. Without `tlb_ways` any page may lie in any place."""
     if core is None:
         return None
     page, entries, latency = map(core.component.value, ("page", "tlb_entries", "tlb_latency"))
     if page is None or entries is None or latency is None:
         return None
-    return Level(core, page * entries, page, entries, "lru", "inclusive", "allocate", None, latency)
+    ways = core.component.value("tlb_ways") or entries
+    return Level(core, page * entries, page, ways, "lru", "inclusive", "allocate", None, latency)
 
 
 def _level(place: Place) -> Level:

@@ -214,18 +214,20 @@ static void copy(void *given, int thread)
     to[i] = from[i], to[i + 1] = from[i + 1], to[i + 2] = from[i + 2], to[i + 3] = from[i + 3];
 }
 
-/* As `load` and `store`, eight bytes behind the begin of a line: vectors of a line's length lie across two. */
+/* As `load` and `store`, from any of the eight words of a line on: most long vectors lie across two lines. */
 static void load_across(void *given, int thread)
 {
+  static int word;
   struct memory m = *(struct memory *)given;
-  m.from[thread] += 8;
+  m.from[thread] += 8 * (word++ % 8);
   load(&m, thread);
 }
 
 static void store_across(void *given, int thread)
 {
+  static int word;
   struct memory m = *(struct memory *)given;
-  m.to[thread] += 8;
+  m.to[thread] += 8 * (word++ % 8);
   store(&m, thread);
 }
 
@@ -378,12 +380,18 @@ static void latencies(long first, long second, long third, long memory)
   char name[99];
   ring("first", (struct memory){.places = first / 2 / LINE, .block = LINE, .most = 1 << 16, .most_chains = 1});
   ring("second", (struct memory){.places = second / 2 / LINE, .block = LINE, .most = 1 << 16, .most_chains = 1});
-  ring("third", (struct memory){.places = 2 * second / LINE, .block = LINE, .most = 1 << 16, .most_chains = 1});
-  ring("third_half", (struct memory){.places = third / 2 / LINE, .block = LINE, .most = 1 << 18, .most_chains = 1});
+  for (int part = 1; part <= 16; part += part < 4 ? 1 : part < 8 ? 2 : part < 16 ? 4 : 8) {
+    snprintf(name, sizeof name, "third_%d", part); /* sixteenths */
+    ring(name, (struct memory){.places = third / 16 * part / LINE, .block = LINE, .most = 1 << 18, .most_chains = 1});
+  }
   ring("memory", (struct memory){.places = memory / LINE, .block = LINE, .most = 1 << 16, .most_chains = MOST_CHAINS});
   for (long pages = 256; pages <= 8192; pages += pages < 4096 ? 256 : 4096) {
     snprintf(name, sizeof name, "pages_%ld", pages);
     ring(name, (struct memory){.places = pages, .block = PAGE, .turn = 1, .most = 1 << 16, .most_chains = 16});
+  }
+  for (long pages = 8; pages <= 512; pages *= 2) { /* apart by so many pages that they meet in few sets of the buffer */
+    snprintf(name, sizeof name, "far_%ld", pages);
+    ring(name, (struct memory){.places = pages, .block = 256 * PAGE, .turn = 1, .most = 1 << 16, .most_chains = 1});
   }
 }
 
@@ -413,7 +421,7 @@ int main(int count, char **arguments)
   words(first / 2);
   bandwidth("first", first / 2, threads, 3);
   bandwidth("second", second / 2, threads, 3);
-  bandwidth("third", third / 8, threads, 3);
+  bandwidth("third", second / 2 * 5, threads, 3);
   bandwidth("third_big", third / 8 * 5, threads, 1);
   bandwidth("memory", memory, threads, 3);
   latencies(first, second, third, memory);
