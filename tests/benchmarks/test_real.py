@@ -1,4 +1,4 @@
-"""The kernels that predictions are compared with compute what they should; their models cost what the machine states."""
+"""The kernels that predictions are compared with compute what they should; their models cost what machines state."""
 
 from __future__ import annotations
 
