@@ -9,7 +9,7 @@ unexport PYTHONDONTWRITEBYTECODE
 TYPES := $(BIN)/mypy --strict aspenpy
 SUITE := $(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
 
-.PHONY: demo test docs bench clean
+.PHONY: demo test docs bench validate clean
 
 demo: $(VENV)/.installed
 	$(BIN)/aspenpy eval comd --machine haswell
@@ -29,6 +29,9 @@ docs: $(VENV)/.installed-dev
 
 bench: $(VENV)/.installed
 	$(BIN)/python -m benchmarks.run
+
+validate: $(VENV)/.installed
+	$(BIN)/python -m benchmarks.real.validate
 
 clean:
 	rm -rf $(VENV) docs/_build build dist

@@ -192,11 +192,12 @@ class _Ideal(Leaf):
 def _caches(traffic: Traffic, parallelism: Expr, kernel: str | None) -> list[Totals]:
     """What each cache serves, and how long all of its kind take for that at least."""
     found: list[Totals] = []
-    for level, served in traffic.served:
-        amount = graph.mul(parallelism, served)
+    for level, sent, taken in traffic.served:
+        amount = graph.mul(parallelism, graph.add(sent, taken))
         worth: Totals = {ServedBy(kernel, level.name): amount}
         if level.bandwidth is not None:
-            worth[Ideal(kernel, level.name)] = graph.div(amount, graph.mul(level.bandwidth, level.place.count))
+            busy = graph.mul(parallelism, sent) if level.two_ways else amount
+            worth[Ideal(kernel, level.name)] = graph.div(busy, graph.mul(level.bandwidth, level.place.count))
         found.append(worth)
     return found
 

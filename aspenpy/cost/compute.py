@@ -9,7 +9,7 @@ from types import MappingProxyType
 from aspenpy.cost.caches.names import CACHE_TRAITS
 from aspenpy.cost.caches.traffic import Traffic
 from aspenpy.cost.exchanges import is_exchange
-from aspenpy.cost.memory import Hierarchy, level_costs, waiting_for_memory
+from aspenpy.cost.memory import Hierarchy, level_costs, page_of, translation_costs, waiting_for_memory
 from aspenpy.cost.messages import exchange_of
 from aspenpy.cost.operations import classified
 from aspenpy.cost.prices import (
@@ -20,6 +20,7 @@ from aspenpy.cost.prices import (
     Offer,
     RequirementCost,
     conflict_groups,
+    longest,
     slowest,
 )
 from aspenpy.cost.sharing import Sharing, norm, sharing
@@ -101,7 +102,10 @@ def price_block(block: flow.Block, where: Target, hierarchy: Hierarchy, origins:
         else price(requirement, block.parallelism, where, origins)
         for requirement in block.requirements
     )
-    levels = level_costs(traffic.values(), block.parallelism, where.core)
+    levels = (
+        *level_costs(traffic.values(), block.parallelism, where.core),
+        *translation_costs(traffic.values(), block.parallelism, hierarchy.buffer),
+    )
     groups = conflict_groups(_busy(costs, levels, "time"), where.conflicts)
     by_place: dict[tuple[str, ...], list[Expr]] = {}
     parts: list[RequirementCost | LevelCost] = [*costs, *levels]
@@ -117,13 +121,13 @@ def price_block(block: flow.Block, where: Target, hierarchy: Hierarchy, origins:
 
 
 def _busy(costs: Sequence[RequirementCost], levels: Sequence[LevelCost], which: str) -> dict[str, Expr]:
-    """Seconds of each server, and of each cache."""
-    times: dict[str, list[Expr]] = {}
+    """Seconds of each server, and of each cache: the longest of a server's units."""
+    times: dict[str, dict[str, list[Expr]]] = {}
     for cost in costs:
-        times.setdefault(cost.server, []).append(getattr(cost, which))
+        times.setdefault(cost.server, {}).setdefault(cost.unit, []).append(getattr(cost, which))
     for level in levels:
-        times.setdefault(level.name, []).append(getattr(level, which))
-    return {name: summed(parts) for name, parts in times.items()}
+        times.setdefault(level.name, {}).setdefault("", []).append(getattr(level, which))
+    return {name: longest([summed(parts) for parts in units.values()]) for name, units in times.items()}
 
 
 def price_traffic(traffic: Traffic, parallelism: Expr, where: Target, origins: Origins) -> RequirementCost:
@@ -143,8 +147,9 @@ def price_traffic(traffic: Traffic, parallelism: Expr, where: Target, origins: O
             contention=graph.add(cost.contention, beside.contention),
         )
     waiting = None
-    if traffic.access.is_scattered and cost.offer is not None:
-        waiting = waiting_for_memory(traffic, cost.offer.place, where.core, parallelism)
+    unforeseen = traffic.access.unforeseen(page_of(where.core))
+    if unforeseen is not graph.ZERO and cost.offer is not None:
+        waiting = waiting_for_memory(traffic, unforeseen, cost.offer.place, where.core, parallelism)
     if waiting is not None:
         cost = cost.replace(alone=graph.apply("max", cost.alone, waiting))
     ignored = tuple(name for name in cost.ignored if name not in CACHE_TRAITS)
@@ -196,6 +201,7 @@ def price(requirement: flow.Requirement, parallelism: Expr, where: Target, origi
         shared.instances,
         *shared.seconds(serial),
         shared.saturation,
+        unit="" if operation is None else operation.unit,
     )
 
 

@@ -7,11 +7,11 @@ from functools import cached_property
 from itertools import pairwise
 
 from aspenpy.cost.caches.access import Reader, read_access
-from aspenpy.cost.caches.level import Level, levels_of, used_by
+from aspenpy.cost.caches.level import Level, levels_of, translation_buffer, used_by
 from aspenpy.cost.caches.names import CACHE_TRAITS
-from aspenpy.cost.caches.traffic import Traffic, block_traffic
-from aspenpy.cost.prices import MEMORY_RESOURCES, LevelCost, Offer
-from aspenpy.cost.sharing import sharing
+from aspenpy.cost.caches.traffic import Served, Traffic, block_traffic
+from aspenpy.cost.prices import MEMORY_RESOURCES, LevelCost, Offer, longest
+from aspenpy.cost.sharing import attained_bandwidth, sharing
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.language.files import Reader as Files
@@ -23,6 +23,9 @@ from aspenpy.models.machine.model import Machine, Place
 from aspenpy.traces.histogram import parse_histogram
 
 Numbers = tuple[float, ...]
+
+PAGE = graph.number(4096)
+"""Bytes of a page where the machine does not say them."""
 
 
 class Hierarchy:
@@ -48,6 +51,12 @@ class Hierarchy:
         """The caches between a core and its memory, the nearest first."""
 
         return levels_of(self.machine, self.socket)
+
+    @cached_property
+    def buffer(self) -> Level | None:
+        """The core's translation buffer."""
+        places = self.machine.first_places(self.socket)
+        return translation_buffer(next((place for place in places if place.component.type == "core"), None))
 
     @cached_property
     def _sizes(self) -> dict[str, Expr]:
@@ -80,7 +89,8 @@ class Hierarchy:
                 accesses.append(access)
         if not accesses or not self.levels:
             return {}
-        return block_traffic(accesses, used_by(self.levels, block.parallelism), self._touched_bytes)
+        buffer = None if self.buffer is None else used_by([self.buffer], block.parallelism)[0]
+        return block_traffic(accesses, used_by(self.levels, block.parallelism), self._touched_bytes, buffer)
 
 
 def histogram_reader(application: Application) -> Callable[[str, flow.Trait], tuple[Numbers, Numbers, float]]:
@@ -101,31 +111,55 @@ def histogram_reader(application: Application) -> Callable[[str, flow.Trait], tu
 
 def level_costs(traffic: Iterable[Traffic], parallelism: Expr, core: Place | None) -> tuple[LevelCost, ...]:
     """Seconds in which each cache is busy with what it serves; none where the machine does not say its bandwidth."""
-    moved: dict[str, list[Expr]] = {}
-    levels: dict[str, Level] = {}
-    for item in traffic:
-        for level, served in item.served:
-            moved.setdefault(level.name, []).append(served)
-            levels[level.name] = level
+    moved: dict[str, list[Served]] = {}
+    for served in (part for item in traffic for part in item.served):
+        moved.setdefault(served.level.name, []).append(served)
     return tuple(
-        _level_cost(levels[name], graph.add(*parts), parallelism, core)
-        for name, parts in moved.items()
-        if levels[name].bandwidth is not None
+        _level_cost(parts[0].level, parts, parallelism, core)
+        for parts in moved.values()
+        if parts[0].level.bandwidth is not None
     )
 
 
-def _level_cost(level: Level, amount: Expr, parallelism: Expr, core: Place | None) -> LevelCost:
-    assert level.bandwidth is not None
-    shared = sharing(parallelism, level.place, core, level.line, "loads")
-    return LevelCost(level.name, level.place, *shared.seconds(graph.div(amount, level.bandwidth)))
+def _level_cost(level: Level, parts: list[Served], parallelism: Expr, core: Place | None) -> LevelCost:
+    """A cache that states a rate of stores takes them while it sends what is loaded; another does one at a time."""
+    sent, taken = graph.add(*(part.sent for part in parts)), graph.add(*(part.taken for part in parts))
+    ways = [("loads", sent), ("stores", taken)] if level.two_ways else [("loads", graph.add(sent, taken))]
+    alone, contention = [], []
+    for resource, amount in ways:
+        rate = attained_bandwidth(level.place.component, resource)
+        assert rate is not None
+        shared = sharing(parallelism, level.place, core, level.line, resource)
+        own, others = shared.seconds(graph.div(amount, rate))
+        alone.append(own)
+        contention += [others] if others is not graph.ZERO else []
+    return LevelCost(level.name, level.place, longest(alone), longest(contention))
 
 
-def waiting_for_memory(item: Traffic, memory: Place, core: Place | None, parallelism: Expr) -> Expr | None:
-    """Seconds that misses at unforeseeable places take: each waits for the memory's latency, and as many wait at once
-    as a core has places for (Little's law), on each core that runs. None where the machine does not say both."""
+def translation_costs(traffic: Iterable[Traffic], parallelism: Expr, buffer: Level | None) -> tuple[LevelCost, ...]:
+    """Seconds in which a core looks up pages that its translation buffer does not know."""
+    walks = graph.add(*(item.walks for item in traffic))
+    if buffer is None or buffer.latency is None or walks is graph.ZERO:
+        return ()
+    turns = graph.apply("ceil", graph.div(parallelism, buffer.place.count))
+    return (LevelCost("tlb", buffer.place, graph.mul(turns, walks, buffer.latency), graph.ZERO),)
+
+
+def page_of(core: Place | None) -> Expr:
+    """Bytes of a page of the core, beyond which no prefetcher goes on: 4 KiB where it does not say."""
+    stated = None if core is None else core.component.value("page")
+    return PAGE if stated is None else stated
+
+
+def waiting_for_memory(
+    item: Traffic, unforeseen: Expr, memory: Place, core: Place | None, parallelism: Expr
+) -> Expr | None:
+    """Seconds that misses take that nothing fetches ahead, the share `unforeseen` of all: each waits for the memory's
+    latency, and as many wait at once as a core has places for (Little's law), on each core that runs. None where the
+    machine does not say both."""
     latency = memory.component.value("latency")
     outstanding = core.component.value("outstanding") if core is not None else None
     if core is None or latency is None or outstanding is None:
         return None
-    waiting = graph.div(graph.mul(item.levels[-1].fetched, latency), outstanding)
-    return graph.mul(graph.apply("ceil", graph.div(parallelism, core.count)), waiting)
+    waiting = item.levels[-1].fetched * unforeseen * latency / outstanding
+    return graph.apply("ceil", graph.div(parallelism, core.count)) * waiting

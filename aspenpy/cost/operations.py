@@ -22,6 +22,10 @@ CLASSES = (
 )
 """What tells operations apart that a core completes at different rates."""
 
+UNITS = {"divide": "divider", "square_root": "divider"}
+"""Units that work on an operation for many cycles while the pipes of the core go on with others (Fog,
+microarchitecture; uops.info): the times of the two are not added."""
+
 PRECISIONS = {"fp64": "dp", "fp32": "sp"} | {name: name for name in ("dp", "sp", "tf32", "bf16", "fp16", "fp8", "int8")}
 """The traits of precision, and what names of properties call them."""
 
@@ -29,10 +33,11 @@ WIDE = "simd"
 
 
 class Classified(Record):
-    """Seconds that a requirement takes on one core by the rate of its class, the traits that this takes in, and the
-    first of them, which names the class."""
+    """Seconds that a requirement takes on one core by the rate of its class, the traits that this takes in, the first
+    of them, which names the class, and the `unit` of the core that works on it beside all others."""
 
     name: str
+    unit: str
     seconds: Expr
     traits: frozenset[str]
 
@@ -48,7 +53,7 @@ def classified(requirement: flow.Requirement, component: Component, resource: Re
     if rate is None:
         return None
     taken_in = frozenset({name, WIDE, *PRECISIONS} & {trait.name for trait in requirement.traits})
-    return Classified(name, graph.div(requirement.amount, graph.mul(clock, rate)), taken_in)
+    return Classified(name, UNITS.get(name, ""), graph.div(requirement.amount, graph.mul(clock, rate)), taken_in)
 
 
 def operation_class(requirement: flow.Requirement, resource: Resource) -> str | None:

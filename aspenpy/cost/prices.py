@@ -46,7 +46,8 @@ class RequirementCost(flow.Node):
     `base` is the serial time before traits, `serial` behind them (seconds), `rounds` how many instances share the
     fullest component. `alone` are the seconds that they take without others on the same memory, `contention` those that
     others cost (`cost.sharing`), `time` both. Where it says how it touches its data, `traffic` is what that moves
-    between the caches, and the times are memory's with what they leave for it.
+    between the caches, and the times are memory's with what they leave for it. What different `unit`s of a
+    component do overlaps.
     """
 
     requirement: flow.Requirement
@@ -60,6 +61,7 @@ class RequirementCost(flow.Node):
     contention: Expr = graph.ZERO
     saturation: Expr = graph.ONE
     traffic: Traffic | None = None
+    unit: str = ""
 
     @property
     def time(self) -> Expr:
@@ -144,5 +146,8 @@ def conflict_groups(times: Mapping[str, Expr], conflicts: frozenset[tuple[str, s
 
 def slowest(groups: tuple[Together, ...]) -> Expr:
     """The time of a block: the longest of its groups."""
-    times = [group.time for group in groups]
+    return longest([group.time for group in groups])
+
+
+def longest(times: list[Expr]) -> Expr:
     return graph.apply("max", *times) if len(times) > 1 else times[0] if times else graph.ZERO

@@ -25,6 +25,9 @@ from aspenpy.record import Record
 
 AFFINITIES = ("scatter", "compact")
 
+STORE_RATES = ("attained_store_bandwidth", "core_store_bandwidth")
+"""Rates of stores, where they are not those of loads."""
+
 
 class Sharing(Record):
     """How instances of a block share the components at a place: `instances` on the fullest of them; what they take in

@@ -83,8 +83,8 @@ def powers(count: int, rows: int = 0) -> Callable[[int], Size]:
 
 
 def table(data: int) -> Size:
-    """Half of the data a table, half what is gathered from it."""
-    return Size(data // 16, data // 24)
+    """A table, and half as much gathered from it."""
+    return Size(data // 12, data // 36)
 
 
 def bodies(data: int) -> Size:
@@ -96,8 +96,8 @@ KERNELS = (
     Kernel("dot", vectors(2)),
     Kernel("dgemm_naive", products(3, 8, 2)),
     Kernel("dgemm_naive", powers(3, 2), "dgemm_naive 2^k"),
-    Kernel("dgemm_blocked", products(3, 32, 32)),
-    Kernel("dgemm_tuned", products(4, 32, 32)),
+    Kernel("dgemm_blocked", products(3, 32, 128)),
+    Kernel("dgemm_tuned", products(4, 32, 128)),
     Kernel("stencil5", grids(2, 2)),
     Kernel("stencil7", grids(2, 3)),
     Kernel("gauss_seidel", grids(1, 2)),
@@ -114,7 +114,7 @@ KERNELS = (
 
 
 def bytes_of(level: str, found: Caches) -> int:
-    """Bytes of data that lie in a level: half of a core's first and second cache, an eighth of the third, which other
-    cores and programs use too, and four times the third."""
+    """Bytes of data that lie in a level: half of a core's first and second cache, two and a half times the second, of
+    which the third holds most even where others use it too, and four times the third."""
     first, second, third = found.sizes
-    return {"L1": first // 2, "L2": second // 2, "L3": max(third // 8, 2 * second), "memory": 4 * third}.get(level, 0)
+    return {"L1": first // 2, "L2": second // 2, "L3": second // 2 * 5, "memory": 4 * third}.get(level, 0)

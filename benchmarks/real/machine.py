@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from benchmarks.real.programs import Caches, caches, compiled, printed, processor
+from benchmarks.real.programs import Caches, compiled, printed, processor
 
 NAMES = {"add": "add", "multiply": "multiply", "fma": "fma", "divide": "divide", "square_root": "root"}
 """Classes of operations, and what the measurements call them."""
@@ -49,14 +49,17 @@ core here_core {{
 {rates}
 {latencies}
   property outstanding [{outstanding}]  // latency of memory over the time of a load, of many chains at once
+{pages}
   resource flops(number) [number/(clock*issue)]
       with sp [base], dp [base*2], simd [base/simd_width], fmad [base/fma_gain]
   resource chain(number) [number/clock]
       with integer [base*integer_latency], add [base*add_latency], multiply [base*multiply_latency],
         fma [base*fma_latency], divide [base*divide_latency], square_root [base*square_root_latency],
-        load [base*load_latency]
-  resource load_instructions(number) [number/clock]
-  resource store_instructions(number) [number/clock]
+        load [base*load_latency],
+        restarts(steps) [base*max(0, 1 - reorder/steps)]  // another chain begins after so many
+  property reorder [{reorder}]  // steps of a loop of short chains that a core works on at once
+  resource load_instructions(number) [number/clock] with unaligned [base*{unaligned_loads}]
+  resource store_instructions(number) [number/clock] with unaligned [base*{unaligned_stores}]
   cache here_l1
   cache here_l2
   {own}
@@ -78,7 +81,7 @@ memory here_memory {{
 
 LEVEL = """
 cache {name} {{
-  property capacity [{capacity}]  // as the operating system says
+  property capacity [{capacity}]  // {says}
   property associativity [{ways}]
   property cacheline [{line}]
   property latency [{latency}]  // loads that wait for each other
@@ -107,6 +110,7 @@ def model(values: Mapping[str, float], cores: int, found: Caches) -> str:
     clock = 1 / values["integer_latency"]
     rates = {f"{name}_{width}": _rate(values, name, width, clock) for name in NAMES for width in WIDTHS}
     rates |= {name: values[f"{name}_throughput"] / clock for name in ("integer", "load", "store")}
+    rates |= {f"{name}_simd": values[f"{name}_simd"] / clock for name in ("load", "store")}
     root = values["sum_and_root_dp_latency"] - values["add_dp_latency"]
     waits = {name: values[f"{NAMES[name]}_dp_latency"] for name in ("add", "multiply", "fma", "divide")}
     waits |= {"square_root": root, "integer": values["integer_latency"], "load": values["first_latency"]}
@@ -118,12 +122,16 @@ def model(values: Mapping[str, float], cores: int, found: Caches) -> str:
         clock=_number(clock),
         shared="cache here_l3" if shared else "",
         own="" if shared else "cache here_l3  // cores that use five eighths of it each are not slower for it",
+        reorder=_number(max(0.0, SEGMENT - values["segments_latency"] / values["add_dp_latency"])),
+        unaligned_loads=_number(values["load_simd"] / values["load_across"]),
+        unaligned_stores=_number(values["store_simd"] / values["store_across"]),
         barrier=_number(values["barrier_latency"]),
         issue=_number(rates["add_sp"]),
         lanes=int(values["vector_bytes"] / 4),
         rates="\n".join(f"  property {name}_rate [{_number(rate)}]" for name, rate in rates.items()),
         latencies="\n".join(f"  property {name}_latency [{_number(time * clock)}]" for name, time in waits.items()),
         outstanding=_number(values["memory_latency"] / _least(values, "memory_chains_")),
+        pages="\n".join(_translation(values)),
         levels="".join(levels),
         latency=_number(values["memory_latency"]),
         attained=_number(values["memory_load_all"]),
@@ -145,6 +153,45 @@ def _stores(values: Mapping[str, float], which: str) -> float:
     return 1 / max(half - loads, loads / 8)
 
 
+SEGMENT = 128
+"""Words of a sum in the program `machine`."""
+
+CHAINS = 16
+"""Chains side by side by whose time a miss of the translation buffer is told."""
+
+
+def _third_capacity(values: Mapping[str, float], found: Caches) -> int:
+    """Bytes that a core finds in the third cache: as far as loads that wait for each other take less than half of
+    memory's latency. Other programs, and other guests of the same processor, use it too."""
+    part = found.sizes[2] // 16
+    rings = {
+        int(name.split("_")[1]): value
+        for name, value in values.items()
+        if name.startswith("third_") and "latency" in name
+    }
+    return part * max((size for size, value in rings.items() if value < values["memory_latency"] / 2), default=1)
+
+
+def _translation(values: Mapping[str, float]) -> list[str]:
+    """The translation buffer's reach, where loads of a line a page become slower than the second cache explains: at
+    the pages where their time in one chain passes half of its rise. A miss takes what it adds to loads in several."""
+    pages = sorted(int(name.split("_")[1]) for name in values if name.startswith("pages_") and "chains" not in name)
+    alone = {count: values[f"pages_{count}_latency"] for count in pages}
+    beside = {count: values[f"pages_{count}_chains_{CHAINS}_latency"] for count in pages}
+    few, many = pages[len(pages) // 4], pages[-1]
+    if alone[pages[-2]] < 1.5 * alone[few]:
+        return []
+    reach = max(count for count in pages if alone[count] < (alone[few] + alone[pages[-2]]) / 2)
+    far = {int(name.split("_")[1]): values[name] for name in values if name.startswith("far_")}
+    ways = max(count for count in far if far[count] < (min(far.values()) + max(far.values())) / 2)
+    return [
+        "  property page [4 KiB]  // of loads of a line a page",
+        f"  property tlb_entries [{reach // ways * ways}]  // beyond so many pages, loads of a line each are slower",
+        f"  property tlb_ways [{ways}]  // as many where the pages are 1 MiB apart",
+        f"  property tlb_latency [{_number(beside[many] - beside[few])}]  // what a miss adds, with {CHAINS} at once",
+    ]
+
+
 def _least(values: Mapping[str, float], prefix: str) -> float:
     return min(value for name, value in values.items() if name.startswith(prefix))
 
@@ -152,16 +199,21 @@ def _least(values: Mapping[str, float], prefix: str) -> float:
 def _level(values: Mapping[str, float], found: Caches, at: int, shared: bool) -> str:
     name = ("first", "second", "third")[at]
     of_one, of_all = (values[f"{name}_load_{which}"] for which in ("core", "all"))
+    of_one_store, of_all_store = (values[f"{name}_store_{which}"] for which in ("core", "all"))
+    all_cores = at == 2 and shared
     bandwidth = [
-        f"  property bandwidth [{_number(of_all if at == 2 and shared else of_one)}]  // loads of all cores on it",
+        f"  property bandwidth [{_number(of_all if all_cores else of_one)}]  // loads of all cores on it",
         f"  property core_bandwidth [{_number(of_one)}]  // loads of one core",
+        f"  property attained_store_bandwidth [{_number(of_all_store if all_cores else of_one_store)}]  // stores",
+        f"  property core_store_bandwidth [{_number(of_one_store)}]",
     ]
     return LEVEL.format(
         name=f"here_l{at + 1}",
-        capacity=found.sizes[at],
+        capacity=_third_capacity(values, found) if at == 2 else found.sizes[at],
+        says="as far as chained loads are fast" if at == 2 else "as the operating system says",
         ways=found.ways[at],
         line=found.line,
-        latency=_number(values[f"{name}_latency"]),
+        latency=_number(values["third_1_latency" if at == 2 else f"{name}_latency"]),
         inclusion="victim" if at == 2 else "inclusive",
         bandwidth="\n".join(bandwidth),
     )
@@ -169,9 +221,3 @@ def _level(values: Mapping[str, float], found: Caches, at: int, shared: bool) ->
 
 def _number(value: float) -> str:
     return f"{value:.4g}"
-
-
-def here(cores: int, seconds: float, repeats: int = 1) -> str:
-    """The model of this machine, measured now."""
-    known = caches()
-    return model(best([measured(cores, seconds, known) for _ in range(repeats)]), cores, known)

@@ -35,8 +35,9 @@ def compiler() -> str | None:
     )
 
 
-def compiled(name: str, folder: Path = BUILD) -> Path:
-    """The program `kernels` or `machine`, compiled for this machine where it is older than its sources."""
+def compiled(name: str, folder: Path = BUILD, *more: str) -> Path:
+    """The program `kernels` or `machine`, compiled for this machine, by `more` options, where it is older than its
+    sources."""
     chosen = compiler()
     if chosen is None:
         raise FileNotFoundError("no C compiler: install gcc, or name one in CC")
@@ -47,7 +48,7 @@ def compiled(name: str, folder: Path = BUILD) -> Path:
     if target.exists() and target.stat().st_mtime > max(path.stat().st_mtime for path in needed):
         return target
     folder.mkdir(parents=True, exist_ok=True)
-    options = KERNELS if name == "kernels" else MEASURING
+    options = [*(KERNELS if name == "kernels" else MEASURING), *more]
     files = [str(path) for path in needed if path.suffix == ".c"]
     command = [chosen, "-std=gnu11", "-march=native", *options, *files, "-o", str(target), "-lm", "-lpthread"]
     subprocess.run(command, check=True)

@@ -8,15 +8,18 @@ data were touched before (warm); a time is the least of many runs.
 from __future__ import annotations
 
 import argparse
+import os
 import statistics
-from collections.abc import Iterator, Sequence
+import sys
+from collections.abc import Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 import aspenpy
-from aspenpy.tables.table import Column, Report, table
+from aspenpy.tables.table import Column, Report, Table, table
 from aspenpy.tables.text import as_text
 from benchmarks.real.kernels import KERNELS, Kernel, Size, bytes_of
-from benchmarks.real.machine import here
+from benchmarks.real.machine import best, measured, model
 from benchmarks.real.programs import BUILD, caches, compiled, printed
 
 TOLERANCE = 1e-12
@@ -26,14 +29,22 @@ FAR = 1.3
 """A prediction is near where it is within this factor of the time, either way."""
 
 
-class Row(NamedTuple):
-    """A kernel at a size on so many cores: seconds measured and predicted, and what it is bound by."""
+class Case(NamedTuple):
+    """A kernel at a size, on so many cores."""
 
-    kernel: str
+    kernel: Kernel
     level: str
-    cores: int
     size: Size
+    cores: int
+
+
+class Row(NamedTuple):
+    """A case: the least seconds measured, the median of the passes over that, seconds predicted, and what it is bound
+    by."""
+
+    case: Case
     measured: float
+    spread: float
     predicted: float
     bound_by: str
 
@@ -49,83 +60,91 @@ class Row(NamedTuple):
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seconds", type=float, default=0.2, help="of measuring each number (default: %(default)s)")
+    parser.add_argument("--seconds", type=float, default=0.1, help="of measuring each number (default: %(default)s)")
+    parser.add_argument("--passes", type=int, default=3, help="over all measurements, the best of which counts")
     parser.add_argument("--cores", type=int, default=0, help="all cores (default: those this process may use)")
     parser.add_argument("--keep", action="store_true", help="take the machine as it was measured last")
     parser.add_argument("kernels", nargs="*", help="names of kernels (default: all)")
     options = parser.parse_args()
-    cores = options.cores or usable_cores()
+    cores = options.cores or len(os.sched_getaffinity(0))
+    cases = [case for case in all_cases(cores) if not options.kernels or case.kernel.name in options.kernels]
+    times: dict[Case, list[float]] = {case: [] for case in cases}
+    readings = []
+    for number in range(options.passes):  # a disturbance of seconds meets one pass of each measurement
+        if not options.keep:
+            readings.append(measured(cores, options.seconds, caches()))
+        for case in cases:
+            times[case].append(timed(case, options.seconds))
+        print(f"pass {number + 1} of {options.passes}", file=sys.stderr)
     path = BUILD / "here.aspen"
-    if not (options.keep and path.exists()):
-        text = here(cores, options.seconds)
-        path.write_text(text)
-    print(path.read_text())
+    if readings:
+        path.write_text(model(best(readings), cores, caches()))
     machine = aspenpy.load_machine(str(path))
-    chosen = [kernel for kernel in KERNELS if not options.kernels or kernel.name in options.kernels]
-    rows = []
-    for row in compared(chosen, machine, cores, options.seconds):
-        rows.append(row)
-        print(f"{row.kernel:16} {row.level:7} {row.cores:3} {row.ratio:6.2f}", flush=True)
-    print(as_text(report(rows).page))
+    print(path.read_text())
+    page = as_text(report([row(case, times[case], machine) for case in cases]).page)
+    (BUILD / "table.txt").write_text(page + "\n")
+    print(page)
     return 0
 
 
-def usable_cores() -> int:
-    import os
-
-    return len(os.sched_getaffinity(0))
-
-
-def compared(kernels: Sequence[Kernel], machine: aspenpy.Machine, cores: int, seconds: float) -> Iterator[Row]:
+def all_cases(cores: int) -> list[Case]:
     found = caches()
-    for kernel in kernels:
-        application = aspenpy.parse(kernel.model)
-        for level in kernel.levels:
-            size = kernel.size(bytes_of(level, found))
-            for active in dict.fromkeys((1, cores)):
-                spent = timed(kernel, size, active, seconds)
-                predicted = prediction(application, machine, size, active)
-                yield Row(kernel.label, level, active, size, spent, predicted.runtime, bound(predicted))
+    return [
+        Case(kernel, level, kernel.size(bytes_of(level, found)), active)
+        for kernel in KERNELS
+        for level in kernel.levels
+        for active in dict.fromkeys((1, cores))
+    ]
 
 
-def timed(kernel: Kernel, size: Size, cores: int, seconds: float) -> float:
+def timed(case: Case, seconds: float, folder: Path = BUILD) -> float:
     """The least seconds of a run; fails where its result is wrong."""
-    spent, wrong = map(float, printed(compiled("kernels"), kernel.name, size.n, size.m, cores, seconds).split())
+    words = case.kernel.name, case.size.n, case.size.m, case.cores, seconds
+    spent, wrong = map(float, printed(compiled("kernels", folder), *words).split())
     if not wrong <= TOLERANCE:
-        raise ArithmeticError(f"{kernel.name} with n = {size.n} is wrong by {wrong}")
+        raise ArithmeticError(f"{case.kernel.name} with n = {case.size.n} is wrong by {wrong}")
     return spent
 
 
-def prediction(
-    application: aspenpy.Application, machine: aspenpy.Machine, size: Size, cores: int
-) -> aspenpy.Prediction:
-    values = {"n": size.n, "cores": cores} | ({"m": size.m} if size.m else {})
-    return aspenpy.predict(application, machine, set=values)
-
-
-def bound(predicted: aspenpy.Prediction) -> str:
-    return predicted.bottleneck.resource if predicted.bottleneck else "nothing"
+def row(case: Case, times: Sequence[float], machine: aspenpy.Machine) -> Row:
+    """The best of several times against the prediction."""
+    values = {"n": case.size.n, "cores": case.cores} | ({"m": case.size.m} if case.size.m else {})
+    predicted = aspenpy.predict(aspenpy.parse(case.kernel.model), machine, set=values)
+    waits = predicted.bottleneck.resource if predicted.bottleneck else "nothing"
+    return Row(case, min(times), statistics.median(times) / min(times), predicted.runtime, waits)
 
 
 COLUMNS = (
-    Column("kernel"),
-    Column("data in", get="level"),
-    Column("cores", "count"),
-    Column("n", "count", get=lambda row: row.size.n),
+    Column("kernel", get="case.kernel.label"),
+    Column("data in", get="case.level"),
+    Column("cores", "count", get="case.cores"),
+    Column("n", "count", get="case.size.n"),
     Column("predicted", unit="s"),
     Column("measured", unit="s"),
+    Column("spread", "{:.2f}".format, "right"),
     Column("predicted/measured", "{:.2f}".format, "right", get="ratio"),
     Column("bound by", get="bound_by"),
 )
 
 
 def report(rows: Sequence[Row]) -> Report:
-    """All rows, and how close the predictions are."""
+    """How close the predictions are, in all, by kernel and level, and row by row."""
     worst = sorted(rows, key=lambda row: -row.factor)[:10]
     near = sum(row.factor <= FAR for row in rows)
     median = statistics.median(row.factor for row in rows)
     said = f"median error {median - 1:.0%}; {near} of {len(rows)} within {FAR - 1:.0%}"
-    return Report(said, {}, (table(COLUMNS, rows), table(COLUMNS, worst, title="worst rows")))
+    parts = (overview(rows), table(COLUMNS, worst, title="worst rows"), table(COLUMNS, rows, title="all rows"))
+    return Report(said, {}, parts)
+
+
+def overview(rows: Sequence[Row]) -> Table:
+    """Predicted over measured: a line for each kernel, a column for each level and number of cores."""
+    places = list(dict.fromkeys((row.case.level, row.case.cores) for row in rows))
+    ratios = {(row.case.kernel.label, row.case.level, row.case.cores): row.ratio for row in rows}
+    names = dict.fromkeys(row.case.kernel.label for row in rows)
+    heads = [Column(f"{level}, {cores}", "{:.2f}".format, "right") for level, cores in places]
+    cells = tuple((name, *(ratios.get((name, *place)) for place in places)) for name in names)
+    return Table((Column("kernel"), *heads), cells, title="predicted over measured, by where data lie and cores")
 
 
 if __name__ == "__main__":

@@ -62,3 +62,17 @@ def test_a_rate_that_is_not_stated_is_told() -> None:
     (warning,) = prediction.tree.warnings
     assert warning.code == "unknown-rate"
     assert "`square_root_dp_rate` or `square_root_rate`" in (warning.hint or "")
+
+
+@pytest.mark.parametrize(
+    ("flops", "cycles"),
+    [
+        ("flops [1e6] as divide  flops [8e6] as add, dp", 5e6),
+        ("flops [1e6] as divide  flops [12e6] as add, dp", 6e6),
+        ("flops [1e6] as divide, sp  flops [2e6] as divide, dp  flops [8e6] as add, dp", 15e6),
+    ],
+)
+def test_the_divider_works_beside_the_pipes(flops: str, cycles: float) -> None:
+    """A division takes five cycles of the divider, an addition half a cycle of the pipes: the longer of the sums."""
+    runtime = float(predict(application(f"execute {{ {flops} }}"), machine(MACHINE)).runtime)
+    assert runtime == pytest.approx(cycles / 2e9, rel=1e-12)

@@ -70,6 +70,12 @@ def test_lines_outstanding_by_latency_are_the_rate_of_a_core() -> None:
     assert seconds(1, text) == pytest.approx(VOLUME / (10 * 64 / 80e-9), rel=1e-12)
 
 
+def test_one_core_draws_no_more_than_all_attain() -> None:
+    """A hundred lines in 10 ns would be 640 GB/s, and the memory attains 98."""
+    text = node("property attained_bandwidth [98e9] property latency [10e-9]", core="property outstanding [100]")
+    assert seconds(1, text) == pytest.approx(VOLUME / 98e9, rel=1e-12)
+
+
 def test_stores_may_be_slower() -> None:
     text = node(STATED + " property core_store_bandwidth [7e9]")
     assert seconds(1, text, "stores") == pytest.approx(VOLUME / 7e9, rel=1e-12)
@@ -123,3 +129,29 @@ def test_one_core_draws_no_more_than_all() -> None:
     text = node("property attained_bandwidth [98e9] property core_bandwidth [200e9]")
     for active in (1, 5, 20):
         assert seconds(active, text) == pytest.approx(VOLUME / 98e9, rel=1e-12)
+
+
+CACHE = (
+    "{ property capacity [64 KiB] property associativity [8] property cacheline [64] property bandwidth [100e9] %s }"
+)
+
+
+@pytest.mark.parametrize(
+    ("stated", "seconds_each"),
+    [
+        ("", 8e4 / 100e9 + 8e4 / 100e9),  # one after the other
+        ("property core_store_bandwidth [50e9]", 8e4 / 50e9),  # beside each other, the longer
+        ("property core_store_bandwidth [200e9]", 8e4 / 100e9),
+    ],
+)
+def test_a_cache_with_a_rate_of_stores_takes_them_beside_loads(stated: str, seconds_each: float) -> None:
+    """Ten sweeps of 8 kB each that lie in the cache, one of loads and one of stores."""
+    text = "machine m { node [1] n } node n { socket s } socket s { core c memory mem } core c { cache l1 } cache l1 "
+    text += CACHE % stated + " memory mem { resource loads(v) [0*v] resource stores(v) [0*v] }"
+    app = application(
+        """execute {
+        loads [10000] of size [8] from x as stream, reuse(10), warm
+        stores [10000] of size [8] to y as stream, reuse(10), warm }""",
+        "data x [8000] data y [8000]",
+    )
+    assert float(predict(app, machine(text)).runtime) == pytest.approx(seconds_each, rel=1e-12)

@@ -109,6 +109,16 @@ class Access(Record):
         """Whether nobody can tell which line is next."""
         return isinstance(self.pattern, Scattered)
 
+    def unforeseen(self, page: Expr) -> Expr:
+        """The share of the lines that no prefetcher fetches ahead: all of a table's, and all where the innermost loop
+        goes on by a page or more each time (Intel's optimization manual 2.5.5.4: prefetchers stay within a page)."""
+        if self.is_scattered or self.nest is None:
+            return graph.ONE if self.is_scattered else graph.ZERO
+        innermost = next((loop for loop in self.nest.loops if loop.moves), None)
+        if innermost is None:
+            return graph.ZERO
+        return graph.if_else(graph.compare(">=", innermost.stride, page), graph.ONE, graph.ZERO)
+
     @property
     def writes(self) -> bool:
         return self.requirement.resource == "stores"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from aspenpy.cost.sharing import attained_bandwidth
+from aspenpy.cost.sharing import STORE_RATES, attained_bandwidth
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import Diagnostic, fail, nearest
@@ -56,6 +56,11 @@ class Level(Record):
     @property
     def name(self) -> str:
         return self.place.component.name
+
+    @property
+    def two_ways(self) -> bool:
+        """Whether it takes stores while it sends what is loaded: it states a rate of its own for them."""
+        return any(self.place.component.value(name) is not None for name in STORE_RATES)
 
     @property
     def sets(self) -> Expr:
@@ -117,6 +122,18 @@ def levels_of(machine: Machine, socket: str | None) -> tuple[Level, ...]:
     caches = (place for place in places if place.component.type == "cache")
     caches = (place for place in caches if not core or core[: len(place.path) - 1] == place.path[:-1])
     return tuple(_level(place) for place in sorted(caches, key=lambda place: -len(place.path)))
+
+
+def translation_buffer(core: Place | None) -> Level | None:
+    """A core's buffer of address translations as a cache of pages; its `latency` is what a miss takes. None where the
+    core does not say all of it. Without `tlb_ways` any page may lie in any place."""
+    if core is None:
+        return None
+    page, entries, latency = map(core.component.value, ("page", "tlb_entries", "tlb_latency"))
+    if page is None or entries is None or latency is None:
+        return None
+    ways = core.component.value("tlb_ways") or entries
+    return Level(core, page * entries, page, ways, "lru", "inclusive", "allocate", None, latency)
 
 
 def _level(place: Place) -> Level:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from aspenpy.cost.caches.access import Access, Affine, Stencil
 from aspenpy.cost.caches.hits import Around, touches
@@ -26,17 +27,14 @@ class LevelUse(Record):
     fetched: Expr
     written_back: Expr
 
-    @property
-    def bytes(self) -> Expr:
-        """Moved between this level and the next one."""
-        return (self.fetched + self.written_back) * self.level.line
-
 
 class Traffic(Record):
-    """A requirement at each level, the nearest to the core first."""
+    """A requirement at each level, the nearest to the core first. `walks` are the accesses whose page the core's
+    translation buffer does not know."""
 
     access: Access
     levels: tuple[LevelUse, ...]
+    walks: Expr = graph.ZERO
 
     @property
     def read_bytes(self) -> Expr:
@@ -56,30 +54,41 @@ class Traffic(Record):
         return last.written_back * last.level.line
 
     @property
-    def served(self) -> tuple[tuple[Level, Expr], ...]:
-        """The bytes that each level serves: the first the words that the core asks for, each further one the lines
-        that the one before it fetches and writes back."""
+    def served(self) -> tuple[Served, ...]:
+        """What each level sends and takes: the first the words that the core loads and stores, each further one the
+        lines that the one before it fetches and writes back."""
         asked = self.access.accesses * self.access.word
-        moved = (asked, *(use.bytes for use in self.levels[:-1]))
-        return tuple((use.level, amount) for use, amount in zip(self.levels, moved, strict=True))
+        first = (graph.ZERO, asked) if self.access.writes else (asked, graph.ZERO)
+        lines = ((use.fetched * use.level.line, use.written_back * use.level.line) for use in self.levels[:-1])
+        return tuple(Served(use.level, *both) for use, both in zip(self.levels, (first, *lines), strict=True))
+
+
+class Served(NamedTuple):
+    """Bytes that a level sends towards the core, and takes from there."""
+
+    level: Level
+    sent: Expr
+    taken: Expr
 
 
 def block_traffic(
-    accesses: Sequence[Access], levels: Sequence[Level], all_bytes: Expr
+    accesses: Sequence[Access], levels: Sequence[Level], all_bytes: Expr, buffer: Level | None = None
 ) -> dict[flow.Requirement, Traffic]:
-    """The traffic of the requirements of a block that have a pattern of access.
+    """The traffic of the requirements of a block that have a pattern of access. The translation `buffer` is a cache of
+    pages.
 
     Requirements on the same data with the same loops touch the same lines: the first of them meets the misses.
     """
     accesses = _in_the_same_loops(accesses)
     leaders = _leaders(accesses)
     fetching = [level.by_misses for level in levels]
-    misses, lines = {}, {}
+    misses, lines, walks = {}, {}, {}
     for leader, members in leaders.items():
         around = Around(tuple(o.nest for o in leaders if o is not leader and o.nest is not None), all_bytes)
         check = product(member.check for member in members)
         misses[leader] = [missed * check for missed in _misses(leader, around, fetching)]
         lines[leader] = misses[leader] if fetching == [*levels] else _misses(leader, around, levels)
+        walks[leader] = graph.ZERO if buffer is None else _misses(leader, around, [buffer])[0]
     stored = {leader: any(member.writes for member in members) for leader, members in leaders.items()}
     traffic = {}
     for leader, members in leaders.items():
@@ -88,7 +97,7 @@ def block_traffic(
                 uses = _uses(access, misses[leader], lines[leader] if stored[leader] else None, levels)
             else:
                 uses = _uses(access, [graph.ZERO] * len(levels), None, levels)
-            traffic[access.requirement] = Traffic(access, uses)
+            traffic[access.requirement] = Traffic(access, uses, walks[leader] if access is leader else graph.ZERO)
     return traffic
 
 

@@ -94,7 +94,5 @@ def _component(node: nodes.Component, parameters: dict[str, nodes.Expression | N
             found.add(*_in_time(item, names))
             for trait in item.traits:
                 argument = {} if trait.argument is None else {trait.argument: None}
-                traits = Inference(
-                    names.definitions, {**names.known, "base": None, **argument}, found
-                )
+                traits = Inference(names.definitions, {**names.known, "base": None, **argument}, found)
                 traits.check(trait.time, SECONDS, f"the time of `{item.name}` with `{trait.name}`")

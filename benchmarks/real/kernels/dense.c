@@ -41,7 +41,7 @@ static void naive_run(struct problem *p)
 
 const struct kernel dgemm_naive = {"dgemm_naive", three_matrices, naive_run, product_wrong};
 
-/* Tiles of 32 x 32; three of them lie in the first cache. For each k, the tile of C is loaded, added to and stored. n
+/* Tiles of 32 x 32; three of them lie in the first cache. A tile of B is used for all rows. For each k, a tile of C is loaded, added to and stored. n
    and m are multiples of 32. */
 enum { TILE = 32 };
 
@@ -51,9 +51,9 @@ static void blocked_run(struct problem *p)
   const double *restrict a = p->a, *restrict b = p->b;
   double *restrict c = p->c;
   memset(c, 0, m * n * sizeof(double));
-  for (long ii = 0; ii < m; ii += TILE)
-    for (long jj = 0; jj < n; jj += TILE)
-      for (long kk = 0; kk < n; kk += TILE)
+  for (long jj = 0; jj < n; jj += TILE)
+    for (long kk = 0; kk < n; kk += TILE)
+      for (long ii = 0; ii < m; ii += TILE)
         for (long k = kk; k < kk + TILE; k++)
           for (long i = ii; i < ii + TILE; i++) {
             double factor = a[i * n + k];

@@ -173,7 +173,8 @@ static void arithmetic(void)
 struct memory {
   long bytes;
   char *from[256], *to[256]; /* of each thread */
-  long chains, places;
+  long places, block, turn; /* of a ring */
+  long chains, most_chains, most;
 };
 
 static void make(void *given, int thread)
@@ -211,6 +212,23 @@ static void copy(void *given, int thread)
   const vector *from = (const vector *)m->from[thread];
   for (long i = 0; i < m->bytes / 2 / VECTOR_BYTES; i += 4)
     to[i] = from[i], to[i + 1] = from[i + 1], to[i + 2] = from[i + 2], to[i + 3] = from[i + 3];
+}
+
+/* As `load` and `store`, from any of the eight words of a line on: most long vectors lie across two lines. */
+static void load_across(void *given, int thread)
+{
+  static int word;
+  struct memory m = *(struct memory *)given;
+  m.from[thread] += 8 * (word++ % 8);
+  load(&m, thread);
+}
+
+static void store_across(void *given, int thread)
+{
+  static int word;
+  struct memory m = *(struct memory *)given;
+  m.to[thread] += 8 * (word++ % 8);
+  store(&m, thread);
 }
 
 static void load_words(void *given, int thread)
@@ -252,23 +270,45 @@ static void bandwidth(const char *level, long bytes, int threads, int kinds)
     free(memory.from[thread]), free(memory.to[thread]);
 }
 
+enum { SEGMENT = 128 };
+
+/* Sums of so many words each in order: while the core is at the end of one, it has begun the next. */
+static void segments(void *given, int thread)
+{
+  struct memory *m = given;
+  const double *x = (const double *)m->from[thread];
+  double *y = (double *)m->to[thread];
+  for (long k = 0; k < m->bytes / 8 / SEGMENT; k++) {
+    double sum = 0;
+    for (long i = k * SEGMENT; i < (k + 1) * SEGMENT; i++)
+      sum += x[i];
+    y[k] = sum;
+  }
+}
+
 static void words(long bytes)
 {
   struct memory memory = {.bytes = bytes / 1024 * 1024};
   make(&memory, 0);
   print("load", "throughput", (double)memory.bytes / 8 / alone(load_words, &memory));
   print("store", "throughput", (double)memory.bytes / 8 / alone(store_words, &memory));
+  print("load", "across", (double)memory.bytes / 8 / alone(load_across, &memory));
+  print("store", "across", (double)memory.bytes / 8 / alone(store_across, &memory));
+  print("load", "simd", (double)memory.bytes / 8 / alone(load, &memory));
+  print("store", "simd", (double)memory.bytes / 8 / alone(store, &memory));
+  print("segments", "latency", alone(segments, &memory) / (double)(memory.bytes / 8 / SEGMENT));
   free(memory.from[0]), free(memory.to[0]);
 }
 
 /* -- latency: loads that wait for each other, in a random order, in one chain or several --------------------------- */
 
-enum { LINE = 64, MOST_HOPS = 1 << 16, HOPS = 1 << 11 };
+enum { LINE = 64, PAGE = 4096, MOST_CHAINS = 64 };
 
-/* A ring through the first lines of `places` blocks of so many bytes, in a random order; `turn` moves each block's line
-   by so many lines, so that they do not meet in one set. */
-static void make_ring(struct memory *m, long block, int turn)
+/* A ring through one line of each of `places` blocks of so many bytes, in a random order; `turn` moves each block's line
+   by so many lines against the one before it, so that they do not meet in one set. */
+static void make_ring(struct memory *m)
 {
+  long block = m->block, turn = m->turn;
   uint64_t state = 5;
   uint32_t *order = malloc((size_t)m->places * sizeof *order);
   for (long i = 0; i < m->places; i++)
@@ -286,77 +326,72 @@ static void make_ring(struct memory *m, long block, int turn)
   free(order);
 }
 
-static char *at[65]; /* where each chain is */
+static char *at[MOST_CHAINS]; /* where each chain is */
 
-/* Once around the ring, as far as that is no longer than MOST_HOPS. */
+/* Once around the ring, as far as that is no longer than `most`. */
 static long hops(const struct memory *m)
 {
-  return m->places < MOST_HOPS ? m->places : MOST_HOPS;
+  return m->places < m->most ? m->places : m->most;
 }
 
+/* Hops of `chains` chains, each behind the one before it. */
 static void hop(void *given, int thread)
 {
   const struct memory *m = given;
   (void)thread;
-  char *p = at[0];
-  for (long i = 0; i < hops(m); i++)
-    p = *(char **)p;
-  at[0] = p;
-}
-
-static void hop_many(void *given, int thread)
-{
-  const struct memory *m = given;
-  (void)thread;
-  char *p[64];
+  if (m->chains == 1) {
+    char *p = at[0];
+    for (long i = 0; i < hops(m); i++)
+      p = *(char **)p;
+    at[0] = p;
+    return;
+  }
+  char *p[MOST_CHAINS];
   for (int k = 0; k < m->chains; k++)
     p[k] = at[k];
-  for (int i = 0; i < HOPS; i++)
+  for (long i = 0; i < hops(m); i += m->chains)
     for (int k = 0; k < m->chains; k++)
       p[k] = *(char **)p[k];
   for (int k = 0; k < m->chains; k++)
     at[k] = p[k];
 }
 
-static double ring(long places, long block, int turn)
+/* Prints the seconds of a load in a ring through `places` blocks, with so many chains at work at once. */
+static void ring(const char *name, struct memory m)
 {
-  struct memory m = {.bytes = places * block, .places = places};
+  m.bytes = m.places * m.block;
   m.from[0] = array((size_t)m.bytes);
-  make_ring(&m, block, turn);
-  at[0] = m.from[0];
-  double found = alone(hop, &m) / (double)hops(&m);
-  free(m.from[0]);
-  return found;
-}
-
-/* Seconds of a load with so many chains at work at once: each begins elsewhere in the ring. */
-static void overlapping(long bytes)
-{
-  struct memory m = {.bytes = bytes, .places = bytes / LINE};
-  m.from[0] = array((size_t)bytes);
-  make_ring(&m, LINE, 0);
-  for (long chains = 1; chains <= 64; chains *= 2) {
-    uint64_t state = 9;
+  make_ring(&m);
+  for (long chains = 1; chains <= m.most_chains; chains *= 2) {
+    char title[99];
+    char *p = m.from[0];
     m.chains = chains;
-    for (int k = 0; k < chains; k++)
-      at[k] = m.from[0] + draw(&state) % (uint64_t)m.places * LINE;
-    char name[99];
-    snprintf(name, sizeof name, "memory_chains_%ld", chains);
-    print(name, "load", alone(hop_many, &m) / (HOPS * (double)chains));
+    for (long hop = 0; hop < m.places; hop++, p = *(char **)p)
+      if (hop % (m.places / chains) == 0 && hop / (m.places / chains) < chains)
+        at[hop / (m.places / chains)] = p; /* each chain begins elsewhere in the ring */
+    snprintf(title, sizeof title, chains == 1 ? "%s" : "%s_chains_%ld", name, chains);
+    print(title, "latency", alone(hop, &m) / (double)(hops(&m) / chains * chains));
   }
   free(m.from[0]);
 }
 
 static void latencies(long first, long second, long third, long memory)
 {
-  print("first", "latency", ring(first / LINE, LINE, 0));
-  print("second", "latency", ring(second / LINE, LINE, 0));
-  print("third", "latency", ring(third / LINE, LINE, 0));
-  print("memory", "latency", ring(memory / LINE, LINE, 0));
-  for (long pages = 32; pages <= 16384; pages *= 2) {
-    char name[99];
+  char name[99];
+  ring("first", (struct memory){.places = first / 2 / LINE, .block = LINE, .most = 1 << 16, .most_chains = 1});
+  ring("second", (struct memory){.places = second / 2 / LINE, .block = LINE, .most = 1 << 16, .most_chains = 1});
+  for (int part = 1; part <= 16; part += part < 4 ? 1 : part < 8 ? 2 : part < 16 ? 4 : 8) {
+    snprintf(name, sizeof name, "third_%d", part); /* sixteenths */
+    ring(name, (struct memory){.places = third / 16 * part / LINE, .block = LINE, .most = 1 << 18, .most_chains = 1});
+  }
+  ring("memory", (struct memory){.places = memory / LINE, .block = LINE, .most = 1 << 16, .most_chains = MOST_CHAINS});
+  for (long pages = 256; pages <= 8192; pages += pages < 4096 ? 256 : 4096) {
     snprintf(name, sizeof name, "pages_%ld", pages);
-    print(name, "latency", ring(pages, 4096, 1));
+    ring(name, (struct memory){.places = pages, .block = PAGE, .turn = 1, .most = 1 << 16, .most_chains = 16});
+  }
+  for (long pages = 8; pages <= 512; pages *= 2) { /* apart by so many pages that they meet in few sets of the buffer */
+    snprintf(name, sizeof name, "far_%ld", pages);
+    ring(name, (struct memory){.places = pages, .block = 256 * PAGE, .turn = 1, .most = 1 << 16, .most_chains = 1});
   }
 }
 
@@ -386,11 +421,10 @@ int main(int count, char **arguments)
   words(first / 2);
   bandwidth("first", first / 2, threads, 3);
   bandwidth("second", second / 2, threads, 3);
-  bandwidth("third", third / 8, threads, 3);
+  bandwidth("third", second / 2 * 5, threads, 3);
   bandwidth("third_big", third / 8 * 5, threads, 1);
   bandwidth("memory", memory, threads, 3);
-  latencies(first / 2, second / 2, third / 8, memory);
-  overlapping(memory);
+  latencies(first, second, third, memory);
   common.threads = threads;
   print("barrier", "latency", least_time(threads, meet, NULL, 3e-5, seconds) / 100);
   return 0;
