@@ -86,16 +86,15 @@ def _compute(roofline: Roofline) -> Table:
 
 
 def _bandwidths(roofline: Roofline) -> Table:
-    heads = [
+    stated = any(ceiling.peak is not None for ceiling in roofline.bandwidths)
+    heads = (
         Column("memory", get="component", wrapped=True),
         Column("resource", get=lambda ceiling: ", ".join(ceiling.resources)),
         Column("as", get=lambda ceiling: ", ".join(ceiling.traits) or None),
         Column("of one", unit="B/s", get="one"),
         Column("of all", unit="B/s", get="rate"),
-        Column("data sheet", unit="B/s", get="peak"),
-    ]
-    if all(ceiling.peak is None for ceiling in roofline.bandwidths):
-        heads = heads[:-1]
+        *((Column("data sheet", unit="B/s", get="peak"),) if stated else ()),
+    )
     return table(heads, roofline.bandwidths, title="bandwidths", media=TEXT)
 
 
