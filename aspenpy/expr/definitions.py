@@ -40,11 +40,12 @@ def reached(roots: Sequence[Expr], definitions: Mapping[Expr, Expr]) -> dict[Exp
     Raises CircularDefinition.
     """
     needs: dict[Expr, list[Expr]] = {}
-    pending = [symbol for symbol in free_symbols(array(roots)) if symbol in definitions]
+    pending = sorted((symbol for symbol in free_symbols(array(roots)) if symbol in definitions), key=_name)
     while pending:
         symbol = pending.pop()
         if symbol not in needs:
-            needs[symbol] = [other for other in free_symbols(definitions[symbol]) if other in definitions]
+            inner = [other for other in free_symbols(definitions[symbol]) if other in definitions]
+            needs[symbol] = sorted(inner, key=_name)  # the order of a set is another in each process
             pending += needs[symbol]
     try:
         return {symbol: needs[symbol] for symbol in TopologicalSorter(needs).static_order()}
@@ -57,3 +58,7 @@ def _from_the_first(cycle: list[Expr], definitions: Mapping[Expr, Expr]) -> list
     order = {symbol: place for place, symbol in enumerate(definitions)}
     start = min(range(len(cycle)), key=lambda place: order[cycle[place]])
     return [*cycle[start:], *cycle[:start], cycle[start]]
+
+
+def _name(symbol: Expr) -> str:
+    return str(symbol.payload)
