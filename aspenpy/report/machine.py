@@ -13,8 +13,10 @@ from aspenpy.expr.evaluate import EvaluationError, evaluate_many
 from aspenpy.expr.graph import Expr
 from aspenpy.expr.printer import excerpt
 from aspenpy.language import nodes
+from aspenpy.language.dimensions import symbol
 from aspenpy.language.lower import Lowering, guarded
 from aspenpy.language.source import Span
+from aspenpy.models.machine.dimensions import PROPERTY_DIMENSIONS
 from aspenpy.models.machine.model import OWNER, Machine, Place
 from aspenpy.models.machine.provenance import Origin, provenance
 from aspenpy.models.units import Units
@@ -203,9 +205,15 @@ def _properties(machine: Machine) -> list[Declared]:
         units = Units(_expressions(machine) | written)
         for name, item in machine.components[node.name].properties.items():
             value = None if item.value is None else _value(machine, item.value)
-            unit = units.of(written[name]) if name in written else ""
+            unit = units.of(written[name]) or _conventional(name, written[name]) if name in written else ""
             found.append(Declared(f"{node.name}.{name}", value, unit, None, None, own[name]))
     return found
+
+
+def _conventional(name: str, written: nodes.Expression) -> str:
+    """The unit of a property of that name where its formula does not tell; a number without one stays as it is."""
+    dimension = None if isinstance(written, nodes.Number) else PROPERTY_DIMENSIONS.get(name)
+    return "" if dimension is None else symbol(dimension)
 
 
 def _parameters(machine: Machine) -> list[Declared]:
