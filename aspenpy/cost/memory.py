@@ -161,5 +161,6 @@ def waiting_for_memory(
     outstanding = core.component.value("outstanding") if core is not None else None
     if core is None or latency is None or outstanding is None:
         return None
-    waiting = item.levels[-1].fetched * unforeseen * latency / outstanding
+    last = item.levels[-1]  # lines that come together are one wait
+    waiting = last.fetched / last.level.prefetch * unforeseen * latency / outstanding
     return graph.apply("ceil", graph.div(parallelism, core.count)) * waiting

@@ -256,3 +256,12 @@ def test_requirements_without_a_pattern_go_to_memory_in_full() -> None:
     assert len(told) == 2
     assert told[0].severity == "warning"
     assert "as stream" in (told[0].hint or "")
+
+
+def test_lines_that_come_together_are_one_wait() -> None:
+    """A million lines that are not there yet, four waits of 100 s at once, whether a neighbour comes along or not."""
+    plain = TIMED.replace("FIRST", "1e9").replace("SECOND", "1e9").replace("MORE", "")
+    pairs = plain.replace("property associativity [8]", "property associativity [8] property prefetch [2]")
+    app = application("execute { loads [1e6] of size [8] from X as random }", "data X [1e12]")
+    for text in (plain, pairs):
+        assert predict(app, machine(text)).runtime == pytest.approx(1e6 * 100 / 4, rel=1e-4)
