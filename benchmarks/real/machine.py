@@ -12,8 +12,7 @@ NAMES = {"add": "add", "multiply": "multiply", "fma": "fma", "divide": "divide",
 WIDTHS = ("dp", "sp", "dp_simd", "sp_simd")
 
 SHARED = 0.75
-"""A third cache delivers less than this part of what each core gets alone, where cores that each use five eighths of
-it share it."""
+"""Where cores share a third cache, each of them finds less than this part of it when all look at once."""
 
 TEMPLATE = """\
 // here: {processor}, {cores} cores, as measured on this computer.
@@ -112,14 +111,14 @@ def model(values: Mapping[str, float], cores: int, found: Caches) -> str:
     root = values["sum_and_root_dp_latency"] - values["add_dp_latency"]
     waits = {name: values[f"{NAMES[name]}_dp_latency"] for name in ("add", "multiply", "fma", "divide")}
     waits |= {"square_root": root, "integer": values["integer_latency"], "load": values["first_latency"]}
-    shared = values["third_big_load_all"] < SHARED * cores * values["third_big_load_core"]
+    shared = _third_capacity(values, found, "third_all_") < SHARED * _third_capacity(values, found)
     levels = [_level(values, found, at, shared) for at in range(3)]
     return TEMPLATE.format(
         processor=processor(),
         cores=cores,
         clock=_number(clock),
         shared="cache here_l3" if shared else "",
-        own="" if shared else "cache here_l3  // cores that use five eighths of it each are not slower for it",
+        own="" if shared else "cache here_l3  // a core finds as much when all look at once",
         reorder=_number(max(0.0, SEGMENT - values["segments_latency"] / values["add_dp_latency"])),
         unaligned=_number(values["load_simd"] / values["load_across"]),
         barrier=_number(values["barrier_latency"]),
@@ -157,6 +156,9 @@ def _memory(values: Mapping[str, float], cores: int) -> str:
     return "\n".join(lines)
 
 
+PARTS = (1, 2, 3, 4, 6, 8, 12, 16)
+"""Sixteenths of the third cache in which loads wait for each other."""
+
 SEGMENT = 128
 """Words of a sum in the program `machine`."""
 
@@ -164,16 +166,15 @@ CHAINS = 16
 """Chains side by side by whose time a miss of the translation buffer is told."""
 
 
-def _third_capacity(values: Mapping[str, float], found: Caches) -> int:
+def _third_capacity(values: Mapping[str, float], found: Caches, prefix: str = "third_") -> int:
     """Bytes that a core finds in the third cache: as far as loads that wait for each other take less than half of
     memory's latency. Other programs, and other guests of the same processor, use it too."""
-    part = found.sizes[2] // 16
-    rings = {
-        int(name.split("_")[1]): value
-        for name, value in values.items()
-        if name.startswith("third_") and "latency" in name
-    }
-    return part * max((size for size, value in rings.items() if value < values["memory_latency"] / 2), default=1)
+    rings = {part: values[f"{prefix}{part}_latency"] for part in PARTS}
+    return (
+        found.sizes[2]
+        // 16
+        * max((size for size, value in rings.items() if value < values["memory_latency"] / 2), default=1)
+    )
 
 
 def _translation(values: Mapping[str, float]) -> list[str]:

@@ -8,7 +8,7 @@ import pytest
 
 import aspenpy
 from benchmarks.real.kernels import KERNELS, Kernel, Size, bytes_of
-from benchmarks.real.machine import best, model
+from benchmarks.real.machine import PARTS, best, model
 from benchmarks.real.programs import Caches, compiled, compiler
 from benchmarks.real.validate import TOLERANCE, Case, report, row, timed
 
@@ -31,12 +31,13 @@ def readings() -> dict[str, float]:
         found |= {f"{name}_throughput": ports * CLOCK, f"{name}_simd": ports * LANES * CLOCK}
         found[f"{name}_across"] = ports * LANES * CLOCK / 2
     found["segments_latency"] = (128 - 28) * 3 / CLOCK
-    for level, rate in (("first", 100e9), ("second", 50e9), ("third", 25e9), ("third_big", 25e9), ("memory", 10e9)):
+    for level, rate in (("first", 100e9), ("second", 50e9), ("third", 25e9), ("memory", 10e9)):
         for way in ("load", "store", "copy"):
             found |= {f"{level}_{way}_core": rate, f"{level}_{way}_all": 2 * rate}
     found |= {"memory_copy_core": 8e9, "memory_copy_all": 16e9}
     found |= {"first_latency": 2e-9, "second_latency": 7e-9, "memory_latency": 100e-9, "barrier_latency": 1e-7}
-    found |= {f"third_{part}_latency": 20e-9 if part <= 8 else 90e-9 for part in (1, 2, 4, 8, 16)}
+    for part in PARTS:
+        found[f"third_{part}_latency"] = found[f"third_all_{part}_latency"] = 20e-9 if part <= 8 else 90e-9
     found |= {f"memory_chains_{chains}_latency": 100e-9 / min(chains, 10) for chains in (2, 4, 8, 16)}
     for pages in (256, 512, 1024, 2048):
         known = pages <= 512
@@ -121,6 +122,14 @@ def test_columns_beyond_the_translation_buffer_look_pages_up(machine: aspenpy.Ma
     do at its rate."""
     walks, waiting, loads = 4e-9, 100e-9 / 10 / 8, 1 / CLOCK
     assert seconds("dgemm_naive", machine, n=8001, m=1) == pytest.approx(8001**2 * (walks + waiting + loads), rel=0.02)
+
+
+def test_a_third_cache_is_shared_where_cores_find_less_at_once() -> None:
+    less = readings() | {f"third_all_{part}_latency": 20e-9 if part <= 4 else 90e-9 for part in PARTS}
+    own, shared = model(readings(), 2, CACHES), model(less, 2, CACHES)
+    core = "core here_core"
+    assert own.index("cache here_l3") > own.index(f"{core} {{")
+    assert shared.index("cache here_l3") < shared.index(f"{core} {{")
 
 
 def test_best_readings() -> None:
