@@ -22,9 +22,9 @@ CLASSES = (
 )
 """What tells operations apart that a core completes at different rates."""
 
-UNITS = {"divide": "divider", "square_root": "divider"}
-"""Units that work on an operation for many cycles while the pipes of the core go on with others (Fog,
-microarchitecture; uops.info): the times of the two are not added."""
+UNITS = {"divide": "divider", "square_root": "divider", "load": "load ports", "store": "store ports"}
+"""Units that work beside the pipes of a core and beside each other (Fog, microarchitecture; uops.info): the divider is
+busy for many cycles while the pipes go on with others. Times on different units are not added."""
 
 PRECISIONS = {"fp64": "dp", "fp32": "sp"} | {name: name for name in ("dp", "sp", "tf32", "bf16", "fp16", "fp8", "int8")}
 """The traits of precision, and what names of properties call them."""

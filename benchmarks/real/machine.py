@@ -12,8 +12,7 @@ NAMES = {"add": "add", "multiply": "multiply", "fma": "fma", "divide": "divide",
 WIDTHS = ("dp", "sp", "dp_simd", "sp_simd")
 
 SHARED = 0.75
-"""A third cache delivers less than this part of what each core gets alone, where cores that each use five eighths of
-it share it."""
+"""Where cores share a third cache, each of them finds less than this part of it when all look at once."""
 
 TEMPLATE = """\
 // here: {processor}, {cores} cores, as measured on this computer.
@@ -58,8 +57,7 @@ core here_core {{
         load [base*load_latency],
         restarts(steps) [base*max(0, 1 - reorder/steps)]  // another chain begins after so many
   property reorder [{reorder}]  // steps of a loop of short chains that a core works on at once
-  resource load_instructions(number) [number/clock] with unaligned [base*{unaligned_loads}]
-  resource store_instructions(number) [number/clock] with unaligned [base*{unaligned_stores}]
+  resource accesses(number) [number/clock] with unaligned [base*{unaligned}]  // of vectors, most across two lines
   cache here_l1
   cache here_l2
   {own}
@@ -69,20 +67,19 @@ memory here_memory {{
   property capacity [16 GiB]  // assumed
   property latency [{latency}]  // loads that wait for each other, TLB misses included
   property bandwidth [{attained}]  // attained: the peak is not known here
-  property attained_bandwidth [{attained}]  // loads of all cores
-  property attained_store_bandwidth [{attained_store}]  // what a copy takes beyond its loads
-  property core_bandwidth [{core}]  // loads of one core
-  property core_store_bandwidth [{core_store}]
+{bandwidth}
   resource loads(volume) [volume/attained_bandwidth]
   resource stores(volume) [volume/attained_store_bandwidth]
   conflict loads, stores
+  conflict accesses, loads  // what comes from memory waits for the core's own loads and stores, and these for it
+  conflict tlb, loads
 }}
 """
 
 LEVEL = """
 cache {name} {{
   property capacity [{capacity}]  // {says}
-  property associativity [{ways}]
+  property associativity [{ways}]  // {placing}
   property cacheline [{line}]
   property latency [{latency}]  // loads that wait for each other
   property inclusion [{inclusion}]  // assumed
@@ -114,17 +111,16 @@ def model(values: Mapping[str, float], cores: int, found: Caches) -> str:
     root = values["sum_and_root_dp_latency"] - values["add_dp_latency"]
     waits = {name: values[f"{NAMES[name]}_dp_latency"] for name in ("add", "multiply", "fma", "divide")}
     waits |= {"square_root": root, "integer": values["integer_latency"], "load": values["first_latency"]}
-    shared = values["third_big_load_all"] < SHARED * cores * values["third_big_load_core"]
+    shared = _third_capacity(values, found, "third_all_") < SHARED * _third_capacity(values, found)
     levels = [_level(values, found, at, shared) for at in range(3)]
     return TEMPLATE.format(
         processor=processor(),
         cores=cores,
         clock=_number(clock),
         shared="cache here_l3" if shared else "",
-        own="" if shared else "cache here_l3  // cores that use five eighths of it each are not slower for it",
+        own="" if shared else "cache here_l3  // a core finds as much when all look at once",
         reorder=_number(max(0.0, SEGMENT - values["segments_latency"] / values["add_dp_latency"])),
-        unaligned_loads=_number(values["load_simd"] / values["load_across"]),
-        unaligned_stores=_number(values["store_simd"] / values["store_across"]),
+        unaligned=_number(values["load_simd"] / values["load_across"]),
         barrier=_number(values["barrier_latency"]),
         issue=_number(rates["add_sp"]),
         lanes=int(values["vector_bytes"] / 4),
@@ -135,9 +131,7 @@ def model(values: Mapping[str, float], cores: int, found: Caches) -> str:
         levels="".join(levels),
         latency=_number(values["memory_latency"]),
         attained=_number(values["memory_load_all"]),
-        attained_store=_number(_stores(values, "all")),
-        core=_number(values["memory_load_core"]),
-        core_store=_number(_stores(values, "core")),
+        bandwidth=_memory(values, cores),
     )
 
 
@@ -146,12 +140,24 @@ def _rate(values: Mapping[str, float], name: str, width: str, clock: float) -> f
     return (2 if name == "fma" else 1) * values[f"{NAMES[name]}_{width}_throughput"] / clock
 
 
-def _stores(values: Mapping[str, float], which: str) -> float:
-    """Bytes a second that memory takes back: what a copy needs beyond its loads, which are the lines copied and, as
-    stores allocate, the lines written."""
-    half, loads = 2 / values[f"memory_copy_{which}"], 2 / values[f"memory_load_{which}"]
-    return 1 / max(half - loads, loads / 8)
+def _memory(values: Mapping[str, float], cores: int) -> str:
+    """Rates of memory beyond those of the first cache: its times add to that of a core's accesses."""
+    lines = []
+    for which, share, name in (("all", cores, "attained"), ("core", 1, "core")):
+        first, memory, copied, near = (
+            share / values[f"{level}_{which}"] for level in ("first_load", "memory_load", "memory_copy", "first_copy")
+        )
+        loads = memory - first  # seconds a byte
+        stores = max(2 * copied - 2 * near - 2 * loads, loads / 5)  # a copy loads what it writes, too
+        lines += [
+            f"  property {name}_bandwidth [{_number(share / loads)}]  // loads, beyond those from the first cache",
+            f"  property {name}_store_bandwidth [{_number(share / stores)}]  // what a copy takes beyond its loads",
+        ]
+    return "\n".join(lines)
 
+
+PARTS = (1, 2, 3, 4, 6, 8, 12, 16)
+"""Sixteenths of the third cache in which loads wait for each other."""
 
 SEGMENT = 128
 """Words of a sum in the program `machine`."""
@@ -160,16 +166,15 @@ CHAINS = 16
 """Chains side by side by whose time a miss of the translation buffer is told."""
 
 
-def _third_capacity(values: Mapping[str, float], found: Caches) -> int:
+def _third_capacity(values: Mapping[str, float], found: Caches, prefix: str = "third_") -> int:
     """Bytes that a core finds in the third cache: as far as loads that wait for each other take less than half of
     memory's latency. Other programs, and other guests of the same processor, use it too."""
-    part = found.sizes[2] // 16
-    rings = {
-        int(name.split("_")[1]): value
-        for name, value in values.items()
-        if name.startswith("third_") and "latency" in name
-    }
-    return part * max((size for size, value in rings.items() if value < values["memory_latency"] / 2), default=1)
+    rings = {part: values[f"{prefix}{part}_latency"] for part in PARTS}
+    return (
+        found.sizes[2]
+        // 16
+        * max((size for size, value in rings.items() if value < values["memory_latency"] / 2), default=1)
+    )
 
 
 def _translation(values: Mapping[str, float]) -> list[str]:
@@ -197,25 +202,26 @@ def _least(values: Mapping[str, float], prefix: str) -> float:
 
 
 def _level(values: Mapping[str, float], found: Caches, at: int, shared: bool) -> str:
+    """A cache. That of a core's accesses is in their rates."""
     name = ("first", "second", "third")[at]
-    of_one, of_all = (values[f"{name}_load_{which}"] for which in ("core", "all"))
-    of_one_store, of_all_store = (values[f"{name}_store_{which}"] for which in ("core", "all"))
-    all_cores = at == 2 and shared
+    capacity = _third_capacity(values, found) if at == 2 else found.sizes[at]
+    one, every = (values[f"{name}_load_{which}"] for which in ("core", "all"))
+    both = _number(every if at == 2 and shared else one)
     bandwidth = [
-        f"  property bandwidth [{_number(of_all if all_cores else of_one)}]  // loads of all cores on it",
-        f"  property core_bandwidth [{_number(of_one)}]  // loads of one core",
-        f"  property attained_store_bandwidth [{_number(of_all_store if all_cores else of_one_store)}]  // stores",
-        f"  property core_store_bandwidth [{_number(of_one_store)}]",
+        f"  property bandwidth [{both}]  // loads of all cores on it",
+        f"  property core_bandwidth [{_number(one)}]  // loads of one core",
+        f"  property attained_store_bandwidth [{both}]  // copies take what their loads take",
     ]
     return LEVEL.format(
         name=f"here_l{at + 1}",
-        capacity=_third_capacity(values, found) if at == 2 else found.sizes[at],
+        capacity=capacity,
         says="as far as chained loads are fast" if at == 2 else "as the operating system says",
-        ways=found.ways[at],
+        ways=capacity // found.line if at == 2 else found.ways[at],
+        placing="its sets are hashed: a line may lie anywhere" if at == 2 else "as the operating system says",
         line=found.line,
         latency=_number(values["third_1_latency" if at == 2 else f"{name}_latency"]),
         inclusion="victim" if at == 2 else "inclusive",
-        bandwidth="\n".join(bandwidth),
+        bandwidth="\n".join(bandwidth if at else []),
     )
 
 

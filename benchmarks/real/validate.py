@@ -8,6 +8,7 @@ data were touched before (warm); a time is the least of many runs.
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import statistics
 import sys
@@ -25,6 +26,9 @@ from benchmarks.real.programs import BUILD, caches, compiled, printed
 TOLERANCE = 1e-12
 """The largest relative error of a kernel's result."""
 
+SHORT = 4
+"""Measurements in a pass, beside one of each case, of what lies in caches: they are short, and disturbed as often."""
+
 FAR = 1.3
 """A prediction is near where it is within this factor of the time, either way."""
 
@@ -36,6 +40,10 @@ class Case(NamedTuple):
     level: str
     size: Size
     cores: int
+
+    @property
+    def name(self) -> str:
+        return f"{self.kernel.label}, {self.level}, {self.cores}"
 
 
 class Row(NamedTuple):
@@ -63,28 +71,38 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=0.1, help="of measuring each number (default: %(default)s)")
     parser.add_argument("--passes", type=int, default=3, help="over all measurements, the best of which counts")
     parser.add_argument("--cores", type=int, default=0, help="all cores (default: those this process may use)")
-    parser.add_argument("--keep", action="store_true", help="take the machine as it was measured last")
+    parser.add_argument("--keep", action="store_true", help="compare with what was measured last")
     parser.add_argument("kernels", nargs="*", help="names of kernels (default: all)")
     options = parser.parse_args()
     cores = options.cores or len(os.sched_getaffinity(0))
     cases = [case for case in all_cases(cores) if not options.kernels or case.kernel.name in options.kernels]
-    times: dict[Case, list[float]] = {case: [] for case in cases}
-    readings = []
-    for number in range(options.passes):  # a disturbance of seconds meets one pass of each measurement
-        if not options.keep:
-            readings.append(measured(cores, options.seconds, caches()))
-        for case in cases:
-            times[case].append(timed(case, options.seconds))
-        print(f"pass {number + 1} of {options.passes}", file=sys.stderr)
+    kept = BUILD / "measured.json"
+    if not options.keep:
+        kept.write_text(json.dumps(measurements(cases, cores, options.passes, options.seconds)))
+    readings, found = json.loads(kept.read_text())
+    times = [found[case.name] for case in cases]
     path = BUILD / "here.aspen"
-    if readings:
-        path.write_text(model(best(readings), cores, caches()))
+    path.write_text(model(best(readings), cores, caches()))
     machine = aspenpy.load_machine(str(path))
     print(path.read_text())
-    page = as_text(report([row(case, times[case], machine) for case in cases]).page)
+    page = as_text(report([row(case, spent, machine) for case, spent in zip(cases, times, strict=True)]).page)
     (BUILD / "table.txt").write_text(page + "\n")
     print(page)
     return 0
+
+
+def measurements(
+    cases: Sequence[Case], cores: int, passes: int, seconds: float
+) -> tuple[list[dict[str, float]], dict[str, list[float]]]:
+    """The machine's readings and the times of each case, by its name, of several passes over all of them: a disturbance
+    of some seconds meets one pass of each."""
+    readings, times = [], dict[str, list[float]]()
+    for number in range(passes):
+        readings.append(measured(cores, seconds, caches()))
+        for case in [case for case in cases if case.level != "memory"] * SHORT + cases:
+            times.setdefault(case.name, []).append(timed(case, seconds))
+        print(f"pass {number + 1} of {passes}", file=sys.stderr)
+    return readings, times
 
 
 def all_cases(cores: int) -> list[Case]:

@@ -8,7 +8,7 @@ import pytest
 
 import aspenpy
 from benchmarks.real.kernels import KERNELS, Kernel, Size, bytes_of
-from benchmarks.real.machine import best, model
+from benchmarks.real.machine import PARTS, best, model
 from benchmarks.real.programs import Caches, compiled, compiler
 from benchmarks.real.validate import TOLERANCE, Case, report, row, timed
 
@@ -27,14 +27,17 @@ def readings() -> dict[str, float]:
             found[f"{name}_{width}_throughput"] = lanes * CLOCK / (5 if name == "divide" else 1)
             found[f"root_{width}_throughput"] = lanes * CLOCK / 10
     found["sum_and_root_dp_latency"] = (20 + 3) / CLOCK
-    found |= {f"{name}_{how}": 2 * CLOCK for name in ("load", "store") for how in ("throughput", "simd")}
-    found |= {"load_across": CLOCK, "store_across": CLOCK, "segments_latency": (128 - 28) * 3 / CLOCK}
-    for level, rate in (("first", 100e9), ("second", 50e9), ("third", 25e9), ("third_big", 25e9), ("memory", 10e9)):
+    for name, ports in (("load", 2), ("store", 1)):
+        found |= {f"{name}_throughput": ports * CLOCK, f"{name}_simd": ports * LANES * CLOCK}
+        found[f"{name}_across"] = ports * LANES * CLOCK / 2
+    found["segments_latency"] = (128 - 28) * 3 / CLOCK
+    for level, rate in (("first", 100e9), ("second", 50e9), ("third", 25e9), ("memory", 10e9)):
         for way in ("load", "store", "copy"):
-            found |= {f"{level}_{way}_core": rate, f"{level}_{way}_all": 2 * rate if level != "memory" else rate}
-    found["memory_copy_core"] = found["memory_copy_all"] = 8e9
+            found |= {f"{level}_{way}_core": rate, f"{level}_{way}_all": 2 * rate}
+    found |= {"memory_copy_core": 8e9, "memory_copy_all": 16e9}
     found |= {"first_latency": 2e-9, "second_latency": 7e-9, "memory_latency": 100e-9, "barrier_latency": 1e-7}
-    found |= {f"third_{part}_latency": 20e-9 if part <= 8 else 90e-9 for part in (1, 2, 4, 8, 16)}
+    for part in PARTS:
+        found[f"third_{part}_latency"] = found[f"third_all_{part}_latency"] = 20e-9 if part <= 8 else 90e-9
     found |= {f"memory_chains_{chains}_latency": 100e-9 / min(chains, 10) for chains in (2, 4, 8, 16)}
     for pages in (256, 512, 1024, 2048):
         known = pages <= 512
@@ -92,6 +95,7 @@ def test_each_model_has_a_prediction_at_each_size(kernel: Kernel, machine: aspen
         ("montecarlo", {"n": 1000}, 1000 * 2 * (3 + 1) / CLOCK),
         ("dot", {"n": 30_000}, 30_000 * 16 / 50e9),  # from the second cache
         ("triad", {"n": 30_000}, 30_000 * (16 + 8) / 50e9),  # what is written back goes beside it
+        ("triad", {"n": 1000}, 1000 / LANES / CLOCK),  # two vectors of loads a cycle, and one of stores beside them
         ("nbody", {"n": 512, "m": 8}, 512 * 8 / LANES * (10 + 5) / CLOCK),  # a root and a division a vector
         ("dgemm_naive", {"n": 128, "m": 2}, 128 * 128 * 2 * 4 / CLOCK * (1 - 28 / 128)),
         ("gather", {"n": 800, "m": 4000}, 4000 * 2 / 2 / CLOCK),  # two loads an element, two a cycle
@@ -102,15 +106,30 @@ def test_predictions_by_hand(kernel: str, values: dict[str, float], expected: fl
 
 
 def test_memory_rows_by_hand(machine: aspenpy.Machine) -> None:
-    """Stores come back at what a copy takes beyond its loads: 2/8 - 2/10 ns a byte."""
-    n = 10_000_000
-    assert seconds("dot", machine, n=n) == pytest.approx(16 * n / 10e9, rel=0.01)
-    assert seconds("triad", machine, n=n) == pytest.approx(24 * n / 10e9 + 8 * n * (2 / 8e9 - 2 / 10e9), rel=0.01)
+    """Loads take what they take beyond the first cache, 1/10 - 1/100 ns a byte, a walk of 4 ns a page, and the core's
+    own: two vectors a cycle. Stores come back at what a copy takes beyond its loads: 2/8 - 2/100 - 2 (1/10 - 1/100) ns
+    a byte."""
+    n, loads, own = 10_000_000, 1 / 10e9 - 1 / 100e9, 1 / LANES / CLOCK
+    walks = 8 / 4096 * 4e-9  # of a vector
+    assert seconds("dot", machine, n=n) == pytest.approx(n * (16 * loads + 2 * walks + own), rel=1e-3)
+    stores = 2 / 8e9 - 2 / 100e9 - 2 * loads
+    assert seconds("triad", machine, n=n) == pytest.approx(n * (24 * loads + 8 * stores + 3 * walks + own), rel=1e-3)
 
 
 def test_columns_beyond_the_translation_buffer_look_pages_up(machine: aspenpy.Machine) -> None:
-    """2000 rows of 2001 doubles lie in 2000 pages and the buffer knows 512: each element of B takes a walk of 4 ns."""
-    assert seconds("dgemm_naive", machine, n=2001, m=1) == pytest.approx(2001**2 * 4e-9, rel=0.02)
+    """8001 rows lie in as many pages or more, and the buffer knows 512: each element of B takes a walk of 4 ns
+    and two loads. An eighth of them misses all caches, for the latency of memory over ten outstanding lines, as A and C
+    do at its rate."""
+    walks, waiting, loads = 4e-9, 100e-9 / 10 / 8, 1 / CLOCK
+    assert seconds("dgemm_naive", machine, n=8001, m=1) == pytest.approx(8001**2 * (walks + waiting + loads), rel=0.02)
+
+
+def test_a_third_cache_is_shared_where_cores_find_less_at_once() -> None:
+    less = readings() | {f"third_all_{part}_latency": 20e-9 if part <= 4 else 90e-9 for part in PARTS}
+    own, shared = model(readings(), 2, CACHES), model(less, 2, CACHES)
+    core = "core here_core"
+    assert own.index("cache here_l3") > own.index(f"{core} {{")
+    assert shared.index("cache here_l3") < shared.index(f"{core} {{")
 
 
 def test_best_readings() -> None:

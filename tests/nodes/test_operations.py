@@ -17,6 +17,8 @@ core c {
   property add_dp_simd_rate [8]
   property divide_rate [1/5]
   property tensor_fp16_rate [4096]
+  property load_rate [2]
+  property store_rate [1]
   resource flops(x) [x/(clock*issue)] with dp [base*2], sp [base], simd [base/8], multiply [base*7]
 }
 """
@@ -70,9 +72,11 @@ def test_a_rate_that_is_not_stated_is_told() -> None:
         ("flops [1e6] as divide  flops [8e6] as add, dp", 5e6),
         ("flops [1e6] as divide  flops [12e6] as add, dp", 6e6),
         ("flops [1e6] as divide, sp  flops [2e6] as divide, dp  flops [8e6] as add, dp", 15e6),
+        ("flops [4e6] as load  flops [3e6] as store", 3e6),
+        ("flops [8e6] as load  flops [3e6] as store", 4e6),
     ],
 )
-def test_the_divider_works_beside_the_pipes(flops: str, cycles: float) -> None:
-    """A division takes five cycles of the divider, an addition half a cycle of the pipes: the longer of the sums."""
+def test_units_work_beside_each_other(flops: str, cycles: float) -> None:
+    """A division takes five cycles of the divider, an addition half a cycle of the pipes: the longest of the sums."""
     runtime = float(predict(application(f"execute {{ {flops} }}"), machine(MACHINE)).runtime)
     assert runtime == pytest.approx(cycles / 2e9, rel=1e-12)

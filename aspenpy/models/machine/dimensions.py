@@ -26,6 +26,8 @@ PROPERTY_DIMENSIONS = {
     ),
     "latency": SECONDS,
     "barrier_latency": SECONDS,
+    "tlb_latency": SECONDS,
+    "page": BYTES,
     "link_bandwidth": BYTES / SECONDS,
     "hop_latency": SECONDS,
     "message_rate": MESSAGES / SECONDS,

@@ -267,7 +267,7 @@ static void bandwidth(const char *level, long bytes, int threads, int kinds)
     print(name, "all", threads * (double)memory.bytes / least_time(threads, ways[i].run, &memory, 3e-5, seconds));
   }
   for (int thread = 0; thread < threads; thread++)
-    free(memory.from[thread]), free(memory.to[thread]);
+    release(memory.from[thread]), release(memory.to[thread]);
 }
 
 enum { SEGMENT = 128 };
@@ -297,19 +297,21 @@ static void words(long bytes)
   print("load", "simd", (double)memory.bytes / 8 / alone(load, &memory));
   print("store", "simd", (double)memory.bytes / 8 / alone(store, &memory));
   print("segments", "latency", alone(segments, &memory) / (double)(memory.bytes / 8 / SEGMENT));
-  free(memory.from[0]), free(memory.to[0]);
+  release(memory.from[0]), release(memory.to[0]);
 }
 
 /* -- latency: loads that wait for each other, in a random order, in one chain or several --------------------------- */
 
 enum { LINE = 64, PAGE = 4096, MOST_CHAINS = 64 };
 
-/* A ring through one line of each of `places` blocks of so many bytes, in a random order; `turn` moves each block's line
-   by so many lines against the one before it, so that they do not meet in one set. */
-static void make_ring(struct memory *m)
+/* A ring of a thread through one line of each of `places` blocks of so many bytes, in a random order; `turn` moves each
+   block's line by so many lines against the one before it, so that they do not meet in one set. */
+static void make_ring(void *given, int thread)
 {
+  struct memory *m = given;
   long block = m->block, turn = m->turn;
   uint64_t state = 5;
+  char *base = m->from[thread] = array((size_t)(m->places * block));
   uint32_t *order = malloc((size_t)m->places * sizeof *order);
   for (long i = 0; i < m->places; i++)
     order[i] = (uint32_t)i;
@@ -320,13 +322,13 @@ static void make_ring(struct memory *m)
   }
   for (long i = 0; i < m->places; i++) {
     long here = order[i], next = order[(i + 1) % m->places];
-    char *to = m->from[0] + next * block + next * turn % (block / LINE) * LINE;
-    *(char **)(m->from[0] + here * block + here * turn % (block / LINE) * LINE) = to;
+    char *to = base + next * block + next * turn % (block / LINE) * LINE;
+    *(char **)(base + here * block + here * turn % (block / LINE) * LINE) = to;
   }
   free(order);
 }
 
-static char *at[MOST_CHAINS]; /* where each chain is */
+static char *at[256][MOST_CHAINS]; /* where each chain of a thread is */
 
 /* Once around the ring, as far as that is no longer than `most`. */
 static long hops(const struct memory *m)
@@ -338,60 +340,64 @@ static long hops(const struct memory *m)
 static void hop(void *given, int thread)
 {
   const struct memory *m = given;
-  (void)thread;
   if (m->chains == 1) {
-    char *p = at[0];
+    char *p = at[thread][0];
     for (long i = 0; i < hops(m); i++)
       p = *(char **)p;
-    at[0] = p;
+    at[thread][0] = p;
     return;
   }
   char *p[MOST_CHAINS];
   for (int k = 0; k < m->chains; k++)
-    p[k] = at[k];
+    p[k] = at[thread][k];
   for (long i = 0; i < hops(m); i += m->chains)
     for (int k = 0; k < m->chains; k++)
       p[k] = *(char **)p[k];
   for (int k = 0; k < m->chains; k++)
-    at[k] = p[k];
+    at[thread][k] = p[k];
 }
 
-/* Prints the seconds of a load in a ring through `places` blocks, with so many chains at work at once. */
-static void ring(const char *name, struct memory m)
+/* Prints the seconds of a load in a ring through `places` blocks, on so many threads, each in a ring of its own, with so
+   many chains at work at once. */
+static void ring(const char *name, int threads, struct memory m)
 {
-  m.bytes = m.places * m.block;
-  m.from[0] = array((size_t)m.bytes);
-  make_ring(&m);
+  on_threads(threads, make_ring, &m);
   for (long chains = 1; chains <= m.most_chains; chains *= 2) {
     char title[99];
-    char *p = m.from[0];
     m.chains = chains;
-    for (long hop = 0; hop < m.places; hop++, p = *(char **)p)
-      if (hop % (m.places / chains) == 0 && hop / (m.places / chains) < chains)
-        at[hop / (m.places / chains)] = p; /* each chain begins elsewhere in the ring */
+    for (int thread = 0; thread < threads; thread++) {
+      char *p = m.from[thread];
+      for (long hop = 0; hop < m.places; hop++, p = *(char **)p)
+        if (hop % (m.places / chains) == 0 && hop / (m.places / chains) < chains)
+          at[thread][hop / (m.places / chains)] = p; /* each chain begins elsewhere in the ring */
+    }
     snprintf(title, sizeof title, chains == 1 ? "%s" : "%s_chains_%ld", name, chains);
-    print(title, "latency", alone(hop, &m) / (double)(hops(&m) / chains * chains));
+    print(title, "latency", least_time(threads, hop, &m, 3e-5, seconds) / (double)(hops(&m) / chains * chains));
   }
-  free(m.from[0]);
+  for (int thread = 0; thread < threads; thread++)
+    release(m.from[thread]);
 }
 
-static void latencies(long first, long second, long third, long memory)
+static void latencies(long first, long second, long third, long memory, int threads)
 {
   char name[99];
-  ring("first", (struct memory){.places = first / 2 / LINE, .block = LINE, .most = 1 << 16, .most_chains = 1});
-  ring("second", (struct memory){.places = second / 2 / LINE, .block = LINE, .most = 1 << 16, .most_chains = 1});
-  for (int part = 1; part <= 16; part += part < 4 ? 1 : part < 8 ? 2 : part < 16 ? 4 : 8) {
-    snprintf(name, sizeof name, "third_%d", part); /* sixteenths */
-    ring(name, (struct memory){.places = third / 16 * part / LINE, .block = LINE, .most = 1 << 18, .most_chains = 1});
+  ring("first", 1, (struct memory){.places = first / 2 / LINE, .block = LINE, .most = 1 << 16, .most_chains = 1});
+  ring("second", 1, (struct memory){.places = second / 2 / LINE, .block = LINE, .most = 1 << 16, .most_chains = 1});
+  for (int part = 1; part <= 16; part += part < 4 ? 1 : part < 8 ? 2 : part < 16 ? 4 : 8) { /* sixteenths */
+    struct memory m = {.places = third / 16 * part / LINE, .block = LINE, .most = 1 << 18, .most_chains = 1};
+    snprintf(name, sizeof name, "third_%d", part);
+    ring(name, 1, m);
+    snprintf(name, sizeof name, "third_all_%d", part);
+    ring(name, threads, m);
   }
-  ring("memory", (struct memory){.places = memory / LINE, .block = LINE, .most = 1 << 16, .most_chains = MOST_CHAINS});
+  ring("memory", 1, (struct memory){.places = memory / LINE, .block = LINE, .most = 1 << 16, .most_chains = MOST_CHAINS});
   for (long pages = 256; pages <= 8192; pages += pages < 4096 ? 256 : 4096) {
     snprintf(name, sizeof name, "pages_%ld", pages);
-    ring(name, (struct memory){.places = pages, .block = PAGE, .turn = 1, .most = 1 << 16, .most_chains = 16});
+    ring(name, 1, (struct memory){.places = pages, .block = PAGE, .turn = 1, .most = 1 << 16, .most_chains = 16});
   }
   for (long pages = 8; pages <= 512; pages *= 2) { /* apart by so many pages that they meet in few sets of the buffer */
     snprintf(name, sizeof name, "far_%ld", pages);
-    ring(name, (struct memory){.places = pages, .block = 256 * PAGE, .turn = 1, .most = 1 << 16, .most_chains = 1});
+    ring(name, 1, (struct memory){.places = pages, .block = 256 * PAGE, .turn = 1, .most = 1 << 16, .most_chains = 1});
   }
 }
 
@@ -422,9 +428,8 @@ int main(int count, char **arguments)
   bandwidth("first", first / 2, threads, 3);
   bandwidth("second", second / 2, threads, 3);
   bandwidth("third", second / 2 * 5, threads, 3);
-  bandwidth("third_big", third / 8 * 5, threads, 1);
   bandwidth("memory", memory, threads, 3);
-  latencies(first, second, third, memory);
+  latencies(first, second, third, memory, threads);
   common.threads = threads;
   print("barrier", "latency", least_time(threads, meet, NULL, 3e-5, seconds) / 100);
   return 0;

@@ -38,8 +38,10 @@ struct kernel {
 extern const struct kernel triad, dot, dgemm_naive, dgemm_blocked, dgemm_tuned, stencil5, stencil7, gauss_seidel,
     spmv_band, spmv_random, gather, transpose, nbody, montecarlo, ordered_sum, horner;
 
-/* Zeroed memory that begins at a multiple of 2 MiB and may lie on huge pages. */
+/* Zeroed memory that may lie on huge pages. Each array begins 17 lines further behind a multiple
+   of 2 MiB than the one before it: where all begin at equal places, some first caches take them for one another. */
 void *array(size_t bytes);
+void release(void *array);
 
 /* An array of doubles between 0.5 and 1.5, the same each time. */
 double *numbers(long count, uint64_t seed);

@@ -126,10 +126,14 @@ double least_time(int threads, void (*run)(void *, int), void *argument, double 
   return t.best;
 }
 
+static const size_t huge = (size_t)2 << 20;
+
 void *array(size_t bytes)
 {
-  size_t huge = (size_t)2 << 20, size = (bytes / huge + 1) * huge;
-  void *found = aligned_alloc(huge, size);
+  static int count;
+  size_t shift = (size_t)(__atomic_fetch_add(&count, 1, __ATOMIC_RELAXED) % 32) * 17 * 64;
+  size_t size = ((bytes + shift) / huge + 1) * huge;
+  char *found = aligned_alloc(huge, size);
   if (!found) {
     fprintf(stderr, "no memory for %zu bytes\n", size);
     exit(1);
@@ -138,7 +142,12 @@ void *array(size_t bytes)
   madvise(found, size, MADV_HUGEPAGE);
 #endif
   memset(found, 0, size);
-  return found;
+  return found + shift;
+}
+
+void release(void *given)
+{
+  free((char *)given - (uintptr_t)given % huge);
 }
 
 uint64_t draw(uint64_t *state)
