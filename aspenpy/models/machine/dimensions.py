@@ -18,6 +18,8 @@ PROPERTY_DIMENSIONS = {
     "cacheline": BYTES,
     "bandwidth": BYTES / SECONDS,
     "latency": SECONDS,
+    "far_latency": SECONDS,
+    "launch_latency": SECONDS,
     "link_bandwidth": BYTES / SECONDS,
     "hop_latency": SECONDS,
     "message_rate": MESSAGES / SECONDS,
