@@ -10,7 +10,7 @@ from aspenpy.answers.case import Case
 from aspenpy.answers.energy.totals import energy_metric
 from aspenpy.answers.scope import Scope, Setting, as_float
 from aspenpy.cost.cost import Bound, CostTree, Inclusive, Served
-from aspenpy.cost.prices import conflict_groups
+from aspenpy.cost.prices import LAUNCH, conflict_groups
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import AspenError, Diagnostic, fail, nearest
@@ -211,6 +211,8 @@ class Evaluation(Result):
             for cost in block.requirements:
                 if cost.offer:
                     servers.setdefault(cost.server, cost.offer.where)
+            if block.launch is not None:
+                servers.setdefault(LAUNCH, "/".join(block.launch.place.path))
         return servers | caches
 
     @cached_property

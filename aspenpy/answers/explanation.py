@@ -6,7 +6,7 @@ from aspenpy.answers.evaluation import Evaluation
 from aspenpy.answers.scope import as_float
 from aspenpy.cost.cost import Bound, CostTree
 from aspenpy.cost.messages import Exchange
-from aspenpy.cost.prices import Offer, RequirementCost
+from aspenpy.cost.prices import BlockCost, Offer, RequirementCost
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import Diagnostic, fail, nearest
@@ -35,9 +35,9 @@ class Step(Record):
     change it in turn, `exchanges` are of all instances at once; `left_by_caches` are the bytes of an instance that
     reach memory, where it says how it touches its data, and `fetched` those that a store fetches before it writes
     (write-allocate); `crowded` is how many instances share the fullest component where they are not spread evenly,
-    `saturation` the part of a memory's attained bandwidth that so few cores draw; `time` is what the whole run spends
-    on it, `share` its part of
-    the runtime (other requirements of the block may hide it, so shares need not add up to 1).
+    `saturation` the part of a memory's attained bandwidth that so few cores draw; `launch` the seconds before each
+    execution of the block, for the socket `launched_on`; `time` is what the whole run spends on the requirement,
+    `share` its part of the runtime (other requirements of the block may hide it, so shares need not add up to 1).
     """
 
     kernel: str
@@ -57,6 +57,8 @@ class Step(Record):
     serial: Expr
     crowded: Expr | None
     saturation: Expr
+    launch: Expr | None
+    launched_on: str | None
     time: float
     share: float
     bounds: bool
@@ -130,7 +132,7 @@ def explain(prediction: Evaluation, kernel: str | None = None, diagnostics: tupl
     waits = {(key.kernel, key.resource) for key, time in of_kind(Bound, prediction.totals).items() if time > 0}
     waits |= {(use.name, name) for use in prediction.kernels for name in use.group}
     steps = tuple(
-        _step(item, block, cost, values[3 * place : 3 * place + 3], prediction.runtime, waits)
+        _step(item, tree.blocks[block], cost, values[3 * place : 3 * place + 3], prediction.runtime, waits)
         for place, (item, block, cost) in enumerate(wanted)
     )
     return Explanation(prediction, steps, diagnostics)
@@ -148,14 +150,14 @@ def _even(block: flow.Block, offer: Offer) -> Expr:
 
 def _step(
     kernel: flow.Kernel,
-    block: flow.Block,
+    whole: BlockCost,
     cost: RequirementCost,
     values: list[float],
     runtime: float,
     waits: set[tuple[str, str]],
 ) -> Step:
     amount, time, count = values
-    requirement, offer = cost.requirement, cost.offer
+    requirement, offer, block, launch = cost.requirement, cost.offer, whole.block, whole.launch
     return Step(
         kernel.name,
         block.label,
@@ -174,6 +176,8 @@ def _step(
         cost.serial,
         None if offer is None or cost.rounds is _even(block, offer) else cost.rounds,
         cost.saturation,
+        None if launch is None else launch.time,
+        None if launch is None else launch.place.component.name,
         time,
         time / runtime if runtime else 0.0,
         (kernel.name, cost.server) in waits,

@@ -10,7 +10,7 @@ from typing import Any
 from aspenpy.answers.scope import Setting, circular
 from aspenpy.answers.scope import Value as Real
 from aspenpy.cost.compute import Target, choose_socket, price, target
-from aspenpy.cost.operations import CLASSES
+from aspenpy.cost.operations import CLASSES, tensor_rates
 from aspenpy.cost.prices import Offer
 from aspenpy.expr import graph
 from aspenpy.expr.definitions import CircularDefinition, reached
@@ -24,6 +24,7 @@ from aspenpy.models.application import flow
 from aspenpy.models.machine.model import OWNER, Machine
 from aspenpy.record import Record
 
+TENSOR = "tensor"
 EXCLUSIVE = ("sp", "dp")  # traits of which a requirement has one: the precision
 MOST_FREE_TRAITS = 4  # traits that are combined in all ways; of more, each alone and all together
 PROBES = (0, 1, 2, 2**20)  # amounts at which a time is taken, to see whether it is a straight line
@@ -48,6 +49,11 @@ class Peak(Record):
     formula: Expr
 
     @property
+    def is_tensor(self) -> bool:
+        """Whether only products of matrices reach it."""
+        return TENSOR in self.traits
+
+    @property
     def of_all(self) -> Real | None:
         """The rate at large amounts of all the components together."""
         return None if self.limit is None or self.count is None else self.limit * self.count
@@ -66,15 +72,22 @@ def peaks(
     for name in (socket,) if socket is not None else machine.sockets or (None,):
         for offer in _offers(machine, name, everywhere):
             offers.setdefault((offer.resource.name, offer.place.path), offer)
-    return [_peak(machine, offer, traits, definitions) for offer in offers.values() for traits in _combinations(offer)]
+    return [
+        peak
+        for offer in offers.values()
+        for peak in (
+            *(_peak(machine, offer, traits, definitions) for traits in _combinations(offer)),
+            *_tensor_peaks(offer, definitions),
+        )
+    ]
 
 
 def together(found: Iterable[Peak], resource: str, precision: str | None = None) -> float | None:
     """The most of a resource a second that all the components of a machine that serve it do together, each under its
-    best traits. `sp` and `dp` choose the precision: what knows no `dp` does both at one rate. None where nobody
-    serves it at a rate."""
+    best traits. `sp` and `dp` choose the precision: what knows no `dp` does both at one rate. Units that only multiply
+    matrices do not count. None where nobody serves it at a rate."""
     best: dict[tuple[str, ...], float] = {}
-    rows = [peak for peak in found if peak.resource == resource and peak.of_all is not None]
+    rows = [peak for peak in found if peak.resource == resource and peak.of_all is not None and not peak.is_tensor]
     doubles = {peak.path for peak in rows if "dp" in peak.traits}
     for peak in rows:
         unlike = peak.path in doubles and ("dp" in peak.traits) != (precision == "dp")
@@ -151,6 +164,19 @@ def _peak(machine: Machine, offer: Offer, traits: tuple[str, ...], definitions: 
     limit = _limit(time, amount, definitions) if rate is None else rate
     count = value_of(offer.place.count, definitions)
     return Peak(resource.name, traits, offer.place.path, count, rate, latency, limit, time)
+
+
+def _tensor_peaks(offer: Offer, definitions: Mapping[Expr, Expr]) -> Iterator[Peak]:
+    """What the units for products of matrices do, by precision, where the core states it."""
+    component, resource = offer.place.component, offer.resource
+    clock = component.value("clock")
+    if resource.name != "flops" or clock is None or TENSOR in resource.traits:
+        return
+    count = value_of(offer.place.count, definitions)
+    for traits, rate in tensor_rates(component).items():
+        time = graph.div(resource.argument, graph.mul(clock, rate))
+        reached, latency = _line(time, resource.argument, definitions)
+        yield Peak(resource.name, traits, offer.place.path, count, reached, latency, reached, time)
 
 
 def _alone(machine: Machine, offer: Offer) -> Target:

@@ -13,9 +13,11 @@ from aspenpy.cost.memory import Hierarchy, level_costs, page_of, translation_cos
 from aspenpy.cost.messages import exchange_of
 from aspenpy.cost.operations import classified
 from aspenpy.cost.prices import (
+    LAUNCHED,
     MEMORY_RESOURCES,
     AppliedTrait,
     BlockCost,
+    Launch,
     LevelCost,
     Offer,
     RequirementCost,
@@ -38,7 +40,7 @@ class Target(Record):
     """The part of a machine that an application runs on: what is left of the tree without the other
     sockets, who serves each resource there, and which resources conflict. `placed` are the data structures of which a
     kernel says where they lie, and who serves their resources there. `core` is the first kind of core, `line` the bytes
-    of a line of the last cache before the memory."""
+    of a line of the last cache before the memory, `launch` what a block costs on the socket before it begins."""
 
     machine: Machine
     socket: str | None
@@ -47,6 +49,7 @@ class Target(Record):
     placed: Mapping[str, Mapping[str, Offer]] = MappingProxyType({})
     core: Place | None = None
     line: Expr | None = None
+    launch: Launch | None = None
 
     def serving(self, requirement: flow.Requirement) -> Offer | None:
         """Who serves a requirement: the memory in which its data lie, else the first that offers the resource."""
@@ -89,7 +92,23 @@ def target(machine: Machine, socket: str | None) -> Target:
     core = next((place for place in places if place.component.type == "core"), None)
     lines = [place.component.value("cacheline") for place in places if place.component.type == "cache"]
     line = next((line for line in reversed(lines) if line is not None), None)
-    return Target(machine, chosen, offers, frozenset(conflicts), core=core, line=line)
+    return Target(machine, chosen, offers, frozenset(conflicts), core=core, line=line, launch=_launch(places))
+
+
+def _launch(places: Sequence[Place]) -> Launch | None:
+    """What begins on the first socket that states a `launch_latency`."""
+    sockets = [place for place in places if place.component.type == "socket"]
+    latencies = ((place, place.component.value("launch_latency")) for place in sockets)
+    return next((Launch(place, latency) for place, latency in latencies if latency is not None), None)
+
+
+def _launched(costs: Sequence[RequirementCost], launch: Launch | None) -> Launch | None:
+    """The launch of a block, if the socket's cores, caches or memories serve any of it."""
+    if launch is None:
+        return None
+    path = launch.place.path
+    inside = (cost.place for cost in costs if cost.place is not None and cost.place.path[: len(path)] == path)
+    return launch if any(place.component.type in LAUNCHED for place in inside) else None
 
 
 def price_block(block: flow.Block, where: Target, hierarchy: Hierarchy, origins: Origins) -> BlockCost:
@@ -112,12 +131,13 @@ def price_block(block: flow.Block, where: Target, hierarchy: Hierarchy, origins:
     for part in parts:
         if part.place is not None and part.contention is not graph.ZERO:
             by_place.setdefault(part.place.path, []).append(part.contention)
+    launch = _launched(costs, where.launch)
     if not by_place:
-        return BlockCost(block, costs, groups, slowest(groups), levels)
+        return BlockCost(block, costs, groups, slowest(groups), levels, launch)
     alone = slowest(conflict_groups(_busy(costs, levels, "alone"), where.conflicts))
     contention = [summed(parts) for parts in by_place.values()]
     most = contention[0] if len(contention) == 1 else graph.apply("max", *contention)
-    return BlockCost(block, costs, groups, norm(alone, most), levels)
+    return BlockCost(block, costs, groups, norm(alone, most), levels, launch)
 
 
 def _busy(costs: Sequence[RequirementCost], levels: Sequence[LevelCost], which: str) -> dict[str, Expr]:

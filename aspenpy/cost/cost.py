@@ -11,6 +11,7 @@ from functools import cached_property
 from itertools import islice
 
 from aspenpy.cost.prices import (
+    LAUNCH,
     BlockCost,
     Together,
     conflict_groups,
@@ -28,6 +29,7 @@ from aspenpy.models.application import flow
 from aspenpy.models.application.model import Application
 from aspenpy.models.application.total import (
     RUNTIME,
+    Amount,
     Amounts,
     Busy,
     Calls,
@@ -167,7 +169,9 @@ class _Prices(Leaf):
 
     def block(self, block: flow.Block, kernel: flow.Kernel) -> Totals:
         cost = self.tree.blocks[block]
-        return {RUNTIME: cost.time, **self.amounts.block(block, kernel), **busy_times(cost), **self._served(cost)}
+        begun: Totals = {} if cost.launch is None else {Amount(LAUNCH): graph.ONE}
+        asked = self.amounts.block(block, kernel)
+        return {RUNTIME: cost.time, **begun, **asked, **busy_times(cost), **self._served(cost)}
 
     def _served(self, cost: BlockCost) -> Totals:
         return added(
@@ -190,7 +194,9 @@ class _KernelPrices(_Prices):
     def block(self, block: flow.Block, kernel: flow.Kernel) -> Totals:
         cost = self.tree.blocks[block]
         busy = busy_times(cost)
-        bound = _bound(kernel, cost.groups, busy, cost.time)
+        bound = _bound(kernel, cost.groups, busy, cost.work)
+        if cost.launch is not None:
+            bound[Bound(kernel.name, LAUNCH)] = cost.launch.time
         return {RUNTIME: cost.time, Exclusive(kernel.name): cost.time, **busy, **bound}
 
     def parallel(self, node: flow.Parallel, kernel: flow.Kernel, branches: list[Totals]) -> Totals:
@@ -226,8 +232,9 @@ MOST_KERNEL_TOTALS = 10_000_000
 
 
 def busy_times(cost: BlockCost) -> Totals:
-    """Seconds in which each resource, and each cache, is in use."""
-    own: list[Totals] = [{Busy(item.server): item.time} for item in cost.requirements]
+    """Seconds in which each resource, and each cache, is in use; launches, too, which overlapped branches hide."""
+    own: list[Totals] = [] if cost.launch is None else [{Busy(LAUNCH): cost.launch.time}]
+    own += [{Busy(item.server): item.time} for item in cost.requirements]
     return added([*own, *({Busy(level.name): level.time} for level in cost.levels)])
 
 

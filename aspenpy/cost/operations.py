@@ -5,10 +5,13 @@
     property compare_rate [2]            // in any precision
 
 A rate counts operations that one core completes in a cycle with independent operands, lanes included; `fma` and
-`tensor` count flops, two for each fused multiply-add.
+`tensor` count flops, two for each fused multiply-add. Beside a peak may stand which part of it real code attains,
+`property tensor_dp_attained [0.9]`, or `tensor_attained` for any precision: it then takes as much longer.
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
@@ -48,10 +51,12 @@ def classified(requirement: flow.Requirement, component: Component, resource: Re
     name, clock = operation_class(requirement, resource), component.value("clock")
     if name is None or clock is None:
         return None
-    rates = (component.value(stated) for stated in rate_properties(requirement, name))
-    rate = next((rate for rate in rates if rate is not None), None)
+    rate = first_stated(component, rate_properties(requirement, name))
     if rate is None:
         return None
+    attained = first_stated(component, rate_properties(requirement, name, "attained"))
+    if attained is not None:
+        rate = graph.mul(rate, attained)
     taken_in = frozenset({name, WIDE, *PRECISIONS} & {trait.name for trait in requirement.traits})
     return Classified(name, UNITS.get(name, ""), graph.div(requirement.amount, graph.mul(clock, rate)), taken_in)
 
@@ -62,9 +67,21 @@ def operation_class(requirement: flow.Requirement, resource: Resource) -> str | 
     return next((name for name in names if name in CLASSES and name not in resource.traits), None)
 
 
-def rate_properties(requirement: flow.Requirement, name: str) -> tuple[str, ...]:
+def first_stated(component: Component, names: Sequence[str]) -> Expr | None:
+    """The value of the first of these properties that a component has."""
+    values = (component.value(name) for name in names)
+    return next((value for value in values if value is not None), None)
+
+
+def tensor_rates(component: Component) -> dict[tuple[str, ...], Expr]:
+    """By their traits the flops a cycle that a core's units for products of matrices do at their peak."""
+    rates = {name: component.value(f"tensor_{name}_rate") for name in dict.fromkeys(PRECISIONS.values())}
+    return {("tensor", name): rate for name, rate in rates.items() if rate is not None}
+
+
+def rate_properties(requirement: flow.Requirement, name: str, ending: str = "rate") -> tuple[str, ...]:
     """The properties in which a core may state the rate of a requirement's class, the most particular first."""
     traits = [trait.name for trait in requirement.traits]
     width = (WIDE,) if WIDE in traits else ()
     precision = [PRECISIONS[trait] for trait in traits if trait in PRECISIONS][:1]
-    return tuple(dict.fromkeys("_".join([name, *part, *width, "rate"]) for part in (precision, [])))
+    return tuple(dict.fromkeys("_".join([name, *part, *width, ending]) for part in (precision, [])))

@@ -17,6 +17,13 @@ MEMORY_RESOURCES = ("loads", "stores")
 """What a memory is asked for, and data that lie in a certain one."""
 
 
+LAUNCH = "launch"
+"""What a block is called to wait for before it begins."""
+
+LAUNCHED = ("core", "cache", "memory")
+"""The types of components whose work begins with a launch: transfers over a link have a latency of their own."""
+
+
 class Offer(Record):
     """Who serves a resource: the first component that offers it, depth first, or the memory in which data lie. One
     that others come before has an `alias`, `memory.resource`: what it serves overlaps with what they do."""
@@ -92,6 +99,13 @@ class LevelCost(Record):
         return norm(self.alone, self.contention)
 
 
+class Launch(Record):
+    """Seconds before a block can begin on a socket: the launch of an accelerator's kernel."""
+
+    place: Place
+    time: Expr
+
+
 class Together(Record):
     """Resources of one block that cannot overlap, and their time together (seconds)."""
 
@@ -100,14 +114,19 @@ class Together(Record):
 
 
 class BlockCost(flow.Node):
-    """A block on the machine: it takes as long as the slowest of its groups would alone, and in the 2-norm with that
-    what others on the same memory cost."""
+    """A block on the machine: behind its launch, `work` takes as long as the slowest of its groups would alone, and in
+    the 2-norm with that what others on the same memory cost."""
 
     block: flow.Block
     requirements: tuple[RequirementCost, ...]
     groups: tuple[Together, ...]
-    time: Expr
+    work: Expr
     levels: tuple[LevelCost, ...] = ()
+    launch: Launch | None = None
+
+    @property
+    def time(self) -> Expr:
+        return self.work if self.launch is None else graph.add(self.launch.time, self.work)
 
 
 def first_largest(times: list[Expr]) -> list[Expr]:

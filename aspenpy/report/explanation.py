@@ -63,6 +63,7 @@ def _facts(step: Step, value: Valuer) -> list[tuple[str, str]]:
         *((f"as {exchange.name}", _exchanged(exchange, value)) for exchange in step.exchanges),
         *((f"as {name}", "not known to this machine, changes nothing") for name in step.ignored_traits),
         *_together(step, value),
+        *_launched(step, value),
         ("the run takes", f"{seconds(step.time)}, {share(step.share)} of the runtime{_bound(step)}"),
     ]
 
@@ -93,6 +94,13 @@ def _together(step: Step, value: Valuer) -> list[tuple[str, str]]:
     if drawn is not None and drawn < 1:
         rows.append(("so few cores draw", f"{share(drawn)} of the bandwidth that all attain, and take as much longer"))
     return rows
+
+
+def _launched(step: Step, value: Valuer) -> list[tuple[str, str]]:
+    """What the block takes before it begins."""
+    if step.launch is None:
+        return []
+    return [("before it begins", f"{_worked_out(step.launch, 's', value)}, a launch on {step.launched_on}")]
 
 
 def _exchanged(exchange: Exchange, value: Valuer) -> str:
@@ -163,6 +171,7 @@ def _columns(value: Valuer) -> tuple[Column, ...]:
         Column("left_by_caches", get=left),
         Column("fetched", get=lambda step: None if step.fetched is None else Amount(value(step.fetched), "B")),
         Column("serial", get=lambda step: formula(step.serial, "s")),
+        Column("launch", get=lambda step: None if step.launch is None else formula(step.launch, "s")),
         Column("time", unit="s", quantity=True),
         *map(Column, ("share", "bounds")),
     )

@@ -249,7 +249,7 @@ def _rates(machine: Machine) -> Iterator[Diagnostic]:
 
 
 def _peak(known: _Component, found: list[Peak], span: Span | None) -> Iterator[Diagnostic]:
-    rated = [peak for peak in found if peak.limit]
+    rated = [peak for peak in found if peak.limit and not peak.is_tensor]
     if not rated or not known.values.keys() >= {"clock", "issue"}:
         return
     best = max(rated, key=lambda peak: peak.limit or 0)

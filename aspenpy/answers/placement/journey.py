@@ -13,7 +13,7 @@ from aspenpy.answers.footprint import declared_size
 from aspenpy.answers.placement.locations import Location, Memories, State, conditions, decided, forked, put_in, touched
 from aspenpy.answers.placement.overlap import WAITING, BusyOn, Crossed, On, Overlap, device_of
 from aspenpy.cost.cost import CostTree
-from aspenpy.cost.prices import BlockCost
+from aspenpy.cost.prices import LAUNCH, BlockCost
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import Diagnostic, fail
@@ -162,6 +162,8 @@ class Journey:
             for item in cost.requirements
         ]
         parts += [{BusyOn(device_of(level.place, socket), level.name): level.time} for level in cost.levels]
+        if cost.launch is not None:
+            parts.append({BusyOn(device_of(cost.launch.place, socket), LAUNCH): cost.launch.time})
         return added(parts)
 
     def _where(self, data: str, state: State) -> Location:

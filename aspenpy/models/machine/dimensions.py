@@ -28,6 +28,8 @@ PROPERTY_DIMENSIONS = {
     "barrier_latency": SECONDS,
     "tlb_latency": SECONDS,
     "page": BYTES,
+    "far_latency": SECONDS,
+    "launch_latency": SECONDS,
     "link_bandwidth": BYTES / SECONDS,
     "hop_latency": SECONDS,
     "message_rate": MESSAGES / SECONDS,

@@ -61,7 +61,7 @@ class _Leaf(Leaf):
             for group in cost.groups
         )
         calls: list[Totals] = [{_Call(_called(item, kernel)): item.time} for item in sent]
-        return added([*calls, {_WAITED: cost.time - slowest(silent)}])
+        return added([*calls, {_WAITED: cost.work - slowest(silent)}])
 
 
 def _called(item: RequirementCost, kernel: flow.Kernel) -> str:
