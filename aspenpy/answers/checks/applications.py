@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 from aspenpy.answers.checks.values import circles, failures, start_of
+from aspenpy.answers.counting import Counts
 from aspenpy.answers.models import expressions
 from aspenpy.answers.prediction import predict
 from aspenpy.answers.scope import DEFAULT_SEED, circular
@@ -61,7 +62,7 @@ def check_application(
         *_unknown_arrays(application, kernels),
     ]
     if machine is None:
-        return [*found, *_patterns_of_any_cache(application, kernels)]
+        return distinct([*found, *_patterns_of_any_cache(application, kernels), *_counted(application, kernels)])
     return _on_machine(application, machine, socket, kernels, found)
 
 
@@ -103,6 +104,21 @@ def _evaluated(application: Application, machine: Machine, sockets: Sockets) -> 
         except AspenError as error:
             errors.append(error.diagnostics)
     return list(errors[0]) if len(errors) == len(sockets) else distinct(warnings)
+
+
+def _counted(application: Application, kernels: list[flow.Kernel]) -> list[Diagnostic]:
+    """What `aspenpy count` refuses; constants without a value that no run needs are warnings."""
+    refused: list[Diagnostic] = []
+    for name in application.entry_kernels():
+        try:
+            _ = Counts(application, kernel=name).amounts
+        except AspenError as error:
+            refused += [item for item in error.diagnostics if item.code == "no-value"]
+    exprs = [expr for kernel in kernels for expr in _kernel_expressions(kernel)]
+    constants = [item for expr in exprs for item in failures(expr, application.origins)]
+    places = {(item.message, item.span) for item in refused}
+    unneeded = [item.replace(severity="warning") for item in constants if (item.message, item.span) not in places]
+    return [*refused, *unneeded]
 
 
 def _broken_text(application: Application, errors: list[Diagnostic]) -> str:
