@@ -12,10 +12,11 @@ from aspenpy.answers.case import Case, CaseOptions, case_of
 from aspenpy.answers.evaluation import amount_of
 from aspenpy.answers.inverse import Leap, Search, Solution
 from aspenpy.answers.scope import Value, scope_of
+from aspenpy.answers.sizes import sizes_below_zero
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import EvaluationError, evaluate
 from aspenpy.expr.graph import Expr
-from aspenpy.language.diagnostics import AspenError, fail
+from aspenpy.language.diagnostics import AspenError, Diagnostic, fail
 from aspenpy.language.lower import Lowering
 from aspenpy.language.parser import parse_expression
 from aspenpy.models.application import flow
@@ -89,6 +90,13 @@ class Counts(Result):
         self.seed = case.seed
         self.totals = run_totals(_ByKernel(traits), self.entry)
         self.scope = scope_of(case.application, case.machine, self.entry, case.set, list(self.totals.values()))
+
+    @cached_property
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
+        """Warnings of the model, and data of a size below zero."""
+        scope = self.scope
+        negative = sizes_below_zero(self.application.data.values(), scope.definitions, scope.origins, self.seed)
+        return (*self.application.warnings, *negative)
 
     @cached_property
     def resources(self) -> tuple[str, ...]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import NoReturn
 
 from aspenpy.cost.exchanges import ALL_PORTS, HALO
@@ -17,12 +16,10 @@ MESSAGES = "messages"  # the resource that is sent
 
 
 class Kind(Record):
-    """A way to exchange: the helper in C that does it, what the trait's argument is called, if it takes one, and how
-    many messages an instance sends by the helper's arguments (a collective call counts as one)."""
+    """A way to exchange: the helper in C that does it, and what the trait's argument is called, if it takes one."""
 
     helper: str
     argument: str | None
-    messages: Callable[[Expr], Expr]
 
 
 class Exchange(Record):
@@ -33,25 +30,27 @@ class Exchange(Record):
     arguments: tuple[Expr, ...]
     requirement: flow.Requirement
 
-    @property
-    def messages(self) -> Expr:
-        """How many messages each instance sends."""
-        return self.kind.messages(self.arguments[0] if self.arguments else graph.ONE)
-
-
-def _one(_: Expr) -> Expr:
-    return graph.ONE
+    def sent(self, instances: Expr) -> tuple[Expr, Expr]:
+        """The messages and the bytes that so many instances send (a collective call counts as one message each). Of a
+        halo, one instance has no neighbours, and there are none along a dimension of one rank."""
+        share, messages = graph.ONE, graph.ONE
+        if self.kind.helper == KINDS[HALO].helper:
+            dimensions, *grid = self.arguments
+            flat = graph.add(*(graph.if_else(graph.compare("==", length, 1), 1, 0) for length in grid))
+            beside = graph.if_else(graph.compare("<=", instances, 1), 0, dimensions - flat)
+            share, messages = beside / dimensions, 2 * beside
+        return graph.mul(instances, messages), graph.mul(instances, self.requirement.amount, share)
 
 
 KINDS: dict[str, Kind] = {
-    "shift": Kind("aspen_shift", "the distance in the ring", _one),
-    "halo": Kind("aspen_halo", "the number of dimensions", lambda dimensions: graph.mul(2, dimensions)),
-    "allreduce": Kind("aspen_allreduce", None, _one),
-    "reduce": Kind("aspen_reduce", None, _one),
-    "broadcast": Kind("aspen_broadcast", None, _one),
-    "allgather": Kind("aspen_allgather", None, _one),
-    "alltoall": Kind("aspen_alltoall", None, _one),
-    "barrier": Kind("aspen_barrier", None, _one),
+    "shift": Kind("aspen_shift", "the distance in the ring"),
+    "halo": Kind("aspen_halo", "the number of dimensions"),
+    "allreduce": Kind("aspen_allreduce", None),
+    "reduce": Kind("aspen_reduce", None),
+    "broadcast": Kind("aspen_broadcast", None),
+    "allgather": Kind("aspen_allgather", None),
+    "alltoall": Kind("aspen_alltoall", None),
+    "barrier": Kind("aspen_barrier", None),
 }
 """By the trait that asks for it; a requirement without any goes once around the ring, `shift(1)`."""
 

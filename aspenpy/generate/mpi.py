@@ -152,14 +152,9 @@ class _Sent(Leaf):
     """The leaf that counts what is sent: `messages`, and `bytes`."""
 
     def block(self, block: flow.Block, kernel: flow.Kernel) -> Totals:
-        sent = [exchange_of(item) for item in block.requirements if item.resource == MESSAGES]
-        return added(
-            {
-                "messages": graph.mul(block.parallelism, exchange.messages),
-                "bytes": graph.mul(block.parallelism, exchange.requirement.amount),
-            }
-            for exchange in sent
-        )
+        exchanges = [exchange_of(item) for item in block.requirements if item.resource == MESSAGES]
+        sent = (exchange.sent(block.parallelism) for exchange in exchanges)
+        return added({"messages": messages, "bytes": volume} for messages, volume in sent)
 
 
 def _seconds(tree: CostTree) -> Callable[[flow.Flow, flow.Kernel], Expr]:

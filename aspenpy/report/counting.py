@@ -36,7 +36,7 @@ def report(counts: Counts, resource: str | None = None) -> Report:
     }
     shown = [_of_one(counts, resource)] if resource else [_in_all(counts), _of_all(counts)]
     parts = (*shown, table(OBJECTS, kernels, "kernels", media=JSON), Table(LONG, tuple(rows), media=CSV))
-    return Report(_headline(counts, resource), data, parts, tuple(counts.application.warnings))
+    return Report(_headline(counts, resource), data, parts, counts.diagnostics)
 
 
 def _head(counts: Counts) -> dict[str, Any]:
@@ -125,9 +125,7 @@ def inverse(counts: Counts, found: Inverse) -> Report:
         key="solutions",
         media=DATA,
     )
-    return Report(
-        f"{asks} {_where(found)}", data, (solutions, *_shown(found, unit)), tuple(counts.application.warnings)
-    )
+    return Report(f"{asks} {_where(found)}", data, (solutions, *_shown(found, unit)), counts.diagnostics)
 
 
 def _shown(found: Inverse, unit: str) -> list[Part]:

@@ -144,6 +144,7 @@ def _sobol(result: Sobol, unit: str) -> Found:
 
     heads = (
         Column("parameter"),
+        Column("unit", media=DATA),
         column("first", "first"),
         column("+-", "first_confidence"),
         column("total", "total"),

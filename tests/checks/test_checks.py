@@ -8,7 +8,8 @@ import aspenpy
 from aspenpy.answers.checks.applications import check_application
 from aspenpy.answers.checks.files import check_file
 from aspenpy.answers.checks.machines import check_machine
-from aspenpy.language.diagnostics import Diagnostic
+from aspenpy.answers.counting import Counts
+from aspenpy.language.diagnostics import AspenError, Diagnostic
 from aspenpy.language.files import Reader, models_folder
 from tests.tiny import SECONDS, application, machine
 
@@ -70,6 +71,33 @@ def test_nothing_is_found_where_nothing_is_wrong(body: str, declarations: str, k
 def test_patterns_are_judged_without_a_machine(access: str, severities: list[str]) -> None:
     app = application(f"execute {{ {access} flops [q + 1] }}", "param q = 0 data a [800]")
     assert [item.severity for item in check_application(app)] == severities
+
+
+@pytest.mark.parametrize(
+    ("body", "severities"),
+    [
+        ("execute { loads [1] of size [0-8] }", ["error"]),
+        ("execute { loads [1] of size [q - 8] }", ["error"]),
+        ("execute [0-2] { flops [1] }", ["error"]),
+        ("if (q > 7) { execute { loads [1] of size [0-8] } }", ["warning"]),
+        ("execute { flops [1] to unused }", []),
+    ],
+)
+def test_values_of_no_sense_are_found_without_a_machine(body: str, severities: list[str]) -> None:
+    """`aspenpy count` refuses what is an error here; no run with these parameters comes to the others."""
+    app = application(body, "param q = 3")
+    told = [item for item in check_application(app) if item.code == "no-value"]
+    assert [item.severity for item in told] == severities
+    if severities == ["error"]:
+        with pytest.raises(AspenError) as caught:
+            _ = Counts(app).amounts
+        assert [*caught.value.diagnostics] == told
+
+
+def test_counts_warn_of_data_of_less_than_no_size() -> None:
+    app = application("execute { loads [8] from a }", "param n = 4 data a [n - 5] data b [8]")
+    (found,) = Counts(app).diagnostics
+    assert (found.severity, found.message) == ("warning", "a size cannot be -1: it must not be negative")
 
 
 def test_a_name_of_the_machine_is_no_mistake() -> None:

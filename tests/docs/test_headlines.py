@@ -1,5 +1,9 @@
 """Headline numbers of the pages, by hand: comparing a page with what the program prints sees change only."""
 
+import re
+import shlex
+from collections.abc import Callable, Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -34,7 +38,7 @@ HEADLINES = [
     ("docs/energy.md", "154 us", "stream", "a100_40gb", {"repetitions": 1}, "triad", 240e6 / 1560e9),
 ]
 
-UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6}
+UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "ps": 1e-12}
 
 
 @pytest.mark.parametrize(
@@ -85,3 +89,75 @@ def test_the_torus_of_fugaku() -> None:
     text = (ROOT / "docs" / "commands.md").read_text()
     assert f"diameter           {sum(side // 2 for side in sides)} hops" in text
     assert f"bisection          {2 * 23 * 24 * 2 * 3 * 2:,} links, {2 * 23 * 24 * 12 * 6.8e9 / 1e12:.1f} TB/s" in text
+
+
+# -- crossovers ------------------------------------------------------------------------------------
+
+CROSSING = re.compile(
+    r"^ +(([\d,]+) \.\. ([\d,]+) +(\S+) +(\S+) +(\S+ \S+) and (\S+ \S+)  +(\S+ \S+) and (\S+ \S+))$", re.M
+)
+COMPARED = re.compile(r"^\$ (aspenpy compare .*(?:\n> .*)*)\n((?:(?!\$ |```).*\n)*)", re.M)
+
+TRANSFERRED: dict[str, Callable[[dict[str, float]], float]] = {
+    # three matrices of n * n doubles at 6 GB/s, and 15 us of the link
+    "vt_e5_2637/nvidia_k20c": lambda at: 15e-6 + 3 * 8 * at["n"] ** 2 / 6e9,
+    # two grids of n * n doubles, and 10 us of the link
+    "desk_gpu/gpu": lambda at: 10e-6 + 2 * 8 * at["n"] ** 2 / at["link_bandwidth"],
+}
+"""Seconds in which the data come to a socket, by hand."""
+
+
+def crossings_printed() -> Iterator[tuple[str, str, tuple[str, ...]]]:
+    """The page, the command and the row of every crossover that is printed somewhere."""
+    for page in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))):
+        for command, printed in COMPARED.findall(page.read_text()):
+            for row in CROSSING.findall(printed):
+                yield str(page.relative_to(ROOT)), command.replace("\\\n> ", ""), row
+
+
+CROSSINGS = [*crossings_printed()]
+
+
+def seconds_by_itself(
+    place: str, machines: dict[str, aspenpy.Machine], app: aspenpy.Application, transfer: bool, values: dict[str, float]
+) -> float:
+    """The runtime that `predict` gives, and what the transfer takes."""
+    name, _, socket = place.partition("/")
+    seconds = float(aspenpy.predict(app, machines[name], socket=socket or None, set=values).runtime)
+    sizes = {"n": 2048, "link_bandwidth": 16e9} | values
+    return seconds + (TRANSFERRED[place](sizes) if transfer and place in TRANSFERRED else 0)
+
+
+@pytest.mark.parametrize(("page", "command", "row"), CROSSINGS, ids=[f"{page}-{row[1]}" for page, _, row in CROSSINGS])
+def test_a_crossover(
+    page: str, command: str, row: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On either side of it, each of both takes what the row says; the one is faster before, the other behind."""
+    monkeypatch.chdir(tmp_path)
+    words = shlex.split(command.partition("|")[0])
+    settings = dict(word.split("=") for option, word in pairwise(words) if option == "--set")
+    values = {key: float(text.removesuffix(" GB/s")) * (1e9 if "GB/s" in text else 1) for key, text in settings.items()}
+    name = next(word for option, word in pairwise(words) if option == "--over").partition("=")[0]
+    before = (ROOT / page).read_text().partition(row[0])[0]
+    for file, text in re.findall(r"^```aspen\n// file: (\S+)\n(.*?)^```$", before, re.M | re.S):
+        Path(file).write_text(text)
+    app = aspenpy.load_application(words[2])
+    named = next(word for option, word in pairwise(words) if option == "--machine").split(",")
+    machines = {machine.name: machine for machine in map(aspenpy.load_machine, named)}
+    low, high, first, second, *shown = row[1:]
+    taken = [
+        seconds_by_itself(place, machines, app, "--transfer" in words, values | {name: float(at.replace(",", ""))})
+        for at in (low, high)
+        for place in (first, second)
+    ]
+    assert taken == [pytest.approx(float(number) * UNITS[unit], rel=5e-3) for number, unit in map(str.split, shown)]
+    assert taken[0] <= taken[1]
+    assert taken[2] >= taken[3]
+
+
+def test_all_crossovers_are_seen() -> None:
+    pages = [path for path in (ROOT / "docs").rglob("*.md") if " and " in path.read_text()]
+    rows = [
+        line for page in pages for line in page.read_text().splitlines() if re.match(r"^ +[\d,.]+ \.\. .* and ", line)
+    ]
+    assert len(rows) == len(CROSSINGS) >= 6

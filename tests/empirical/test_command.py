@@ -142,3 +142,23 @@ def test_scipy_is_missing(run: Runner, line: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setitem(__import__("sys").modules, "scipy.optimize", None)
     outcome = run("fit", "line.aspen", "data.csv")
     assert (outcome.status, outcome.err) == (2, "error: a fit needs SciPy\n  = hint: pip install 'aspenpy[fit]'\n")
+
+
+def test_what_a_sweep_writes_is_read(run: Runner, models: Path) -> None:
+    """The column `reason` is no parameter, and points without a value are no measurements: 9 of 12 are left, of a slope
+    of 3. A metric that is not fitted is told, with the options that leave it out."""
+    Path("line.aspen").write_text(MODEL.replace("[slope*n + offset]", "[slope*n + 0*sqrt(n - 2) + offset]"))
+    Path("one.aspen").write_text(MACHINES["one"] + " param q = 1")
+    line = ("line.aspen", "--machine", "one.aspen")
+    over = ("--over", "n=1..4:lin:4", "--over", "offset=1..3:lin:3")
+    assert run("sweep", *line, *over, "--set", "slope=3", "-o", "swept.csv").status == 0
+    assert Path("swept.csv").read_text().startswith("n,offset,runtime [s],reason\n1,1,,")
+    fitted = run("fit", "line.aspen", "swept.csv", "--machine", "one.aspen", "--vary", "slope", "--format", "json")
+    found = json.loads(fitted.out)
+    assert [item["value"] for item in found["parameters"]] == [pytest.approx(3)]
+    assert len(found["measurements"]) == 9
+    Path("swept.csv").write_text("n,runtime [s],energy [J],reason\n2,6,5,\n")
+    refused = run("fit", "line.aspen", "swept.csv", "--machine", "one.aspen")
+    assert refused.status == 2
+    assert "column `energy` is neither" in refused.err
+    assert "`--column n=n --column runtime=runtime` takes the other columns" in refused.err

@@ -1,5 +1,7 @@
 """The commands `sensitivity` and `optimise`: what they print for programs, and what they refuse."""
 
+import csv
+import io
 import json
 from pathlib import Path
 
@@ -179,3 +181,16 @@ def test_a_formula_too_large_to_be_written(tmp_path: Path, capsys: pytest.Captur
     assert found["formula"] is None
     assert main(common) == 0
     assert "moves most with p0" in capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("models")
+def test_indices_name_the_unit_of_their_parameter(capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("SALib")
+    Path("clocked.aspen").write_text(
+        "param speed = 1 GHz machine clocked { core c } core c { resource flops(n) [n/(speed*1 flop)] }"
+    )
+    Path("work.aspen").write_text("model work { param n = 10 kernel main { execute { flops [n] } } }")
+    varied = ("--vary", "speed=1e9..2e9:real,n=1..2:real", "--method", "sobol", "--samples", "8", "--format", "csv")
+    assert main(["sensitivity", "work.aspen", "--machine", "clocked.aspen", *varied]) == 0
+    rows = [*csv.DictReader(io.StringIO(capsys.readouterr().out))]
+    assert {row["parameter"]: row["unit"] for row in rows} == {"speed": "Hz", "n": ""}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from itertools import product
+from itertools import cycle, product
 from pathlib import Path
 
 import pytest
@@ -215,17 +215,20 @@ def test_kinds_in_one_process(tmp_path: Path, traits: str, messages: int) -> Non
 @needs_mpi
 @pytest.mark.parametrize("processes", [2, 3, 4])
 def test_kinds_in_several_processes(tmp_path: Path, processes: int) -> None:
-    """All kinds in one program: 14 instances fill up some rounds only in part."""
-    body = " ".join(exchanging(traits).replace("[12]", "[14]") for traits, _ in KINDS)
+    """All kinds in one program: 14 instances fill up some rounds only in part. The grid of 7 x 2 x 1 has no neighbours
+    along its last dimension: two messages fewer, and two thirds of the bytes."""
+    grids = {"as halo(3, 4)": "as halo(2, 7)", "as halo(2, 3, 2)": "as halo(7, 1 + 1, 1)"}
+    body = " ".join(exchanging(grids.get(traits, traits)).replace("[12]", "[14]") for traits, _ in KINDS)
     run = sent(tmp_path, body, processes=processes)
     assert run.processes == processes
-    assert run.own == run.model == Sent(3 * 14 * sum(count for _, count in KINDS), 3 * 14 * 100 * len(KINDS))
+    messages = sum(count for _, count in KINDS) - 2
+    assert run.own == run.model == Sent(3 * 14 * messages, 3 * 14 * 100 * (len(KINDS) - 1) + 3 * 14 * 200 / 3)
 
 
 @pytest.mark.parametrize("grid", [(3, 2), (2, 3), (3, 2, 4), (1, 4, 2)], ids=str)
 def test_the_shape_of_a_grid(grid: tuple[int, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whom each process of a grid sends to: those one further along each dimension, around its ends, the last
-    dimension the fastest."""
+    dimension the fastest; along a dimension of one rank, nobody."""
     places = [*product(*map(range, grid))]
     shape = ", ".join(map(str, grid))
     program = built(
@@ -237,10 +240,47 @@ def test_the_shape_of_a_grid(grid: tuple[int, ...], tmp_path: Path, monkeypatch:
         beside = [
             places.index((*place[:axis], (place[axis] + step) % grid[axis], *place[axis + 1 :]))
             for axis in range(len(grid))
+            if grid[axis] > 1
             for step in (1, -1)
         ]
         run = started(program)
         assert sorted(map(int, re.findall(r"^to (\d+)$", run.stderr, re.MULTILINE))) == sorted(beside)
+
+
+@pytest.mark.parametrize(
+    ("instances", "halo", "messages", "volume"),
+    [
+        (1, "halo(1)", 0, 0),
+        (1, "halo(3)", 0, 0),
+        (1, "halo(1, 1)", 0, 0),
+        (2, "halo(1)", 2 * 2, 2 * 24),
+        (3, "halo(3, 1)", 3 * 2, 3 * 12),  # half of the volume is for the other dimension
+        (4, "halo(1, 4, 1)", 4 * 2, 4 * 8),
+        (4, "halo(2, 2)", 4 * 4, 4 * 24),
+        (4, "halo(n, m)", 4 * 2, 4 * 12),
+    ],
+)
+@pytest.mark.parametrize("processes", [0, pytest.param(4, marks=needs_mpi)])
+def test_who_has_no_neighbours(
+    instances: int, halo: str, messages: int, volume: int, processes: int, tmp_path: Path
+) -> None:
+    body = f"execute [{instances}] {{ messages [24] as {halo} }}"
+    run = sent(tmp_path, body, processes=processes, declarations="param n = 4 param m = 1")
+    assert run.own == run.model == Sent(messages, volume)
+
+
+@needs_mpi
+def test_a_grid_that_is_flat_with_all_its_ranks(tmp_path: Path) -> None:
+    """Three ranks have no grid of two dimensions: each sends to its two neighbours, and the model has four."""
+    run = sent(tmp_path, "execute [3] { messages [24] as halo(2) }", processes=4)
+    assert (run.own, run.model) == (Sent(3 * 2, 3 * 12), Sent(3 * 4, 3 * 24))
+
+
+def test_a_grid_of_other_ranks(tmp_path: Path) -> None:
+    skeleton = Skeleton(application("execute [12] { messages [24] as halo(3, 5) }"))
+    run = started(built(skeleton.code, tmp_path))
+    said = "<text>:1: the product of a halo's grid must be the number of ranks of its block"
+    assert (run.returncode, run.stderr.strip()) == (2, said)
 
 
 @pytest.mark.parametrize("processes", [0, pytest.param(3, marks=needs_mpi)])
@@ -275,6 +315,18 @@ def test_library_is_built(name: str, tmp_path: Path) -> None:
     assert run.own.messages == pytest.approx(run.model.messages, abs=1)
     assert run.own.bytes == pytest.approx(run.model.bytes, rel=1e-3)
     assert run.own.messages > 0
+
+
+@needs_mpi
+@pytest.mark.parametrize(("name", "processes"), [*zip(APPLICATIONS, cycle((2, 3, 4)))])
+def test_library_on_real_ranks(name: str, processes: int, tmp_path: Path) -> None:
+    """What the layer between the program and MPI has counted is what the model says, however many take turns."""
+    code = Skeleton(aspenpy.load_application(name), set=SMALL.get(name, {"ranks": 8})).code
+    run = ran(code, tmp_path, *(("--steps", "10") if "param.steps" in code else ()), processes=processes)
+    assert run.processes == processes
+    assert run.own == Sent(run.below.messages + run.barriers - processes, run.below.bytes)
+    assert run.own.messages == pytest.approx(run.model.messages, abs=1)
+    assert run.own.bytes == pytest.approx(run.model.bytes, rel=1e-3)
 
 
 @needs_mpi

@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 from aspenpy.answers.checks.values import circles, failures, start_of
+from aspenpy.answers.counting import Counts
 from aspenpy.answers.models import expressions
 from aspenpy.answers.prediction import predict
 from aspenpy.answers.scope import DEFAULT_SEED, circular
@@ -61,7 +62,12 @@ def check_application(
         *_unknown_arrays(application, kernels),
     ]
     if machine is None:
-        return [*found, *_patterns_of_any_cache(application, kernels)]
+        found += _patterns_of_any_cache(application, kernels)
+        found += _refused_by_count(application, found)
+        said = [(item.message, item.span) for item in found]
+        return distinct(
+            [*found, *(item for item in _constants(application, kernels) if (item.message, item.span) not in said)]
+        )
     return _on_machine(application, machine, socket, kernels, found)
 
 
@@ -103,6 +109,26 @@ def _evaluated(application: Application, machine: Machine, sockets: Sockets) -> 
         except AspenError as error:
             errors.append(error.diagnostics)
     return list(errors[0]) if len(errors) == len(sockets) else distinct(warnings)
+
+
+def _refused_by_count(application: Application, found: list[Diagnostic]) -> list[Diagnostic]:
+    """The values that `aspenpy count` refuses in a model of which nothing else is wrong."""
+    if any(item.severity == "error" for item in found):
+        return []
+    refused: list[Diagnostic] = []
+    for name in application.entry_kernels():
+        try:
+            _ = Counts(application, kernel=name).amounts
+        except AspenError as error:
+            refused += [item for item in error.diagnostics if item.code == "no-value"]
+    return refused
+
+
+def _constants(application: Application, kernels: list[flow.Kernel]) -> list[Diagnostic]:
+    """Constants in kernels that have no value: a run may never need them."""
+    exprs = [expr for kernel in kernels for expr in _kernel_expressions(kernel)]
+    found = [item for expr in exprs for item in failures(expr, application.origins)]
+    return [item.replace(severity="warning") for item in found]
 
 
 def _broken_text(application: Application, errors: list[Diagnostic]) -> str:

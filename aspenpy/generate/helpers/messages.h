@@ -190,35 +190,59 @@ static void aspen_shift(aspen_site *site, double instances, double volume, doubl
     }
 }
 
-/* Each instance sends a part of its volume to both neighbours on each axis of a periodic grid:
-   of x * y * z where so many take part, else of the shape that MPI finds. */
+/* How many ranks there are along each axis of a grid: as asked, else of the shape that MPI finds. */
+static void aspen_shape(int members, int axes, const double *asked, int *extents, const char *place)
+{
+    double product = 1.0;
+    for (int axis = 0; axis < axes; axis++)
+        product *= asked[axis];
+    for (int axis = 0; axis < axes; axis++)
+        extents[axis] = product == (double)members || asked[axis] == 1.0 ? (int)asked[axis] : 0;
+    aspen_check(MPI_Dims_create(members, axes, extents), place);
+}
+
+/* Starts to send a part to both neighbours on an axis, and to receive theirs. */
+static void aspen_neighbours(int extent, int stride, int bytes, int n, int count, MPI_Request *four, const char *place)
+{
+    const int here = aspen_process.rank / stride % extent, origin = aspen_process.rank - here * stride;
+    const int after = origin + (here + 1) % extent * stride, before = origin + (here + extent - 1) % extent * stride;
+    aspen_exchange(after, before, bytes, n, count, four, place);
+    aspen_exchange(before, after, bytes, n + 1, count, four + 2, place);
+    aspen_tally(2, aspen_part(bytes, n + 2, count) - aspen_part(bytes, n, count));
+}
+
+/* Each instance sends a part of its volume to both neighbours on each axis of a periodic grid of x * y * z, or of the
+   shape that MPI finds. One instance has no neighbours, nor has an axis of one. Where the instances take turns, a
+   process has those of the others to send to, if only to itself. */
 static void aspen_halo(aspen_site *site, double instances, double volume, double dimensions, double x, double y,
                        double z)
 {
-    const int bytes = aspen_bytes(site, volume);
-    const double asked[3] = {x, y, z > 0.0 ? z : 1.0};
+    const double asked[8] = {x, y, z};
     const int axes = aspen_dimensions(dimensions, 1, 8, site->place);
-    for (long long left = aspen_times(site, instances); left > 0; left -= aspen_process.size) {
+    const long long all = aspen_times(site, instances);
+    int beside = 0;
+    for (int axis = 0; axis < axes; axis++)
+        beside += instances > 1.0 && asked[axis] != 1.0;
+    if (x * y * (axes > 2 ? z : 1.0) > 0.0 && fabs(x * y * (axes > 2 ? z : 1.0) - instances) > 1e-9 * instances)
+        aspen_refuse(site->place, "the product of a halo's grid must be the number of ranks of its block");
+    const int bytes = aspen_bytes(site, volume * beside / axes);
+    for (long long left = all; left > 0; left -= aspen_process.size) {
         const int members = aspen_members(left);
-        int extents[8] = {0}, stride = members;
+        int extents[8], stride = members, sent = 0;
         MPI_Request requests[32];
-        if (aspen_process.rank >= members)
+        if (aspen_process.rank >= members || beside == 0)
             continue;
         aspen_reserve((size_t)bytes, site->place);
-        for (int axis = 0; axis < axes && asked[0] * asked[1] * asked[2] == (double)members; axis++)
-            extents[axis] = (int)asked[axis];
-        aspen_check(MPI_Dims_create(members, axes, extents), site->place);
-        for (int axis = 0; axis < axes; axis++) {
+        aspen_shape(members, axes, asked, extents, site->place);
+        for (int axis = 0, n = 0; axis < axes; axis++) {
             stride /= extents[axis];
-            const int here = aspen_process.rank / stride % extents[axis];
-            const int origin = aspen_process.rank - here * stride;
-            const int after = origin + (here + 1) % extents[axis] * stride;
-            const int before = origin + (here + extents[axis] - 1) % extents[axis] * stride;
-            aspen_exchange(after, before, bytes, 2 * axis, 2 * axes, &requests[4 * axis], site->place);
-            aspen_exchange(before, after, bytes, 2 * axis + 1, 2 * axes, &requests[4 * axis + 2], site->place);
+            if (asked[axis] == 1.0)
+                continue;
+            if (extents[axis] > 1 || members < all)
+                aspen_neighbours(extents[axis], stride, bytes, n, 2 * beside, &requests[4 * sent++], site->place);
+            n += 2;
         }
-        aspen_check(MPI_Waitall(4 * axes, requests, MPI_STATUSES_IGNORE), site->place);
-        aspen_tally(2 * axes, bytes);
+        aspen_check(MPI_Waitall(4 * sent, requests, MPI_STATUSES_IGNORE), site->place);
     }
 }
 

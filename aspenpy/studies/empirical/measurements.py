@@ -18,6 +18,7 @@ from fractions import Fraction
 from typing import Any
 
 from aspenpy.answers.case import Case
+from aspenpy.answers.metrics import METRICS
 from aspenpy.answers.scope import Value
 from aspenpy.language.diagnostics import AspenError, fail, nearest
 from aspenpy.language.dimensions import DIMENSIONLESS, SECONDS, UNITS, Dimension, unit_of, words
@@ -28,6 +29,9 @@ from aspenpy.record import Record
 from aspenpy.studies.empirical.sheet import Cell, Heading, Sheet
 
 RUNTIME = "runtime"
+
+REASON = "reason"
+"""The column that a sweep writes beside its values: why there is none."""
 
 PLACES = ("machine", "socket")
 """Columns that say where a run was."""
@@ -61,6 +65,7 @@ def measurements(sheet: Sheet, case: Case, load: Load) -> tuple[Measurement, ...
     """The measurements in a sheet, row by row. The machine and socket of the case hold where a row does not name them.
     Raises AspenError."""
     application = case.application
+    sheet = sheet if REASON in application.parameters else _with_values(sheet)
     measured = _measured(sheet, application)
     machines = _machines(sheet, case.machine, load)
     inputs = _inputs(sheet, measured, application, case.kernel, machines)
@@ -78,6 +83,15 @@ def measurements(sheet: Sheet, case: Case, load: Load) -> tuple[Measurement, ...
             value = _amount(cell, name, sizes[name])
             values.append(Measurement(name, value, settings, where, kind, cell.row, cell.span))
     return tuple(values)
+
+
+def _with_values(sheet: Sheet) -> Sheet:
+    """Without the column in which a sweep says why a point has no value, and without such points."""
+    headings = tuple(item for item in sheet.headings if item.name != REASON)
+    rows = tuple(row for row in sheet.rows if REASON not in row or not row[REASON].value)
+    if not rows:
+        fail("no-measurements", f"all rows have a `{REASON}` why nothing was measured", sheet.span)
+    return sheet._replace(headings=headings, rows=rows)
 
 
 # -- columns ---------------------------------------------------------------------------------------
@@ -107,9 +121,18 @@ def _inputs(
         if plain not in known and plain not in common:
             hint = nearest(heading.name, [*known, *common, *PLACES, RUNTIME, *application.resources, "bytes"])
             listed = "the parameters are " + ", ".join(known[:12])
+            if heading.name in METRICS:
+                listed = _leaving_out(heading, sheet)
             message = f"column `{heading.name}` is neither a parameter of the models nor something measured"
             fail("unknown-column", message, heading.span, hint=hint or listed)
     return [heading.name for heading in rest]
+
+
+def _leaving_out(metric: Heading, sheet: Sheet) -> str:
+    """A hint at the options that take all columns but those of a metric that cannot be fitted."""
+    kept = [item.name for item in sheet.headings if item.name == RUNTIME or item.name not in METRICS]
+    options = " ".join(f"--column {name}={name}" for name in kept)
+    return f"a runtime and amounts are fitted, not `{metric.name}`; `{options}` takes the other columns"
 
 
 def _size(heading: Heading) -> Fraction:

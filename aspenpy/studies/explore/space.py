@@ -15,11 +15,12 @@ from aspenpy.expr.evaluate import EvaluationError
 from aspenpy.expr.graph import Expr
 from aspenpy.language.axis import Axis, parsed
 from aspenpy.language.diagnostics import AspenError, fail
+from aspenpy.language.dimensions import symbol as symbol_of
 from aspenpy.models.library import load_machine
 from aspenpy.models.machine.model import Machine
 from aspenpy.record import Record
 from aspenpy.studies.explore.points import Formulas
-from aspenpy.studies.explore.variable import CASES, Variable, case_variable, variable
+from aspenpy.studies.explore.variable import CASES, Variable, case_variable, parameter_dimension, variable
 
 POINTS_TRIED = 256
 """At once, to find one without a value."""
@@ -118,6 +119,12 @@ class Space:
             item.name: item.shown(value) if item.labels else (int if item.kind == "whole" else float)(value)
             for item, value in zip(self.variables, point, strict=True)
         }
+
+    def unit(self, item: Variable) -> str:
+        """What a variable is in; nothing for a plain number, a machine or a socket."""
+        knowing = [] if self._is_case(item) else [case for case in self.cases if _knows(case, item.name)]
+        dimension = parameter_dimension(item.name, knowing[0]) if knowing else None
+        return "" if dimension is None else symbol_of(dimension)
 
     def _is_case(self, item: Variable) -> bool:
         return item.name in CASES and bool(item.labels)

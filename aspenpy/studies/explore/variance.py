@@ -33,10 +33,11 @@ FEWEST = 2
 
 
 class Index(Record):
-    """Sobol's indices of one variable, shares of the variance: `first` by itself, `total` with all interactions;
-    the halves of their 95 % confidence intervals."""
+    """Sobol's indices of one variable, which is in `unit`: shares of the variance, `first` by itself, `total` with all
+    interactions; the halves of their 95 % confidence intervals."""
 
     parameter: str
+    unit: str
     first: float
     first_confidence: float
     total: float
@@ -127,15 +128,18 @@ def sobol(
     results, _, skipped = _run(space, places, metric_name, len(space.variables) * (2 if pairs else 1) + 2)
     mean, variance = float(results.mean()), float(results.var())
     if variance <= (1e-12 * mean) ** 2:
-        flat = tuple(Index(item.name, 0.0, 0.0, 0.0, 0.0) for item in space.variables)  # no variance to share
+        nothing = (0.0, 0.0, 0.0, 0.0)  # there is no variance to share
+        flat = tuple(Index(item.name, space.unit(item), *nothing) for item in space.variables)
         return Sobol(metric_name, len(results), mean, 0.0, flat, (), skipped)
     options = {"num_resamples": 100 if samples <= 1 << 14 else 20, "conf_level": CONFIDENCE}
     with warnings.catch_warnings(), numpy.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         indices = analysis.analyze(problem, results, calc_second_order=pairs, seed=for_generators(seed), **options)
     names = problem["names"]
-    rows = zip(names, indices["S1"], indices["S1_conf"], indices["ST"], indices["ST_conf"], strict=True)
-    ordered = sorted((Index(name, *map(float, values)) for name, *values in rows), key=lambda item: -item.total)
+    units = map(space.unit, space.variables)
+    rows = zip(names, units, indices["S1"], indices["S1_conf"], indices["ST"], indices["ST_conf"], strict=True)
+    unsorted = (Index(name, unit, *map(float, values)) for name, unit, *values in rows)
+    ordered = sorted(unsorted, key=lambda item: -item.total)
     interactions = _interactions(names, indices) if pairs else ()
     return Sobol(metric_name, len(results), mean, variance, tuple(ordered), interactions, skipped)
 
