@@ -49,8 +49,8 @@ def test_sizes_and_instances_are_kept() -> None:
 def test_a_kernel_may_have_its_own() -> None:
     kernels = "kernel own(param k) { mixture stencil {add [k], divide [1]} execute { flops [6e6] as stencil, dp } }"
     app = application("call own(2)", STENCIL, kernels)
-    # additions without SIMD have no rate here and cost what others do: 2 cycles
-    assert float(predict(app, machine(MACHINE)).runtime) == pytest.approx((4e6 * 2 + 2e6 * 5) / 1e9, rel=1e-12)
+    # additions without SIMD have no rate here and cost what others do, 2 cycles, beside the divider
+    assert float(predict(app, machine(MACHINE)).runtime) == pytest.approx(max(4e6 * 2, 2e6 * 5) / 1e9, rel=1e-12)
 
 
 def test_an_imported_model_uses_its_own(tmp_path: Path) -> None:
