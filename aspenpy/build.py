@@ -117,6 +117,11 @@ def import_model(name: str, path: str, **overrides: Quantity) -> nodes.Import:
     return nodes.Import(name, path, tuple(nodes.Override(key, expression(value)) for key, value in overrides.items()))
 
 
+def mixture(name: str, **parts: Quantity) -> nodes.Mixture:
+    """`mixture name {add [4], multiply [1]}`"""
+    return nodes.Mixture(name, tuple(nodes.Mixed(key, expression(value)) for key, value in parts.items()))
+
+
 def kernel(
     name: str, *parts: nodes.Declaration | nodes.Statement, formals: Sequence[str] = (), arrays: Sequence[str] = ()
 ) -> nodes.Kernel:

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Unpack
 
 from aspenpy.answers.case import Case, CaseOptions, case_of
+from aspenpy.answers.ecm import Ecm, ecm
 from aspenpy.answers.evaluation import Evaluation, amount_of
 from aspenpy.answers.explanation import Explanation, explain
 from aspenpy.answers.footprint import exceeding_memory
@@ -49,6 +50,10 @@ class Prediction(Evaluation):
     def explain(self, kernel: str | None = None) -> Explanation:
         """The chain behind the number, requirement by requirement, for one kernel or all."""
         return explain(self, kernel, self.diagnostics)
+
+    def ecm(self, kernel: str | None = None) -> Ecm:
+        """The execution-cache-memory model of the blocks of one kernel or all: one core, cycles a cache line."""
+        return ecm(self, kernel, self.diagnostics)
 
     def samples(self, count: int) -> Samples:
         """The runtime over `count` seeds, starting from this prediction's: mean, deviation, quantiles."""

@@ -77,7 +77,7 @@ def choose_socket(machine: Machine, socket: str | None) -> str | None:
 def target(machine: Machine, socket: str | None) -> Target:
     """The machine as an application on that socket sees it. The first component that offers a resource
     takes it, depth first; a conflict counts wherever it is declared. Levels of memory that the machine calls
-    `serial` conflict: their times add (as in the execution-cache-memory model), else the slowest hides the others."""
+    `serial` conflict: their times add (as in the execution-cache-memory model), while others overlap."""
     chosen = choose_socket(machine, socket)
     offers: dict[str, Offer] = {}
     conflicts: set[tuple[str, str]] = set()
@@ -86,9 +86,8 @@ def target(machine: Machine, socket: str | None) -> Target:
             offers.setdefault(name, Offer(resource, place))
         conflicts.update(place.component.conflicts)
     places = list(machine.first_places(chosen))
-    if any("serial" in place.component.properties for place in places):
-        caches = [place.component.name for place in places if place.component.type == "cache"]
-        conflicts.update(combinations(["loads", "stores", *caches], 2))
+    memories = {name: offers[name].place for name in MEMORY_RESOURCES if name in offers}
+    conflicts.update(combinations(serial_levels(places, memories), 2))
     core = next((place for place in places if place.component.type == "core"), None)
     lines = [place.component.value("cacheline") for place in places if place.component.type == "cache"]
     line = next((line for line in reversed(lines) if line is not None), None)
@@ -111,6 +110,21 @@ def _launched(costs: Sequence[RequirementCost], launch: Launch | None) -> Launch
     return launch if any(place.component.type in LAUNCHED for place in inside) else None
 
 
+def serial_levels(places: Sequence[Place], memories: Mapping[str, Place]) -> list[str]:
+    """The levels whose times add since the machine calls them `serial`: caches by their names, `memories` by what they
+    serve. A component that is no level, such as the core, says it of all levels."""
+    levels = {place.component.name: place for place in places if place.component.type == "cache"} | {**memories}
+    stated = [place for place in places if "serial" in place.component.properties]
+    if not all(_is_level(place) for place in stated):
+        return [*levels]
+    return [name for name, place in levels.items() if "serial" in place.component.properties]
+
+
+def _is_level(place: Place) -> bool:
+    kinds = ("cache", "memory")
+    return place.component.type in kinds or any(name in place.component.resources for name in MEMORY_RESOURCES)
+
+
 def price_block(block: flow.Block, where: Target, hierarchy: Hierarchy, origins: Origins) -> BlockCost:
     """Each requirement on the component that serves it. The block takes the slowest group's time; where cores share a
     memory, what the slowest would take alone, and what the others cost where they cost most (`cost.sharing`)."""
@@ -125,7 +139,7 @@ def price_block(block: flow.Block, where: Target, hierarchy: Hierarchy, origins:
         *level_costs(traffic.values(), block.parallelism, where.core),
         *translation_costs(traffic.values(), block.parallelism, hierarchy.buffer),
     )
-    groups = conflict_groups(_busy(costs, levels, "time"), where.conflicts)
+    groups = conflict_groups(busy_by_server(costs, levels, "time"), where.conflicts)
     by_place: dict[tuple[str, ...], list[Expr]] = {}
     parts: list[RequirementCost | LevelCost] = [*costs, *levels]
     for part in parts:
@@ -134,13 +148,13 @@ def price_block(block: flow.Block, where: Target, hierarchy: Hierarchy, origins:
     launch = _launched(costs, where.launch)
     if not by_place:
         return BlockCost(block, costs, groups, slowest(groups), levels, launch)
-    alone = slowest(conflict_groups(_busy(costs, levels, "alone"), where.conflicts))
+    alone = slowest(conflict_groups(busy_by_server(costs, levels, "alone"), where.conflicts))
     contention = [summed(parts) for parts in by_place.values()]
     most = contention[0] if len(contention) == 1 else graph.apply("max", *contention)
     return BlockCost(block, costs, groups, norm(alone, most), levels, launch)
 
 
-def _busy(costs: Sequence[RequirementCost], levels: Sequence[LevelCost], which: str) -> dict[str, Expr]:
+def busy_by_server(costs: Sequence[RequirementCost], levels: Sequence[LevelCost], which: str) -> dict[str, Expr]:
     """Seconds of each server, and of each cache: the longest of a server's units."""
     times: dict[str, dict[str, list[Expr]]] = {}
     for cost in costs:

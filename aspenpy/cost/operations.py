@@ -15,14 +15,12 @@ from collections.abc import Sequence
 
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
+from aspenpy.language.vocabulary import OPERATION_CLASSES
 from aspenpy.models.application import flow
 from aspenpy.models.machine.model import Component, Resource
 from aspenpy.record import Record
 
-CLASSES = (
-    *("add", "multiply", "fma", "divide", "square_root", "compare", "convert"),
-    *("integer", "address", "load", "store", "tensor"),
-)
+CLASSES = OPERATION_CLASSES
 """What tells operations apart that a core completes at different rates."""
 
 UNITS = {"divide": "divider", "square_root": "divider", "load": "load ports", "store": "store ports"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from itertools import combinations, product
 
-from aspenpy.cost.compute import Target
+from aspenpy.cost.compute import Target, serial_levels
 from aspenpy.cost.prices import MEMORY_RESOURCES, Offer
 from aspenpy.language import nodes
 from aspenpy.language.diagnostics import Related, fail, nearest
@@ -103,11 +103,12 @@ class Residence:
     def _own_conflicts(self) -> Iterator[tuple[str, str]]:
         """Conflicts among what memories that others come before serve: those that they declare themselves, and those
         that a component declares of a resource that is not its own. Whoever asks for such a resource by the name the
-        memory has for it waits as well; on a `serial` machine the times of all levels add."""
+        memory has for it waits as well; the times of `serial` levels add."""
         if not self._kernels:
             return
         offers = self.offers
-        components = [place.component for place in self.where.machine.first_places(self.where.socket)]
+        places = list(self.where.machine.first_places(self.where.socket))
+        components = [place.component for place in places]
         for memory in {offer.place.component.name: offer.place.component for offer in offers.values()}.values():
             names = {
                 offer.resource.name: self._names(alias, offer)
@@ -121,9 +122,9 @@ class Residence:
                 for first, second in component.conflicts:
                     if first in known or second in known:
                         yield from product(known.get(first, [first]), known.get(second, [second]))
-        if any("serial" in component.properties for component in components):
-            caches = [component.name for component in components if component.type == "cache"]
-            yield from combinations([*MEMORY_RESOURCES, *offers, *caches], 2)
+        first = {name: self.where.offers[name].place for name in MEMORY_RESOURCES if name in self.where.offers}
+        memories = first | {alias: offer.place for alias, offer in offers.items()}
+        yield from combinations(serial_levels(places, memories), 2)
 
 
 def placed_data(application: Application) -> dict[str, nodes.Data]:

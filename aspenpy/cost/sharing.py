@@ -83,11 +83,13 @@ def norm(*times: Expr) -> Expr:
 
 def core_bandwidth(component: Component, core: Place | None, line: Expr | None, resource: str) -> Expr | None:
     """What one core alone draws (bytes/s): stated, or as many lines as it has outstanding in each latency (Little's
-    law); None where the machine says neither."""
+    law); None where the machine says neither. A `serial` level sends at its full rate while the others wait."""
     stated = component.value("core_store_bandwidth") if resource == "stores" else None
     stated = stated or component.value("core_bandwidth")
     if stated is not None or core is None:
         return stated
+    if "serial" in component.properties:
+        return attained_bandwidth(component, resource)
     waits, outstanding = component.value("latency"), core.component.value("outstanding")
     if waits is None or outstanding is None or line is None:
         return None

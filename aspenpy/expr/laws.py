@@ -54,6 +54,7 @@ LAWS: dict[str, Law] = {
     ),
     "parallelism": Law("a block cannot run in {} parallel instances: the parallelism must not be negative"),
     "quantity": Law("a component cannot be there {} times: the quantity must be positive", open=True),
+    "part": Law("a mixture cannot have {} operations of a class: it must be positive", open=True),
     "power": Law("a component cannot draw {} W: a power must not be negative"),
     "design_power": Law(
         "full load cannot draw {} W more than idling: the design power must not be below the idle power"

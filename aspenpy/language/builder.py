@@ -118,6 +118,14 @@ class Builder(ExpressionBuilder):
         name, _, value = children
         return nodes.Override(name.value, value, self._span(name, value), self._at(name))
 
+    def mixture(self, children: Children) -> nodes.Mixture:
+        _, name, _, *parts, _ = children
+        return nodes.Mixture(name.value, tuple(parts[::2]), self._whole(children), self._at(name))
+
+    def mixed(self, children: Children) -> nodes.Mixed:
+        name, _, amount, _ = children
+        return nodes.Mixed(name.value, amount, self._whole(children), self._at(name))
+
     # -- kernels and statements ------------------------------------------------------------------
 
     def kernel(self, children: Children) -> nodes.Kernel:
@@ -244,7 +252,7 @@ class Builder(ExpressionBuilder):
         return nodes.PowerDraw(kind.value, watts, self._whole(children))
 
 
-_DECLARATIONS = frozenset({nodes.Parameter, nodes.Enum, nodes.Data, nodes.Import})
+_DECLARATIONS = frozenset({nodes.Parameter, nodes.Enum, nodes.Data, nodes.Import, nodes.Mixture})
 
 _RANKS = {
     1: ("`{}[]` is an array, this is a table", "write `[][]` for a table, or one row only"),

@@ -147,6 +147,9 @@ def _gap(left: Word | None, right: Word) -> str:
 
 
 def _indexes(left: Word, bracket: Word) -> bool:
-    """Whether a bracket is an index, or the brackets of an array: `v[1]`, `param v[]`, but `flops [n]`."""
+    """Whether a bracket is an index, or the brackets of an array: `v[1]`, `param v[]`, but `flops [n]`, and `add [4]`
+    of a mixture."""
     header = bracket.header.kind if bracket.header is not None else ""
+    if header == "MIXTURE" and bracket.frame == LIST:
+        return False
     return left.kind in ("NAME", "RSQB") and (bracket.frame in (LIST, GROUP) or header in ("PARAM", "IMPORT"))

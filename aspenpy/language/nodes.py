@@ -159,7 +159,25 @@ class Import(Record):
     path_span: Span | None = None
 
 
-Declaration = Parameter | Enum | Data | Import
+class Mixed(Record):
+    """`operations [amount]`: so many operations of a class, in proportion to the others of a mixture."""
+
+    name: str
+    amount: Expression
+    span: Span | None = None
+    name_span: Span | None = None
+
+
+class Mixture(Record):
+    """`mixture name {add [4], multiply [1]}`: classes of operations in proportion."""
+
+    name: str
+    parts: tuple[Mixed, ...]
+    span: Span | None = None
+    name_span: Span | None = None
+
+
+Declaration = Parameter | Enum | Data | Import | Mixture
 
 # -- kernels and statements ----------------------------------------------------------------------
 

@@ -128,6 +128,7 @@ def _annotate(source: Source, code: list[Word]) -> None:
         if word.kind in CLOSING:
             word.opens = _opened(frame, previous, word)
             frames.append(_Frame(word.opens, word))
+            frames[-1].header = frame.header if word.opens == LIST else None
             if len(frames) > MAXIMUM_NESTING:
                 _refuse(source, word, f"more than {MAXIMUM_NESTING} brackets are nested here")
     if frames[-1].opening is not None:

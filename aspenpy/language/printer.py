@@ -171,6 +171,8 @@ _RULES: dict[type, Callable[[Any], str]] = {
     nodes.Import: lambda node: (
         f"import {node.name} from {write_string(node.path)}" + _optional(" with {}", _list(node.overrides))
     ),
+    nodes.Mixture: lambda node: f"mixture {node.name} {{{_list(node.parts)}}}",
+    nodes.Mixed: lambda node: f"{node.name} [{_text(node.amount)}]",
     nodes.Formal: lambda node: f"{node.kind} {node.name}",
     nodes.Trait: lambda node: node.name + _optional("({})", _list(node.arguments)),
     nodes.Text: lambda node: write_string(node.value),

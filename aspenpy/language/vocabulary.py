@@ -25,6 +25,12 @@ SI_CONSTANTS: dict[str, int] = {
 }  # fmt: skip
 """The language's constants, powers of ten. They are keywords: no model can redefine them."""
 
+OPERATION_CLASSES = (
+    *("add", "multiply", "fma", "divide", "square_root", "compare", "convert"),
+    *("integer", "address", "load", "store", "tensor"),
+)
+"""The traits that tell operations apart which a core completes at different rates."""
+
 _NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
@@ -47,6 +53,7 @@ KEYWORDS: dict[str, Keyword] = {
     "DATA": Keyword(DECLARATION, {"LSQB": "the size of data `{name}`", "LPAR": "the factors of data `{name}`"},
                     names=VARIABLE, declares=True),
     "IMPORT": Keyword(DECLARATION, names=MODULE, declares=True),
+    "MIXTURE": Keyword(DECLARATION, {"LBRACE": "mixture `{name}`"}, LIST, ATTRIBUTE, declares=True),
     "KERNEL": Keyword(KERNEL, {"LBRACE": "kernel `{name}`", "LPAR": "the arguments of kernel `{name}`"},
                       names=FUNCTION, declares=True),
     # statements

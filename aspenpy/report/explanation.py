@@ -92,7 +92,9 @@ def _together(step: Step, value: Valuer) -> list[tuple[str, str]]:
     rows = [*_serial(step, value), ("all of them take", f"{times} times as long")]
     drawn = value(step.saturation)
     if drawn is not None and drawn < 1:
-        rows.append(("so few cores draw", f"{share(drawn)} of the bandwidth that all attain, and take as much longer"))
+        rows.append(
+            ("so few cores draw", f"{share(float(drawn))} of the bandwidth that all attain, and take as much longer")
+        )
     return rows
 
 

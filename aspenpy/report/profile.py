@@ -7,11 +7,13 @@ from itertools import accumulate
 from operator import attrgetter
 from typing import Any, NamedTuple
 
+from aspenpy.answers.ecm import ecm, is_serial
 from aspenpy.answers.evaluation import KernelUse
 from aspenpy.answers.profile import Profile
+from aspenpy.report.ecm import blocks
 from aspenpy.report.prediction import subject
 from aspenpy.tables.numbers import Amount, count, seconds, share
-from aspenpy.tables.table import CSV, JSON, TEXT, Column, Report, Table, columns, table
+from aspenpy.tables.table import CSV, JSON, TEXT, Column, Report, Table, Title, columns, table
 
 ARCS = (*columns("caller callee"), Column("arguments", get=lambda arc: list(arc.arguments)), Column("calls"))
 LONG = (
@@ -40,10 +42,23 @@ def report(profile: Profile, *, calls: bool = False) -> Report:
         *(_calls(profile) if calls else ()),
         table(heads, profile.kernels, "kernels", media=JSON),
         table((*ARCS, Column("time", unit="s")), profile.arcs, "calls", media=JSON),
+        *_ecm(profile),
         _long(profile, calls),
     )
     headline = f"{prediction.where}: {prediction.kernel} takes {seconds(profile.runtime)}"
     return Report(headline, data, parts, tuple(prediction.diagnostics))
+
+
+def _ecm(profile: Profile) -> tuple[Any, ...]:
+    """The execution-cache-memory model, where the machine has levels that take turns."""
+    if not is_serial(profile.prediction.tree):
+        return ()
+    found = ecm(profile.prediction)
+    return (
+        Title("execution-cache-memory model: one core, cycles a cache line"),
+        blocks(found, TEXT),
+        blocks(found, JSON),
+    )
 
 
 def _flat(profile: Profile) -> Table:

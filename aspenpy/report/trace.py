@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from aspenpy.answers.trace import Demand, Step, Trace
+from aspenpy.language.vocabulary import OPERATION_CLASSES
 from aspenpy.tables.numbers import Amount, amount, count, plain, setting, share, unit_of_resource
 from aspenpy.tables.table import JSON, TEXT, Column, Paragraph, Report, columns, table
 
@@ -109,4 +110,5 @@ def _demanded(demand: Demand) -> str:
     text = f"{demand.resource} {amount(Amount(demand.amount, unit_of_resource(demand.resource)))}"
     if demand.data is not None:
         text += f" {demand.direction} {demand.data}"
-    return text
+    classes = [name for name in demand.traits if name in OPERATION_CLASSES]
+    return f"{text} as {classes[0]}" if classes else text

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from aspenpy.language import nodes
 
 KEYWORDS = frozenset(
-    "param enum sample in with as of size model kernel data import to from call iterate map par seq execute if else "
-    "switch probability resource conflict property power static dynamic include or and "
+    "param enum mixture sample in with as of size model kernel data import to from call iterate map par seq execute if "
+    "else switch probability resource conflict property power static dynamic include or and "
     "nano micro milli kilo mega giga tera peta exa".split()
 )
 
@@ -86,7 +86,8 @@ data = st.builds(nodes.Data, any_names, expressions) | st.builds(
     nodes.Data, any_names, st.none(), any_names, tuples(expressions)
 )
 imports = st.builds(nodes.Import, any_names, texts, tuples(st.builds(nodes.Override, any_names, expressions)))
-declarations = parameters | enums | data | imports
+mixtures = st.builds(nodes.Mixture, any_names, tuples(st.builds(nodes.Mixed, any_names, expressions), least=1))
+declarations = parameters | enums | data | imports | mixtures
 
 # -- statements ------------------------------------------------------------------------------------
 

@@ -67,7 +67,9 @@ def test_words_for_what_is_expected() -> None:
     assert word_for_all(frozenset({"RSQB"})) == "`]`"
     assert word_for_all(frozenset({"RSQB", "PLUS", "MINUS", "LSQB", "DOT"})) == "`]`"
     assert word_for_all(frozenset({"NUMBER", "QUANTITY", "NAME", "MINUS", "LPAR", "KILO", "RPAR"})) == "a value or `)`"
-    assert word_for_all(frozenset({"PARAM", "ENUM", "DATA", "IMPORT", "KERNEL"})) == "a declaration or `kernel`"
+    assert (
+        word_for_all(frozenset({"PARAM", "ENUM", "DATA", "IMPORT", "MIXTURE", "KERNEL"})) == "a declaration or `kernel`"
+    )
     assert word_for_all(frozenset({"PLUS"})) == "`+`"
 
 

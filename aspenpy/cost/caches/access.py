@@ -33,16 +33,18 @@ class Affine(Record):
 
 class Stencil(Record):
     """Sweeps over `extents` points of a grid, the fastest index first, each point with its neighbours up to `radius`
-    away, along the axes (`star`) or in a box. The grid has a rim of `radius` points around those."""
+    away, along the axes (`star`) or in a box; a star may leave out its middle (`hollow`). The grid has a rim of
+    `radius` points around those."""
 
     extents: tuple[Expr, ...]
     radius: int
     star: bool
     word: Expr
+    hollow: bool = False
 
     @property
     def points(self) -> int:
-        return self.streams(len(self.extents))
+        return self.streams(len(self.extents)) - self.hollow
 
     def streams(self, axes: int) -> int:
         """Points, rows or layers that the stencil touches at once, across so many of its axes."""
@@ -273,11 +275,14 @@ def _not_too_many(nest: Nest, request: _Request) -> Expr:
 
 def _stencil(request: _Request) -> Stencil:
     points, *extents = request.arguments(3, 4, "stencil(points, nx, ny) or stencil(points, nx, ny, nz)")
-    known: dict[int, tuple[int, bool]] = {}
+    known: dict[int, tuple[int, bool, bool]] = {}
     for radius in range(1, 9):
         for star in (True, False):
             size = 2 * len(extents) * radius + 1 if star else (2 * radius + 1) ** len(extents)
-            known.setdefault(size, (radius, star))  # where both have as many points, the one that reaches less far
+            known.setdefault(
+                size, (radius, star, False)
+            )  # where both have as many points, the one that reaches less far
+        known.setdefault(2 * len(extents) * radius, (radius, True, True))
     asked = points.payload if points.kind == "number" else None
     if not isinstance(asked, int) or asked not in known:
         shapes = ", ".join(str(size) for size in sorted(known)[:6])
@@ -288,8 +293,8 @@ def _stencil(request: _Request) -> Stencil:
         message = "the grid of a stencil has at least one point along each axis"
         request.require(extent, graph.ONE, request.trait, message, hint)
         request.checks.append(whole(extent, request.trait.span, DIVIDING))
-    radius, star = known[asked]
-    return Stencil(tuple(extents), radius, star, request.word)
+    radius, star, hollow = known[asked]
+    return Stencil(tuple(extents), radius, star, request.word, hollow)
 
 
 def _random(request: _Request) -> Scattered:

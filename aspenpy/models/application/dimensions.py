@@ -132,6 +132,9 @@ def _declaration(node: nodes.Declaration, names: Inference) -> None:
     elif isinstance(node, nodes.Import):
         for override in node.overrides:
             names.check(override.value)
+    elif isinstance(node, nodes.Mixture):
+        for part in node.parts:
+            names.check(part.amount)
 
 
 _COUNTS: dict[type, str] = {

@@ -16,6 +16,7 @@ from aspenpy.language.lower import Lowering, carry_origin, checked_at, failing, 
 from aspenpy.language.statements import calls
 from aspenpy.models.application import flow
 from aspenpy.models.application.declarations import Declarations
+from aspenpy.models.application.mixtures import divided, mixtures_of
 from aspenpy.models.model import enum_constants
 from aspenpy.record import Record
 
@@ -115,6 +116,7 @@ class KernelBuilder:
         self.arrays = tuple(formal.name for formal in node.formals if formal.kind == "data")
         self.local_data = {item.name for item in node.declarations if isinstance(item, nodes.Data)}
         self.local_models = model.kernel_imports.get(node.name, {})
+        self.mixtures = mixtures_of(model.node.declarations) | mixtures_of(node.declarations)
 
     def build(self, root: Declarations) -> flow.Kernel:
         self.origins = root.origins
@@ -257,7 +259,8 @@ class KernelBuilder:
         requirements = []
         for requirement in node.requirements:
             with self._recovering():
-                requirements.append(self._requirement(requirement, scope.lower))
+                whole = self._requirement(requirement, scope.lower)
+                requirements += divided(whole, self.mixtures, scope.lower)
         return flow.Block(node.label, checked, tuple(requirements), node.span)
 
     def _requirement(self, node: nodes.Requirement, lower: Lowering) -> flow.Requirement:

@@ -10,6 +10,7 @@ from aspenpy.language.files import Reader
 from aspenpy.language.parser import parse_file
 from aspenpy.language.source import Source, Span
 from aspenpy.models.application.dimensions import contradictions
+from aspenpy.models.application.mixtures import check_mixtures
 from aspenpy.models.application.model import Application
 
 MOST_IMPORTS = 1_000
@@ -73,6 +74,7 @@ class _Loader:
         """The application with its imports loaded."""
         scopes = (node.declarations, node.kernels, *(kernel.declarations for kernel in node.kernels))
         warnings += [warning for scope in scopes for warning in redefinitions(scope)]
+        check_mixtures(item for scope in scopes for item in scope if isinstance(item, nodes.Mixture))
         imports = self._import_all(node.declarations, source, prefix, path, warnings)
         kernel_imports = {
             kernel.name: models

@@ -7,7 +7,7 @@ from argparse import Namespace
 from aspenpy.answers.prediction import predict
 from aspenpy.shell.entry import case_of_arguments, only_entry
 from aspenpy.shell.output import answer
-from aspenpy.shell.parser import MODEL, SETTINGS, TABLE_OR_JSON, Examples, machine, option
+from aspenpy.shell.parser import MODEL, SETTINGS, TABLE_OR_JSON, Examples, flag, machine, option
 
 EXAMPLES: Examples = (
     ("every requirement of every kernel", "aspenpy explain stream --machine simple"),
@@ -19,6 +19,7 @@ OPTIONS = (
     MODEL,
     option("explained", "KERNEL", "explains the requirements of this kernel (default: all)", nargs="?"),
     machine(required=True),
+    flag("--ecm", "shows the execution-cache-memory model instead: cycles a cache line on one core, level by level"),
     *SETTINGS,
     TABLE_OR_JSON,
 )
@@ -28,4 +29,6 @@ def run(arguments: Namespace) -> int:
     case = case_of_arguments(arguments, "main")
     without_main = None if "main" in case.application.kernels else arguments.explained
     kernel = only_entry(case.application, arguments.kernel or without_main)
-    return answer(predict(case.changed(kernel=kernel)).explain(arguments.explained).report(), arguments)
+    prediction = predict(case.changed(kernel=kernel))
+    found = prediction.ecm(arguments.explained) if arguments.ecm else prediction.explain(arguments.explained)
+    return answer(found.report(), arguments)

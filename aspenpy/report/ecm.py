@@ -1,0 +1,63 @@
+"""An Ecm as a report."""
+
+from __future__ import annotations
+
+from math import ceil
+
+from aspenpy.answers.ecm import Ecm, EcmBlock, Term, short
+from aspenpy.tables.numbers import Amount, count, seconds
+from aspenpy.tables.table import CSV, JSON, Column, Report, Table, columns, facts, table
+
+
+def report(ecm: Ecm) -> Report:
+    """Block by block: the notation, what each term is, and how many cores saturate the memory."""
+    prediction = ecm.prediction
+    shown = (facts(_facts(block), title=_heading(block)) for block in ecm.blocks)
+    where = f"{prediction.application.name} on {prediction.machine.name}"
+    data = {"runtime": Amount(prediction.runtime, "s")}
+    parts = (*shown, blocks(ecm, media=JSON), blocks(ecm, media=CSV))
+    headline = (
+        f"{where}: execution-cache-memory model, one core, cycles a cache line; {seconds(prediction.runtime)} in all"
+    )
+    return Report(headline, data, parts, ecm.diagnostics)
+
+
+def blocks(ecm: Ecm, media: tuple[str, ...]) -> Table:
+    """A row a block."""
+    terms = Column("terms", get=lambda block: [_term(term) for term in block.terms], media=JSON)
+    heads = (
+        *columns("kernel block"),
+        Column("iterations", "count"),
+        Column("ecm", get="notation"),
+        Column("one core", short, align="right", key="cycles"),
+        Column("saturated by", _cores, align="right", key="cores"),
+        *((Column("overlapping"), terms, Column("available")) if media == JSON else ()),
+    )
+    return table(heads, ecm.blocks, "ecm" if media == JSON else "", media=media)
+
+
+def _term(term: Term) -> dict[str, object]:
+    return {name: getattr(term, name) for name in ("symbol", "component", "cycles", "serial")}
+
+
+def _facts(block: EcmBlock) -> list[tuple[str, str]]:
+    rows = [
+        ("a line of work", f"{count(block.iterations)} iterations"),
+        ("cycles", f"{block.notation} = {short(block.cycles)}"),
+        ("T_OL", f"{short(block.overlapping)}: the core computes, beside all else"),
+    ]
+    for term in block.terms:
+        told = "adds up with the other serial levels" if term.serial else "overlaps"
+        rows.append((term.symbol, f"{short(term.cycles)}: {term.component}, {told}"))
+    if block.cores is not None:
+        rows.append(("memory", f"saturated by {_cores(block.cores)} of {count(block.available)} cores"))
+    return rows
+
+
+def _heading(block: EcmBlock) -> str:
+    return f'{block.kernel}, "{block.block}"' if block.block else block.kernel
+
+
+def _cores(cores: float | None) -> str:
+    """Whole cores; a rounding error asks for no more."""
+    return "-" if cores is None else count(ceil(cores * (1 - 1e-9)))
