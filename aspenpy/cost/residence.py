@@ -122,8 +122,8 @@ class Residence:
                 for first, second in component.conflicts:
                     if first in known or second in known:
                         yield from product(known.get(first, [first]), known.get(second, [second]))
-        first = {name: self.where.offers[name].place for name in MEMORY_RESOURCES if name in self.where.offers}
-        memories = first | {alias: offer.place for alias, offer in offers.items()}
+        leading = {name: self.where.offers[name].place for name in MEMORY_RESOURCES if name in self.where.offers}
+        memories = leading | {alias: offer.place for alias, offer in offers.items()}
         yield from combinations(serial_levels(places, memories), 2)
 
 
