@@ -32,7 +32,7 @@ def report(comparison: Comparison, sweep: Sweep | None = None) -> Report:
             *notes,
             table(UNPROVEN, sweep.unproven, "unproven", media=JSON),
         ]
-    warnings = distinct(item for one in comparison.contenders for item in one.prediction.tree.warnings)
+    warnings = distinct(item for one in comparison.contenders for item in one.prediction.diagnostics)
     headline = f"{comparison.case.application.name}: {comparison.case.kernel} is fastest on {comparison.fastest}"
     return Report(headline, data, tuple(parts), tuple(warnings))
 
