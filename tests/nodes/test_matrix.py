@@ -1,6 +1,6 @@
 """All applications of the library on all of its machines: an answer, or a refusal that says what is missing.
 
-By default each machine runs a quarter of the applications, the next quarter on the next machine; `ASPENPY_THOROUGH=1`
+By default each machine runs a ninth of the applications, the next ninth on the next machine; `ASPENPY_THOROUGH=1`
 runs all."""
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from math import isfinite
 import pytest
 
 import aspenpy
-from aspenpy.models.library import applications, machines
+from aspenpy.models.library import names
 from tests.thorough import THOROUGH
 
-APPLICATIONS = sorted(applications())
-MACHINES = sorted(machines())
-PARTS = 4
+APPLICATIONS = names("apps")
+MACHINES = names("machines")
+PARTS = 9
 
 REFUSALS = {
     "no-such-resource": "offers the resource `messages`",  # a lone board has no network
