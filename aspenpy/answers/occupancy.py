@@ -17,7 +17,7 @@ from aspenpy.models.machine.model import Place
 MANY_LANES = 32
 """From so many lanes on a core is an accelerator's: no program is written for one of them alone."""
 
-FEW_TURNS = 8
+FEW_TURNS = 4
 """From so many turns on a core, instances are pieces of work and not ranks."""
 
 IDLE_PART = Fraction(1, 10)

@@ -67,8 +67,8 @@ def test_one_block_that_fills_the_cores_is_enough() -> None:
     [
         (15, gpu(launch=""), "15 instances take turns on 10 `sm`; the last turn leaves 5 idle"),
         (20, gpu(launch=""), "20 instances take turns on 10 `sm`"),
-        (80, gpu(launch=""), None),
-        (81, gpu(launch=""), None),  # 9 of 90 turns idle: a tenth
+        (40, gpu(launch=""), None),
+        (81, gpu(launch=""), None),  # 9 of 90 idle: a tenth
         (20, gpu(), None),  # pieces of work of an accelerator
         (21, gpu(), "21 instances take turns on 10 `sm`; the last turn leaves 9 idle"),
         (1001, gpu(), None),
@@ -83,10 +83,12 @@ def test_data_that_are_read_again_without_a_pattern() -> None:
     data = "data A [8000]"
     found = told("execute { loads [1e4] of size [8] from A }", PLAIN, data)
     assert found["no-pattern"] == (
-        "`loads` asks for `A` 10 times over (80 kB of 8 kB) without a pattern: all of it is served at memory's rate"
+        "`loads` asks for `A` 10 times over (80 kB of 8 kB) without a pattern: memory serves all of it"
     )
     for body in ("loads [1e3] of size [8] from A", "loads [1e4] of size [8] from A as nest(10, 1000)", "loads [1e5]"):
         assert "no-pattern" not in told(f"execute {{ {body} }}", PLAIN, data), body
+    large = told("execute { loads [1e5] of size [8] from A }", PLAIN, "data A [80000]")
+    assert "no-pattern" not in large  # 80 kB do not fit
     without = PLAIN.replace("property bandwidth [1e10]", "")
     assert "no-pattern" not in told("execute { loads [1e4] of size [8] from A }", without, data)
 
