@@ -11,11 +11,13 @@ from aspenpy.answers.ecm import Ecm, ecm
 from aspenpy.answers.evaluation import Evaluation, amount_of
 from aspenpy.answers.explanation import Explanation, explain
 from aspenpy.answers.footprint import exceeding_memory
+from aspenpy.answers.occupancy import filling_cores, instances_of_blocks
 from aspenpy.answers.prepared import Prepared
 from aspenpy.answers.samples import Samples, sample
 from aspenpy.answers.scope import Scope, Value, scope_of
 from aspenpy.answers.sizes import sizes_below_zero
 from aspenpy.answers.uneven import uneven_sweeps
+from aspenpy.answers.unpatterned import reused_without_pattern
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import AspenError, Diagnostic, fail
@@ -32,7 +34,8 @@ class Prediction(Evaluation):
     @cached_property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
         """Warnings: what loading reports of either model, traits that the machine does not know, parameters outside
-        their ranges, data of no size or that do not fit, patterns that do not go with their accesses."""
+        their ranges, data of no size or that do not fit, patterns that are missing or do not go with their accesses,
+        cores that are idle or that instances take turns on."""
         scope = self.scope
         negative = sizes_below_zero(self.application.data.values(), scope.definitions, scope.origins, self.seed)
         return (
@@ -41,7 +44,15 @@ class Prediction(Evaluation):
             *negative,
             *exceeding_memory(self),
             *uneven_sweeps(self),
+            *self.wasted,
         )
+
+    @cached_property
+    def wasted(self) -> tuple[Diagnostic, ...]:
+        """Warnings that go with the values: cores that are idle or that instances take turns on, data whose reuse no
+        pattern tells."""
+        widths = instances_of_blocks(self)
+        return (*filling_cores(self, widths), *reused_without_pattern(self, widths))
 
     def prepare(self, free: Sequence[str], metric: str = "runtime") -> Prepared:
         """The metric as a fast function of the free parameters, in the order given."""

@@ -13,7 +13,7 @@ from typing import Unpack
 
 from aspenpy.answers.case import Case, CaseOptions
 from aspenpy.answers.ceilings import COMPUTE, Ceiling, cache_ceilings, compute_ceilings, memory_ceilings
-from aspenpy.answers.peaks import Peak, peaks
+from aspenpy.answers.peaks import TENSOR, Peak, peaks
 from aspenpy.answers.prediction import Prediction
 from aspenpy.answers.roofline_points import Point, points
 from aspenpy.answers.scope import Setting
@@ -56,8 +56,11 @@ class Roofline(Result):
 
     @cached_property
     def compute(self) -> tuple[Ceiling, ...]:
-        """The ceilings of flops, each combination of traits."""
-        return compute_ceilings(self._peaks)
+        """The ceilings of flops, each combination of traits; of units for products of matrices where an application
+        asks for them."""
+        blocks = (block for prediction in self.predictions for block in prediction.tree.blocks)
+        asked = {trait.name for block in blocks for need in block.requirements for trait in need.traits}
+        return compute_ceilings(peak for peak in self._peaks if not peak.is_tensor or TENSOR in asked)
 
     @cached_property
     def memory(self) -> tuple[Ceiling, ...]:

@@ -6,7 +6,7 @@ explanation, energy and traffic all read one tree.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from itertools import islice
 
@@ -121,7 +121,20 @@ class CostTree:
             for need in needs
             if need.amount.kind == "number" and need.amount.payload < 0
         ]
-        return tuple(distinct([*self.application.warnings, *self.machine.warnings, *unknown, *negative]))
+        own = [*self.application.warnings, *self.machine.warnings]
+        return tuple(distinct([*own, *unknown, *negative, *self._unforeseeable()]))
+
+    def _unforeseeable(self) -> Iterator[Diagnostic]:
+        """Accesses of which the machine does not say how many a core has under way: none of them waits."""
+        core = self.residence.where.core
+        if core is None or core.component.value("outstanding") is not None:
+            return
+        costs = (item for block in self.blocks.values() for item in block.requirements)
+        needs = [item.requirement for item in costs if item.traffic is not None and item.traffic.access.is_scattered]
+        for need in needs[:1]:
+            message = f"core `{core.component.name}` does not say how many lines it has `outstanding`"
+            hint = "accesses at random are priced at the memory's bandwidth, as if none waited for its latency"
+            yield Diagnostic("no-outstanding", message, need.span, hint=hint, severity="warning")
 
     @cached_property
     def kernels(self) -> list[flow.Kernel]:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
+from aspenpy.answers.prediction import Prediction
+from aspenpy.language.diagnostics import Diagnostic, distinct
 from aspenpy.language.dimensions import readable
 from aspenpy.report.drawing import BLUE, titled
 from aspenpy.studies.explore.constraint import unit_of_quantity
@@ -38,6 +41,14 @@ class Words:
 
     def value(self, name: str, value: float | str) -> str:
         return value if isinstance(value, str) else self.variables[name].shown(value)
+
+    def warnings(self, point: Mapping[str, Any] | None = None) -> tuple[Diagnostic, ...]:
+        """Those of the models, and where only parameters vary those at a point."""
+        found = [warning for case in self.space.cases for warning in case.tree.warnings]
+        if point is not None and len(self.space.cases) == 1:
+            values = {item.name: point[item.name] for item in self.space.parameters}
+            found += Prediction(self.space.cases[0].case.with_set(values)).wasted
+        return tuple(distinct(found))
 
     def side(self, binding: Binding) -> str:
         """The unit of both sides of a constraint."""
@@ -87,7 +98,7 @@ def _optimum(result: Optimum, words: Words, subject: str) -> Report:
         words.points((result.goal,), [((result.value,), result.point)]),
     )
     headline = f"{subject}: {best} {result.goal.subject.text} is {words.amount(result.goal, result.value)}"
-    return Report(headline, data, parts)
+    return Report(headline, data, parts, words.warnings(result.point))
 
 
 def _bindings(result: Optimum, words: Words) -> Table:
@@ -142,7 +153,7 @@ def _front(result: Front, words: Words, subject: str) -> Report:
         "front": [{"values": list(values), "point": point} for values, point in choices],
     }
     shown = Table(tuple(heads), rows, media=TEXT)
-    return Report(f"{subject}: what {names} can be at once", data, (shown, Paragraph(ending), every))
+    return Report(f"{subject}: what {names} can be at once", data, (shown, Paragraph(ending), every), words.warnings())
 
 
 def _some(choices: list[Any]) -> list[Any]:

@@ -43,6 +43,11 @@ RATES = [
 ]
 """The properties in which a core may state what it completes in a cycle."""
 
+ATTAINED = [
+    "_".join(("tensor", *precision, "attained")) for precision in ((), *zip(dict.fromkeys(PRECISIONS.values())))
+]
+"""The properties in which a core may state what part of a tensor peak is attained."""
+
 DRAWN = ("attained_bandwidth", "attained_store_bandwidth", "core_bandwidth", "core_store_bandwidth")
 """What cores draw from a level of memory, together and alone."""
 
@@ -51,10 +56,12 @@ RANGES: Mapping[tuple[str, str], Range] = {
     ("core", "issue"): _range("0.01", "64", "flop", "a core does some flops a cycle"),
     ("core", "simd_width"): _range("1", "4096", "", "scalar code has a width of 1"),
     ("core", "fma_gain"): _range("1", "2", "", "a core that does not fuse has a gain of 1"),
-    ("core", "outstanding"): _range("1", "1024", "", "a core waits for one miss at least"),
+    ("core", "outstanding"): _range("1", "8192", "", "a core waits for one miss at least"),
     ("core", "mispredict_penalty"): _range("0", "100", "", "cycles are not below 0"),
     **{("core", f"{name}_latency"): _range("0", "1000", "", "cycles are not below 0") for name in CLASSES},
     **{("core", name): _range("1e-3", "1e5", "", "operations a cycle, not cycles") for name in RATES},
+    **{("core", name): _range("0.01", "1", "", "the part of a peak that is attained") for name in ATTAINED},
+    ("socket", "launch_latency"): _range("0", "1e-3", "s", "no kernel runs before it is launched"),
     ("socket", "barrier_latency"): _range("0", "1e-3", "s", "no thread arrives before it is sent"),
     ("core", "page"): _range("512", "1e11", "B"),
     ("core", "tlb_entries"): _range("1", "1e6", "", "a translation buffer knows one page at least"),
@@ -64,6 +71,7 @@ RANGES: Mapping[tuple[str, str], Range] = {
     ("cache", "cacheline"): _range("8", "4096", "B"),
     ("cache", "associativity"): _range("1", "4096", "", "a cache that is mapped directly has one way"),
     ("cache", "sharing"): _range("1", "1e6", "", "a core's own cache is shared by 1"),
+    ("cache", "far_latency"): _range("0", "1e-5", "s", "no answer comes before the question"),
     ("cache", "latency"): _range("0", "1e-5", "s", "no answer comes before the question"),
     ("cache", "bandwidth"): _range("1e6", "1e15", "B/s"),
     ("cache", "prefetch"): _range("1", "16", "", "a miss fetches its own line"),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from argparse import Namespace
 
-from aspenpy.language.diagnostics import distinct
 from aspenpy.report.optimum import draw
 from aspenpy.report.optimum import report as reported
 from aspenpy.shell.commands.sensitivity import varied, vary
@@ -73,6 +72,5 @@ def run(arguments: Namespace) -> int:
     result = answered(space, goals, arguments.subject_to, arguments.seed)
     names = {prediction.machine.name for prediction in space.cases}
     subject = f"{case.application.name} on {case.required_machine.name}" if len(names) == 1 else case.application.name
-    warnings = distinct(item for prediction in space.cases for item in prediction.tree.warnings)
-    report = reported(result, space, subject).replace(diagnostics=tuple(warnings))
+    report = reported(result, space, subject)
     return answer(report, arguments, (lambda: draw(result, space, subject)) if isinstance(result, Front) else None)

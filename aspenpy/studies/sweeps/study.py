@@ -183,6 +183,7 @@ class Study:
         warnings: list[Diagnostic] = []
         for prediction in self.predictions:
             warnings += prediction.tree.warnings
+            warnings += self._wasted(prediction)
             warnings += self._outside_ranges(prediction)
         used = frozenset[Expr]().union(*(graph.free_symbols(formula) for case in self.formulas for formula in case))
         for name, symbol in zip(self.columns, self.inputs, strict=True):
@@ -190,6 +191,15 @@ class Study:
                 message = f"nothing that is asked for depends on `{name}`"
                 warnings.append(Diagnostic("no-effect", message, severity="warning"))
         return tuple(dict.fromkeys(warnings))
+
+    def _wasted(self, prediction: Prediction) -> list[Diagnostic]:
+        """What is so at both ends of all axes together."""
+        first, last = (
+            Prediction(prediction.case.with_set({name: plain(end(column[1])) for name, column in self.columns.items()}))
+            for end in (numpy.min, numpy.max)
+        )
+        codes = {item.code for item in last.wasted}
+        return [item for item in first.wasted if item.code in codes]
 
     def _outside_ranges(self, prediction: Prediction) -> list[Diagnostic]:
         warnings = []

@@ -1,0 +1,58 @@
+"""All applications of the library on all of its machines: an answer, or a refusal that says what is missing.
+
+By default each machine runs a ninth of the applications, the next ninth on the next machine; `ASPENPY_THOROUGH=1`
+runs all."""
+
+from __future__ import annotations
+
+from functools import cache
+from math import isfinite
+
+import pytest
+
+import aspenpy
+from aspenpy.models.library import names
+from tests.thorough import THOROUGH
+
+APPLICATIONS = names("apps")
+MACHINES = names("machines")
+PARTS = 9
+
+REFUSALS = {
+    "no-such-resource": "offers the resource `messages`",  # a lone board has no network
+    "too-many-ranks": "ranks",  # more instances exchange messages than the machine has places for
+}
+"""What may be missing: the code of a refusal, and what it names."""
+
+
+@cache
+def load(name: str) -> aspenpy.Application:
+    return aspenpy.load_application(name)
+
+
+def test_the_matrix_is_whole() -> None:
+    assert len(APPLICATIONS) >= 28
+    assert len(MACHINES) >= 70
+
+
+@pytest.mark.parametrize("name", MACHINES)
+def test_an_answer_or_a_stated_reason(name: str) -> None:
+    machine = aspenpy.load_machine(name)
+    socket = machine.sockets[-1] if machine.sockets else None
+    first = MACHINES.index(name) % PARTS
+    answered = 0
+    for number, app in enumerate(APPLICATIONS):
+        if number % PARTS != first and not THOROUGH:
+            continue
+        try:
+            runtime = aspenpy.predict(load(app), machine, socket=socket).runtime
+        except aspenpy.AspenError as error:
+            reason = error.diagnostics[0]
+            assert reason.code in REFUSALS, f"{app}: {reason}"
+            assert REFUSALS[reason.code] in reason.message, f"{app}: {reason}"
+            assert reason.hint, app
+        else:
+            assert isfinite(runtime), app
+            assert runtime > 0, app
+            answered += 1
+    assert answered > 0

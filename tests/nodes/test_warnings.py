@@ -1,0 +1,120 @@
+"""Warnings about cores that are idle or shared, and data whose reuse nobody sees."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import aspenpy
+from aspenpy.shell.main import main
+from tests.tiny import application, machine
+
+GPU = """
+machine g {{ node n }}
+node n {{ socket {boards} s }}
+socket s {{ core [10] sm  memory m  {launch} }}
+core sm {{ property clock [1e9] property simd_width [{lanes}] resource flops(x) [x/1e9] {core} }}
+memory m {{ property latency [1e-7] resource loads(x) [x/1e9] resource stores(x) [x/1e9] }}
+"""
+CACHED = """
+machine m { node n }
+node n { socket s }
+socket s { core [1] c  cache l  memory d }
+core c { OUT resource flops(x) [x/1e9] }
+cache l { property capacity [64 KiB] property associativity [8] property cacheline [64] property sharing [1]
+          property bandwidth [1e10] }
+memory d { property latency [1e-7] resource loads(x) [x/1e9] resource stores(x) [x/1e9] }
+"""
+
+
+def told(body: str, machine_text: str, declarations: str = "") -> dict[str, str]:
+    found = aspenpy.predict(application(body, declarations), machine(machine_text)).diagnostics
+    return {item.code: item.message for item in found}
+
+
+PLAIN = CACHED.replace("OUT", "")
+
+
+def gpu(launch: str = "property launch_latency [1e-6]", lanes: int = 1, boards: str = "[1]") -> str:
+    return GPU.format(launch=launch, lanes=lanes, boards=boards, core="")
+
+
+@pytest.mark.parametrize(
+    ("instances", "machine_text", "expected"),
+    [
+        (1, gpu(), "1 of 10 `sm` busy: no block has more instances at once"),
+        (9, gpu(), "9 of 10 `sm` busy: no block has more instances at once"),
+        (9, gpu(boards="[4]"), "9 of 10 `sm` busy: no block has more instances at once"),
+        (10, gpu(), None),
+        (1, gpu(launch="", lanes=64), "1 of 10 `sm` busy: no block has more instances at once"),
+        (1, gpu(launch=""), None),  # a processor: one rank is a question like any other
+    ],
+)
+def test_idle_cores_of_an_accelerator(instances: int, machine_text: str, expected: str | None) -> None:
+    assert told(f"execute [{instances}] {{ flops [1] }}", machine_text).get("idle-cores") == expected
+
+
+def test_one_block_that_fills_the_cores_is_enough() -> None:
+    wide = "execute [1] { flops [1] } execute [10] { flops [1] }"
+    assert "idle-cores" not in told(wide, gpu())
+    never = "execute [1] { flops [1] } if (1 < 0) { execute [10] { flops [1] } }"
+    assert "idle-cores" in told(never, gpu())
+
+
+@pytest.mark.parametrize(
+    ("instances", "machine_text", "expected"),
+    [
+        (15, gpu(launch=""), "15 instances take turns on 10 `sm`; the last turn leaves 5 idle"),
+        (20, gpu(launch=""), "20 instances take turns on 10 `sm`"),
+        (40, gpu(launch=""), None),
+        (81, gpu(launch=""), None),  # 9 of 90 idle: a tenth
+        (20, gpu(), None),  # pieces of work of an accelerator
+        (21, gpu(), "21 instances take turns on 10 `sm`; the last turn leaves 9 idle"),
+        (1001, gpu(), None),
+    ],
+)
+def test_more_instances_than_cores(instances: int, machine_text: str, expected: str | None) -> None:
+    assert told(f"execute [{instances}] {{ flops [1] }}", machine_text).get("more-than-cores") == expected
+
+
+def test_data_that_are_read_again_without_a_pattern() -> None:
+    """8 kB read ten times over; with a pattern, or once, there is nothing to tell."""
+    data = "data A [8000]"
+    found = told("execute { loads [1e4] of size [8] from A }", PLAIN, data)
+    assert found["no-pattern"] == (
+        "`loads` asks for `A` 10 times over (80 kB of 8 kB) without a pattern: memory serves all of it"
+    )
+    for body in ("loads [1e3] of size [8] from A", "loads [1e4] of size [8] from A as nest(10, 1000)", "loads [1e5]"):
+        assert "no-pattern" not in told(f"execute {{ {body} }}", PLAIN, data), body
+    large = told("execute { loads [1e5] of size [8] from A }", PLAIN, "data A [80000]")
+    assert "no-pattern" not in large  # 80 kB do not fit
+    without = PLAIN.replace("property bandwidth [1e10]", "")
+    assert "no-pattern" not in told("execute { loads [1e4] of size [8] from A }", without, data)
+
+
+def test_accesses_at_random_need_outstanding_lines() -> None:
+    body, data = "execute { loads [1e3] of size [8] from A as random }", "data A [8e6]"
+    assert "no-outstanding" in told(body, PLAIN, data)
+    assert "no-outstanding" not in told(body, CACHED.replace("OUT", "property outstanding [10]"), data)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "eval matmul --machine h100",
+        "profile matmul --machine h100",
+        "explain matmul --machine h100",
+        "compare matmul --machine h100,v100",
+        "sweep matmul --machine h100 --over n=64,128",
+        "optimise matmul --machine h100 --minimise runtime --vary n=64..128",
+        "energy matmul --machine h100",
+        "roofline h100 --app matmul",
+    ],
+)
+def test_each_is_told_once_by_every_command(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(command.split()) == 0
+    assert capsys.readouterr().err.count("1 of 132 `h100_multiprocessor` busy") == 1
+    assert main([*command.split(), "--format", "json"]) == 0
+    found = [item["message"] for item in json.loads(capsys.readouterr().out)["diagnostics"]]
+    assert sum("1 of 132 `h100_multiprocessor` busy" in message for message in found) == 1
