@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from aspenpy.answers.evaluation import Evaluation
-from aspenpy.cost.caches.access import Access
+from aspenpy.cost.caches.access import Access, Stencil
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import EvaluationError
 from aspenpy.expr.graph import Expr
@@ -32,18 +32,34 @@ def uneven(accesses: Iterable[Access], value: Callable[[Expr], Any]) -> list[Dia
         sweeps = _sweeps(access, value)
         if sweeps and abs(sweeps - round(sweeps)) > SLACK * max(1, sweeps):
             found.append(_warning(access, sweeps))
+            if isinstance(access.pattern, Stencil):
+                found += _thin(
+                    access, _value(graph.mul(access.accesses / access.sweep, access.pattern.extents[-1]), value)
+                )
     return found
 
 
 def _sweeps(access: Access, value: Callable[[Expr], Any]) -> float | None:
     """How many; None where the pattern does not say, or where that depends on a loop or on who calls the kernel."""
-    if access.sweep is None:
-        return None
+    return None if access.sweep is None else _value(graph.div(access.accesses, access.sweep), value)
+
+
+def _value(quotient: Expr, value: Callable[[Expr], Any]) -> float | None:
     try:
-        ratio = value(term(graph.div(access.accesses, access.sweep)).expression())
+        ratio = value(term(quotient).expression())
     except (AspenError, EvaluationError):
         return None  # a value that is missing is an error of its own where it is needed
     return float(ratio) if isinstance(ratio, int | float | Fraction) else None
+
+
+def _thin(access: Access, layers: float | None) -> list[Diagnostic]:
+    """Layer conditions count whole layers: below one, simulated caches miss two to four times less often."""
+    if layers is None or layers >= 1 - SLACK:
+        return []
+    need = access.requirement
+    message = f"`{need.resource}` asks for less than one layer of its stencil: its misses are several times too many"
+    hint = f"it is {layers:.3g} of a layer along the last extent; ask for a layer at least, or give a smaller grid"
+    return [warning("thin-stencil", message, need.span, hint=hint)]
 
 
 def _warning(access: Access, sweeps: float) -> Diagnostic:

@@ -415,6 +415,29 @@ def test_sweeps_are_whole(requirement: str, sweeps: str | None) -> None:
     assert all(f"{sweeps} sweeps" in message for message in messages)
 
 
+@pytest.mark.parametrize(("layers", "thin"), [("1/4", True), ("9/10", True), ("1", False), ("3/2", False)])
+def test_less_than_a_layer_of_a_stencil_is_told(layers: str, thin: bool) -> None:
+    requirement = f"loads [7*n*n*({layers})] of size [8] from X as stencil(7, n, n, n)"
+    found = modelled(requirement, "param n = 32 data X [8*(n + 2)^3]", machine_of(*SMALL))
+    told = [item for item in found.prediction.diagnostics if item.code == "thin-stencil"]
+    assert len(told) == thin
+
+
+def test_misses_of_less_than_a_layer_are_too_many() -> None:
+    """A quarter of a layer of 32 x 32 x 32 points, rim included, touches these lines of 64 bytes, and a large cache
+    misses each once: the warning says how far off the model is."""
+    touched = {
+        ((z * 34 + y) * 34 + x) // 8
+        for j in range(1, 9)
+        for i in range(1, 33)
+        for z, y, x in [(1, j, i), (0, j, i), (2, j, i), (1, j - 1, i), (1, j + 1, i), (1, j, i - 1), (1, j, i + 1)]
+    }
+    large = machine_of(("large", 2**23, 8))
+    requirement = "loads [7*n*n/4] of size [8] from X as stencil(7, n, n, n)"
+    found = modelled(requirement, "param n = 32 data X [8*(n + 2)^3]", large)
+    assert 1.5 * len(touched) < found.totals[-1].read_misses < 4 * len(touched)
+
+
 @pytest.mark.parametrize("more", ["", "data unused [1e8]", "data by_others [1e8]"])
 def test_warm_data_are_those_that_the_kernel_touches(more: str) -> None:
     """The 4000 bytes that a cache of 4096 has just taken are still there."""

@@ -2,7 +2,7 @@
 
 import time
 from fractions import Fraction
-from itertools import pairwise
+from itertools import count, pairwise
 
 import pytest
 from hypothesis import given
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import aspenpy
 from aspenpy.answers.case import Case
 from aspenpy.language.diagnostics import AspenError
-from aspenpy.studies.explore import comparison
+from aspenpy.studies.explore import comparison, race
 from aspenpy.studies.explore.comparison import Comparison
 from aspenpy.tables.data import as_json
 from aspenpy.tables.text import as_text
@@ -152,7 +152,7 @@ def test_a_time_without_a_value_is_told_before_a_proof_that_fails() -> None:
 
 def test_both_sides_of_a_jump_are_told() -> None:
     """Three arrays of 8 B an element, 16 memories of 68 GB/s: a round is 24/68e9 s, with 81 elements there are six.
-    The other machine's cores load 8.9 GB/s each, and write back at the 0.905 of 68 GB/s that all attain."""
+    One core of the other machine loads 8.9 GB/s, and stores 90.5 % of 68 GB/s."""
     app = aspenpy.parse("model t { param n = 1 kernel main { execute [n] { flops [2] as dp loads [16] stores [8] } } }")
     assert isinstance(app, aspenpy.Application)
     machines = [(aspenpy.load_machine(name), None) for name in ("haswell", "cori_haswell")]
@@ -160,9 +160,10 @@ def test_both_sides_of_a_jump_are_told() -> None:
     (place,) = sweep.crossovers
     assert not sweep.meets(place)
     found = as_json(sweep.comparison.report(sweep=sweep))["crossovers"][0]
-    cori = 16 / 8.9e9 + 8 / (0.905 * 68e9)
-    assert found["times_before"] == pytest.approx({"haswell": 5 * 24 / 68e9, "cori_haswell": cori}, abs=0)
-    assert found["times_behind"] == pytest.approx({"haswell": 6 * 24 / 68e9, "cori_haswell": cori}, abs=0)
+    other = 16 / 8.9e9 + 8 / (0.905 * 68e9)
+    assert (place.before, place.behind) == (80, 81)
+    assert found["times_before"] == pytest.approx({"haswell": 5 * 24 / 68e9, "cori_haswell": other})
+    assert found["times_behind"] == pytest.approx({"haswell": 6 * 24 / 68e9, "cori_haswell": other})
     text = as_text(sweep.comparison.report(sweep=sweep).page)
     assert "1.76 ns and 1.93 ns" in text
     assert "2.12 ns and 1.93 ns" in text
@@ -197,6 +198,20 @@ def test_what_is_not_proven_in_time_is_bracketed(monkeypatch: pytest.MonkeyPatch
     whole = compared("x^2 + 900", "109*x").over("n", 1, 100, whole=True)
     assert {float(item.before) for item in whole.crossovers} <= {2, 3, 9, 10}
     assert len(whole.crossovers) == 2
+
+
+def test_a_search_ends_by_the_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However busy the machine is: here an hour passes between any two looks at the clock."""
+    hours = count(0, 3600)
+    monkeypatch.setattr(race, "monotonic", lambda: next(hours))
+    told: list[float] = []
+    sweep = compared("x/10", "3 + x/1000").over("n", 1, 1000, progress=told.append)
+    (crossover,) = sweep.crossovers
+    assert float(crossover.before) == pytest.approx((3000 / 99) ** 0.5, rel=1e-9)
+    (left,) = sweep.unproven
+    assert (left.low, left.high, left.looks) == (1, 1000, comparison.FEWEST_LOOKS)
+    assert told == sorted(told)
+    assert 0.5 <= told[-1] <= 1
 
 
 def test_panels_of_a_solver_are_compared_in_time() -> None:

@@ -76,7 +76,7 @@ def _sweep(comparison: Comparison, arguments: Namespace) -> Sweep:
             ends[0],
             ends[1],
             whole=arguments.integer,
-            progress=lambda part: progress.say(f"crossovers over {name}: {100 * part:.0f} % proven"),
+            progress=lambda part: progress.say(f"crossovers over {name}: {100 * part:.0f} % searched"),
         )
         _ = sweep.crossovers
     return sweep

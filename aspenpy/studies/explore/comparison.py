@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import cached_property
 from itertools import combinations, pairwise
-from time import process_time
 
 from aspenpy.answers.bounds import Real, size
 from aspenpy.answers.case import Case
@@ -21,7 +20,7 @@ from aspenpy.expr.evaluate import EvaluationError, evaluate
 from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import fail
 from aspenpy.record import Record
-from aspenpy.studies.explore.race import MET, TIE, Race, Seen
+from aspenpy.studies.explore.race import MET, TIE, Deadline, Race, Seen
 from aspenpy.tables.result import Result
 
 
@@ -208,20 +207,19 @@ class Sweep:
     def _meetings(self) -> dict[tuple[str, str], list[Piece]]:
         """Where the times of two contenders are equal, or leap over each other between two neighbouring values."""
         pairs = [*combinations((item.label for item in self.comparison.contenders), 2)]
-        until = process_time() + PROOF_SECONDS
+        proofs = Deadline(PROOF_SECONDS, PROOF_CLOCK)
         self._unproven: list[Unproven] = []
         found = {}
         for place, (first, second) in enumerate(pairs):
-            now = process_time()
-            mine = now + (until - now) / (len(pairs) - place)
-            found[first, second] = self._meeting(first, second, mine, self._part_of(place, len(pairs)))
+            until, part = proofs.part(len(pairs) - place), self._part_of(place, len(pairs))
+            found[first, second] = self._meeting(first, second, until, len(pairs), part)
         return found
 
     def _part_of(self, before: int, count: int) -> Seen:
         """Progress of one pair, told as that of all of them."""
         return lambda part: self.progress((before + part) / count)
 
-    def _meeting(self, first: str, second: str, until: float, progress: Seen) -> list[Piece]:
+    def _meeting(self, first: str, second: str, until: Deadline, pairs: int, progress: Seen) -> list[Piece]:
         symbol = self.symbols[first]
         mine = self.formulas[first]
         theirs = graph.substitute([self.formulas[second]], {self.symbols[second]: symbol})[0]
@@ -233,8 +231,9 @@ class Sweep:
         roots = race.run(self.low, self.high)
         places = [(root.low, root.high) for root in roots.solutions]
         places += [(leap.before, leap.behind) for leap in roots.leaps]
-        for low, high in race.left:
-            looks = self._looks(low, high)
+        looking = Deadline(LOOK_SECONDS / pairs, LOOK_CLOCK / pairs)
+        for place, (low, high) in enumerate(race.left):
+            looks = self._tried(race, self._looks(low, high), looking.part(len(race.left) - place))
             self._unproven.append(Unproven(first, second, low, high, len(looks)))
             places += self._bracketed(race, looks)
         return sorted(places)
@@ -248,6 +247,20 @@ class Sweep:
         inner = [start * ratio**step if low > 0 else start + float(high - low) * step for step in steps]
         inside = [round(x) if self.whole else Fraction(x) for x in inner]
         return [low, *sorted({x for x in inside if low < x < high}), high]
+
+    def _tried(self, race: Race, looks: list[Real], until: Deadline) -> list[Real]:
+        """The values that there was time to try: the ends, then those between them, ever closer."""
+        step = 1 << (len(looks) - 1).bit_length()
+        done = {0, len(looks) - 1}
+        while step > 1:
+            step //= 2
+            for place in range(step, len(looks), 2 * step):
+                if until.spent >= 1 and len(done) >= FEWEST_LOOKS:
+                    return [looks[place] for place in sorted(done)]
+                race.side(looks[place])
+                race.progress((1 + min(1.0, max(until.spent, len(done) / len(looks)))) / 2)
+                done.add(place)
+        return looks
 
     def _bracketed(self, race: Race, looks: list[Real]) -> list[Piece]:
         """Neighbouring values between which the other contender becomes the faster, found by halving."""
@@ -315,8 +328,14 @@ class Sweep:
         return (low + high) // 2 if self.whole else (low + high) / 2
 
 
-PROOF_SECONDS = 4.0
-"""Of processor time that are spent on proving that all crossovers are found."""
+PROOF_SECONDS, PROOF_CLOCK = 2.5, 3.5
+"""Of processor time, and by the clock, that are spent on proving that all crossovers are found."""
+
+LOOK_SECONDS, LOOK_CLOCK = 2.0, 2.5
+"""The same of trying values where nothing is proven."""
+
+FEWEST_LOOKS = 17
+"""Values that are tried however little time is left."""
 
 MOST_LOOKS = 257
 """Values that are tried where nothing is proven."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
-from time import process_time
+from time import monotonic, process_time
 
 from aspenpy.answers.bounds import FLAT, Range, Real, bounds, size
 from aspenpy.answers.inverse import Piece, Search
@@ -16,7 +16,27 @@ from aspenpy.expr.graph import Expr
 from aspenpy.studies.explore.difference import difference, written_out
 
 Seen = Callable[[float], None]
-"""Is told which part of a proof is done, 0 to 1."""
+"""Is told which part of a search is done, 0 to 1: of it, or of the time that it may take."""
+
+
+class Deadline:
+    """When to stop: after seconds of processor time, or by the clock where the machine is busy with others."""
+
+    def __init__(self, processor: float, clock: float) -> None:
+        self._given = processor, clock
+        self._began = process_time(), monotonic()
+
+    @property
+    def spent(self) -> float:
+        """The part of either that is gone, 1 and more when it is time to stop."""
+        passed = process_time() - self._began[0], monotonic() - self._began[1]
+        return max(gone / given if given > 0 else math.inf for gone, given in zip(passed, self._given, strict=True))
+
+    def part(self, number: int) -> Deadline:
+        """One of so many equal parts of what is left, from now on."""
+        left = max(0.0, 1 - self.spent) / number
+        return Deadline(*(given * left for given in self._given))
+
 
 MET = 1e-9
 """Times this close to each other where they change places meet there: the place itself is rounded."""
@@ -27,10 +47,10 @@ TIE = 1e-12
 
 class Race(Search):
     """The search for where the ratio of two times is 1, with bounds that know how far apart the times are. What it
-    cannot prove, or not until the processor time `until`, is `left`."""
+    cannot prove, or not until it is time to stop, is `left`."""
 
     most_pieces = 4_000
-    until = math.inf
+    until = Deadline(math.inf, math.inf)
 
     def __init__(
         self, first: Expr, second: Expr, symbol: Expr, ratio: Callable[[Real], Real], whole: bool, seed: int
@@ -39,6 +59,7 @@ class Race(Search):
         super().__init__(graph.div(self.first, self.second), symbol, ratio, 1, whole)
         self.progress: Seen = lambda part: None
         self._left: list[Piece] = []
+        self._sides: dict[Real, int] = {}
         self._whole_width = 0.0
         self._quick = Prepared([first, second], [symbol], seed)
 
@@ -54,6 +75,11 @@ class Race(Search):
 
     def side(self, x: Real) -> int:
         """Which is faster: -1 the first, 1 the second, 0 neither; in floating point where that is enough to tell."""
+        if x not in self._sides:
+            self._sides[x] = self._judged(x)
+        return self._sides[x]
+
+    def _judged(self, x: Real) -> int:
         try:
             mine, theirs = self._quick(x)
         except EvaluationError:
@@ -76,11 +102,12 @@ class Race(Search):
         self.looked_at += 1
         widths = [_width(*piece) for piece in pieces]
         self._whole_width = self._whole_width or widths[0]
-        self.progress(max(0.0, 1 - sum(widths) / self._whole_width) if self._whole_width else 1.0)
+        proven = 1 - sum(widths) / self._whole_width if self._whole_width else 1.0
+        self.progress(min(1.0, max(proven, self.until.spent)) / 2)  # trying values is the other half
         return pieces.pop(widths.index(max(widths)))
 
     def _spent(self) -> bool:
-        return super()._spent() or process_time() > self.until
+        return super()._spent() or self.until.spent >= 1
 
     def _leave(self, pieces: list[Piece]) -> None:
         self._left += pieces
