@@ -33,9 +33,8 @@ def uneven(accesses: Iterable[Access], value: Callable[[Expr], Any]) -> list[Dia
         if sweeps and abs(sweeps - round(sweeps)) > SLACK * max(1, sweeps):
             found.append(_warning(access, sweeps))
             if isinstance(access.pattern, Stencil):
-                found += _thin(
-                    access, _value(graph.mul(access.accesses / access.sweep, access.pattern.extents[-1]), value)
-                )
+                layers = _value(access.pattern.extents[-1], value)
+                found += _thin(access, None if layers is None else sweeps * layers)
     return found
 
 

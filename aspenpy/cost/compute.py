@@ -246,6 +246,16 @@ def _trait_argument(trait: flow.Trait, resource: str) -> Expr:
     return graph.failure(Diagnostic("missing-argument", message, trait.span, hint=f"write `as {trait.name}(value)`"))
 
 
+OPTIONAL_RESOURCES = {
+    "chain": "a core prices operations that wait for each other by their latencies in cycles: "
+    "`resource chain(number) [number/clock] with add [base*add_latency], fma [base*fma_latency]`",
+    "branches": "a core states what a wrong guess costs in cycles: "
+    "`resource branches(number) [number/clock] with mispredicted(rate) [base*rate*mispredict_penalty]`",
+    "barriers": "a socket states the seconds of a barrier: `resource barriers(number) [number*barrier_latency]`",
+}
+"""What a machine that does not offer a conventional resource would say."""
+
+
 def nobody_offers(requirement: flow.Requirement, where: Target) -> Diagnostic:
     """Names who offers what, and where else the resource could be had."""
     name = requirement.resource
@@ -264,7 +274,11 @@ def nobody_offers(requirement: flow.Requirement, where: Target) -> Diagnostic:
     for offered, offer in where.offers.items():
         by_component.setdefault(f"{offer.place.component.type} {offer.place.component.name}", []).append(offered)
     offered = "; ".join(f"{component}: {', '.join(names)}" for component, names in by_component.items())
-    hint = nearest(name, where.offers) or (f"it offers {offered}" if offered else "it offers no resource at all")
+    hint = (
+        OPTIONAL_RESOURCES.get(name)
+        or nearest(name, where.offers)
+        or (f"it offers {offered}" if offered else "it offers no resource at all")
+    )
     span = requirement.resource_span or requirement.span
     message = f"nothing on machine `{where.machine.name}`{on} offers the resource `{name}`"
     return Diagnostic("no-such-resource", message, span, related, hint)

@@ -30,6 +30,7 @@ COMMANDS = {
     "mpi": "Generate an MPI program in C that sends the application's messages",
     "roofline": "Show the roofline of a machine, and applications below it",
     "rdd": "Compute reuse-distance histograms from an address trace",
+    "incore": "Measure a compiled loop with OSACA: cycles by port and by dependence, as a requirement",
     "energy": "Predict the energy a run consumes, by kernel and component; check budgets and power caps",
     "fit": "Calibrate parameters to measurements",
     "repl": "Ask what-if questions line by line, compared with a baseline",

@@ -1,0 +1,49 @@
+"""`aspenpy incore`: what a compiled loop takes in a core, by OSACA."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from pathlib import Path
+
+from aspenpy.answers.incore import incore
+from aspenpy.language.files import require_writable
+from aspenpy.shell.failure import writing
+from aspenpy.shell.output import answer, emit
+from aspenpy.shell.parser import TABLE_OR_JSON, Examples, option
+
+EXAMPLES: Examples = (
+    ("the loop between the marks OSACA-BEGIN and OSACA-END", "aspenpy incore kernel.s --arch skx"),
+    (
+        "lines of what a compiler wrote, as an application",
+        "aspenpy incore kernel.s --arch zen3 --lines 20-31 -o loop.aspen",
+    ),
+)
+
+OPTIONS = (
+    option("assembly", "FILE", "assembly of x86 or AArch64, as `gcc -O3 -S` writes it"),
+    option(
+        "--arch",
+        "NAME",
+        "the core: snb ivb hsw bdw skx csx icl icx spr, zen1 to zen4, tx2 n1 a64fx tsv110 a72 m1 v2. The numbers are "
+        "those of OSACA, a program of its own under the AGPL-3.0 that pip install 'aspenpy[incore]' brings",
+        required=True,
+    ),
+    option("--lines", "FIRST-LAST", "the lines of the loop (default: those between OSACA's marks)"),
+    option("-o --output", "FILE", "writes the loop as an application: its flops by class, and its cycles as a chain"),
+    TABLE_OR_JSON,
+)
+
+
+def run(arguments: Namespace) -> int:
+    output = None if arguments.output is None else Path(arguments.output)
+    if output is not None:
+        require_writable(output)
+    found = incore(arguments.assembly, arguments.arch, arguments.lines)
+    status = answer(found.report(), arguments)
+    if output is None:
+        return status
+    with writing(output):
+        output.write_text(found.to_aspen(), encoding="utf-8")
+    if arguments.format == "table":
+        emit(f"\n{output} is written")
+    return status
