@@ -167,6 +167,19 @@ def test_cores_share_the_memory_alone(cores: int) -> None:
     assert ideal * (1 - 1e-3) <= cycles <= ideal * (1.4 if cores == 2 else 1.17)
 
 
+def test_cores_come_close_to_what_is_measured() -> None:
+    """Schoenauer's triad of likwid-bench on 1 to 8 cores of an E5-2680, GB/s without the write-allocate (kerncraft's
+    machine files). One core is slower than the model says, as published: the memory's latency is not hidden at all."""
+    measured = (12.41, 24.13, 29.24, 30.73, 30.68, 30.58, 30.54, 30.63)
+    app, computer = models(TRIAD, SANDY_BRIDGE)
+    errors = [
+        32 * 4e7 / float(predict(app, computer, set={"cores": cores}).runtime) / (rate * 1e9) - 1
+        for cores, rate in enumerate(measured, 1)
+    ]
+    assert max(map(abs, errors)) < 0.17
+    assert sorted(map(abs, errors))[len(errors) // 2] < 0.08
+
+
 def test_a_level_that_is_not_serial_overlaps() -> None:
     """Zen: only the serial levels add; the others hide behind the longest."""
     memory_alone = SANDY_BRIDGE.replace("  property serial\n  resource", "  resource")
