@@ -140,6 +140,14 @@ def test_what_is_published_is_met(
     assert found.cycles == pytest.approx(sum(term.cycles for term in found.terms), rel=1e-9)
 
 
+def test_a_star_without_its_middle_touches_the_same_lines() -> None:
+    """Five words a point instead of four: ten cycles of the load ports instead of eight, and the same lines."""
+    full = JACOBI.replace("loads [4*", "loads [5*").replace("stencil(4,", "stencil(5,")
+    (ports, *lines), (own_ports, *own_lines) = block(full, SANDY_BRIDGE).terms, block(JACOBI, SANDY_BRIDGE).terms
+    assert (ports.cycles, own_ports.cycles) == (pytest.approx(10), pytest.approx(8))
+    assert [term.cycles for term in lines] == pytest.approx([term.cycles for term in own_lines], rel=1e-9)
+
+
 def test_the_core_computes_beside_the_transfers() -> None:
     """24 additions and 8 multiplications by four; the compiler's code needs 9.5 cycles to begin (front end)."""
     assert block(JACOBI, SANDY_BRIDGE).overlapping == pytest.approx(24 / 4 + 8 / 4, rel=1e-9)
