@@ -97,18 +97,21 @@ class InCore(Record, Result):
 
 
 def incore(path: str | Path, architecture: str, lines: str | None = None) -> InCore:
-    """What OSACA says of the marked loop in a file of assembly. Raises AspenError where it is not installed, or refuses
-    the file."""
+    """What OSACA says of the marked loop in a file of assembly, - for standard input. Raises AspenError where OSACA is
+    not installed, or refuses the file."""
     asked, source = architecture.upper(), Path(path)
     if asked not in ARCHITECTURES:
         known = "OSACA knows " + ", ".join(ARCHITECTURES)
         fail("unknown-architecture", f"unknown architecture `{architecture}`", hint=known)
-    if not source.is_file():
+    if str(path) != "-" and not source.is_file():
         fail("file-not-found", f"file not found: `{source}`")
     if lines is not None and not re.fullmatch(r"\d+([-:]\d+)?(,\d+([-:]\d+)?)*", lines):
         fail("lines", f"expected lines such as 12-20, not `{lines}`")
     with tempfile.TemporaryDirectory() as folder:
         output = Path(folder) / "osaca.yml"
+        if str(path) == "-":
+            source = Path(folder) / "input.s"
+            source.write_text(sys.stdin.read(), encoding="utf-8")
         command = [_osaca(), "--arch", asked, "--ignore-unknown", "--yaml-out", str(output)]
         command += ["--lines", lines] if lines is not None else []
         try:

@@ -140,6 +140,14 @@ def test_what_is_published_is_met(
     assert found.cycles == pytest.approx(sum(term.cycles for term in found.terms), rel=1e-9)
 
 
+def test_a_star_without_its_middle_touches_the_same_lines() -> None:
+    """Five words a point instead of four: ten cycles of the load ports instead of eight, and the same lines."""
+    full = JACOBI.replace("loads [4*", "loads [5*").replace("stencil(4,", "stencil(5,")
+    (ports, *lines), (own_ports, *own_lines) = block(full, SANDY_BRIDGE).terms, block(JACOBI, SANDY_BRIDGE).terms
+    assert (ports.cycles, own_ports.cycles) == (pytest.approx(10), pytest.approx(8))
+    assert [term.cycles for term in lines] == pytest.approx([term.cycles for term in own_lines], rel=1e-9)
+
+
 def test_the_core_computes_beside_the_transfers() -> None:
     """24 additions and 8 multiplications by four; the compiler's code needs 9.5 cycles to begin (front end)."""
     assert block(JACOBI, SANDY_BRIDGE).overlapping == pytest.approx(24 / 4 + 8 / 4, rel=1e-9)
@@ -165,6 +173,19 @@ def test_cores_share_the_memory_alone(cores: int) -> None:
     cycles = found * 2.7e9 * 8 / 4e7 * cores
     ideal = max(one, cores * transfer)
     assert ideal * (1 - 1e-3) <= cycles <= ideal * (1.4 if cores == 2 else 1.17)
+
+
+def test_cores_come_close_to_what_is_measured() -> None:
+    """Schoenauer's triad of likwid-bench on 1 to 8 cores of an E5-2680, GB/s without the write-allocate (kerncraft's
+    machine files). One core is slower than the model says, as published: the memory's latency is not hidden at all."""
+    measured = (12.41, 24.13, 29.24, 30.73, 30.68, 30.58, 30.54, 30.63)
+    app, computer = models(TRIAD, SANDY_BRIDGE)
+    errors = [
+        32 * 4e7 / float(predict(app, computer, set={"cores": cores}).runtime) / (rate * 1e9) - 1
+        for cores, rate in enumerate(measured, 1)
+    ]
+    assert max(map(abs, errors)) < 0.17
+    assert sorted(map(abs, errors))[len(errors) // 2] < 0.08
 
 
 def test_a_level_that_is_not_serial_overlaps() -> None:

@@ -11,6 +11,7 @@ from aspenpy import build, count, load_application, predict
 from aspenpy.expr.evaluate import evaluate_many
 from aspenpy.language.format import format_text
 from aspenpy.language.source import Source
+from aspenpy.models.application import flow
 from tests.tiny import application, machine
 
 MACHINE = """
@@ -88,8 +89,10 @@ def test_a_model_made_in_python() -> None:
         build.mixture("stencil", add=4, multiply=1),
         build.kernel("main", build.execute(build.requires("flops", 5e6, traits=["stencil"]))),
     )
-    assert [need.traits[0].name for need in made.flow().body.requirements] == ["add", "multiply"]
-    assert [float(evaluate_many([need.amount])[0]) for need in made.flow().body.requirements] == [4e6, 1e6]
+    block = made.flow().body
+    assert isinstance(block, flow.Block)
+    assert [need.traits[0].name for need in block.requirements] == ["add", "multiply"]
+    assert [float(evaluate_many([need.amount])[0]) for need in block.requirements] == [4e6, 1e6]
 
 
 def test_a_name_defined_twice_is_told() -> None:

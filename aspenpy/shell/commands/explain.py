@@ -12,6 +12,7 @@ from aspenpy.shell.parser import MODEL, SETTINGS, TABLE_OR_JSON, Examples, flag,
 EXAMPLES: Examples = (
     ("every requirement of every kernel", "aspenpy explain stream --machine simple"),
     ("those of one kernel", "aspenpy explain comd lennard_jones_force --machine haswell"),
+    ("cycles a cache line, level by level", "aspenpy explain cache_triad --machine epyc_7763 --ecm"),
     ("for a program", "aspenpy explain comd halo_exchange --machine haswell --format json"),
 )
 

@@ -11,16 +11,18 @@ from aspenpy.shell.failure import writing
 from aspenpy.shell.output import answer, emit
 from aspenpy.shell.parser import TABLE_OR_JSON, Examples, option
 
+LOOP = r".L1:\n vaddsd %%xmm1, %%xmm0, %%xmm0\n jne .L1\n"
+
 EXAMPLES: Examples = (
-    ("the loop between the marks OSACA-BEGIN and OSACA-END", "aspenpy incore kernel.s --arch skx"),
+    ("additions that wait for each other", f"printf '{LOOP}' | aspenpy incore - --arch skx"),
     (
-        "lines of what a compiler wrote, as an application",
-        "aspenpy incore kernel.s --arch zen3 --lines 20-31 -o loop.aspen",
+        "some lines of assembly, as an application",
+        f"printf '{LOOP}' | aspenpy incore - --arch zen3 --lines 1-3 -o sum.aspen",
     ),
 )
 
 OPTIONS = (
-    option("assembly", "FILE", "assembly of x86 or AArch64, as `gcc -O3 -S` writes it"),
+    option("assembly", "FILE", "assembly of x86 or AArch64, as `gcc -O3 -S` writes it; - is standard input"),
     option(
         "--arch",
         "NAME",
