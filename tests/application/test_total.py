@@ -1,9 +1,16 @@
 """Totals are told apart by what they are, not by where their fields stand."""
 
 import pickle
+from collections.abc import Iterable
 
+import pytest
+
+from aspenpy import predict
 from aspenpy.cost.cost import Bound, Served
+from aspenpy.expr.graph import Expr
+from aspenpy.models.application import total
 from aspenpy.models.application.total import RUNTIME, Amount, Busy, Runtime, of_kind
+from tests.tiny import application, machine
 
 
 def test_totals_of_two_kinds_with_equal_fields_differ() -> None:
@@ -25,3 +32,20 @@ def test_one_kind_is_chosen() -> None:
 
 def test_a_total_is_pickled() -> None:
     assert pickle.loads(pickle.dumps({Busy("flops"): 2})) == {Busy("flops"): 2}
+
+
+def test_a_chain_of_kernels_adds_what_is_in_several_parts_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each kernel has the totals of all below it, and its own: of these the runtime and the amounts are sums, at most
+    ten for each of 100 kernels, not one for each kernel below."""
+    sums: list[int] = []
+    whole = total.summed
+
+    def counted(terms: Iterable[Expr]) -> Expr:
+        sums.append(1)
+        return whole(terms)
+
+    monkeypatch.setattr(total, "summed", counted)
+    kernels = " ".join(f"kernel k{n} {{ execute {{ flops [1] }} call k{n + 1} }}" for n in range(100))
+    app = application("call k0", kernels=f"{kernels} kernel k100 {{ execute {{ flops [1] }} }}")
+    assert predict(app, machine()).runtime == 101
+    assert 100 <= len(sums) <= 10 * 100

@@ -227,12 +227,14 @@ def _averaged(node: flow.Repeat, worth: Expr) -> Expr:
 
 
 def added(parts: Iterable[Totals]) -> Totals:
-    """Key by key the sum."""
+    """Key by key the sum. Most keys are in one part only: those are not looked at one by one."""
+    found: Totals = {}
     terms: dict[Any, list[Expr]] = {}
     for part in parts:
-        for key, worth in part.items():
-            terms.setdefault(key, []).append(worth)
-    return {key: summed(worths) for key, worths in terms.items()}
+        for key in found.keys() & part.keys():
+            terms.setdefault(key, [found[key]]).append(part[key])
+        found.update(part)
+    return found | {key: summed(terms[key]) for key in found if key in terms} if terms else found
 
 
 def summed(terms: Iterable[Expr]) -> Expr:
