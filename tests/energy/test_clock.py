@@ -138,8 +138,8 @@ def test_mi300x_is_capped() -> None:
     body = "model a { kernel main { execute [304000] { flops [128e9] as sp, simd, fmad  loads [1e9] } } }"
     app = aspenpy.parse(body)
     assert isinstance(app, aspenpy.Application)
-    slow = aspenpy.predict(app, aspenpy.load_machine("mi300x"), set={"hbm3_mi300x_bandwidth": 3866e9})
+    slow = aspenpy.predict(app, aspenpy.load_machine("mi300x"))
     found = capped(slow, EnergyOptions(law="roofline"))
     assert found.power == pytest.approx(750)
-    assert found.clock == pytest.approx(0.91e9, rel=5e-3)
+    assert found.clock == pytest.approx(0.91e9, rel=0.01)  # the memory, attained 3866 GB/s, takes its part
     assert found.prediction.runtime / slow.runtime == pytest.approx(2.3, rel=0.01)
