@@ -220,7 +220,7 @@ def test_the_energy_is_that_of_the_memory_used() -> None:
         ("exascale_heterogeneous", "heterogeneous_wide", "hbm", 8 / 1000),
         ("exascale_heterogeneous", "heterogeneous_wide", "ddr", 8 / 100),
         ("exascale_heterogeneous", "heterogeneous_wide", "nvram", 8 / 20),
-        ("h100", None, "hbm", 8 / 3350),
+        ("h100", None, "hbm", 8 / (64 * 1.98) + 2.7e-6),  # 64 B a cycle of one multiprocessor, after its launch
     ],
 )
 def test_memories_of_the_library(name: str, socket: str | None, memory: str, expected: float) -> None:
