@@ -210,10 +210,14 @@ def test_a_full_disk_keeps_what_there_is(tmp_path):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="there are no limits on the sizes of files")
-@pytest.mark.parametrize(("name", "kilobytes"), [("r.npz", 400), ("r.npz", 1100), ("r.csv", 1100), ("r.csv", 0)])
+@pytest.mark.parametrize(
+    ("name", "kilobytes"), [("r.npz", 400), ("r.npz", 1100), ("r.csv", 1100), ("r.csv", 0), ("r.nc", 1100)]
+)
 def test_no_file_may_be_so_large(run, models: Path, name: str, kilobytes: int):
     """The limit of the process stands for a full disk: a stretch takes 1 MB, and the result more."""
     resource = pytest.importorskip("resource")
+    if name == "r.nc":
+        pytest.importorskip("h5netcdf")
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     over = ("--over", "n=1..1000:lin:1000", "--over", "clock=1e9..2e9:lin:130", "--metric", "flops")
     resource.setrlimit(resource.RLIMIT_FSIZE, (kilobytes * 1024, limits[1]))
