@@ -275,9 +275,11 @@ def _runs(process: int) -> bool:
 
 
 def settle(path: Path) -> None:
-    """Waits until a file is on the disk: what is renamed before that may be empty after a loss of power."""
-    with open(path, "rb") as stream:
-        os.fsync(stream.fileno())
+    """Waits until a file, or all files of a folder, are on the disk: what is renamed before that may be empty after a
+    loss of power."""
+    for file in filter(Path.is_file, path.rglob("*")) if path.is_dir() else (path,):
+        with open(file, "rb") as stream:
+            os.fsync(stream.fileno())
 
 
 def require_writable(path: Path | str) -> None:

@@ -37,7 +37,7 @@ faults.fault_arm.argtypes = (ctypes.c_char_p, ctypes.c_long, ctypes.c_int)
 
 
 class Outcome(NamedTuple):
-    status: int | None  # None where it was killed
+    status: int | None  # None where it was killed, below zero where it crashed or took longer than SECONDS
     error: str
     calls: int
     last: str
@@ -75,14 +75,17 @@ def forked(watched: Path, scratch: Path, arguments: tuple[str, ...], at: int = -
             os._exit(status)
     _, ended = os.waitpid(child, 0)
     if os.WIFSIGNALED(ended):
-        assert os.WTERMSIG(ended) == signal.SIGKILL, f"{arguments} took longer than {SECONDS} s"
-        return Outcome(None, "", 0, "")
+        number = os.WTERMSIG(ended)
+        return Outcome(None if number == signal.SIGKILL else -number, (scratch / "err").read_text(), 0, "")
     calls, last = json.loads(report.read_text()) if report.exists() else (0, "")
     return Outcome(os.WEXITSTATUS(ended), (scratch / "err").read_text(), calls, last)
 
 
 def content(path: Path) -> bytes | None:
-    """What is in a file; None if there is none."""
+    """What is in a file, or in all files of a folder, by name; None if there is none."""
+    if path.is_dir():
+        files = sorted(file for file in path.rglob("*") if file.is_file())
+        return repr([(str(file.relative_to(path)), file.read_bytes()) for file in files]).encode()
     return path.read_bytes() if path.exists() else None
 
 
@@ -155,17 +158,29 @@ def models() -> None:
     Path("tiny.aspen").write_text(MACHINE)
 
 
-def sweep(name: str, before: str | None) -> Scenario:
-    """A sweep of two stretches, whose first has points without a value, over a file that is there or not."""
+def sweep(name: str, before: Callable[[Path], object] = lambda path: None) -> Scenario:
+    """A sweep of two stretches, whose first has points without a value, over what `before` puts there, if anything."""
     command = ("sweep", "small.aspen", "--machine", "tiny.aspen", "--cores", "1", "-o", name, "--over")
 
     def prepare() -> None:
         models()
-        if before is not None:
-            Path(name).write_text(before)
+        before(Path(name))
 
     axis = "n=-20..650:lin:400"
     return Scenario(prepare, (*command, axis), ((*command, axis, "--resume"), (*command, axis)), name)
+
+
+def years_of_work(path: Path) -> None:
+    path.write_text("years of work\n")
+
+
+def older_store(path: Path) -> None:
+    """A Zarr store of an earlier sweep, with one array."""
+    (path / "runtime").mkdir(parents=True)
+    (path / ".zgroup").write_text('{"zarr_format": 2}')
+    (path / ".zattrs").write_text('{"aspenpy_version": "0"}')
+    (path / "runtime" / ".zarray").write_text("{}")
+    (path / "runtime" / "0").write_text("years of work\n")
 
 
 def fmt() -> Scenario:
@@ -193,13 +208,18 @@ def cache() -> Scenario:
 
 
 SCENARIOS: dict[str, Callable[[], Scenario]] = {
-    "csv": lambda: sweep("r.csv", "years of work\n"),
-    "parquet": lambda: sweep("r.parquet", "years of work\n"),
-    "npz": lambda: sweep("r.npz", None),
-    "json": lambda: sweep("r.json", None),
+    "csv": lambda: sweep("r.csv", years_of_work),
+    "parquet": lambda: sweep("r.parquet", years_of_work),
+    "npz": lambda: sweep("r.npz"),
+    "json": lambda: sweep("r.json"),
+    "netcdf": lambda: sweep("r.nc", years_of_work),
+    "zarr": lambda: sweep("r.zarr", older_store),
     "fmt": fmt,
     "cache": cache,
 }
+
+LOADED = {"netcdf": ("xarray", "h5netcdf.legacyapi", "distributed"), "zarr": ("xarray", "zarr")}
+"""Modules that a child would otherwise import each time."""
 
 if __name__ == "__main__":
     run_module.STRETCH = 1
@@ -215,6 +235,11 @@ if __name__ == "__main__":
         import_module(name)
     if find_spec("pyarrow"):
         import_module("pyarrow.csv"), import_module("pyarrow.parquet")
+    for name in LOADED.get(sys.argv[1], ()):
+        if find_spec(name.partition(".")[0]):
+            import_module(name)
+    if "xarray" in sys.modules:
+        sys.modules["xarray"].Dataset({"x": [0.0]})  # which imports more
     here = Path(os.environ["FAULTS"])
     (here / "scratch").mkdir(exist_ok=True)
     scenario = SCENARIOS[sys.argv[1]]()

@@ -40,7 +40,7 @@ static int below(const char *path)
 
 static int due(const char *what, const char *path)
 {
-    if (++calls != chosen)
+    if (__sync_add_and_fetch(&calls, 1) != chosen) /* a writer may have several threads */
         return 0;
     snprintf(last, sizeof last, "%s %s", what, path);
     if (!reason)
@@ -160,6 +160,14 @@ int unlinkat(int at, const char *path, int flags)
     }
 OF_MODE(mkdir)
 OF_MODE(chmod)
+
+int renameat2(int from_at, const char *from, int to_at, const char *to, unsigned flags)
+{
+    REAL(int, renameat2, int, const char *, int, const char *, unsigned);
+    if (below(to) && due("renameat2", to))
+        return -1;
+    return real(from_at, from, to_at, to, flags);
+}
 
 int rename(const char *from, const char *to)
 {

@@ -3,7 +3,7 @@ message, and what was interrupted is finished by the next command.
 
 With ASPENPY_THOROUGH=1, every call of every scenario fails once with each error. Without it `fmt` and the cache are
 tried at every call, a sweep into CSV at every fourth, and into other formats, which share its store, at about every
-tenth; each with one of the errors and a kill."""
+tenth, NetCDF and Zarr at four or five; each with one of the errors and a kill."""
 
 import json
 import os
@@ -23,12 +23,15 @@ pytestmark = pytest.mark.skipif(
     sys.platform != "linux" or not shutil.which("gcc"), reason="the faults need Linux and gcc"
 )
 
-LEAST_CALLS = {"csv": 35, "parquet": 35, "npz": 35, "json": 35, "fmt": 5, "cache": 8}
+LEAST_CALLS = {"csv": 35, "parquet": 35, "npz": 35, "json": 35, "netcdf": 50, "zarr": 100, "fmt": 5, "cache": 8}
 """Of the file system by each command. A sweep opens, writes, settles and renames its journal, two stretches, the
-reasons and the result, marks the journal, and removes what is left."""
+reasons and the result, marks the journal, and removes what is left. A Zarr store has three arrays of several files."""
 
-STEPS = {"csv": 4, "parquet": 11, "npz": 13, "json": 11}
+STEPS = {"csv": 4, "parquet": 11, "npz": 13, "json": 11, "netcdf": 17, "zarr": 43}
 """One call in so many is tried."""
+
+NEEDS = {"parquet": ("pyarrow",), "netcdf": ("xarray", "h5netcdf", "h5py"), "zarr": ("xarray", "zarr")}
+"""Packages of the formats that need some."""
 
 
 @pytest.fixture(scope="module")
@@ -40,8 +43,8 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("scenario", LEAST_CALLS)
 def test_faults(library: Path, tmp_path: Path, scenario: str) -> None:
-    if scenario == "parquet":
-        pytest.importorskip("pyarrow")
+    for package in NEEDS.get(scenario, ()):
+        pytest.importorskip(package)
     environment = {"FAULTS": str(tmp_path), "LD_PRELOAD": str(library), "PYTHONPATH": str(ROOT)}
     found = subprocess.run(
         [sys.executable, str(HERE / "driver.py"), scenario, str(STEPS.get(scenario, 1))],

@@ -15,6 +15,7 @@ import pytest
 from aspenpy.language.diagnostics import AspenError
 from aspenpy.studies.sweeps import formats
 from aspenpy.studies.sweeps import run as run_module
+from aspenpy.studies.sweeps import store as store_module
 from aspenpy.studies.sweeps.formats import format_of
 from aspenpy.studies.sweeps.grid import studied
 from aspenpy.studies.sweeps.run import Run
@@ -209,10 +210,14 @@ def test_a_full_disk_keeps_what_there_is(tmp_path):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="there are no limits on the sizes of files")
-@pytest.mark.parametrize(("name", "kilobytes"), [("r.npz", 400), ("r.npz", 1100), ("r.csv", 1100), ("r.csv", 0)])
+@pytest.mark.parametrize(
+    ("name", "kilobytes"), [("r.npz", 400), ("r.npz", 1100), ("r.csv", 1100), ("r.csv", 0), ("r.nc", 1100)]
+)
 def test_no_file_may_be_so_large(run, models: Path, name: str, kilobytes: int):
     """The limit of the process stands for a full disk: a stretch takes 1 MB, and the result more."""
     resource = pytest.importorskip("resource")
+    if name == "r.nc":
+        pytest.importorskip("h5netcdf")
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     over = ("--over", "n=1..1000:lin:1000", "--over", "clock=1e9..2e9:lin:130", "--metric", "flops")
     resource.setrlimit(resource.RLIMIT_FSIZE, (kilobytes * 1024, limits[1]))
@@ -311,7 +316,9 @@ def test_a_store_with_other_things_in_it_is_left_alone(tmp_path):
 
 
 def test_a_store_that_cannot_be_replaced_stays(tmp_path, monkeypatch):
+    """Where two paths cannot change places at once."""
     pytest.importorskip("zarr")
+    monkeypatch.setattr(store_module, "exchanged", lambda one, other: False)
     path = tmp_path / "r.zarr"
     stored(path)
     before = {file.name: file.read_bytes() for file in path.rglob("*") if file.is_file()}
@@ -329,6 +336,34 @@ def test_a_store_that_cannot_be_replaced_stays(tmp_path, monkeypatch):
     monkeypatch.undo()
     stored(path, {"n": [7.0]}, resume=True)
     assert os.listdir(tmp_path) == ["r.zarr"]
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="paths that change places need Linux")
+def test_a_store_is_replaced_in_one_step(tmp_path, monkeypatch):
+    """There is no moment at which neither the old store nor the new one is there, and no removal before it."""
+    pytest.importorskip("zarr")
+    path = tmp_path / "r.zarr"
+    stored(path)
+    monkeypatch.setattr(os, "rename", lambda *paths: pytest.fail("the old store is moved away"))
+    stored(path, {"n": [7.0]})
+    assert json.loads((path / "n" / ".zarray").read_text())["shape"] == [1]
+    assert os.listdir(tmp_path) == ["r.zarr"]
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="needs the names of open files")
+@pytest.mark.parametrize("name", ["r.csv", "r.npz", "r.nc", "r.zarr"])
+def test_a_result_is_on_the_disk_before_it_is_put_in_its_place(tmp_path, monkeypatch, name: str):
+    if name in ("r.nc", "r.zarr"):
+        pytest.importorskip("h5netcdf" if name == "r.nc" else "zarr")
+    settled = set()
+    fsync = os.fsync
+    monkeypatch.setattr(os, "fsync", lambda file: settled.add(os.readlink(f"/proc/self/fd/{file}")) or fsync(file))
+    path = tmp_path / name
+    stored(path)
+    files = [file for file in path.rglob("*") if file.is_file()] if path.is_dir() else [path]
+    unfinished = tmp_path / f"{name}.part" / f"result{path.suffix}"
+    assert files
+    assert {str(unfinished / file.relative_to(path)) for file in files} <= settled
 
 
 @pytest.mark.skipif(os.name == "nt", reason="there are no links for everybody")

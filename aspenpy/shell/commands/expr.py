@@ -11,7 +11,7 @@ from aspenpy.answers.scope import Scope
 from aspenpy.expr.evaluate import needed_nodes
 from aspenpy.expr.graph import Expr
 from aspenpy.expr.printer import to_latex, to_text
-from aspenpy.language.diagnostics import AspenError, Diagnostic
+from aspenpy.language.diagnostics import AspenError, Diagnostic, distinct
 from aspenpy.shell.entry import case_of_arguments
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.output import emit, report
@@ -67,8 +67,9 @@ def _asked_for(case: Case, metric: str) -> tuple[Scope, Expr]:
             raise CommandError("a runtime needs a machine (--machine M); without one, say --resource NAME")
         scope, amounts = counts(case)
         return scope, amount_of(amounts, metric)
-    report(case.tree.warnings)
-    return Prediction(case).scope, metric_of(case.tree, metric)
+    prediction = Prediction(case)
+    report(distinct(prediction.diagnostics))
+    return prediction.scope, metric_of(case.tree, metric)
 
 
 def _refuse_failures(formula: Expr) -> None:

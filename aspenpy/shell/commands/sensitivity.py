@@ -5,7 +5,8 @@ from __future__ import annotations
 from argparse import Namespace
 
 from aspenpy.answers.metrics import metric
-from aspenpy.cost.mapper import warnings_of
+from aspenpy.answers.prediction import Prediction
+from aspenpy.language.diagnostics import distinct
 from aspenpy.report.sensitivity import draw
 from aspenpy.report.sensitivity import report as reported
 from aspenpy.shell.entry import case_of_arguments, machine_named
@@ -109,6 +110,6 @@ def run(arguments: Namespace) -> int:
     )
     unit = metric(arguments.metric).unit
     subject = f"{arguments.metric} of {case.application.name} on {case.required_machine.name}"
-    warnings = warnings_of(case.application, case.machine, case.socket, case.kernel)
-    report = reported(result, subject, unit).replace(diagnostics=tuple(warnings))
+    warnings = tuple(distinct(Prediction(case).diagnostics))
+    report = reported(result, subject, unit).replace(diagnostics=warnings)
     return answer(report, arguments, lambda: draw(result, subject, unit))

@@ -225,8 +225,41 @@ def write_npz(store: Store, path: Path) -> None:
                 numpy.lib.format.write_array(entry, numpy.asanyarray(array), allow_pickle=False)
 
 
+class FileForHdf5(io.FileIO):
+    """Takes all that is written, and keeps the first failure: told of it, HDF5 can end the process."""
+
+    failure: OSError | None = None
+
+    def write(self, data: Any) -> int:
+        rest = memoryview(data).cast("B")
+        size = len(rest)
+        try:
+            while rest and not self.failure:
+                rest = rest[super().write(rest) :]
+        except OSError as error:
+            self.failure = error
+        return size
+
+    def truncate(self, size: int | None = None) -> int:
+        try:
+            return super().truncate(size)
+        except OSError as error:
+            self.failure = self.failure or error
+            return size or 0
+
+
 def write_netcdf(store: Store, path: Path) -> None:
-    store.whole().to_xarray().to_netcdf(path, engine="h5netcdf")
+    import h5netcdf
+    from xarray.backends import H5NetCDFStore
+
+    whole = store.whole().to_xarray()
+    with FileForHdf5(path, "w+") as file:
+        try:
+            with h5netcdf.File(file, "w") as group:
+                whole.dump_to_store(H5NetCDFStore(group))
+        finally:
+            if file.failure:
+                raise file.failure from None
 
 
 def write_zarr(store: Store, path: Path) -> None:

@@ -35,6 +35,9 @@ OWN = re.compile(
 )
 """What a store keeps in its folder; what else is there is somebody's, and stays."""
 
+AT_FDCWD, RENAME_EXCHANGE = -100, 2
+"""Of Linux, renameat2(2): paths as they are, and two that change places."""
+
 Writer = Callable[["Store", Path], None]
 """Writes the result of a finished store under another name."""
 
@@ -228,8 +231,10 @@ class Store:
             require_writable(self.path)  # things may have changed in the meantime
             if self.target.exists():
                 result.chmod(self.target.stat().st_mode & 0o7777)
-            settle(result)
-        elif is_zarr_store(self.target):
+        settle(result)
+        if result.is_dir() and is_zarr_store(self.target):
+            if exchanged(result, self.target):  # what was there is removed with the rest
+                return
             replaced = self.folder / "replaced.zarr"
             _remove(replaced)
             os.rename(self.target, replaced)
@@ -288,6 +293,15 @@ def give_back() -> None:
     trim = getattr(ctypes.CDLL(None) if os.name == "posix" else None, "malloc_trim", None)
     if trim is not None:
         trim(0)
+
+
+def exchanged(one: Path, other: Path) -> bool:
+    """Whether two paths have changed places, in one step; False where the system cannot do that (it is Linux's)."""
+    renameat2 = getattr(ctypes.CDLL(None) if os.name == "posix" else None, "renameat2", None)
+    if renameat2 is None:
+        return False
+    done: int = renameat2(AT_FDCWD, os.fsencode(one), AT_FDCWD, os.fsencode(other), RENAME_EXCHANGE)
+    return done == 0
 
 
 def _mapped(path: Path, kind: Any, shape: tuple[int, ...]) -> Any:
