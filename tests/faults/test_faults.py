@@ -27,7 +27,7 @@ LEAST_CALLS = {"csv": 35, "parquet": 35, "npz": 35, "json": 35, "netcdf": 50, "z
 """Of the file system by each command. A sweep opens, writes, settles and renames its journal, two stretches, the
 reasons and the result, marks the journal, and removes what is left. A Zarr store has three arrays of several files."""
 
-STEPS = {"csv": 4, "parquet": 11, "npz": 13, "json": 11, "netcdf": 17, "zarr": 43}
+STEPS = {"csv": 4, "parquet": 11, "npz": 13, "json": 11, "netcdf": 37, "zarr": 97}
 """One call in so many is tried."""
 
 NEEDS = {"parquet": ("pyarrow",), "netcdf": ("xarray", "h5netcdf", "h5py"), "zarr": ("xarray", "zarr")}
