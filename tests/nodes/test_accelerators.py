@@ -8,7 +8,7 @@ import aspenpy
 
 MATMUL = aspenpy.load_application("matmul")
 
-SHEETS = {
+SHEETS: dict[str, dict[str, float]] = {
     "v100": {"fp16": 125},
     "a100_40gb": {"dp": 19.5, "tf32": 156, "bf16": 312, "fp16": 312, "int8": 624},
     "a100_80gb": {"dp": 19.5, "tf32": 156, "bf16": 312, "fp16": 312, "int8": 624},

@@ -45,7 +45,8 @@ def test_an_answer_or_a_stated_reason(name: str) -> None:
         if number % PARTS != first and not THOROUGH:
             continue
         try:
-            runtime = aspenpy.predict(load(app), machine, socket=socket).runtime
+            found = aspenpy.predict(load(app), machine, socket=socket)
+            runtime = found.runtime
         except aspenpy.AspenError as error:
             reason = error.diagnostics[0]
             assert reason.code in REFUSALS, f"{app}: {reason}"
@@ -53,6 +54,12 @@ def test_an_answer_or_a_stated_reason(name: str) -> None:
             assert reason.hint, app
         else:
             assert isfinite(runtime), app
-            assert runtime > 0, app
+            assert runtime > 0 or _stays_in_caches(found), app
             answered += 1
     assert answered > 0
+
+
+def _stays_in_caches(found: aspenpy.Prediction) -> bool:
+    """Whether nothing is asked for but bytes that caches without a bandwidth serve: these take no time."""
+    costs = [cost for block in found.tree.blocks.values() for cost in block.requirements]
+    return all(cost.traffic is not None for cost in costs) and not any(b.levels for b in found.tree.blocks.values())
