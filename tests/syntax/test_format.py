@@ -14,7 +14,7 @@ from aspenpy.language.source import Source
 from aspenpy.language.tokens import words
 from tests.syntax.corpus import APPLICATION, FILES, MACHINE
 from tests.syntax.strategies import damaged
-from tests.thorough import examples
+from tests.thorough import THOROUGH, examples
 
 
 def laid_out(text: str) -> str:
@@ -197,7 +197,7 @@ def test_white_space_of_the_author_does_not_change_the_meaning(data: st.DataObje
 
 def test_every_model_means_the_same_laid_out() -> None:
     unchanged = 0
-    for path in FILES:
+    for path in FILES if THOROUGH else FILES[::5]:
         reader = Reader()
         source = reader.read(path)
         try:

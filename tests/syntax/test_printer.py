@@ -17,7 +17,7 @@ from aspenpy.language.printer import to_aspen
 from aspenpy.language.source import Source
 from tests.syntax import strategies
 from tests.syntax.corpus import FILES
-from tests.thorough import examples
+from tests.thorough import THOROUGH, examples
 
 A, B, C = Name("a"), Name("b"), Name("c")
 TWO, THREE_BYTES = Number(2, "2"), Number(3, "3 B", "B")
@@ -111,7 +111,7 @@ def test_every_kind_of_node_is_printed() -> None:
 
 
 def test_every_model_of_the_corpus_is_printed() -> None:
-    for path in FILES:
+    for path in FILES if THOROUGH else FILES[2::5]:
         reader = Reader()
         try:
             tree = parse_file(reader.read(path), reader)
