@@ -84,8 +84,17 @@ def curves() -> tuple[Curve, ...]:
     return tuple(Curve(*key, measured) for key, measured in found.items() if key not in CACHED)
 
 
-def errors(curve: Curve) -> Iterator[tuple[int, float]]:
+def errors(curve: Curve) -> tuple[tuple[int, float], ...]:
     """At each number of cores between one and all, with the two ends known."""
+    return all_errors()[curve.processor, curve.kernel]
+
+
+@cache
+def all_errors() -> dict[tuple[str, str], tuple[tuple[int, float], ...]]:
+    return {(curve.processor, curve.kernel): tuple(computed(curve)) for curve in curves()}
+
+
+def computed(curve: Curve) -> Iterator[tuple[int, float]]:
     app, machine = both(LOADS, NODE)
     cores = max(curve.measured)
     ends = {"cores": cores, "one": curve.measured[1] * 1e9, "every": curve.measured[cores] * 1e9}
