@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 
 import pytest
@@ -36,12 +35,6 @@ LONG = (
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     places = {name: place for place, name in enumerate(LONG)}
     items.sort(key=lambda item: places.get("/".join(item.path.parts[-2:]), len(LONG)))
-
-
-def pytest_collection_finish() -> None:
-    """What is collected stays: the collector of garbage need not look at it again, nor a forked process copy it."""
-    gc.collect()
-    gc.freeze()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
