@@ -216,5 +216,6 @@ def test_labels_and_paths_may_hold_anything() -> None:
     ],
 )
 def test_a_quantity_keeps_its_value(quantity: Any, value: float) -> None:
-    app = b.application("a", b.param("k", 6), b.param("n", quantity), MAIN)
-    assert aspenpy.count(app, "flops") == pytest.approx(value, rel=1e-15)
+    asked = b.requires("flops", "n" if value >= 0 else "0 - n")  # no amount is negative
+    app = b.application("a", b.param("k", 6), b.param("n", quantity), b.kernel("main", b.execute(asked)))
+    assert aspenpy.count(app, "flops") == pytest.approx(abs(value), rel=1e-15)
