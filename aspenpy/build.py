@@ -133,10 +133,13 @@ def kernel(
 
 
 def execute(
-    *requirements: nodes.Requirement, parallelism: Quantity | None = None, label: str | None = None
+    *requirements: nodes.Requirement,
+    parallelism: Quantity | None = None,
+    width: Quantity | None = None,
+    label: str | None = None,
 ) -> nodes.Execute:
-    """`execute [parallelism] "label" { requirements }`"""
-    return nodes.Execute(_optional(parallelism), label, requirements)
+    """`execute [parallelism] of [width] "label" { requirements }`"""
+    return nodes.Execute(_optional(parallelism), label, requirements, None, _optional(width))
 
 
 def requires(

@@ -9,6 +9,7 @@ from typing import Any, Self, TypedDict, cast
 from aspenpy.answers.scope import DEFAULT_SEED, Setting
 from aspenpy.cost.cost import CostTree
 from aspenpy.cost.mapper import map_application
+from aspenpy.cost.ranks import RankOptions
 from aspenpy.language.diagnostics import fail
 from aspenpy.models.application.model import Application
 from aspenpy.models.machine.model import Machine
@@ -23,6 +24,9 @@ class CaseOptions(TypedDict, total=False):
     set: Mapping[str, Setting] | None
     seed: int
     overlap: bool
+    ranks_on: str | None
+    ranks_per_node: int | None
+    distribution: str | None
 
 
 class Case(Record):
@@ -30,7 +34,9 @@ class Case(Record):
 
     `socket` is the kind of socket to run on, the first of the machine if None. `set` gives parameters other values:
     numbers, or text in the language such as `"2*k"`. `seed` is that of random draws. With `overlap`, the branches of
-    every `par` run at once. Without a machine a case can be counted and traced, but not predicted.
+    every `par` run at once. Ranks live where the machine says, unless `ranks_on` is the type or name of what each of
+    them occupies, `ranks_per_node` how many a node takes, or `distribution` how nodes get them: compact, scatter or
+    cyclic. Without a machine a case can be counted and traced, but not predicted.
     """
 
     application: Application
@@ -40,6 +46,9 @@ class Case(Record):
     set: Mapping[str, Setting] = MappingProxyType({})
     seed: int = DEFAULT_SEED
     overlap: bool = False
+    ranks_on: str | None = None
+    ranks_per_node: int | None = None
+    distribution: str | None = None
 
     def __init__(
         self,
@@ -50,16 +59,22 @@ class Case(Record):
         set: Mapping[str, Setting] | None = None,
         seed: int = DEFAULT_SEED,
         overlap: bool = False,
+        ranks_on: str | None = None,
+        ranks_per_node: int | None = None,
+        distribution: str | None = None,
     ) -> None:
         _require_model(application, Application, "load_application")
         if machine is not None:
             _require_model(machine, Machine, "load_machine")
-        self._store(application, machine, socket, kernel, dict(set or {}), seed, overlap)
+        self._store(
+            application, machine, socket, kernel, dict(set or {}), seed, overlap, ranks_on, ranks_per_node, distribution
+        )
 
     def _values(self) -> tuple[Any, ...]:
         """Models are told apart by identity: comparing two takes longer than a prediction."""
         set_ = frozenset((name, type(value), _hashable(value)) for name, value in self.set.items())
-        return id(self.application), id(self.machine), self.socket, self.kernel, set_, self.seed, self.overlap
+        models = id(self.application), id(self.machine)
+        return *models, self.socket, self.kernel, set_, self.seed, self.overlap, self.ranks
 
     def changed(self, **changes: Any) -> Self:
         """The same but for the fields that are named."""
@@ -68,6 +83,11 @@ class Case(Record):
     def with_set(self, values: Mapping[str, Setting]) -> Self:
         """The same with more parameters set."""
         return self.changed(set={**self.set, **values})
+
+    @property
+    def ranks(self) -> RankOptions:
+        """Where ranks live, as far as the machine is not asked."""
+        return RankOptions(self.ranks_on, self.ranks_per_node, self.distribution)
 
     @property
     def required_machine(self) -> Machine:
@@ -81,19 +101,24 @@ class Case(Record):
     def tree(self) -> CostTree:
         """The prices of its blocks. A case is mapped once, whatever is set."""
         machine = self.required_machine
-        key = id(self.application), id(machine), self.socket, self.kernel, self.overlap
+        key = id(self.application), id(machine), self.socket, self.kernel, self.overlap, self.ranks
         if key not in _trees:
             if len(_trees) >= MOST_MAPPED:
                 _trees.pop(next(iter(_trees)), None)
             _trees[key] = map_application(
-                self.application, machine, socket=self.socket, kernel=self.kernel, overlap=self.overlap
+                self.application,
+                machine,
+                socket=self.socket,
+                kernel=self.kernel,
+                overlap=self.overlap,
+                ranks=self.ranks,
             )
         return _trees[key]
 
 
 MOST_MAPPED = 64  # cost trees that are kept for further predictions
 
-_trees: dict[tuple[int, int, str | None, str, bool], CostTree] = {}
+_trees: dict[tuple[int, int, str | None, str, bool, RankOptions], CostTree] = {}
 """A tree keeps its models alive, so that their identities are not given away."""
 
 

@@ -6,7 +6,7 @@ from aspenpy.answers.evaluation import Evaluation
 from aspenpy.answers.scope import as_float
 from aspenpy.cost.cost import Bound, CostTree
 from aspenpy.cost.messages import Exchange
-from aspenpy.cost.prices import BlockCost, Offer, RequirementCost
+from aspenpy.cost.prices import BlockCost, RequirementCost
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import Diagnostic, fail, nearest
@@ -143,11 +143,6 @@ def _numbers(cost: RequirementCost, totals: Totals) -> tuple[Expr, Expr, Expr]:
     return totals[_Asked(cost)], totals[_Time(cost)], count
 
 
-def _even(block: flow.Block, offer: Offer) -> Expr:
-    """How many instances share a component when they are spread evenly."""
-    return graph.apply("ceil", graph.div(block.parallelism, offer.place.count))
-
-
 def _step(
     kernel: flow.Kernel,
     whole: BlockCost,
@@ -174,7 +169,7 @@ def _step(
         None if cost.traffic is None else graph.add(cost.traffic.read_bytes, cost.traffic.written_bytes),
         cost.traffic.read_bytes if cost.traffic is not None and cost.traffic.allocates else None,
         cost.serial,
-        None if offer is None or cost.rounds is _even(block, offer) else cost.rounds,
+        None if offer is None or cost.rounds is whole.instances.busy_at(offer.place) else cost.rounds,
         cost.saturation,
         None if launch is None else launch.time,
         None if launch is None else launch.place.component.name,

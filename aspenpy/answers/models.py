@@ -45,7 +45,8 @@ def expressions(node: flow.Flow) -> list[Expr]:
 def _in_node(node: flow.Flow) -> list[Expr]:
     match node:
         case flow.Block():
-            return [node.parallelism, *(requirement.amount for requirement in node.requirements)]
+            width = [] if node.width is None else [node.width]
+            return [node.parallelism, *width, *(requirement.amount for requirement in node.requirements)]
         case flow.Repeat():
             return [node.count]
         case flow.Choice():

@@ -12,6 +12,7 @@ from aspenpy.answers.scope import Value as Real
 from aspenpy.cost.compute import Target, choose_socket, price, target
 from aspenpy.cost.operations import CLASSES, tensor_rates
 from aspenpy.cost.prices import Offer
+from aspenpy.cost.ranks import ONE_INSTANCE
 from aspenpy.expr import graph
 from aspenpy.expr.definitions import CircularDefinition, reached
 from aspenpy.expr.evaluate import EvaluationError, evaluate_many
@@ -159,7 +160,7 @@ def _peak(machine: Machine, offer: Offer, traits: tuple[str, ...], definitions: 
     asked = tuple(flow.Trait(name) for name in traits)
     amount = resource.argument
     requirement = flow.Requirement(resource.name, amount, None, amount, None, None, asked, None)
-    time = price(requirement, graph.ONE, _alone(machine, offer), {}).serial
+    time = price(requirement, ONE_INSTANCE, _alone(machine, offer), {}).serial
     rate, latency = _line(time, amount, definitions)
     limit = _limit(time, amount, definitions) if rate is None else rate
     count = value_of(offer.place.count, definitions)

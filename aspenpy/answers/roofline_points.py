@@ -17,6 +17,7 @@ from aspenpy.cost.caches.traffic import Traffic
 from aspenpy.cost.compute import Target, price, target
 from aspenpy.cost.cost import CostTree
 from aspenpy.cost.prices import RequirementCost, conflict_groups
+from aspenpy.cost.ranks import ONE_INSTANCE
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import within_floats
@@ -178,7 +179,7 @@ class _Ideal(Leaf):
         """P times the amount, at the seconds that one more takes where there are many already, on all components;
         these count for the server of the requirement whose cost it is a part of."""
         first, second = (
-            price(asked.replace(amount=graph.number(amount)), graph.ONE, where, self.tree.origins)
+            price(asked.replace(amount=graph.number(amount)), ONE_INSTANCE, where, self.tree.origins)
             for amount in LARGE[:2]
         )
         amount = graph.mul(parallelism, asked.amount)

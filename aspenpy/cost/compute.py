@@ -25,6 +25,7 @@ from aspenpy.cost.prices import (
     longest,
     slowest,
 )
+from aspenpy.cost.ranks import MACHINES_OWN, Binding, Instances, RankOptions, binding_of
 from aspenpy.cost.sharing import Sharing, norm, sharing
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
@@ -40,7 +41,8 @@ class Target(Record):
     """The part of a machine that an application runs on: what is left of the tree without the other
     sockets, who serves each resource there, and which resources conflict. `placed` are the data structures of which a
     kernel says where they lie, and who serves their resources there. `core` is the first kind of core, `line` the bytes
-    of a line of the last cache before the memory, `launch` what a block costs on the socket before it begins."""
+    of a line of the last cache before the memory, `launch` what a block costs on the socket before it begins, `binding`
+    what a rank occupies."""
 
     machine: Machine
     socket: str | None
@@ -50,6 +52,16 @@ class Target(Record):
     core: Place | None = None
     line: Expr | None = None
     launch: Launch | None = None
+    binding: Binding | None = None
+
+    def instances(self, block: flow.Block) -> Instances:
+        """The instances of a block: where they are ranks that share their work out, bound to what each occupies."""
+        if block.width is None or self.binding is None or self.core is None:
+            return Instances(block.parallelism)
+        cores = graph.apply("max", 1, graph.div(self.core.count, self.binding.unit.count))
+        turns = graph.apply("ceil", graph.div(block.width, cores))
+        spread = self.binding.placed(graph.div(block.width, turns), block.parallelism, self.machine, block.span)
+        return Instances(block.parallelism, spread, self.binding)
 
     def serving(self, requirement: flow.Requirement) -> Offer | None:
         """Who serves a requirement: the memory in which its data lie, else the first that offers the resource."""
@@ -74,24 +86,27 @@ def choose_socket(machine: Machine, socket: str | None) -> str | None:
     return socket or (sockets[0] if sockets else None)
 
 
-def target(machine: Machine, socket: str | None) -> Target:
+def target(machine: Machine, socket: str | None, ranks: RankOptions = MACHINES_OWN) -> Target:
     """The machine as an application on that socket sees it. The first component that offers a resource
     takes it, depth first; a conflict counts wherever it is declared. Levels of memory that the machine calls
     `serial` conflict: their times add (as in the execution-cache-memory model), while others overlap."""
     chosen = choose_socket(machine, socket)
+    places = list(machine.first_places(chosen))
     offers: dict[str, Offer] = {}
     conflicts: set[tuple[str, str]] = set()
-    for place in machine.first_places(chosen):
+    for place in places:
         for name, resource in place.component.resources.items():
             offers.setdefault(name, Offer(resource, place))
         conflicts.update(place.component.conflicts)
-    places = list(machine.first_places(chosen))
     memories = {name: offers[name].place for name in MEMORY_RESOURCES if name in offers}
     conflicts.update(combinations(serial_levels(places, memories), 2))
     core = next((place for place in places if place.component.type == "core"), None)
     lines = [place.component.value("cacheline") for place in places if place.component.type == "cache"]
     line = next((line for line in reversed(lines) if line is not None), None)
-    return Target(machine, chosen, offers, frozenset(conflicts), core=core, line=line, launch=_launch(places))
+    binding = binding_of(machine, chosen, ranks)
+    return Target(
+        machine, chosen, offers, frozenset(conflicts), core=core, line=line, launch=_launch(places), binding=binding
+    )
 
 
 def _launch(places: Sequence[Place]) -> Launch | None:
@@ -128,16 +143,17 @@ def _is_level(place: Place) -> bool:
 def price_block(block: flow.Block, where: Target, hierarchy: Hierarchy, origins: Origins) -> BlockCost:
     """Each requirement on the component that serves it. The block takes the slowest group's time; where cores share a
     memory, what the slowest would take alone, and what the others cost where they cost most (`cost.sharing`)."""
-    traffic = hierarchy.traffic(block, where.serving)
+    instances = where.instances(block)
+    traffic = hierarchy.traffic(block, instances, where.serving)
     costs = tuple(
-        price_traffic(traffic[requirement], block.parallelism, where, origins)
+        price_traffic(traffic[requirement], instances, where, origins)
         if requirement in traffic
-        else price(requirement, block.parallelism, where, origins)
+        else price(requirement, instances, where, origins)
         for requirement in block.requirements
     )
     levels = (
-        *level_costs(traffic.values(), block.parallelism, where.core),
-        *translation_costs(traffic.values(), block.parallelism, hierarchy.buffer),
+        *level_costs(traffic.values(), instances, where.core),
+        *translation_costs(traffic.values(), instances, hierarchy.buffer),
     )
     groups = conflict_groups(busy_by_server(costs, levels, "time"), where.conflicts)
     by_place: dict[tuple[str, ...], list[Expr]] = {}
@@ -147,11 +163,11 @@ def price_block(block: flow.Block, where: Target, hierarchy: Hierarchy, origins:
             by_place.setdefault(part.place.path, []).append(part.contention)
     launch = _launched(costs, where.launch)
     if not by_place:
-        return BlockCost(block, costs, groups, slowest(groups), levels, launch)
+        return BlockCost(block, instances, costs, groups, slowest(groups), levels, launch)
     alone = slowest(conflict_groups(busy_by_server(costs, levels, "alone"), where.conflicts))
     contention = [summed(parts) for parts in by_place.values()]
     most = contention[0] if len(contention) == 1 else graph.apply("max", *contention)
-    return BlockCost(block, costs, groups, norm(alone, most), levels, launch)
+    return BlockCost(block, instances, costs, groups, norm(alone, most), levels, launch)
 
 
 def busy_by_server(costs: Sequence[RequirementCost], levels: Sequence[LevelCost], which: str) -> dict[str, Expr]:
@@ -164,17 +180,17 @@ def busy_by_server(costs: Sequence[RequirementCost], levels: Sequence[LevelCost]
     return {name: longest([summed(parts) for parts in units.values()]) for name, units in times.items()}
 
 
-def price_traffic(traffic: Traffic, parallelism: Expr, where: Target, origins: Origins) -> RequirementCost:
+def price_traffic(traffic: Traffic, instances: Instances, where: Target, origins: Origins) -> RequirementCost:
     """A requirement whose data go through caches: memory sends what the last of them fetches, and takes what it writes
     back. What a store fetches before it writes is a load to memory."""
     requirement = traffic.access.requirement
     own = traffic.written_bytes if traffic.access.writes else traffic.read_bytes
-    cost = price(requirement.replace(amount=own), parallelism, where, origins)
+    cost = price(requirement.replace(amount=own), instances, where, origins)
     other = traffic.read_bytes if traffic.access.writes else traffic.written_bytes
     other_name = "loads" if traffic.access.writes else "stores"
     beside_it = requirement.replace(amount=other, resource=other_name)
     if other is not graph.ZERO and where.serving(beside_it) is not None:
-        beside = price(beside_it, parallelism, where, origins)
+        beside = price(beside_it, instances, where, origins)
         cost = cost.replace(
             serial=graph.add(cost.serial, beside.serial),
             alone=graph.add(cost.alone, beside.alone),
@@ -183,34 +199,38 @@ def price_traffic(traffic: Traffic, parallelism: Expr, where: Target, origins: O
     waiting = None
     unforeseen = traffic.access.unforeseen(page_of(where.core))
     if unforeseen is not graph.ZERO and cost.offer is not None:
-        waiting = waiting_for_memory(traffic, unforeseen, cost.offer.place, where.core, parallelism)
+        waiting = waiting_for_memory(traffic, unforeseen, cost.offer.place, where.core, instances)
     if waiting is not None:
         cost = cost.replace(alone=graph.apply("max", cost.alone, waiting))
     ignored = tuple(name for name in cost.ignored if name not in CACHE_TRAITS)
     return cost.replace(requirement=requirement, traffic=traffic, ignored=ignored)
 
 
-def price(requirement: flow.Requirement, parallelism: Expr, where: Target, origins: Origins) -> RequirementCost:
-    """The serial time of the amount, each trait in turn, times ceil(P / Q); an exchange is of all instances at once."""
+def price(requirement: flow.Requirement, instances: Instances, where: Target, origins: Origins) -> RequirementCost:
+    """The serial time of the amount, each trait in turn, times ceil(P / Q); an exchange is of all instances at once.
+    What cores, caches and memories do is shared out where a rank has several of them."""
     offer = where.serving(requirement)
     if offer is None:
         missing = graph.failure(nobody_offers(requirement, where))
         return RequirementCost(requirement, None, missing, (), (), missing, graph.ONE, missing)
     resource = offer.resource
+    if offer.place.component.type not in LAUNCHED:
+        instances = instances.replace(spread=graph.ONE)
     carry = carry_origin(origins)
-    operation = classified(requirement, offer.place.component, resource)
+    amount = instances.share(requirement.amount)
+    operation = classified(requirement, amount, offer.place.component, resource)
     if operation is not None:
         base = operation.seconds
         applied = [AppliedTrait(operation.name, (), base, base)]
     else:
-        base = graph.substitute([resource.time], {resource.argument: requirement.amount}, carry)[0]
+        base = graph.substitute([resource.time], {resource.argument: amount}, carry)[0]
         applied = []
     ignored: list[str] = []
     serial = base
-    shared = sharing(parallelism, offer.place, where.core, where.line, requirement.resource)
+    shared = sharing(instances, offer.place, where.core, where.line, requirement.resource)
     for trait in requirement.traits:
         if is_exchange(trait.name, resource, where.machine):
-            exchange = exchange_of(trait, requirement, parallelism, offer, where.machine)
+            exchange = exchange_of(trait, requirement, instances.count, offer, where.machine)
             serial, shared = exchange.time, Sharing(graph.ONE, graph.ONE)
             applied.append(exchange)
             continue
@@ -236,6 +256,7 @@ def price(requirement: flow.Requirement, parallelism: Expr, where: Target, origi
         *shared.seconds(serial),
         shared.saturation,
         unit="" if operation is None else operation.unit,
+        together=instances.together,
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from aspenpy.cost.compute import price_block, target
 from aspenpy.cost.cost import CostTree
 from aspenpy.cost.memory import Hierarchy
+from aspenpy.cost.ranks import MACHINES_OWN, RankOptions
 from aspenpy.cost.residence import Residence
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
@@ -24,12 +25,13 @@ def map_application(
     socket: str | None = None,
     kernel: str = "main",
     overlap: bool = False,
+    ranks: RankOptions = MACHINES_OWN,
 ) -> CostTree:
     """The cost tree of a kernel on a machine. With `overlap`, the branches of every `par` run at once."""
     with collection_paused():
         entry = application.flow(kernel)
         definitions = all_definitions(application, machine, entry)
-        where = target(machine, socket)
+        where = target(machine, socket, ranks)
         hierarchy = Hierarchy(machine, where.socket, application, entry, definitions)
         origins = all_origins(application, machine)
         residence = Residence(application, entry, where)

@@ -11,6 +11,7 @@ from aspenpy.cost.caches.level import Level, levels_of, translation_buffer, used
 from aspenpy.cost.caches.names import CACHE_TRAITS
 from aspenpy.cost.caches.traffic import Served, Traffic, block_traffic
 from aspenpy.cost.prices import MEMORY_RESOURCES, LevelCost, Offer, longest
+from aspenpy.cost.ranks import Instances
 from aspenpy.cost.sharing import attained_bandwidth, sharing
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
@@ -73,7 +74,7 @@ class Hierarchy:
         return Reader(self._sizes, self.definitions, histogram_reader(self.application))
 
     def traffic(
-        self, block: flow.Block, serving: Callable[[flow.Requirement], Offer | None]
+        self, block: flow.Block, instances: Instances, serving: Callable[[flow.Requirement], Offer | None]
     ) -> dict[flow.Requirement, Traffic]:
         """The traffic of those requirements of a block that say how they touch their data. A trait that the machine,
         in what is `serving` a requirement, gives a rule for is the machine's."""
@@ -89,8 +90,8 @@ class Hierarchy:
                 accesses.append(access)
         if not accesses or not self.levels:
             return {}
-        buffer = None if self.buffer is None else used_by([self.buffer], block.parallelism)[0]
-        return block_traffic(accesses, used_by(self.levels, block.parallelism), self._touched_bytes, buffer)
+        buffer = None if self.buffer is None else used_by([self.buffer], instances)[0]
+        return block_traffic(accesses, used_by(self.levels, instances), self._touched_bytes, buffer)
 
 
 def histogram_reader(application: Application) -> Callable[[str, flow.Trait], tuple[Numbers, Numbers, float]]:
@@ -109,19 +110,19 @@ def histogram_reader(application: Application) -> Callable[[str, flow.Trait], tu
     return read
 
 
-def level_costs(traffic: Iterable[Traffic], parallelism: Expr, core: Place | None) -> tuple[LevelCost, ...]:
+def level_costs(traffic: Iterable[Traffic], instances: Instances, core: Place | None) -> tuple[LevelCost, ...]:
     """Seconds in which each cache is busy with what it serves; none where the machine does not say its bandwidth."""
     moved: dict[str, list[Served]] = {}
     for served in (part for item in traffic for part in item.served):
         moved.setdefault(served.level.name, []).append(served)
     return tuple(
-        _level_cost(parts[0].level, parts, parallelism, core)
+        _level_cost(parts[0].level, parts, instances, core)
         for parts in moved.values()
         if parts[0].level.bandwidth is not None
     )
 
 
-def _level_cost(level: Level, parts: list[Served], parallelism: Expr, core: Place | None) -> LevelCost:
+def _level_cost(level: Level, parts: list[Served], instances: Instances, core: Place | None) -> LevelCost:
     """A cache that states a rate of stores takes them while it sends what is loaded; another does one at a time."""
     sent, taken = graph.add(*(part.sent for part in parts)), graph.add(*(part.taken for part in parts))
     ways = [("loads", sent), ("stores", taken)] if level.two_ways else [("loads", graph.add(sent, taken))]
@@ -129,20 +130,20 @@ def _level_cost(level: Level, parts: list[Served], parallelism: Expr, core: Plac
     for resource, amount in ways:
         rate = attained_bandwidth(level.place.component, resource)
         assert rate is not None
-        shared = sharing(parallelism, level.place, core, level.line, resource)
-        own, others = shared.seconds(graph.div(amount, rate))
+        shared = sharing(instances, level.place, core, level.line, resource)
+        own, others = shared.seconds(graph.div(instances.share(amount), rate))
         alone.append(own)
         contention += [others] if others is not graph.ZERO else []
     return LevelCost(level.name, level.place, longest(alone), longest(contention))
 
 
-def translation_costs(traffic: Iterable[Traffic], parallelism: Expr, buffer: Level | None) -> tuple[LevelCost, ...]:
+def translation_costs(traffic: Iterable[Traffic], instances: Instances, buffer: Level | None) -> tuple[LevelCost, ...]:
     """Seconds in which a core looks up pages that its translation buffer does not know."""
     walks = graph.add(*(item.walks for item in traffic))
     if buffer is None or buffer.latency is None or walks is graph.ZERO:
         return ()
-    turns = graph.apply("ceil", graph.div(parallelism, buffer.place.count))
-    return (LevelCost("tlb", buffer.place, graph.mul(turns, walks, buffer.latency), graph.ZERO),)
+    waiting = graph.mul(instances.busy_at(buffer.place), instances.share(walks), buffer.latency)
+    return (LevelCost("tlb", buffer.place, waiting, graph.ZERO),)
 
 
 def page_of(core: Place | None) -> Expr:
@@ -152,7 +153,7 @@ def page_of(core: Place | None) -> Expr:
 
 
 def waiting_for_memory(
-    item: Traffic, unforeseen: Expr, memory: Place, core: Place | None, parallelism: Expr
+    item: Traffic, unforeseen: Expr, memory: Place, core: Place | None, instances: Instances
 ) -> Expr | None:
     """Seconds that misses take that nothing fetches ahead, the share `unforeseen` of all: each waits for the memory's
     latency, and as many wait at once as a core has places for (Little's law), on each core that runs. None where the
@@ -163,4 +164,4 @@ def waiting_for_memory(
         return None
     last = item.levels[-1]  # lines that come together are one wait
     waiting = last.fetched / last.level.prefetch * unforeseen * latency / outstanding
-    return graph.apply("ceil", graph.div(parallelism, core.count)) * waiting
+    return instances.busy_at(core) * instances.share(waiting)

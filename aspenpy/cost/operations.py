@@ -43,9 +43,11 @@ class Classified(Record):
     traits: frozenset[str]
 
 
-def classified(requirement: flow.Requirement, component: Component, resource: Resource) -> Classified | None:
-    """What a requirement takes that says its class; None where it says none, and where the machine states no rate for
-    it, has no clock, or has a rule of its own for a trait of that name."""
+def classified(
+    requirement: flow.Requirement, amount: Expr, component: Component, resource: Resource
+) -> Classified | None:
+    """What so much of a requirement takes that says its class; None where it says none, and where the machine states no
+    rate for it, has no clock, or has a rule of its own for a trait of that name."""
     name, clock = operation_class(requirement, resource), component.value("clock")
     if name is None or clock is None:
         return None
@@ -56,7 +58,7 @@ def classified(requirement: flow.Requirement, component: Component, resource: Re
     if attained is not None:
         rate = graph.mul(rate, attained)
     taken_in = frozenset({name, WIDE, *PRECISIONS} & {trait.name for trait in requirement.traits})
-    return Classified(name, UNITS.get(name, ""), graph.div(requirement.amount, graph.mul(clock, rate)), taken_in)
+    return Classified(name, UNITS.get(name, ""), graph.div(amount, graph.mul(clock, rate)), taken_in)
 
 
 def operation_class(requirement: flow.Requirement, resource: Resource) -> str | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from aspenpy.cost.caches.traffic import Traffic
+from aspenpy.cost.ranks import Instances
 from aspenpy.cost.sharing import norm
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
@@ -54,7 +55,7 @@ class RequirementCost(flow.Node):
     fullest component. `alone` are the seconds that they take without others on the same memory, `contention` those that
     others cost (`cost.sharing`), `time` both. Where it says how it touches its data, `traffic` is what that moves
     between the caches, and the times are memory's with what they leave for it. What different `unit`s of a
-    component do overlaps.
+    component do overlaps. `together` are the instances, or the cores over which ranks spread, that are so long busy.
     """
 
     requirement: flow.Requirement
@@ -69,6 +70,7 @@ class RequirementCost(flow.Node):
     saturation: Expr = graph.ONE
     traffic: Traffic | None = None
     unit: str = ""
+    together: Expr = graph.ONE
 
     @property
     def time(self) -> Expr:
@@ -118,6 +120,7 @@ class BlockCost(flow.Node):
     the 2-norm with that what others on the same memory cost."""
 
     block: flow.Block
+    instances: Instances
     requirements: tuple[RequirementCost, ...]
     groups: tuple[Together, ...]
     work: Expr

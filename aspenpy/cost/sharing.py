@@ -17,6 +17,7 @@ the worst rows. A block whose cores do other things for longer is in contention 
 
 from __future__ import annotations
 
+from aspenpy.cost.ranks import Instances
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.models.machine.model import Component, Place
@@ -53,20 +54,20 @@ class Sharing(Record):
         return graph.ONE if self.contention is graph.ZERO else graph.div(self.instances, self.time)
 
 
-def sharing(parallelism: Expr, place: Place, core: Place | None, line: Expr | None, resource: str) -> Sharing:
-    """How `parallelism` instances of a block share a memory or cache."""
-    even = graph.apply("ceil", graph.div(parallelism, place.count))
+def sharing(instances: Instances, place: Place, core: Place | None, line: Expr | None, resource: str) -> Sharing:
+    """How the instances of a block share a memory or cache, in units of what one core does."""
+    even = instances.busy_at(place)
     one_core = core_bandwidth(place.component, core, line, resource)
     all_cores = attained_bandwidth(place.component, resource)
     if core is None or one_core is None or all_cores is None:
         return Sharing(even, even)
     one = graph.ONE
     cores = graph.div(core.count, place.count)
-    if affinity(place) == "compact":
-        even = graph.apply("max", graph.apply("min", parallelism, cores), even)
+    if instances.binding is None and affinity(place) == "compact":
+        even = graph.apply("max", graph.apply("min", instances.count, cores), even)
     active = graph.apply("max", one, graph.apply("min", even, cores))
     needed = graph.apply("max", one, graph.div(all_cores, one_core))
-    turns = graph.apply("ceil", graph.div(parallelism, core.count))
+    turns = instances.busy_at(core)
     rise = graph.apply("max", graph.ZERO, graph.sub(_square(cores), _square(needed)))
     steps = graph.div(graph.sub(_square(active), one), graph.apply("max", one, graph.sub(_square(cores), one)))
     contention = graph.mul(turns, graph.apply("sqrt", graph.mul(rise, steps)))

@@ -53,6 +53,7 @@ LAWS: dict[str, Law] = {
         hint="where a difference may fall below zero, write `max(0, ...)`",
     ),
     "parallelism": Law("a block cannot run in {} parallel instances: the parallelism must not be negative"),
+    "width": Law("a rank cannot share its work out in {} parts: there must be some", open=True),
     "quantity": Law("a component cannot be there {} times: the quantity must be positive", open=True),
     "part": Law("a mixture cannot have {} operations of a class: it must be positive", open=True),
     "power": Law("a component cannot draw {} W: a power must not be negative"),

@@ -50,7 +50,13 @@ def _deeper(node: flow.Flow) -> Iterator[Line]:
 
 def _block(node: flow.Block) -> Iterator[Line]:
     asked = ", ".join(demand(requirement) for requirement in node.requirements)
-    yield 0, f"{heading(node, f'execute [{formula(node.parallelism)}]')}: {asked}"
+    yield 0, f"{heading(node, execute(node))}: {asked}"
+
+
+def execute(node: flow.Block) -> str:
+    """How a block begins."""
+    width = "" if node.width is None else f" of [{formula(node.width)}]"
+    return f"execute [{formula(node.parallelism)}]{width}"
 
 
 def _sequence(node: flow.Sequence) -> Iterator[Line]:

@@ -12,7 +12,7 @@ from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.generate.c_parameters import RESERVED, CParameters
 from aspenpy.generate.c_text import comment, string
-from aspenpy.generate.described import demand, described, formula, heading
+from aspenpy.generate.described import demand, described, execute, formula, heading
 from aspenpy.generate.exchanges import MESSAGES, exchange_of
 from aspenpy.language.source import Span
 from aspenpy.models.application import flow
@@ -156,7 +156,7 @@ class KernelWriter:
             self._flow(node.replace(requirements=silent))
         for requirement in node.requirements:
             if requirement.resource == MESSAGES:
-                self._comment(f"{heading(node, f'execute [{formula(node.parallelism)}]')}: {demand(requirement)}")
+                self._comment(f"{heading(node, execute(node))}: {demand(requirement)}")
                 self._exchange(node, requirement)
 
     def _exchange(self, node: flow.Block, requirement: flow.Requirement) -> None:

@@ -153,8 +153,8 @@ class Builder(ExpressionBuilder):
         return Piece(token.value, token.start, token.end)
 
     def execute(self, children: Children) -> nodes.Execute:
-        _, _, parallelism, _, label, _, *requirements, _ = children
-        return nodes.Execute(parallelism, value_of(label), tuple(requirements), self._whole(children))
+        _, _, parallelism, _, _, _, width, _, label, _, *requirements, _ = children
+        return nodes.Execute(parallelism, value_of(label), tuple(requirements), self._whole(children), width)
 
     def requirement(self, children: Children) -> nodes.Requirement:
         resource, _, quantity, _, _, _, _, size, _, direction, target, traits = children

@@ -220,12 +220,13 @@ class Requirement(Record):
 
 
 class Execute(Record):
-    """`execute [parallelism] "label" { requirements }`"""
+    """`execute [parallelism] of [width] "label" { requirements }`"""
 
     parallelism: Expression | None
     label: str | None
     requirements: tuple[Requirement, ...]
     span: Span | None = None
+    width: Expression | None = None
 
 
 class Call(Record):

@@ -178,7 +178,8 @@ _RULES: dict[type, Callable[[Any], str]] = {
     nodes.Text: lambda node: write_string(node.value),
     nodes.Requirement: _requirement,
     nodes.Execute: lambda node: (
-        f"execute{_optional(' [{}]', node.parallelism)}{_label(node.label)} {_block(node.requirements)}"
+        f"execute{_optional(' [{}]', node.parallelism)}{_optional(' of [{}]', node.width)}"
+        f"{_label(node.label)} {_block(node.requirements)}"
     ),
     nodes.Call: lambda node: (
         f"call {node.kernel}({_list(node.arguments)})" if node.arguments else f"call {node.kernel}"

@@ -98,7 +98,9 @@ trait_lists = tuples(traits, most=2)
 requirements = st.builds(nodes.Requirement, *amounts, traits=trait_lists) | st.builds(
     nodes.Requirement, *amounts, st.sampled_from(["to", "from"]), any_names, trait_lists
 )
-executes = st.builds(nodes.Execute, st.none() | expressions, labels, tuples(requirements, least=1))
+executes = st.builds(nodes.Execute, st.none() | expressions, labels, tuples(requirements, least=1)) | st.builds(
+    nodes.Execute, expressions, labels, tuples(requirements, least=1), st.none(), expressions
+)
 calls = st.builds(nodes.Call, dotted_names, tuples(expressions))
 samples = st.builds(nodes.Sample, any_names, any_names, tuples(expressions))
 

@@ -104,6 +104,10 @@ CALL_A, CALL_B, CALL_C = (nodes.Call(name) for name in "abc")
 @pytest.mark.parametrize(
     ("text", "tree"),
     [
+        (
+            "execute [2] of [n] { flops [n] }",
+            nodes.Execute(TWO, None, (nodes.Requirement("flops", N),), None, N),
+        ),
         ("execute { flops [n] }", nodes.Execute(None, None, (nodes.Requirement("flops", N),))),
         (
             'execute [2] "x" { flops [n] loads [1] }',

@@ -348,7 +348,7 @@ def _patterns(
             hierarchy = Hierarchy(machine, socket, application, kernel, all_definitions(application, machine, kernel))
             for block in blocks_in(kernel.body) if hierarchy.levels else ():
                 try:
-                    hierarchy.traffic(block, where.serving)
+                    hierarchy.traffic(block, where.instances(block), where.serving)
                 except AspenError as error:
                     found |= dict.fromkeys(error.diagnostics)
     return list(found)

@@ -20,6 +20,7 @@ from aspenpy.answers.energy.power import INTERCONNECT, MEMORY, PowerTree
 from aspenpy.answers.energy.term import Cause, Key, Term
 from aspenpy.cost.cost import CostTree
 from aspenpy.cost.prices import BlockCost, Offer, RequirementCost, conflict_groups, slowest
+from aspenpy.cost.ranks import Instances
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.language.source import Span
@@ -128,7 +129,7 @@ class Aeem:
         for item in cost.requirements:
             key = self._loads[item.server] if item.offer is not None else None
             if key is not None and item.offer is not None:
-                seconds = self._seconds(item, item.offer, key, cost.block.parallelism)
+                seconds = self._seconds(item, item.offer, key, cost)
                 busy.setdefault(key, {}).setdefault(item.server, []).append(seconds)
         for key, resources in busy.items():
             times = {resource: summed(parts) for resource, parts in resources.items()}
@@ -137,27 +138,29 @@ class Aeem:
 
     def _elapsed(self, key: Key, cost: BlockCost) -> Expr:
         """The block's time, for each socket that has work and for each core at work."""
-        instances = cost.block.parallelism
         number = graph.ONE
         if key.cause == "active cores":
             cores = self.where.cores
             most = self.where.in_one_socket(cores) if self.options.charged == "socket" else cores.count
-            number = graph.apply("min", instances, most)
+            number = graph.apply("min", cost.instances.together, most)
         elif self.options.charged != "socket" and (key.cause == "uncore" or self.options.charged == "cores_used"):
-            number = self._sockets_used(instances)
+            number = self._sockets_used(cost.instances)
         return graph.mul(number, cost.time)
 
-    def _sockets_used(self, instances: Expr) -> Expr:
+    def _sockets_used(self, instances: Instances) -> Expr:
         """Instances are dealt out evenly, so each has a socket of its own as long as there are some."""
         if self.where.socket is None:
             return graph.ONE
-        return graph.apply("min", graph.apply("max", instances, graph.ONE), self.where.socket.count)
+        return instances.used_of(self.where.socket)
 
-    def _seconds(self, item: RequirementCost, offer: Offer, key: Key, instances: Expr) -> Expr:
+    def _seconds(self, item: RequirementCost, offer: Offer, key: Key, cost: BlockCost) -> Expr:
         """For how long the work needs the drawing component at its maximum rate (equation 3.7, times T_i)."""
         if key.cause == "messages":
-            return adapter_seconds(item, offer, instances, self.options.nic)
-        serial = self.where.memory_seconds(item) if offer.place.component.type == MEMORY else item.serial
+            return adapter_seconds(item, offer, cost.instances.count, self.options.nic)
+        instances = item.together
+        serial = (
+            self.where.memory_seconds(item, cost.instances) if offer.place.component.type == MEMORY else item.serial
+        )
         if self.options.charged == "socket":
             share = graph.div(instances, offer.place.count)
             return graph.mul(graph.apply("max", graph.apply("min", instances, graph.ONE), share), serial)

@@ -13,6 +13,7 @@ from typing import Literal, NoReturn
 
 from aspenpy.cost.compute import target
 from aspenpy.cost.prices import Offer, RequirementCost
+from aspenpy.cost.ranks import Instances
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.language import nodes
@@ -163,7 +164,7 @@ class PowerTree:
             self.origins[value] = found.span
         return place, value
 
-    def memory_seconds(self, item: RequirementCost) -> Expr:
+    def memory_seconds(self, item: RequirementCost, instances: Instances) -> Expr:
         """How long a requirement of one instance keeps its memory busy at the memory's own rate, whatever traits say.
         Where its data go through caches, that is what they fetch and write back."""
         if item.traffic is None:
@@ -173,7 +174,9 @@ class PowerTree:
         served = [
             (self.offers[memory + name].resource, amount) for name, amount in parts if memory + name in self.offers
         ]
-        return graph.add(*(graph.substitute([by.time], {by.argument: amount})[0] for by, amount in served))
+        return graph.add(
+            *(graph.substitute([by.time], {by.argument: instances.share(amount)})[0] for by, amount in served)
+        )
 
     def _upwards(self, place: Place) -> Iterator[Place]:
         """The component, and those around it as far as its socket."""

@@ -17,6 +17,7 @@ from aspenpy.answers.energy.power import INTERCONNECT, PowerTree
 from aspenpy.answers.energy.term import Cause, Key, Term
 from aspenpy.cost.cost import CostTree
 from aspenpy.cost.prices import BlockCost, RequirementCost
+from aspenpy.cost.ranks import Instances
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.language.source import Span
@@ -72,9 +73,8 @@ class RooflineLaw:
 
     def amounts(self, cost: BlockCost) -> Totals:
         """Seconds, flops and bytes of one execution of the block by all its instances."""
-        instances = cost.block.parallelism
-        worths = [self._amount(item, instances) for item in cost.requirements]
-        return added([{self._constant: graph.mul(self._sockets(instances), cost.time)}, *worths])
+        worths = [self._amount(item, cost.instances.count) for item in cost.requirements]
+        return added([{self._constant: graph.mul(self._sockets(cost.instances), cost.time)}, *worths])
 
     def _amount(self, item: RequirementCost, instances: Expr) -> Totals:
         name = item.requirement.resource
@@ -90,10 +90,10 @@ class RooflineLaw:
             return {self._ports[name]: adapter_seconds(item, item.offer, instances, self.options.nic)}
         return {}
 
-    def _sockets(self, instances: Expr) -> Expr:
+    def _sockets(self, instances: Instances) -> Expr:
         """The sockets whose constant power is charged."""
         if self.options.charged == "socket" or self.where.socket is None:
             return graph.ONE
         if self.options.charged == "machine":
             return self.where.socket.count
-        return graph.apply("min", graph.apply("max", instances, graph.ONE), self.where.socket.count)
+        return instances.used_of(self.where.socket)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from aspenpy.cost.ranks import Instances
 from aspenpy.cost.sharing import STORE_RATES, attained_bandwidth
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
@@ -101,12 +102,12 @@ class Level(Record):
         return graph.apply("lru_hits", distance * self.shares, ways, ways * self.sets)
 
 
-def used_by(levels: Sequence[Level], parallelism: Expr) -> list[Level]:
+def used_by(levels: Sequence[Level], instances: Instances) -> list[Level]:
     """The levels when so many instances run: those that share one cache have a part of it each. A level that does not
     hold what the one before it holds adds to that (`exclusive`, and a `victim` cache, which takes what goes there)."""
     used: list[Level] = []
     for level in levels:
-        together = graph.apply("ceil", parallelism / level.place.count)
+        together = instances.instances_at(level.place)
         adds = bool(used) and level.inclusion in ("exclusive", "victim")
         added = used[-1].lines * used[-1].line / level.line if adds else graph.ZERO
         used.append(level.replace(shares=graph.apply("max", 1, together), added=added))

@@ -47,12 +47,14 @@ class Requirement(Node):
 
 
 class Block(Node):
-    """An `execute` block: requirements that overlap, in `parallelism` parallel instances."""
+    """An `execute` block: requirements that overlap, in `parallelism` parallel instances. Where each of them is a rank
+    that can share its work out (`execute [ranks] of [width]`), `width` is in how many parts; None where it is not."""
 
     label: str | None
     parallelism: Expr
     requirements: tuple[Requirement, ...]
     span: Span | None
+    width: Expr | None = None
 
 
 class Sequence(Node):

@@ -256,12 +256,13 @@ class KernelBuilder:
     def _execute(self, node: nodes.Execute, scope: Scope) -> flow.Flow:
         parallelism = graph.ONE if node.parallelism is None else scope.lower(node.parallelism)
         checked = self._checked("parallelism", node.parallelism, parallelism)
+        width = None if node.width is None else self._checked("width", node.width, scope.lower(node.width))
         requirements = []
         for requirement in node.requirements:
             with self._recovering():
                 whole = self._requirement(requirement, scope.lower)
                 requirements += divided(whole, self.mixtures, scope.lower)
-        return flow.Block(node.label, checked, tuple(requirements), node.span)
+        return flow.Block(node.label, checked, tuple(requirements), node.span, width)
 
     def _requirement(self, node: nodes.Requirement, lower: Lowering) -> flow.Requirement:
         quantity = lower(node.quantity)

@@ -1,0 +1,172 @@
+"""Ranks: where they live on a machine, and over what of it the work of each is spread.
+
+A machine says what a rank occupies by the flag `rank` on a component:
+
+    core zen4_core { property rank ... }        // an MPI rank for each core
+    socket nvidia_h100 { property rank ... }    // one for each device
+
+It counts where a model speaks of ranks: in blocks that say how far each rank can share its work out, `execute [ranks]
+of [width]`, and in what ranks send each other. Amounts are those of one rank. A rank that occupies u cores shares its
+work out in `width` equal parts: they take ceil(width/u) turns, so that width/ceil(width/u) cores are at work on
+average, its spread. Instances of a block without a width are as in Aspen: ceil(P/Q) of P take turns on each of Q
+components.
+
+Ranks fill a node before the next (`compact`). `scatter` gives every node the same number, of neighbours; `cyclic` deals
+them out in turn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, get_args
+
+from aspenpy.cost.value_mistakes import ValueMistake
+from aspenpy.expr import graph
+from aspenpy.expr.graph import Expr
+from aspenpy.language.diagnostics import fail, nearest
+from aspenpy.language.source import Span
+from aspenpy.models.machine.model import Machine, Place
+from aspenpy.record import Record
+
+Distribution = Literal["compact", "scatter", "cyclic"]
+DISTRIBUTIONS: tuple[Distribution, ...] = get_args(Distribution)
+
+RANK = "rank"
+"""The flag of a component that a rank occupies."""
+
+
+class RankOptions(Record):
+    """What a user asks of ranks against the machine's own word: what each occupies, a type of component or the name of
+    one, how many a node takes, and how they are distributed over the nodes."""
+
+    on: str | None = None
+    per_node: int | None = None
+    distribution: str | None = None
+
+
+MACHINES_OWN = RankOptions()
+
+
+class Binding(Record):
+    """What a rank occupies, of which a node has `capacity` for ranks."""
+
+    unit: Place
+    nodes: Expr
+    capacity: Expr
+    distribution: Distribution = "compact"
+
+    @property
+    def places(self) -> Expr:
+        """The ranks that the machine takes."""
+        return graph.mul(self.capacity, self.nodes)
+
+    def on_a_node(self, ranks: Expr) -> Expr:
+        """The ranks on the fullest of the nodes."""
+        if self.distribution == "compact":
+            return graph.apply("min", ranks, self.capacity)
+        return graph.apply("ceil", graph.div(ranks, self.nodes))
+
+    def placed(self, value: Expr, ranks: Expr, machine: Machine, span: Span | None) -> Expr:
+        """The value where the machine has places for so many ranks, told at the `span` where not."""
+        unit = self.unit.component
+        message = f"more ranks than machine `{machine.name}` has places for"
+        hint = f"each occupies a {unit.type}, `{unit.name}`; there are `--set`, `--ranks-on` and `--ranks-per-node`"
+        mistake = ValueMistake(code="too-many-ranks", message=message, subject=ranks, span=span, hint=hint)
+        return graph.if_else(graph.compare("<=", ranks, self.places), value, graph.failure(mistake))
+
+
+class Instances(Record):
+    """The instances of a block on a machine: `count` of them, of which each keeps `spread` cores busy where it is a
+    rank bound to some."""
+
+    count: Expr
+    spread: Expr = graph.ONE
+    binding: Binding | None = None
+
+    @property
+    def together(self) -> Expr:
+        """Cores that they keep busy, if there are so many."""
+        return graph.mul(self.count, self.spread)
+
+    def share(self, amount: Expr) -> Expr:
+        """What one core that an instance keeps busy does of its amount."""
+        return amount if self.spread is graph.ONE else graph.div(amount, self.spread)
+
+    def instances_at(self, place: Place) -> Expr:
+        """Those that share the fullest component of a place."""
+        if self.binding is None:
+            return graph.apply("ceil", graph.div(self.count, place.count))
+        inside = graph.div(place.count, self.binding.unit.count)
+        return graph.if_else(graph.compare(">=", inside, 1), graph.ONE, self._outside(place))
+
+    def busy_at(self, place: Place) -> Expr:
+        """The cores at work that share the fullest component of a place, or take turns on it."""
+        if self.binding is None:
+            return self.instances_at(place)
+        inside = graph.div(place.count, self.binding.unit.count)
+        part = graph.apply("max", 1, graph.div(self.spread, inside))
+        return graph.if_else(graph.compare(">=", inside, 1), part, graph.mul(self._outside(place), self.spread))
+
+    def used_of(self, place: Place) -> Expr:
+        """How many of the components of a place have any work, one at least."""
+        if self.binding is None:
+            return graph.apply("min", graph.apply("max", self.count, 1), place.count)
+        by_rank = graph.mul(self.count, graph.div(place.count, self.binding.unit.count))
+        used = graph.apply("ceil", by_rank) if self.binding.distribution == "compact" else self.count
+        return graph.apply("min", graph.apply("max", used, by_rank, 1), place.count)
+
+    def _outside(self, place: Place) -> Expr:
+        """Ranks on the fullest component of a place that has several of what a rank occupies."""
+        assert self.binding is not None
+        binding = self.binding
+        if binding.distribution == "compact":
+            return graph.apply("min", self.count, graph.div(binding.unit.count, place.count))
+        on_a_node = binding.on_a_node(self.count)
+        return graph.apply("ceil", graph.div(graph.mul(on_a_node, binding.nodes), place.count))
+
+
+ONE_INSTANCE = Instances(graph.ONE)
+
+
+def binding_of(machine: Machine, socket: str | None, options: RankOptions) -> Binding | None:
+    """What a rank occupies, by the machine or as a user asks; None where nobody says."""
+    places = list(machine.first_places(socket))
+    stated = [place for place in places if RANK in place.component.properties]
+    if options.on is not None:
+        stated = [_component(options.on, machine, places)]
+    if not stated:
+        if options != MACHINES_OWN:
+            message = f"machine `{machine.name}` does not say what a rank occupies"
+            hint = "say it with --ranks-on, or with `property rank` on a component"
+            fail("unbound-ranks", message, machine.root.name_span, hint=hint)
+        return None
+    distribution = options.distribution or "compact"
+    if distribution not in DISTRIBUTIONS:
+        hint = nearest(distribution, DISTRIBUTIONS) or f"there are {', '.join(DISTRIBUTIONS)}"
+        fail("unknown-distribution", f"unknown distribution of ranks `{distribution}`", hint=hint)
+    unit = stated[0]
+    nodes = next((place.count for place in places if place.component.type == "node"), graph.ONE)
+    capacity = graph.div(unit.count, nodes)
+    if options.per_node is not None:
+        capacity = _at_most(graph.number(options.per_node), capacity, unit)
+    return Binding(unit, nodes, capacity, distribution)
+
+
+def _component(asked: str, machine: Machine, places: Sequence[Place]) -> Place:
+    """The first component of a type or name."""
+    for place in places:
+        if asked in (place.component.type, place.component.name):
+            return place
+    types = dict.fromkeys(place.component.type for place in places)
+    names = [*types, *(place.component.name for place in places)]
+    hint = nearest(asked, names) or f"there are {', '.join(types)}"
+    message = f"machine `{machine.name}` has no `{asked}` for a rank to occupy"
+    fail("no-such-component", message, machine.root.name_span, hint=hint)
+
+
+def _at_most(asked: Expr, capacity: Expr, unit: Place) -> Expr:
+    """Ranks on a node, refused where it has no place for so many."""
+    kind, name = unit.component.type, unit.component.name
+    message = f"more ranks on a node than there are places: each occupies a {kind}, `{name}`, of which it has"
+    mistake = ValueMistake(code="too-many-ranks", message=message, subject=capacity, span=unit.component.name_span)
+    return graph.if_else(graph.compare("<=", asked, capacity), asked, graph.failure(mistake))

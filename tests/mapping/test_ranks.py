@@ -1,0 +1,116 @@
+"""Ranks that occupy something of a machine: against arithmetic by hand."""
+
+from pathlib import Path
+
+import pytest
+
+import aspenpy
+from aspenpy import AspenError
+from aspenpy.answers.energy.account import predict_energy
+from aspenpy.answers.energy.options import EnergyOptions
+
+MACHINE = """
+param boards = 4
+machine g { node [2] gnode }
+node gnode { socket [boards] gpu }
+socket gpu { property rank core [100] sm memory hbm static power [50] }
+core sm {
+  resource flops(n) [n/1e9]
+  dynamic power [3]
+}
+memory hbm {
+  resource loads(b) [b/1e12]
+}
+"""
+
+APPLICATION = """
+model w {
+  param width = 1000
+  param ranks = 4
+  kernel main { execute [ranks] of [width] "work" { DEMAND } }
+}
+"""
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> aspenpy.Machine:
+    (tmp_path / "g.aspen").write_text(MACHINE)
+    return aspenpy.load_machine(tmp_path / "g.aspen")
+
+
+def runtime(tmp_path: Path, machine: aspenpy.Machine, demand: str, **options: object) -> float:
+    (tmp_path / "w.aspen").write_text(APPLICATION.replace("DEMAND", demand))
+    return aspenpy.predict(aspenpy.load_application(tmp_path / "w.aspen"), machine, **options).runtime  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("ranks", "width", "seconds"),
+    [
+        (1, 1, 1.0),  # one of 100 cores has 1e9 flops to do
+        (1, 50, 1 / 50),
+        (1, 100, 1 / 100),
+        (1, 150, 2 / 150),  # in two turns, of which the second is half full
+        (8, 1000, 10 / 1000),
+    ],
+)
+def test_a_rank_shares_its_work_out(
+    tmp_path: Path, machine: aspenpy.Machine, ranks: int, width: int, seconds: float
+) -> None:
+    time = runtime(tmp_path, machine, "flops [1e9]", set={"ranks": ranks, "width": width})
+    assert time == pytest.approx(seconds, rel=1e-14)
+
+
+@pytest.mark.parametrize("ranks", [1, 8])
+def test_each_rank_has_the_memory_of_its_device(tmp_path: Path, machine: aspenpy.Machine, ranks: int) -> None:
+    assert runtime(tmp_path, machine, "loads [1e12]", set={"ranks": ranks}) == pytest.approx(1.0, rel=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("options", "seconds"),
+    [
+        ({"ranks_on": "core"}, 1.0),
+        ({"ranks_on": "gpu"}, 0.01),
+        ({"ranks_on": "node", "set": {"ranks": 2}}, 1 / (1000 / 3)),  # 400 cores: three turns of 1000 parts
+        ({"ranks_per_node": 2}, 0.01),
+    ],
+)
+def test_what_a_rank_occupies_can_be_asked_for(
+    tmp_path: Path, machine: aspenpy.Machine, options: dict[str, object], seconds: float
+) -> None:
+    assert runtime(tmp_path, machine, "flops [1e9]", **options) == pytest.approx(seconds, rel=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("distribution", "share"),
+    [("compact", 3), ("scatter", 1), ("cyclic", 1)],  # of three ranks on eight devices that share two memories
+)
+def test_ranks_fill_a_node_before_the_next(tmp_path: Path, distribution: str, share: int) -> None:
+    text = MACHINE.replace("node gnode { socket [boards] gpu }", "node gnode { socket [boards] gpu memory hbm }")
+    text = text.replace("core [100] sm memory hbm", "core [100] sm")
+    (tmp_path / "shared.aspen").write_text(text)
+    machine = aspenpy.load_machine(tmp_path / "shared.aspen")
+    ranks = 3 if distribution == "compact" else 2
+    time = runtime(tmp_path, machine, "loads [1e12]", set={"ranks": ranks}, distribution=distribution)
+    assert time == pytest.approx(share, rel=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"set": {"ranks": 9}}, "more ranks than"),
+        ({"ranks_per_node": 5}, "more ranks on a node"),
+        ({"ranks_on": "sokcet"}, "did you mean `socket`?"),
+        ({"distribution": "compcat"}, "did you mean `compact`?"),
+        ({"set": {"width": 0}}, "there must be some"),
+    ],
+)
+def test_what_is_refused(tmp_path: Path, machine: aspenpy.Machine, options: dict[str, object], says: str) -> None:
+    with pytest.raises(AspenError, match=says.replace("?", r"\?")):
+        runtime(tmp_path, machine, "flops [1e9]", **options)
+
+
+def test_energy_is_that_of_the_cores_that_a_rank_keeps_busy(tmp_path: Path, machine: aspenpy.Machine) -> None:
+    (tmp_path / "w.aspen").write_text(APPLICATION.replace("DEMAND", "flops [1e9]"))
+    app = aspenpy.load_application(tmp_path / "w.aspen")
+    used = predict_energy(app, machine, set={"ranks": 2, "width": 100}, options=EnergyOptions(charged="cores_used"))
+    assert used.value == pytest.approx(0.01 * (2 * 50 + 200 * 3), rel=1e-12)
