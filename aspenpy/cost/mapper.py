@@ -9,13 +9,16 @@ from aspenpy.cost.ranks import MACHINES_OWN, RankOptions
 from aspenpy.cost.residence import Residence
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
-from aspenpy.language.diagnostics import AspenError, Diagnostic, distinct
+from aspenpy.language.diagnostics import AspenError, Diagnostic, distinct, fail
 from aspenpy.language.garbage import collection_paused
 from aspenpy.language.lower import Origins
 from aspenpy.models.application import flow
 from aspenpy.models.application.model import Application
 from aspenpy.models.application.total import blocks_in, callees_first
 from aspenpy.models.machine.model import OWNER, Machine
+
+MOST_BLOCKS = 20_000
+"""Mapped, evaluated and told by kernel in some four seconds."""
 
 
 def map_application(
@@ -35,11 +38,12 @@ def map_application(
         hierarchy = Hierarchy(machine, where.socket, application, entry, definitions)
         origins = all_origins(application, machine)
         residence = Residence(application, entry, where)
-        blocks = {
-            block: price_block(block, residence.within(item), hierarchy, origins)
-            for item in callees_first(entry)
-            for block in blocks_in(item.body)
-        }
+        reached = [(block, item) for item in callees_first(entry) for block in blocks_in(item.body)]
+        if len(reached) > MOST_BLOCKS:
+            message = f"`{kernel}` of `{application.name}` reaches {len(reached):,} blocks, more than {MOST_BLOCKS:,}"
+            hint = "write what repeats once, with `iterate`, `map` or `kernel`"
+            fail("too-many-blocks", message, reached[MOST_BLOCKS][0].span, hint=hint)
+        blocks = {block: price_block(block, residence.within(item), hierarchy, origins) for block, item in reached}
     return CostTree(application, entry, blocks, overlap, definitions, origins, residence)
 
 

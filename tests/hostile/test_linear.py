@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from time import process_time
 
 import pytest
@@ -64,3 +65,12 @@ def test_so_many_rows_of_measurements_are_read_and_no_more(monkeypatch: pytest.M
     assert found.value == pytest.approx(2)
     with pytest.raises(aspenpy.AspenError, match="more than 3 rows"):
         aspenpy.fit(app, rows, machine, vary=["k"])
+
+
+def test_a_model_of_more_blocks_than_are_mapped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("aspenpy.cost.mapper.MOST_BLOCKS", 3)
+    (tmp_path / "a.aspen").write_text(f"model a {{ kernel main {{ {'execute { flops [1] } ' * 4} }} }}")
+    application, machine = aspenpy.load_application(tmp_path / "a.aspen"), aspenpy.load_machine("simple")
+    with pytest.raises(aspenpy.AspenError, match="`main` of `a` reaches 4 blocks, more than 3"):
+        _ = aspenpy.predict(application, machine)
+    assert aspenpy.count(application, "flops") == 4  # counting needs no map
