@@ -100,7 +100,7 @@ def target(machine: Machine, socket: str | None, ranks: RankOptions = MACHINES_O
         conflicts.update(place.component.conflicts)
     memories = {name: offers[name].place for name in MEMORY_RESOURCES if name in offers}
     conflicts.update(combinations(serial_levels(places, memories), 2))
-    core = next((place for place in places if place.component.type == "core"), None)
+    core = machine.first_core(chosen)
     lines = [place.component.value("cacheline") for place in places if place.component.type == "cache"]
     line = next((line for line in reversed(lines) if line is not None), None)
     binding = binding_of(machine, chosen, ranks)

@@ -56,8 +56,7 @@ class Hierarchy:
     @cached_property
     def buffer(self) -> Level | None:
         """The core's translation buffer."""
-        places = self.machine.first_places(self.socket)
-        return translation_buffer(next((place for place in places if place.component.type == "core"), None))
+        return translation_buffer(self.machine.first_core(self.socket))
 
     @cached_property
     def _sizes(self) -> dict[str, Expr]:

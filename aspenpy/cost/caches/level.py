@@ -117,10 +117,9 @@ def used_by(levels: Sequence[Level], instances: Instances) -> list[Level]:
 def levels_of(machine: Machine, socket: str | None) -> tuple[Level, ...]:
     """The caches between a core and its memory, the nearest first: those of the core in the order written, then those
     further up the tree. With several kinds of cores the first counts, depth first."""
-    places = list(machine.first_places(socket))
-    cores = [place for place in places if place.component.type == "core"]
-    core = cores[0].path if cores else ()
-    caches = (place for place in places if place.component.type == "cache")
+    first = machine.first_core(socket)
+    core = () if first is None else first.path
+    caches = (place for place in machine.first_places(socket) if place.component.type == "cache")
     caches = (place for place in caches if not core or core[: len(place.path) - 1] == place.path[:-1])
     return tuple(_level(place) for place in sorted(caches, key=lambda place: -len(place.path)))
 

@@ -182,6 +182,10 @@ class Machine(Model):
         """Each kind of component once, where the tree comes to it first: who offers what is decided there."""
         return self._walk(socket, set())
 
+    def first_core(self, socket: str | None = None) -> Place | None:
+        """The first kind of core, which is the one that computes."""
+        return next((place for place in self.first_places(socket) if place.component.type == "core"), None)
+
     def _walk(self, socket: str | None, seen: set[str] | None = None) -> Iterator[Place]:
         pending = [Place(self.root, (self.root.name,), graph.ONE, ())]
         while pending:
