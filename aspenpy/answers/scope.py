@@ -11,7 +11,6 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import Any, NoReturn
 
-from aspenpy.cost.interconnect import require_same_shape
 from aspenpy.cost.mapper import all_definitions, all_origins
 from aspenpy.cost.value_mistakes import ValueMistake
 from aspenpy.expr import graph
@@ -152,8 +151,7 @@ class Scope:
         machine = self.machine
         if machine is None or all("topology" not in item.properties for item in machine.components.values()):
             return
-
-        require_same_shape(machine, symbol, self.definitions[symbol], name)
+        machine.through("cost.interconnect").require_same_shape(machine, symbol, self.definitions[symbol], name)
 
     def _set(self, symbol: Expr, name: str, setting: Setting) -> Expr:
         expr = self._expression(name, setting)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 
 from aspenpy.answers.case import Case
-from aspenpy.answers.evaluation import amount_of, metric_of
+from aspenpy.answers.evaluation import amount_of
 from aspenpy.answers.prediction import Prediction, counts
 from aspenpy.answers.scope import Scope
 from aspenpy.expr.evaluate import needed_nodes
@@ -69,7 +69,7 @@ def _asked_for(case: Case, metric: str) -> tuple[Scope, Expr]:
         return scope, amount_of(amounts, metric)
     prediction = Prediction(case)
     report(distinct(prediction.diagnostics))
-    return prediction.scope, metric_of(case.tree, metric)
+    return prediction.scope, prediction.metric(metric)
 
 
 def _refuse_failures(formula: Expr) -> None:
