@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from argparse import Namespace
-
 from aspenpy.answers.case import Case
 from aspenpy.answers.evaluation import amount_of
 from aspenpy.answers.prediction import Prediction, counts
@@ -14,8 +12,8 @@ from aspenpy.expr.printer import to_latex, to_text
 from aspenpy.language.diagnostics import AspenError, Diagnostic, distinct
 from aspenpy.shell.entry import case_of_arguments
 from aspenpy.shell.failure import CommandError
+from aspenpy.shell.options import MODEL, SETTINGS, Arguments, Examples, OneOf, flag, machine, option, words
 from aspenpy.shell.output import emit, report
-from aspenpy.shell.parser import MODEL, SETTINGS, Examples, OneOf, flag, machine, option, words
 
 EXAMPLES: Examples = (
     ("the runtime in seconds, one parameter left free", "aspenpy expr matmul --machine simple --free n"),
@@ -43,7 +41,7 @@ OPTIONS = (
 )
 
 
-def run(arguments: Namespace) -> int:
+def run(arguments: Arguments) -> int:
     metric = arguments.metric or "runtime"
     scope, expr = _asked_for(case_of_arguments(arguments), metric)
     free = words(arguments.free)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from argparse import Namespace
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,8 +12,8 @@ from aspenpy.language.format import format_text
 from aspenpy.language.source import Source
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.models import files_in
+from aspenpy.shell.options import OUTSIDE, Arguments, Examples, OneOf, flag, option
 from aspenpy.shell.output import emit, report
-from aspenpy.shell.parser import OUTSIDE, Examples, OneOf, flag, option
 
 EXAMPLES: Examples = (
     ("from standard input to standard output", "echo 'param  n=4*kilo' | aspenpy fmt -"),
@@ -39,7 +38,7 @@ OPTIONS = (
 )
 
 
-def run(arguments: Namespace) -> int:
+def run(arguments: Arguments) -> int:
     """0, with `--check` and `--diff` 1 if something would change, 2 if a file could not be laid out."""
     status = 0
     for name in _names(arguments.files):
@@ -59,7 +58,7 @@ def _names(given: list[str]) -> Iterator[str]:
         yield from [name] if name == "-" else (str(file.path) for file in files_in([name]))
 
 
-def _laid_out(name: str, arguments: Namespace) -> bool:
+def _laid_out(name: str, arguments: Arguments) -> bool:
     """Lays one file out, or says how; returns whether its text is another one."""
     reader = Reader(allow_outside=arguments.allow_outside)
     source = standard_input() if name == "-" else reader.read(name)
