@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from aspenpy.language.diagnostics import AspenError
-from aspenpy.language.files import Reader, is_there, put_whole
+from aspenpy.language.files import Reader, put_whole
 from aspenpy.language.format import format_text
 from aspenpy.language.source import Source
 from aspenpy.shell.failure import CommandError
@@ -100,9 +100,9 @@ def replace(path: Path, text: str) -> None:
     import os
 
     target = path.resolve()
-    if is_there(target) and not os.access(target, os.W_OK):
+    if os.path.exists(target) and not os.access(target, os.W_OK):
         raise CommandError(f"cannot write {path}: permission denied")
-    if is_there(target) and not target.is_file():
+    if os.path.exists(target) and not target.is_file():
         raise CommandError(f"cannot write {path}: it is not an ordinary file")
     try:
         put_whole(target, text)
