@@ -143,7 +143,7 @@ def _count(text: str) -> int:
 def _bytes(text: str) -> int:
     matched = re.fullmatch(r"(\d+\.?\d*|\.\d+)\s*([A-Za-z]*)", text)
     unit = UNITS.get((matched[2] or "B") if matched else "")
-    if matched and unit and unit == UNITS["B"]._replace(size=unit.size):
+    if matched and unit and unit.dimension == UNITS["B"].dimension:
         size = float(matched[1]) * float(unit.size)
         if size >= 1:
             return int(size)
