@@ -48,18 +48,18 @@ MODEL = "model t {{ {} kernel main {{ call k }} }}"
 
 
 def test_the_grammar_and_the_library_are_found() -> None:
-    assert grammar_path().is_file()
-    assert (models_folder() / "apps").is_dir()
-    assert (models_folder() / "machines").is_dir()
+    assert Path(grammar_path()).is_file()
+    assert Path(models_folder(), "apps").is_dir()
+    assert Path(models_folder(), "machines").is_dir()
 
 
 def test_an_installed_package_has_its_own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "package" / "data" / "models").mkdir(parents=True)
     (tmp_path / "models").mkdir()
     monkeypatch.setattr(files, "_PACKAGE", tmp_path / "package")
-    assert models_folder() == tmp_path / "package" / "data" / "models"
+    assert models_folder() == str(tmp_path / "package" / "data" / "models")
     (tmp_path / "package" / "data" / "models").rmdir()
-    assert models_folder() == tmp_path / "models"
+    assert models_folder() == str(tmp_path / "models")
 
 
 # -- one file --------------------------------------------------------------------------------------
@@ -69,7 +69,7 @@ def test_a_file_is_read_as_it_is(tmp_path: Path) -> None:
     path = tmp_path / "a.aspen"
     path.write_bytes("\ufeffcafé\r\n".encode())
     source = Reader().read(path)
-    assert (source.text, source.name, source.path) == ("café\r\n", str(path), path.resolve())
+    assert (source.text, source.name, source.path) == ("café\r\n", str(path), str(path.resolve()))
 
 
 @pytest.mark.parametrize(
@@ -145,7 +145,7 @@ def test_includes_are_looked_up_in_the_library(tmp_path: Path, monkeypatch: pyte
         (library / "machines" / folder).mkdir(parents=True, exist_ok=True)
         name = "core" if "core" in text else "whole"
         (library / "machines" / folder / f"{name}.aspen").write_text(text)
-    monkeypatch.setattr(files, "models_folder", lambda: library)
+    monkeypatch.setattr(files, "models_folder", lambda: str(library))
     assert parameters(tmp_path / "a.aspen") == {"core": "1", "whole": "2"}
 
 
@@ -154,7 +154,7 @@ def test_places_in_the_library_are_told_without_the_way_to_it(tmp_path: Path, mo
     parts.mkdir(parents=True)
     (parts / "core.aspen").write_text("\n  param = 1")
     write(tmp_path, a=MODEL.format("include core.aspen"))
-    monkeypatch.setattr(files, "models_folder", lambda: tmp_path / "library")
+    monkeypatch.setattr(files, "models_folder", lambda: str(tmp_path / "library"))
     diagnostic = refusal(tmp_path / "a.aspen")
     assert "--> machines/parts/core.aspen:2:9 in the library\n" in str(diagnostic)
     assert diagnostic.to_json()["file"] == f"{parts}/core.aspen"
@@ -179,7 +179,7 @@ def test_a_file_that_is_not_there_is_told_with_those_that_are(
 
 def test_a_path_that_the_user_gave_is_told_as_it_was_given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(tmp_path, a=MODEL.format("param = 1"))
-    monkeypatch.setattr(files, "models_folder", lambda: tmp_path)
+    monkeypatch.setattr(files, "models_folder", lambda: str(tmp_path))
     monkeypatch.chdir(tmp_path)
     assert "--> a.aspen:1:" in str(refusal(Path("a.aspen")))
     assert "in the library" not in str(refusal(Path("a.aspen")))
@@ -283,7 +283,7 @@ def test_imports_are_looked_up_beside_the_importing_file_then_beside_the_model_t
     write(tmp_path, a="top", sub__b="middle", sub__c="beside", c="above", d="above")
     (tmp_path / "library" / "apps").mkdir(parents=True)
     (tmp_path / "library" / "apps" / "e.aspen").write_text("library")
-    monkeypatch.setattr(files, "models_folder", lambda: tmp_path / "library")
+    monkeypatch.setattr(files, "models_folder", lambda: str(tmp_path / "library"))
     reader = Reader()
     top, middle = reader.read(tmp_path / "a.aspen"), reader.read(tmp_path / "sub" / "b.aspen")
     found = [reader.import_(f"{name}.aspen", middle, top).text for name in "cde"]

@@ -7,7 +7,6 @@ from functools import cached_property
 from typing import Any
 
 from aspenpy.answers.case import Case
-from aspenpy.answers.energy.totals import energy_metric
 from aspenpy.answers.scope import Scope, Setting, as_float
 from aspenpy.cost.cost import Bound, CostTree, Inclusive, Served
 from aspenpy.cost.prices import LAUNCH, conflict_groups
@@ -258,26 +257,23 @@ class Evaluation(Result):
 
     def formula(self, metric: str = "runtime", free: Sequence[str] = ()) -> Expr:
         """The metric as a node of the expression graph in the free parameters; the rest is put in."""
-        return self.scope.formulas([metric_of(self.tree, metric)], free)[0]
+        return self.scope.formulas([self.metric(metric)], free)[0]
+
+    def metric(self, name: str) -> Expr:
+        """The total a metric's name stands for: the runtime, the amount of a resource, `bytes`, or an energy."""
+        amounts = {key.resource: worth for key, worth in of_kind(Amount, self.tree.totals).items()}
+        if name in ENERGY_UNITS and name not in amounts:
+            energy: Expr = self.through("answers.energy.totals").energy_metric(self.tree, name)
+            return energy
+        return self.tree.runtime if name == "runtime" else amount_of(amounts, name)
 
     def expression(self, metric: str = "runtime", free: Sequence[str] = ()) -> Any:
         """The metric as a SymPy expression in the free parameters, in its base unit."""
-
-        from aspenpy.expr.sympy_view import to_sympy
-
-        return to_sympy(self.formula(metric, free))
+        return self.through("expr.sympy_view").to_sympy(self.formula(metric, free))
 
 
 ENERGY_UNITS = {"energy": "J", "power": "W", "edp": "J*s", "ed2p": "J*s^2"}
 """The metrics of energy, with units. A resource of such a name hides one."""
-
-
-def metric_of(tree: CostTree, metric: str) -> Expr:
-    """The total a metric's name stands for: the runtime, the amount of a resource, `bytes`, or an energy."""
-    amounts = {key.resource: worth for key, worth in of_kind(Amount, tree.totals).items()}
-    if metric in ENERGY_UNITS and metric not in amounts:
-        return energy_metric(tree, metric)
-    return tree.runtime if metric == "runtime" else amount_of(amounts, metric)
 
 
 def amount_of(amounts: Mapping[str, Expr], resource: str) -> Expr:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from aspenpy.answers.evaluation import ENERGY_UNITS, metric_of
+from aspenpy.answers.evaluation import ENERGY_UNITS
 from aspenpy.answers.prediction import Prediction
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
@@ -30,7 +30,7 @@ class Metric(Record):
 
 
 def _energy(name: str, unit: str) -> Metric:
-    return Metric(lambda prediction: metric_of(prediction.tree, name), unit)
+    return Metric(lambda prediction: prediction.metric(name), unit)
 
 
 METRICS: dict[str, Metric] = {
@@ -66,7 +66,7 @@ def _amounts(prediction: Prediction) -> list[str]:
 
 def _other(prediction: Prediction, name: str) -> Expr:
     if name in _amounts(prediction):
-        return metric_of(prediction.tree, name)
+        return prediction.metric(name)
     if name in summable(prediction.machine):
         return summed(prediction.machine, name)
     known = metric_names(prediction)

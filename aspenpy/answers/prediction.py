@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Unpack
+from typing import TYPE_CHECKING, Unpack
 
 from aspenpy.answers.case import Case, CaseOptions, case_of
-from aspenpy.answers.ecm import Ecm, ecm
 from aspenpy.answers.evaluation import Evaluation, amount_of
-from aspenpy.answers.explanation import Explanation, explain
 from aspenpy.answers.footprint import exceeding_memory
 from aspenpy.answers.occupancy import filling_cores, instances_of_blocks
-from aspenpy.answers.prepared import Prepared
-from aspenpy.answers.samples import Samples, sample
 from aspenpy.answers.scope import Scope, Value, scope_of
 from aspenpy.answers.sizes import sizes_below_zero
 from aspenpy.answers.uneven import uneven_sweeps
@@ -24,6 +20,12 @@ from aspenpy.language.diagnostics import AspenError, Diagnostic, fail
 from aspenpy.models.application.model import Application
 from aspenpy.models.application.total import Amounts, run_totals
 from aspenpy.models.machine.model import Machine
+
+if TYPE_CHECKING:
+    from aspenpy.answers.ecm import Ecm
+    from aspenpy.answers.explanation import Explanation
+    from aspenpy.answers.prepared import Prepared
+    from aspenpy.answers.samples import Samples
 
 
 class Prediction(Evaluation):
@@ -56,19 +58,23 @@ class Prediction(Evaluation):
 
     def prepare(self, free: Sequence[str], metric: str = "runtime") -> Prepared:
         """The metric as a fast function of the free parameters, in the order given."""
-        return Prepared(self, tuple(free), metric)
+        prepared: Prepared = self.through("answers.prepared").Prepared(self, tuple(free), metric)
+        return prepared
 
     def explain(self, kernel: str | None = None) -> Explanation:
         """The chain behind the number, requirement by requirement, for one kernel or all."""
-        return explain(self, kernel, self.diagnostics)
+        explanation: Explanation = self.through("answers.explanation").explain(self, kernel, self.diagnostics)
+        return explanation
 
     def ecm(self, kernel: str | None = None) -> Ecm:
         """The execution-cache-memory model of the blocks of one kernel or all: one core, cycles a cache line."""
-        return ecm(self, kernel, self.diagnostics)
+        blocks: Ecm = self.through("answers.ecm").ecm(self, kernel, self.diagnostics)
+        return blocks
 
     def samples(self, count: int) -> Samples:
         """The runtime over `count` seeds, starting from this prediction's: mean, deviation, quantiles."""
-        return sample(self, count)
+        samples: Samples = self.through("answers.samples").sample(self, count)
+        return samples
 
     # -- shown -----------------------------------------------------------------------------------
 

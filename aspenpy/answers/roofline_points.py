@@ -193,8 +193,9 @@ class _Ideal(Leaf):
 def _caches(traffic: Traffic, parallelism: Expr, kernel: str | None) -> list[Totals]:
     """What each cache serves, and how long all of its kind take for that at least."""
     found: list[Totals] = []
-    for level, sent, taken in traffic.served:
-        amount = graph.mul(parallelism, graph.add(sent, taken))
+    for served in traffic.served:
+        level, sent = served.level, served.sent
+        amount = graph.mul(parallelism, graph.add(sent, served.taken))
         worth: Totals = {ServedBy(kernel, level.name): amount}
         if level.bandwidth is not None:
             busy = graph.mul(parallelism, sent) if level.two_ways else amount

@@ -11,13 +11,12 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import Any, NoReturn
 
-from aspenpy.cost.interconnect import require_same_shape
 from aspenpy.cost.mapper import all_definitions, all_origins
 from aspenpy.cost.value_mistakes import ValueMistake
 from aspenpy.expr import graph
 from aspenpy.expr.arithmetic import shown
 from aspenpy.expr.definitions import CircularDefinition, reached, resolve_definitions
-from aspenpy.expr.evaluate import MOST_PASSES, EvaluationError, evaluate_many
+from aspenpy.expr.evaluate import MOST_PASSES, Evaluation, EvaluationError, evaluate_many
 from aspenpy.expr.graph import Expr
 from aspenpy.language import nodes
 from aspenpy.language.diagnostics import AspenError, Diagnostic, Related, chain, fail, instead_of, nearest
@@ -68,6 +67,7 @@ class Scope:
         self.definitions = dict(definitions)
         self.settings = settings
         self.overridden: dict[Expr, str] = {}
+        self._last: Evaluation | None = None
         for name, setting in settings.items():
             symbol = self.symbol(name)
             self._refuse_computed(symbol, name)
@@ -152,8 +152,7 @@ class Scope:
         machine = self.machine
         if machine is None or all("topology" not in item.properties for item in machine.components.values()):
             return
-
-        require_same_shape(machine, symbol, self.definitions[symbol], name)
+        machine.through("cost.interconnect").require_same_shape(machine, symbol, self.definitions[symbol], name)
 
     def _set(self, symbol: Expr, name: str, setting: Setting) -> Expr:
         expr = self._expression(name, setting)
@@ -235,11 +234,17 @@ class Scope:
             raise self._circular(error) from None
 
     def values(self, exprs: Sequence[Expr], seed: int = DEFAULT_SEED) -> list[Any]:
-        """The values of expressions; raises AspenError at the place that has none."""
+        """The values of expressions; raises AspenError at the place that has none. What they share with those of the
+        last call is not computed again."""
+        last, self._last = self._last, None  # nobody goes on with an evaluation that failed, or that is not at its end
+        run = last if last is not None and last.seed == seed else Evaluation({}, seed, self.definitions)
+        run.lanes_left = MOST_PASSES
         try:
-            return evaluate_many(exprs, None, seed, self.definitions)
+            run.compute(exprs)
         except EvaluationError as error:
             raise self.located(error) from None
+        self._last = run
+        return [run.known[expr] for expr in exprs]
 
     def used(self, exprs: Sequence[Expr]) -> list[Expr]:
         """The parameters that the expressions depend on, in the order of their declaration."""

@@ -10,7 +10,6 @@ from aspenpy.cost.caches.names import CACHE_TRAITS
 from aspenpy.cost.caches.traffic import Traffic
 from aspenpy.cost.exchanges import is_exchange
 from aspenpy.cost.memory import Hierarchy, level_costs, page_of, translation_costs, waiting_for_memory
-from aspenpy.cost.messages import exchange_of
 from aspenpy.cost.operations import classified
 from aspenpy.cost.prices import (
     LAUNCHED,
@@ -230,7 +229,8 @@ def price(requirement: flow.Requirement, instances: Instances, where: Target, or
     shared = sharing(instances, offer.place, where.core, where.line, requirement.resource)
     for trait in requirement.traits:
         if is_exchange(trait.name, resource, where.machine):
-            exchange = exchange_of(trait, requirement, instances.count, offer, where.machine)
+            messages = where.machine.through("cost.messages")
+            exchange = messages.exchange_of(trait, requirement, instances.count, offer, where.machine)
             serial, shared = exchange.time, Sharing(graph.ONE, graph.ONE)
             applied.append(exchange)
             continue

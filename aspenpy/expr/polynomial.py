@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
-from typing import Generic, NamedTuple, Protocol, Self, TypeVar
+from typing import Generic, Protocol, Self, TypeVar
 
 from aspenpy.expr import graph
 from aspenpy.expr.node import Expr
+from aspenpy.record import Record
 
 
 class Multiplied(Protocol):
@@ -120,7 +121,7 @@ def atom(node: Expr) -> Exact:
 # -- single terms ----------------------------------------------------------------------------------
 
 
-class Term(NamedTuple):
+class Term(Record):
     coefficient: Fraction
     powers: Monomial
 

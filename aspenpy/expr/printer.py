@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from string import Formatter
 from typing import Any
 
 from aspenpy.expr import graph
@@ -137,6 +136,8 @@ def _junction(node: Expr, dialect: Dialect) -> tuple[int, Pieces]:
 def called(template: str, args: tuple[Expr, ...]) -> Pieces:
     """A template with arguments put in: `{0}`, `{1}`, `{joined}` for all of them with commas between, and `{count}`
     for how many there are."""
+    from string import Formatter  # at start-up, it would compile the pattern of templates
+
     pieces: Pieces = []
     for text, field, _, _ in Formatter().parse(template):
         pieces.append(text)

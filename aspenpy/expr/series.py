@@ -18,6 +18,7 @@ from aspenpy.expr.laws import LAWS
 from aspenpy.expr.node import CONSTRUCTORS, Expr, dependents, shared
 from aspenpy.expr.polynomial import ARITHMETIC, Polynomial, combined, product
 from aspenpy.expr.traits import INTEGER, NONNEGATIVE
+from aspenpy.record import Record
 
 Guard = tuple[str, Expr, Expr | None]
 
@@ -49,7 +50,7 @@ _KEEPING_SIGNS = (None, "max", "min", "ceil", "floor", "round", "sqrt")
 _CONSTANT, _COUNTER = Power(0), Power(1)
 
 
-class Form(NamedTuple):
+class Form(Record):
     """A body as a polynomial in the counter, with coefficients free of it, and the laws that it must obey.
 
     A guard is (law, start, step): on every pass start + step * i must obey the law; or (law, subject, None) where the

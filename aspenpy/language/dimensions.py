@@ -11,6 +11,8 @@ from fractions import Fraction
 from math import isfinite
 from typing import NamedTuple
 
+from aspenpy.record import Record
+
 
 class Dimension(NamedTuple):
     """The exponents of the base units; `*`, `/` and `**` do the algebra."""
@@ -54,7 +56,7 @@ PREFIXES = {
 }  # fmt: skip
 
 
-class UnitFamily(NamedTuple):
+class UnitFamily(Record):
     """A unit with the prefixes it is written with; `size` is its worth in base units."""
 
     symbol: str
@@ -78,7 +80,7 @@ FAMILIES = (
 )
 
 
-class Unit(NamedTuple):
+class Unit(Record):
     """What one of a unit is worth: so many base units of a dimension."""
 
     size: Fraction

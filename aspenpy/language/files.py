@@ -1,14 +1,17 @@
-"""Files: reading models, finding what they include and import, and the folders of the library."""
+"""Files: reading models, finding what they include and import, and the folders of the library.
+
+Paths are text here where models are read: `pathlib` takes 5 ms to import, which what writes files can afford.
+"""
 
 from __future__ import annotations
 
 import errno
 import os
 import re
+import stat
 import zlib
 from contextlib import contextmanager, suppress
 from itertools import chain
-from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from aspenpy.language.diagnostics import fail, nearest
@@ -16,35 +19,36 @@ from aspenpy.language.source import Source, Span
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
+    from pathlib import Path
     from typing import BinaryIO
 
 MAXIMUM_SIZE = 8 * 2**20
 """Bytes of a file, and characters of a model with all it includes: the tree takes some 50 bytes for each."""
 
-_PACKAGE = Path(__file__).resolve().parents[1]
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
 
 
-def models_folder() -> Path:
+def models_folder() -> str:
     """The library of models: in the package where it is installed, beside it in a checkout."""
     return _in_package("models")
 
 
-def grammar_path() -> Path:
+def grammar_path() -> str:
     """The grammar of the language."""
-    return _in_package("grammar") / "aspen.lark"
+    return os.path.join(_in_package("grammar"), "aspen.lark")
 
 
-def _in_package(name: str) -> Path:
-    installed = _PACKAGE / "data" / name
-    return installed if installed.is_dir() else _PACKAGE.parent / name
+def _in_package(name: str) -> str:
+    installed = os.path.join(_PACKAGE, "data", name)
+    return installed if os.path.isdir(installed) else os.path.join(os.path.dirname(_PACKAGE), name)
 
 
-def include_folders() -> Iterator[Path]:
+def include_folders() -> Iterator[str]:
     """Where includes are looked up in the library: its machines, and the folders of their parts."""
-    machines = models_folder() / "machines"
-    yield machines
-    yield machines / "parts"
-    yield from sorted(folder for folder in (machines / "parts").rglob("*") if folder.is_dir())
+    machines = os.path.join(models_folder(), "machines")
+    parts = os.path.join(machines, "parts")
+    yield from (machines, parts)
+    yield from sorted(os.path.join(folder, name) for folder, names, _ in os.walk(parts) for name in names)
 
 
 class Reader:
@@ -56,11 +60,11 @@ class Reader:
 
     def __init__(self, allow_outside: bool = False) -> None:
         self.allow_outside = allow_outside
-        self._texts: dict[Path, str] = {}
+        self._texts: dict[str, str] = {}
 
     def read(self, path: Path | str, span: Span | None = None) -> Source:
         """The text of a file; `span` is the place that asks for it. The source's path is the real one, absolute."""
-        return self._source(_real(Path(path)), str(path), span)
+        return self._source(_real(path), str(path), span)
 
     def include(self, name: str, including: Source, top: Source, span: Span | None = None) -> Source:
         """The file an `include` names: beside the including file, beside the model, then in the library."""
@@ -68,83 +72,73 @@ class Reader:
 
     def import_(self, name: str, importing: Source, top: Source, span: Span | None = None) -> Source:
         """The file an `import` names: beside the importing file, beside the model, then in the library."""
-        return self._find(name, importing, top, lambda: [models_folder() / "apps"], span)
+        return self._find(name, importing, top, lambda: [os.path.join(models_folder(), "apps")], span)
 
     def data(self, name: str, asking: Source, top: Source, span: Span | None = None) -> Source:
         """A file of data that a model names: beside the file that asks for it, then beside the model."""
         return self._find(name, asking, top, tuple, span)
 
     def _find(
-        self, name: str, asking: Source, top: Source, library: Callable[[], Iterable[Path]], span: Span | None
+        self, name: str, asking: Source, top: Source, library: Callable[[], Iterable[str]], span: Span | None
     ) -> Source:
-        beside = ((_folder_of(source), Path(source.name).parent) for source in (asking, top))
+        beside = ((_folder_of(source), os.path.dirname(source.name)) for source in (asking, top))
         for folder, shown in chain(beside, ((folder, folder) for folder in library())):
-            if is_file(folder / name):
-                file = _real(folder / name)
+            if os.path.isfile(os.path.join(folder, name)):
+                file = _real(os.path.join(folder, name))
                 self._require_inside(file, name, top, span)
-                return self._source(file, str(shown / name), span)
+                return self._source(file, os.path.join(shown, name), span)
         return _refuse_missing(name, asking, library(), span)
 
-    def _source(self, file: Path, name: str, span: Span | None) -> Source:
+    def _source(self, file: str, name: str, span: Span | None) -> Source:
         if file not in self._texts:
             self._texts[file] = _text_of(file, name, span)
-        inside = _in_library(file) if Path(name).is_absolute() else None
+        inside = _in_library(file) if os.path.isabs(name) else None
         return Source(self._texts[file], name, file, in_library=inside)
 
-    def _require_inside(self, file: Path, name: str, top: Source, span: Span | None) -> None:
-        if self.allow_outside or any(file.is_relative_to(folder) for folder in (_folder_of(top), models_folder())):
+    def _require_inside(self, file: str, name: str, top: Source, span: Span | None) -> None:
+        if self.allow_outside or any(_lies_in(folder, file) for folder in (_folder_of(top), models_folder())):
             return
         message = f"`{name}` lies outside the folder of the model"
         hint = "a model reads only files beside it, below it and in the library; --allow-outside lets it read others"
         fail("outside", message, span, hint=hint)
 
 
-def _folder_of(source: Source) -> Path:
+def _lies_in(folder: str, file: str) -> bool:
+    return file.startswith(os.path.join(folder, ""))
+
+
+def _folder_of(source: Source) -> str:
     """Where a source is; a model that was given as a text is in the current folder."""
-    return Path.cwd() if source.path is None else source.path.parent
+    return os.getcwd() if source.path is None else os.path.dirname(source.path)
 
 
-def _in_library(file: Path) -> str | None:
+def _in_library(file: str) -> str | None:
     """The way to a file from the folder of the library, if it is in there."""
     library = models_folder()
-    return file.relative_to(library).as_posix() if file.is_relative_to(library) else None
+    return os.path.relpath(file, library).replace(os.sep, "/") if _lies_in(library, file) else None
 
 
-def _real(path: Path) -> Path:
+def _real(path: Path | str) -> str:
     """The absolute path without links; the path itself where that cannot be told."""
     try:
-        return path.resolve()
-    except (OSError, RuntimeError, ValueError):
-        return path
-
-
-def is_file(path: Path) -> bool:
-    """Whether there is such a file; no name is so long or so odd that the question itself fails."""
-    try:
-        return path.is_file()
+        return os.path.realpath(path)
     except (OSError, ValueError):
-        return False
+        return str(path)
 
 
-def is_there(path: Path) -> bool:
-    """Whether there is a file or a folder of that name, in the same way."""
-    with suppress(OSError, ValueError):
-        return path.exists()
-    return False
-
-
-def opened(file: Path, name: str, span: Span | None = None, *, streams: bool = False) -> BinaryIO:
+def opened(file: Path | str, name: str, span: Span | None = None, *, streams: bool = False) -> BinaryIO:
     """An ordinary file to read from, or with `streams` a pipe; nothing else, and none that would let us wait for ever,
     as /proc/kmsg: where that has nothing, `read` gives None. Raises AspenError and OSError."""
-    if file.is_dir():
+    mode = os.stat(file).st_mode
+    if stat.S_ISDIR(mode):
         fail("not-a-file", f"`{name}` is a folder, not a file", span)
-    if file.exists() and not file.is_file() and not (streams and file.is_fifo()):
+    if not stat.S_ISREG(mode) and not (streams and stat.S_ISFIFO(mode)):
         fail("not-a-file", f"`{name}` is not an ordinary file", span)
-    at_once = 0 if file.is_fifo() else getattr(os, "O_NONBLOCK", 0)
+    at_once = 0 if stat.S_ISFIFO(mode) else getattr(os, "O_NONBLOCK", 0)
     return open(file, "rb", opener=lambda path, flags: os.open(path, flags | at_once))
 
 
-def _text_of(file: Path, name: str, span: Span | None) -> str:
+def _text_of(file: str, name: str, span: Span | None) -> str:
     """The text of a file, or an error that tells why there is none."""
     try:
         with opened(file, name, span) as stream:
@@ -154,7 +148,10 @@ def _text_of(file: Path, name: str, span: Span | None) -> str:
         if len(content) > MAXIMUM_SIZE:
             fail("too-large", f"`{name}` is too large: a file has at most {MAXIMUM_SIZE // 2**20} MiB", span)
     except FileNotFoundError:
-        hint = nearest(file.stem, _models_in(file.parent), lambda stem: str(Path(name).with_name(f"{stem}.aspen")))
+        folder = os.path.dirname(name)
+        hint = nearest(
+            _stem(file), models_in(os.path.dirname(file)), lambda stem: os.path.join(folder, f"{stem}.aspen")
+        )
         fail("file-not-found", f"there is no file `{name}`", span, hint=hint)
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
@@ -177,24 +174,29 @@ def _decoded(content: bytes, name: str, span: Span | None) -> str:
     return text
 
 
-def _refuse_missing(name: str, asking: Source, library: Iterable[Path], span: Span | None) -> NoReturn:
+def _refuse_missing(name: str, asking: Source, library: Iterable[str], span: Span | None) -> NoReturn:
     folders = [*library]
     if not folders:  # a file of data
         fail("file-not-found", f"there is no file `{name}`", span, hint=f"it was looked for beside `{asking.name}`")
-    asked = Path(name)
-    beside = Path() if asked.is_absolute() or ".." in asked.parts else asked.parent
-    files = {stem: f"{stem}.aspen" for folder in (_folder_of(asking), *folders) for stem in _models_in(folder)}
-    files |= {stem: (beside / f"{stem}.aspen").as_posix() for stem in _models_in(_folder_of(asking) / beside)}
-    hint = nearest(asked.stem, files, files.__getitem__)
+    beside = "" if os.path.isabs(name) or ".." in name.split("/") else os.path.dirname(name)
+    files = {stem: f"{stem}.aspen" for folder in (_folder_of(asking), *folders) for stem in models_in(folder)}
+    here = os.path.join(_folder_of(asking), beside)
+    files |= {stem: os.path.join(beside, f"{stem}.aspen") for stem in models_in(here)}
+    hint = nearest(_stem(name), files, files.__getitem__)
     hint = hint or f"it was looked for beside `{asking.name}` and in the library"
     fail("file-not-found", f"there is no file `{name}`", span, hint=hint)
 
 
-def _models_in(folder: Path) -> list[str]:
+def models_in(folder: str) -> list[str]:
+    """The names of the models in a folder, in any order; none where there is no such folder."""
     try:
-        return [file.stem for file in folder.glob("*.aspen")]
+        return [_stem(name) for name in os.listdir(folder) if name.endswith(".aspen")]
     except (OSError, ValueError):
         return []
+
+
+def _stem(path: str) -> str:
+    return os.path.splitext(os.path.basename(path))[0]
 
 
 # -- writing ---------------------------------------------------------------------------------------
@@ -222,8 +224,9 @@ def replacing(path: Path | str, folder: Path | None = None) -> Iterator[Path]:
     is beside the other, or in a `folder` of the same file system; those that writers left who were killed are removed.
     Raises OSError."""
     import tempfile
+    from pathlib import Path
 
-    target = _real(Path(path))
+    target = Path(_real(path))
     if target.exists() and not os.access(target, os.W_OK):  # a new file may take its place, but is not to
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
     if target.exists() and not target.is_file():
@@ -277,21 +280,22 @@ def _runs(process: int) -> bool:
 def settle(path: Path) -> None:
     """Waits until a file, or all files of a folder, are on the disk: what is renamed before that may be empty after a
     loss of power."""
-    for file in filter(Path.is_file, path.rglob("*")) if path.is_dir() else (path,):
+    for file in (item for item in path.rglob("*") if item.is_file()) if path.is_dir() else (path,):
         with open(file, "rb") as stream:
             os.fsync(stream.fileno())
 
 
 def require_writable(path: Path | str) -> None:
     """Refuses, before the work is done, a file that could not be written after it."""
-    target = _real(Path(path))
+    target = _real(path)
+    parent = os.path.dirname(target)
     try:
         problems = (
             (not str(path), errno.ENOENT),
-            (target.is_dir(), errno.EISDIR),
-            (not target.parent.exists(), errno.ENOENT),
-            (not target.parent.is_dir(), errno.ENOTDIR),
-            (not os.access(target if target.exists() else target.parent, os.W_OK), errno.EACCES),
+            (os.path.isdir(target), errno.EISDIR),
+            (not os.path.exists(parent), errno.ENOENT),
+            (not os.path.isdir(parent), errno.ENOTDIR),
+            (not os.access(target if os.path.exists(target) else parent, os.W_OK), errno.EACCES),
         )
     except (OSError, ValueError) as error:  # the name is too long, or has a character that none has
         _refuse_to_write(path, error)

@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, cast
 
 from aspenpy.language.builder import Builder
-from aspenpy.language.complaint import refuse
 from aspenpy.language.diagnostics import Diagnostic
 from aspenpy.language.files import Reader
 from aspenpy.language.garbage import collection_paused
@@ -75,6 +74,8 @@ def _recognise(stream: TokenStream, builder: Builder, start: str) -> Any:
         kind = token.type
         while (action := actions[states[-1]].get(kind, _STUCK)) < 0:
             if action == _STUCK:
+                from aspenpy.language.complaint import refuse
+
                 refuse(stream, token, states, values)
             symbol, length, make = steps[~action]
             if make is None:

@@ -6,7 +6,6 @@ A span is two offsets and a source. Lines and columns exist only where they are 
 from __future__ import annotations
 
 from bisect import bisect_right
-from pathlib import Path
 from typing import NamedTuple
 
 
@@ -27,7 +26,7 @@ class Source:
         self,
         text: str,
         name: str = "<text>",
-        path: Path | None = None,
+        path: str | None = None,
         first_line: int = 1,
         in_library: str | None = None,
     ) -> None:

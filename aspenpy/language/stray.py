@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from typing import NoReturn
 
 from aspenpy.language.diagnostics import fail
@@ -43,6 +42,8 @@ def refuse_stray(source: Source, position: int) -> NoReturn:
         match = re.compile(pattern, re.DOTALL).match(text, position)
         if match is not None:
             fail("stray-character", message.format(shortened(match[0])), Span(source, *match.span()), hint=hint)
+    import unicodedata
+
     character = text[position]
     code = f"U+{ord(character):04X}"
     if unicodedata.category(character)[0] in "LM":

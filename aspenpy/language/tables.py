@@ -13,13 +13,14 @@ import stat
 import sys
 from contextlib import suppress
 from functools import lru_cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 from zlib import crc32
 
 from aspenpy.language.files import grammar_path, replacing
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from lark import Lark
     from lark.grammar import Rule as LarkRule
 
@@ -62,7 +63,8 @@ class Tables(NamedTuple):
 @lru_cache(maxsize=1)
 def tables() -> Tables:
     """The tables of the language, from the cache if they are there."""
-    grammar = grammar_path().read_text(encoding="utf-8")
+    with open(grammar_path(), encoding="utf-8") as file:
+        grammar = file.read()
     return cached_tables(grammar, cache_folder())
 
 
@@ -132,24 +134,26 @@ def _words(parser: Lark) -> tuple[str, dict[str, str]]:
 # -- the cache -----------------------------------------------------------------------------------
 
 
-def cache_folder() -> Path | None:
+def cache_folder() -> str | None:
     """The user's folder for the tables, made if need be; None if anyone else could write to it."""
     try:
-        folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "aspenpy"
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        status = folder.stat()
-    except (OSError, RuntimeError):
+        kept = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+        folder = os.path.join(kept, "aspenpy")
+        os.makedirs(folder, mode=0o700, exist_ok=True)
+        status = os.stat(folder)
+    except OSError:
         return None
     foreign = hasattr(os, "getuid") and status.st_uid != os.getuid()
     return None if foreign or status.st_mode & (stat.S_IWGRP | stat.S_IWOTH) else folder
 
 
-def cached_tables(grammar: str, folder: Path | None) -> Tables:
+def cached_tables(grammar: str, folder: Path | str | None) -> Tables:
     """The tables of a grammar from the folder, or new ones, which are left there."""
     if folder is None:
         return made_tables(grammar)
-    made_from = Path(__file__).read_bytes() + grammar.encode()
-    file = folder / f"grammar-{crc32(made_from):08x}.{sys.implementation.cache_tag}"
+    with open(__file__, "rb") as own:
+        made_from = own.read() + grammar.encode()
+    file = os.path.join(folder, f"grammar-{crc32(made_from):08x}.{sys.implementation.cache_tag}")
     kept = _load(file, made_from)
     if kept is None:
         kept = made_tables(grammar)
@@ -157,10 +161,11 @@ def cached_tables(grammar: str, folder: Path | None) -> Tables:
     return kept
 
 
-def _load(file: Path, made_from: bytes) -> Tables | None:
+def _load(file: str, made_from: bytes) -> Tables | None:
     """The tables in a file; None if it is absent, damaged, or made from something else."""
     try:
-        content = file.read_bytes()
+        with open(file, "rb") as stream:
+            content = stream.read()
     except OSError:
         return None
     if len(content) < 4 or crc32(content[4:]) != int.from_bytes(content[:4], "big"):
@@ -193,7 +198,7 @@ def _plausible(tables: Tables) -> bool:
     )
 
 
-def _save(file: Path, made_from: bytes, tables: Tables) -> None:
+def _save(file: str, made_from: bytes, tables: Tables) -> None:
     """Leaves the tables for the next time; gives up if it cannot."""
     plain = {**tables._asdict(), "rules": [tuple(rule) for rule in tables.rules], "made_from": made_from}
     content = marshal.dumps(plain)

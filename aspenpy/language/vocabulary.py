@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import NamedTuple
+
+from aspenpy.record import Record
 
 MODEL, DECLARATION, KERNEL = "model", "declaration", "kernel"
 STATEMENT, PART, CONSTANT = "statement", "part", "constant"
@@ -34,7 +35,7 @@ OPERATION_CLASSES = (
 _NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
-class Keyword(NamedTuple):
+class Keyword(Record):
     """A keyword. `begins` is what it is the first word of, "" for a word within something else; `encloses` says, by
     opening bracket, what stands in the brackets behind it, for messages (`{name}` is the name behind the word);
     `holds` is what its braces hold; `names` is what the name behind it is, and `declares` whether it is new there."""

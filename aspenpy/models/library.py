@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Literal
+import os
+from typing import TYPE_CHECKING, Literal
 
 from aspenpy.language import nodes
 from aspenpy.language.diagnostics import Diagnostic, fail, nearest
-from aspenpy.language.files import Reader, is_file, models_folder
+from aspenpy.language.files import Reader, models_folder, models_in
 from aspenpy.language.parser import parse_file
 from aspenpy.language.source import Source
 from aspenpy.models.application.load import link as link_application
@@ -17,12 +17,15 @@ from aspenpy.models.machine.load import link as link_machine
 from aspenpy.models.machine.load import load as load_machine_source
 from aspenpy.models.machine.model import Machine
 
+if TYPE_CHECKING:
+    from pathlib import Path
+
 Kind = Literal["apps", "machines"]
 
 
 def names(kind: Kind) -> list[str]:
     """The names of the library's applications or machines, sorted."""
-    return sorted(path.stem for path in (models_folder() / kind).glob("*.aspen"))
+    return sorted(models_in(os.path.join(models_folder(), kind)))
 
 
 def find(kind: Kind, path_or_name: str | Path, reader: Reader | None = None) -> Source:
@@ -30,11 +33,11 @@ def find(kind: Kind, path_or_name: str | Path, reader: Reader | None = None) -> 
     model of that name."""
     reader = reader or Reader()
     text = str(path_or_name)
-    looks_like_path = isinstance(path_or_name, Path) or "/" in text or "\\" in text or text.endswith(".aspen")
-    if looks_like_path or is_file(Path(text)):
-        return reader.read(Path(path_or_name))
+    looks_like_path = not isinstance(path_or_name, str) or "/" in text or "\\" in text or text.endswith(".aspen")
+    if looks_like_path or os.path.isfile(text):
+        return reader.read(path_or_name)
     if text in names(kind):
-        return reader.read(models_folder() / kind / f"{text}.aspen")
+        return reader.read(os.path.join(models_folder(), kind, f"{text}.aspen"))
     noun, other = {"apps": ("application", "a machine"), "machines": ("machine", "an application")}[kind]
     if text in names("machines" if kind == "apps" else "apps"):
         message = f"`{text}` is a model of the library, but {other} and no {noun}"

@@ -11,7 +11,6 @@ from aspenpy.language import nodes
 from aspenpy.language.diagnostics import Diagnostic
 from aspenpy.language.draw_sites import Draw, draw_sites, site_in_text
 from aspenpy.language.lower import Lowering, Origins, guarded
-from aspenpy.language.printer import to_aspen
 from aspenpy.language.source import Span
 from aspenpy.record import Record
 from aspenpy.tables.result import Result
@@ -67,7 +66,8 @@ class Model(Result):
 
     @cached_property
     def _text(self) -> str:
-        return to_aspen(self.node)
+        text: str = self.through("language.printer").to_aspen(self.node)
+        return text
 
     @cached_property
     def declared(self) -> dict[str, nodes.Parameter]:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from aspenpy.answers.evaluation import ENERGY_UNITS, Bottleneck, Evaluation, KernelUse, ParameterUse, metric_of
+from aspenpy.answers.evaluation import ENERGY_UNITS, Bottleneck, Evaluation, KernelUse, ParameterUse
 from aspenpy.answers.prediction import Prediction
-from aspenpy.answers.samples import Samples
 from aspenpy.cost.prices import MEMORY_RESOURCES
 from aspenpy.expr.printer import TooLarge, to_latex
 from aspenpy.tables.numbers import Amount, seconds, setting, share, unit_of_resource
 from aspenpy.tables.table import CSV, JSON, TEXT, Column, Grid, Part, Report, Table, columns, facts, table
+
+if TYPE_CHECKING:
+    from aspenpy.answers.samples import Samples
 
 LONGEST_FORMULA = 2000  # characters of LaTeX that a notebook shows; beyond, the value stands alone
 
@@ -151,7 +153,7 @@ def _value(prediction: Prediction, use: ParameterUse) -> str:
 
 def metric_values(prediction: Prediction, metrics: Sequence[str]) -> dict[str, Amount]:
     """The metrics asked for: `runtime`, energies, or the amounts of resources."""
-    exprs = [metric_of(prediction.tree, metric) for metric in metrics]
+    exprs = [prediction.metric(metric) for metric in metrics]
     values = prediction.scope.values(exprs, prediction.seed)
     known = {"runtime": "s"} | {name: unit for name, unit in ENERGY_UNITS.items() if name not in prediction.resources}
     units = [known[metric] if metric in known else unit_of_resource(metric) for metric in metrics]

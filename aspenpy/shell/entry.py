@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from argparse import Namespace
-
 from aspenpy.answers.case import Case
 from aspenpy.answers.scope import DEFAULT_SEED
 from aspenpy.language.diagnostics import fail
 from aspenpy.models.application.model import Application
 from aspenpy.models.library import load_application, load_machine
 from aspenpy.models.machine.model import Machine
-from aspenpy.shell.parser import settings_of
+from aspenpy.shell.options import Arguments, settings_of
 
 
-def case_of_arguments(arguments: Namespace, kernel: str | None = None) -> Case:
+def case_of_arguments(arguments: Arguments, kernel: str | None = None) -> Case:
     """The case of a command line; `kernel` instead of the only one that it can be."""
     application = load_application(arguments.model, allow_outside=arguments.allow_outside)
     machine = machine_named(arguments.machine, arguments) if getattr(arguments, "machine", None) else None
@@ -28,7 +26,7 @@ def case_of_arguments(arguments: Namespace, kernel: str | None = None) -> Case:
     )
 
 
-def machine_named(name: str, arguments: Namespace) -> Machine:
+def machine_named(name: str, arguments: Arguments) -> Machine:
     """A machine that a command line names."""
     return load_machine(name, allow_outside=arguments.allow_outside)
 

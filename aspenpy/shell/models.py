@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 from aspenpy.language import nodes
 from aspenpy.language.diagnostics import AspenError, Diagnostic, fail, nearest
-from aspenpy.language.files import Reader, is_there, models_folder
+from aspenpy.language.files import Reader, models_folder
 from aspenpy.language.parser import parse_file
 from aspenpy.language.source import Source
 from aspenpy.models.application.load import link as link_application
@@ -28,7 +29,7 @@ class ModelFile(NamedTuple):
 def files_in(paths: Iterable[str]) -> Iterator[ModelFile]:
     """The files named, and the `.aspen` files of the folders named, whether they can be read or not."""
     for path in map(Path, paths):
-        if not (is_there(path) and path.is_dir()):
+        if not os.path.isdir(path):
             yield ModelFile(path)
             continue
         inside = sorted(path.rglob("*.aspen"))
@@ -53,9 +54,11 @@ def checked_files(names: Iterable[str], check: Callable[[ModelFile], Iterable[Di
 def path_of(path_or_name: str) -> Path:
     """A file, or the file of the library's model with that name."""
     path = Path(path_or_name)
-    if is_there(path) or len(path.parts) > 1 or path.suffix:
+    if os.path.exists(path) or len(path.parts) > 1 or path.suffix:
         return path
-    library = {found.stem: found for kind in ("apps", "machines") for found in (models_folder() / kind).glob("*.aspen")}
+    library = {
+        found.stem: found for kind in ("apps", "machines") for found in Path(models_folder(), kind).glob("*.aspen")
+    }
     if path_or_name in library:
         return library[path_or_name]
     hint = nearest(path_or_name, library) or "`aspenpy list apps` and `aspenpy list machines` show what there is"

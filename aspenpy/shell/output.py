@@ -5,12 +5,12 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from argparse import Namespace
 from collections.abc import Callable, Iterable
 from typing import Any, TextIO
 
 from aspenpy.language.diagnostics import Diagnostic, render
 from aspenpy.shell.failure import ClosedPipe, CommandError
+from aspenpy.shell.options import Arguments
 from aspenpy.shell.pictures import save
 from aspenpy.tables.data import as_csv, as_json
 from aspenpy.tables.table import Page, Report
@@ -39,7 +39,7 @@ def show(page: Page) -> None:
         emit(as_text(page))
 
 
-def answer(found: Report, arguments: Namespace, draw: Callable[[], Any] | None = None) -> int:
+def answer(found: Report, arguments: Arguments, draw: Callable[[], Any] | None = None) -> int:
     """Writes a report in the format of `--format`, and what `draw` makes to the file of `--picture`; returns the exit
     status. JSON contains the diagnostics, which otherwise go to standard error."""
     if arguments.format == "json":

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 from aspenpy.language.files import replacing, require_writable
@@ -14,7 +14,7 @@ SUFFIXES = (".svg", ".png", ".pdf")
 
 def require_drawable(path: str) -> None:
     """Refuses a picture that could not be drawn, before what it shows is worked out."""
-    if Path(path).suffix.lower() not in SUFFIXES:
+    if os.path.splitext(path)[1].lower() not in SUFFIXES:
         raise CommandError(f"cannot draw `{path}`: the name of a picture ends with {', '.join(SUFFIXES)}")
     from importlib.util import find_spec
 
@@ -25,7 +25,7 @@ def require_drawable(path: str) -> None:
 
 def save(path: str, draw: Callable[[], Any]) -> None:
     """Writes the figure that `draw` makes into a file, in the format that its name ends with."""
-    suffix = Path(path).suffix.lower()
+    suffix = os.path.splitext(path)[1].lower()
     require_drawable(path)
     import matplotlib
 

@@ -1,4 +1,4 @@
-"""Result: what analyses answer with. It shows itself as text, as JSON and in notebooks by its report."""
+"""Result: a model, and what analyses answer with. It shows itself as text, as JSON and in notebooks by its report."""
 
 from __future__ import annotations
 
@@ -12,18 +12,22 @@ if TYPE_CHECKING:
 
 
 class Result:
-    """`reported_by` names the module of `aspenpy.report` whose function `report` makes the report.
-
-    This is the one place where what is computed reaches up to what shows it; modules are imported when they are used,
-    so that a prediction costs nobody the start-up time of its report.
-    """
+    """`reported_by` names the module of `aspenpy.report` whose function `report` makes the report."""
 
     __slots__ = ()
     reported_by = ""
 
+    def through(self, module: str) -> Any:
+        """A module of the package that answers a question about it.
+
+        This is the one place where what is computed reaches up to what shows it, and to what few ask for: the module
+        is imported with the first question, so that a prediction costs nobody the start-up time of its report.
+        """
+        return import_module(f"aspenpy.{module}")
+
     def reporter(self) -> Any:
         """The module that reports it."""
-        return import_module(f"aspenpy.report.{self.reported_by}")
+        return self.through(f"report.{self.reported_by}")
 
     @within_floats
     def report(self, **options: Any) -> Report:
@@ -33,22 +37,22 @@ class Result:
 
     @within_floats
     def __str__(self) -> str:
-        text: str = import_module("aspenpy.tables.text").as_text(self.report().page)
+        text: str = self.through("tables.text").as_text(self.report().page)
         return text
 
     @within_floats
     def to_json(self) -> dict[str, Any]:
         """One object with everything, numbers in base units."""
-        found: dict[str, Any] = import_module("aspenpy.tables.data").as_json(self.report())
-        return found
+        item: dict[str, Any] = self.through("tables.data").as_json(self.report())
+        return item
 
     @within_floats
     def to_csv(self) -> str:
         """The main table as comma-separated values, numbers in base units."""
-        text: str = import_module("aspenpy.tables.data").as_csv(self.report())
+        text: str = self.through("tables.data").as_csv(self.report())
         return text
 
     @within_floats
     def _repr_html_(self) -> str:
-        text: str = import_module("aspenpy.tables.html").as_html(self.report().page)
+        text: str = self.through("tables.html").as_html(self.report().page)
         return text

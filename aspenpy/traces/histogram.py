@@ -16,12 +16,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from math import inf, isfinite, isnan
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from aspenpy.language.diagnostics import fail, nearest
 from aspenpy.language.files import Reader
 from aspenpy.language.source import Source, Span, trimmed
 from aspenpy.record import Record
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 DISTANCE, COUNT, CUMULATIVE = COLUMNS = ("distance", "count", "cumulative")
 

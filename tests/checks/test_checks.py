@@ -119,7 +119,7 @@ def test_a_circular_machine_is_found() -> None:
 
 
 def test_everything_in_the_library_passes() -> None:
-    assert [str(item) for item in check_paths([models_folder()]) if item.severity == "error"] == []
+    assert [str(item) for item in check_paths([Path(models_folder())]) if item.severity == "error"] == []
 
 
 def test_folders_are_searched_and_parts_in_them_are_no_machines(tmp_path: Path) -> None:

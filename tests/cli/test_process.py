@@ -69,7 +69,7 @@ def test_interrupt(spawn: Spawn, models: Path) -> None:
 
 @pytest.mark.skipif(os.name == "nt", reason="there is no SIGINT to send")
 @pytest.mark.parametrize(
-    "place", ["aspenpy.shell.main", "aspenpy.shell.output", "argparse", "aspenpy.shell.commands.eval"]
+    "place", ["aspenpy.shell.main", "aspenpy.shell.output", "aspenpy.shell.options", "aspenpy.shell.commands.eval"]
 )
 def test_interrupt_while_modules_are_imported(spawn: Spawn, place: str) -> None:
     """The signal comes when that module is looked for; the program is what an installed `aspenpy` begins with."""

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from aspenpy.expr import graph
 from aspenpy.expr.graph import symbol
-from aspenpy.expr.polynomial import Monomial, atom, combined, constant, product, term, total
+from aspenpy.expr.polynomial import Monomial, Term, atom, combined, constant, product, term, total
 from aspenpy.expr.regime import regime
 
 x, y, z = symbol("x"), symbol("y"), symbol("z")
@@ -77,7 +77,7 @@ def test_a_product_of_too_many_terms_is_none():
 
 
 def test_a_term_gathers_equal_factors():
-    assert term(6 * x * y / (4 * y * y)) == (Fraction(3, 2), Monomial([(x, 1), (y, -1)]))
+    assert term(6 * x * y / (4 * y * y)) == Term(Fraction(3, 2), Monomial([(x, 1), (y, -1)]))
     assert str(term(6 * x * y / (4 * y * y)).expression()) == "3*x/(2*y)"
     assert term(-(x + 1) * (x + 1)) == (-1, Monomial([(x + 1, 2)]))
 

@@ -20,7 +20,7 @@ from tests.tiny import application, codes, machine
 pytestmark = needs_gcc
 
 APPLICATIONS = sorted(
-    path.stem for path in (models_folder() / "apps").glob("*.aspen") if "messages [" in path.read_text()
+    path.stem for path in Path(models_folder(), "apps").glob("*.aspen") if "messages [" in path.read_text()
 )
 
 

@@ -19,11 +19,12 @@ START_UP = {
     "aspenpy/shell/main.py": "the table of commands, of which one is imported",
     "aspenpy/shell/output.py": "rich and Pygments draw on terminals only",
     "aspenpy/shell/commands/expr.py": "SymPy and the C writer serve one form of a formula each",
-    "aspenpy/answers/evaluation.py": "SymPy is a view that somebody asks for",
+    "aspenpy/language/parser.py": "what is wrong with a text is worked out when something is",
     "aspenpy/expr/evaluate.py": "NumPy runs the loops that are too long for exact arithmetic",
 }
-"""Files that may import modules of the package inside functions, and why. `tables/result.py` names, as text, the module
-that reports a result: the one place where what is computed reaches up to what shows it."""
+"""Files that may import modules of the package inside functions, and why. `Result.through` imports what few ask of a
+result, named as text: such names count as imports of the file in which they stand, but for those of `tables/result.py`,
+the one place where what is computed reaches up to what shows it."""
 
 
 def rooms() -> list[str]:
@@ -54,6 +55,8 @@ def imports(file: Path, modules: frozenset[str]) -> list[tuple[str, bool]]:
                 found.append((whole if whole in modules else str(node.module), inside))
         elif isinstance(node, ast.Import):
             found.extend((alias.name, inside) for alias in node.names if alias.name.split(".")[0] == "aspenpy")
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "through":
+            found.extend((f"aspenpy.{name.value}", False) for name in node.args if isinstance(name, ast.Constant))
         for child in ast.iter_child_nodes(node):
             visit(child, inside or isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda))
 
@@ -116,6 +119,7 @@ def test_an_import_is_seen(tmp_path: Path) -> None:
         "    from aspenpy.shell.main import main",
         "def later():",
         "    from aspenpy import build",
+        "    result.through('answers.ecm').ecm(result)",
     ]
     file.write_text("\n".join(lines))
     known = frozenset({"aspenpy.language.files", "aspenpy.build"})
@@ -123,4 +127,5 @@ def test_an_import_is_seen(tmp_path: Path) -> None:
         ("aspenpy.language.files", False),
         ("aspenpy.shell.main", False),
         ("aspenpy.build", True),
+        ("aspenpy.answers.ecm", False),
     ]

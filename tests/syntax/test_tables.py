@@ -24,7 +24,7 @@ from aspenpy.language.tables import COLLECT, PASS_ON, Tables, cache_folder, cach
 from aspenpy.language.tokens import word_pattern
 from aspenpy.language.words import TERMINALS, word_for, word_for_all
 
-GRAMMAR = grammar_path().read_text(encoding="utf-8")
+GRAMMAR = Path(grammar_path()).read_text(encoding="utf-8")
 
 
 @pytest.fixture
@@ -165,7 +165,7 @@ def test_a_folder_that_cannot_be_written_is_no_obstacle(tmp_path: Path, made: li
 
 def test_the_cache_folder_belongs_to_the_user_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    assert cache_folder() == tmp_path / "cache" / "aspenpy"
+    assert cache_folder() == str(tmp_path / "cache" / "aspenpy")
     assert (tmp_path / "cache" / "aspenpy").stat().st_mode & 0o777 == 0o700
     for mode in (0o720, 0o702, 0o777):
         (tmp_path / "cache" / "aspenpy").chmod(mode)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 from aspenpy.language.files import grammar_path
 from aspenpy.language.tables import tables
@@ -10,7 +11,7 @@ from aspenpy.language.vocabulary import DECLARATION, KEYWORDS, PART, STATEMENT, 
 
 RULE = re.compile(r"^\??([a-z_]+):(.*?)(?=^\S)", re.MULTILINE | re.DOTALL)
 
-GRAMMAR = re.sub(r"(?<!\\/)//[^\n]*", "", grammar_path().read_text(encoding="utf-8"))
+GRAMMAR = re.sub(r"(?<!\\/)//[^\n]*", "", Path(grammar_path()).read_text(encoding="utf-8"))
 RULES = dict(RULE.findall(GRAMMAR))
 
 

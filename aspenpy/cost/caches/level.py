@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from aspenpy.cost.ranks import Instances
 from aspenpy.cost.sharing import STORE_RATES, attained_bandwidth
@@ -15,7 +14,7 @@ from aspenpy.models.machine.words import word
 from aspenpy.record import Record
 
 
-class Policy(NamedTuple):
+class Policy(Record):
     """A replacement policy: the law of hits that prices it (`caches.hits.LAWS`), and how closely it follows that law;
     "" where the law is its own."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from aspenpy.cost.caches.access import Access, Affine, Stencil
 from aspenpy.cost.caches.hits import Around, touches
@@ -63,7 +62,7 @@ class Traffic(Record):
         return tuple(Served(use.level, *both) for use, both in zip(self.levels, (first, *lines), strict=True))
 
 
-class Served(NamedTuple):
+class Served(Record):
     """Bytes that a level sends towards the core, and takes from there."""
 
     level: Level

@@ -162,8 +162,11 @@ class Totaller:
     def _call(self, node: flow.Call) -> Totals:
         callee = self.done[node.kernel]
         if node.kernel not in self.symbols:
-            used = graph.free_symbols(graph.array(list(callee.values())))
-            self.symbols[node.kernel] = used & {*node.kernel.formals, node.kernel.context}
+            symbols = {*node.kernel.formals, node.kernel.context}
+            since = min(symbol.serial for symbol in symbols)
+            self.symbols[node.kernel] = frozenset(
+                symbols.intersection(graph.topological(*callee.values(), since=since))
+            )
         used = self.symbols[node.kernel]
         bindings = {formal: value for formal, value in node.arguments if formal in used}
         if bindings:
@@ -191,10 +194,8 @@ def repeated(node: flow.Repeat, body: Totals, carry: Callable[[Expr, Expr], None
         if carry is not None:
             _carry_laws(node.counter, body, sums, carry)
         return sums
-    return {
-        key: _averaged(node, worth) if node.counter in graph.free_symbols(worth) else node.count * worth
-        for key, worth in body.items()
-    }
+    differing = {*graph.dependents(*body.values(), on=[node.counter])}
+    return {key: _averaged(node, worth) if worth in differing else node.count * worth for key, worth in body.items()}
 
 
 def _carry_laws(counter: Expr, body: Totals, sums: Totals, carry: Callable[[Expr, Expr], None]) -> None:
@@ -239,7 +240,7 @@ def added(parts: Iterable[Totals]) -> Totals:
 
 def summed(terms: Iterable[Expr]) -> Expr:
     """The sum; equal terms are counted and multiplied, so ten thousand equal calls are one term."""
-    return graph.add(*(times * term for term, times in Counter(terms).items()))
+    return graph.add(*(term if times == 1 else times * term for term, times in Counter(terms).items()))
 
 
 def scaled(factor: Expr, part: Totals) -> Totals:

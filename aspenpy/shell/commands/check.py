@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from argparse import Namespace
 from collections import Counter
 from collections.abc import Iterable
 
@@ -11,8 +10,8 @@ from aspenpy.language.diagnostics import Diagnostic
 from aspenpy.language.files import Reader
 from aspenpy.models.library import load_machine
 from aspenpy.shell.models import ModelFile, checked_files
+from aspenpy.shell.options import OUTSIDE, TABLE_OR_JSON, Arguments, Examples, flag, machine, option
 from aspenpy.shell.output import drawn, emit, emit_json
-from aspenpy.shell.parser import OUTSIDE, TABLE_OR_JSON, Examples, flag, machine, option
 
 EXAMPLES: Examples = (
     ("models of the library; files and folders are named the same way", "aspenpy check comd haswell"),
@@ -30,7 +29,7 @@ OPTIONS = (
 )
 
 
-def run(arguments: Namespace) -> int:
+def run(arguments: Arguments) -> int:
     """0, with `--strict` 1 where there are warnings, 2 where there are errors."""
     return conclude(list(_once(_diagnostics(arguments))), arguments.format == "json", arguments.strict)
 
@@ -48,7 +47,7 @@ def conclude(found: list[Diagnostic], as_json: bool, strict: bool) -> int:
     return 2 if counted["error"] else 1 if counted["warning"] and strict else 0
 
 
-def _diagnostics(arguments: Namespace) -> Iterable[Diagnostic]:
+def _diagnostics(arguments: Arguments) -> Iterable[Diagnostic]:
     outside = arguments.allow_outside
     machine = load_machine(arguments.machine, allow_outside=outside) if arguments.machine else None
 

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from argparse import Namespace
-
 from aspenpy.answers.prediction import predict
 from aspenpy.language.axis import interval
 from aspenpy.models.machine.model import Machine
 from aspenpy.report.comparison import draw
 from aspenpy.shell.entry import case_of_arguments, machine_named
 from aspenpy.shell.failure import CommandError
+from aspenpy.shell.options import ALL_FORMATS, MODEL, OUTSIDE, SEED, VALUES, Arguments, Examples, flag, option, words
 from aspenpy.shell.output import answer
-from aspenpy.shell.parser import ALL_FORMATS, MODEL, OUTSIDE, SEED, VALUES, Examples, flag, option, words
 from aspenpy.shell.progress import Progress
 from aspenpy.studies.explore.comparison import Comparison, Sweep
 
@@ -39,7 +37,7 @@ OPTIONS = (
 )
 
 
-def run(arguments: Namespace) -> int:
+def run(arguments: Arguments) -> int:
     if arguments.over is None and (arguments.integer or arguments.picture):
         raise CommandError("--integer and --picture belong to --over NAME=LOW..HIGH")
     case = case_of_arguments(arguments)
@@ -49,7 +47,7 @@ def run(arguments: Namespace) -> int:
     return answer(comparison.report(sweep=sweep), arguments, None if sweep is None else lambda: draw(sweep))
 
 
-def _machines(arguments: Namespace) -> list[tuple[Machine, str | None]]:
+def _machines(arguments: Arguments) -> list[tuple[Machine, str | None]]:
     """Machines with their sockets, paired in order; a single machine takes all the sockets."""
     machines = [machine_named(name, arguments) for name in words(arguments.machines)]
     sockets: list[str | None] = [*words(arguments.sockets)] or [None]
@@ -64,7 +62,7 @@ def _machines(arguments: Namespace) -> list[tuple[Machine, str | None]]:
     return list(zip(machines, sockets, strict=True))
 
 
-def _sweep(comparison: Comparison, arguments: Namespace) -> Sweep:
+def _sweep(comparison: Comparison, arguments: Arguments) -> Sweep:
     name, low, high = interval(arguments.over, "--over", "n=10..1e6")
     ends = []
     for end in (low, high):

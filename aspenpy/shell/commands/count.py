@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from argparse import Namespace
 from typing import Any
 
 from aspenpy.answers.counting import Counts
@@ -10,8 +9,20 @@ from aspenpy.language.axis import ends
 from aspenpy.report.counting import inverse as reported
 from aspenpy.shell.entry import case_of_arguments
 from aspenpy.shell.failure import CommandError
+from aspenpy.shell.options import (
+    ALL_FORMATS,
+    MODEL,
+    OUTSIDE,
+    SEED,
+    VALUES,
+    Arguments,
+    Examples,
+    flag,
+    machine,
+    option,
+    words,
+)
 from aspenpy.shell.output import answer
-from aspenpy.shell.parser import ALL_FORMATS, MODEL, OUTSIDE, SEED, VALUES, Examples, flag, machine, option, words
 
 EXAMPLES: Examples = (
     ("every resource, in all and by kernel", "aspenpy count comd"),
@@ -36,7 +47,7 @@ OPTIONS = (
 )
 
 
-def run(arguments: Namespace) -> int:
+def run(arguments: Arguments) -> int:
     if (arguments.solve is None) != (arguments.target is None):
         raise CommandError("--solve and --target belong together: --solve n --target 1e12")
     if arguments.solve is None and (arguments.integer or arguments.range):

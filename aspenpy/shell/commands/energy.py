@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from argparse import Namespace
-
 from aspenpy.answers.case import Case
 from aspenpy.answers.energy.account import Energy, below_cap, within_budget
 from aspenpy.answers.energy.cap import capped
@@ -16,8 +14,20 @@ from aspenpy.language.dimensions import JOULES, WATTS
 from aspenpy.report.energy import draw
 from aspenpy.shell.entry import case_of_arguments
 from aspenpy.shell.failure import CommandError
+from aspenpy.shell.options import (
+    ALL_FORMATS,
+    MODEL,
+    SEED,
+    SETTINGS,
+    Arguments,
+    Examples,
+    choice,
+    flag,
+    machine,
+    option,
+    picture,
+)
 from aspenpy.shell.output import answer
-from aspenpy.shell.parser import ALL_FORMATS, MODEL, SEED, SETTINGS, Examples, choice, flag, machine, option, picture
 from aspenpy.shell.quantity import quantity_of
 from aspenpy.studies.explore.efficiency import Efficiency
 
@@ -53,11 +63,11 @@ OPTIONS = (
 )
 
 
-def energy_options_of(arguments: Namespace) -> EnergyOptions:
+def energy_options_of(arguments: Arguments) -> EnergyOptions:
     return EnergyOptions(arguments.law, arguments.charged, arguments.nic, arguments.active_cores, arguments.uncore)
 
 
-def run(arguments: Namespace) -> int:
+def run(arguments: Arguments) -> int:
     case = case_of_arguments(arguments)
     if case.socket is None and len(case.required_machine.sockets) > 1:
         return _devices(case, arguments)
@@ -86,7 +96,7 @@ def _least(energy: Energy, text: str | None) -> Optimum | None:
     return optimum(energy.prediction, name, ends[0], ends[1], options=energy.options)
 
 
-def _devices(case: Case, arguments: Namespace) -> int:
+def _devices(case: Case, arguments: Arguments) -> int:
     """Compares the energy on every kind of socket."""
     for name in ("budget", "power_cap", "least", "picture", "throttle"):
         if getattr(arguments, name):

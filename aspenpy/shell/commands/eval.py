@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from argparse import Namespace
 from typing import Any
 
 from aspenpy.answers.case import Case
@@ -10,8 +9,8 @@ from aspenpy.answers.prediction import Prediction, predict
 from aspenpy.cost.mapper import warnings_of
 from aspenpy.language.diagnostics import AspenError, Diagnostic, distinct
 from aspenpy.shell.entry import case_of_arguments, entries
+from aspenpy.shell.options import ALL_FORMATS, MODEL, SEED, SETTINGS, Arguments, Examples, machine, option, positive
 from aspenpy.shell.output import emit, emit_json, report, show
-from aspenpy.shell.parser import ALL_FORMATS, MODEL, SEED, SETTINGS, Examples, machine, option, positive
 from aspenpy.tables.data import as_csv, as_json
 from aspenpy.tables.table import Report
 
@@ -41,7 +40,7 @@ OPTIONS = (
 )
 
 
-def run(arguments: Namespace) -> int:
+def run(arguments: Arguments) -> int:
     case = case_of_arguments(arguments, "main")
     predictions = [_predicted(case.changed(kernel=kernel)) for kernel in entries(case.application, arguments.kernel)]
     if arguments.format == "json":
@@ -69,14 +68,14 @@ def _warnings(predictions: list[Prediction]) -> list[Diagnostic]:
     return list({str(item): item for prediction in predictions for item in prediction.diagnostics}.values())
 
 
-def _show(predictions: list[Prediction], arguments: Namespace) -> None:
+def _show(predictions: list[Prediction], arguments: Arguments) -> None:
     for position, prediction in enumerate(predictions):
         if position:
             emit("")
         show(_report(prediction, arguments).page)
 
 
-def _report(prediction: Prediction, arguments: Namespace) -> Report:
+def _report(prediction: Prediction, arguments: Arguments) -> Report:
     samples = prediction.samples(arguments.samples) if arguments.samples else None
     return prediction.report(metrics=arguments.metric, samples=samples)
 
@@ -87,7 +86,7 @@ def _emit_csv(predictions: list[Prediction], metrics: list[str]) -> None:
     emit(as_csv(first.replace(rows=sum((table.rows for table in rest), first.rows))), end="")
 
 
-def _object(case: Case, predictions: list[Prediction], arguments: Namespace) -> dict[str, Any]:
+def _object(case: Case, predictions: list[Prediction], arguments: Arguments) -> dict[str, Any]:
     """Of one kernel its own object; of several, for lack of `main`, one that holds theirs."""
     found = [as_json(_report(item, arguments)) for item in predictions]
     if arguments.kernel or "main" in case.application.kernels:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from argparse import Namespace
-
 from aspenpy.answers.prediction import predict
 from aspenpy.shell.entry import case_of_arguments, only_entry
+from aspenpy.shell.options import MODEL, SETTINGS, TABLE_OR_JSON, Arguments, Examples, flag, machine, option
 from aspenpy.shell.output import answer
-from aspenpy.shell.parser import MODEL, SETTINGS, TABLE_OR_JSON, Examples, flag, machine, option
 
 EXAMPLES: Examples = (
     ("every requirement of every kernel", "aspenpy explain stream --machine simple"),
@@ -26,7 +24,7 @@ OPTIONS = (
 )
 
 
-def run(arguments: Namespace) -> int:
+def run(arguments: Arguments) -> int:
     case = case_of_arguments(arguments, "main")
     without_main = None if "main" in case.application.kernels else arguments.explained
     kernel = only_entry(case.application, arguments.kernel or without_main)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from argparse import Namespace
-
 from aspenpy.answers.case import Case
-from aspenpy.answers.evaluation import amount_of, metric_of
+from aspenpy.answers.evaluation import amount_of
 from aspenpy.answers.prediction import Prediction, counts
 from aspenpy.answers.scope import Scope
 from aspenpy.expr.evaluate import needed_nodes
@@ -14,8 +12,8 @@ from aspenpy.expr.printer import to_latex, to_text
 from aspenpy.language.diagnostics import AspenError, Diagnostic, distinct
 from aspenpy.shell.entry import case_of_arguments
 from aspenpy.shell.failure import CommandError
+from aspenpy.shell.options import MODEL, SETTINGS, Arguments, Examples, OneOf, flag, machine, option, words
 from aspenpy.shell.output import emit, report
-from aspenpy.shell.parser import MODEL, SETTINGS, Examples, OneOf, flag, machine, option, words
 
 EXAMPLES: Examples = (
     ("the runtime in seconds, one parameter left free", "aspenpy expr matmul --machine simple --free n"),
@@ -43,7 +41,7 @@ OPTIONS = (
 )
 
 
-def run(arguments: Namespace) -> int:
+def run(arguments: Arguments) -> int:
     metric = arguments.metric or "runtime"
     scope, expr = _asked_for(case_of_arguments(arguments), metric)
     free = words(arguments.free)
@@ -69,7 +67,7 @@ def _asked_for(case: Case, metric: str) -> tuple[Scope, Expr]:
         return scope, amount_of(amounts, metric)
     prediction = Prediction(case)
     report(distinct(prediction.diagnostics))
-    return prediction.scope, metric_of(case.tree, metric)
+    return prediction.scope, prediction.metric(metric)
 
 
 def _refuse_failures(formula: Expr) -> None:

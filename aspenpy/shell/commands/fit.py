@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from argparse import Namespace
-
 from aspenpy.language.files import require_writable, write_whole
 from aspenpy.report.fit import draw, percent
 from aspenpy.shell.commands.fmt import standard_input
 from aspenpy.shell.entry import case_of_arguments
-from aspenpy.shell.output import answer
-from aspenpy.shell.parser import (
+from aspenpy.shell.options import (
     ALL_FORMATS,
     MODEL,
     SEED,
     SETTINGS,
+    Arguments,
     Examples,
     machine,
     option,
@@ -22,6 +20,7 @@ from aspenpy.shell.parser import (
     repeated,
     words,
 )
+from aspenpy.shell.output import answer
 from aspenpy.shell.progress import Progress
 from aspenpy.studies.empirical.fit import fit
 
@@ -69,7 +68,7 @@ OPTIONS = (
 )
 
 
-def run(arguments: Namespace) -> int:
+def run(arguments: Arguments) -> int:
     case = case_of_arguments(arguments)
     for path in (arguments.output, arguments.picture):
         if path:

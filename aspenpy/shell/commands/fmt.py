@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import sys
-from argparse import Namespace
 from collections.abc import Iterator
 from pathlib import Path
 
 from aspenpy.language.diagnostics import AspenError
-from aspenpy.language.files import Reader, is_there, put_whole
+from aspenpy.language.files import Reader, put_whole
 from aspenpy.language.format import format_text
 from aspenpy.language.source import Source
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.models import files_in
+from aspenpy.shell.options import OUTSIDE, Arguments, Examples, OneOf, flag, option
 from aspenpy.shell.output import emit, report
-from aspenpy.shell.parser import OUTSIDE, Examples, OneOf, flag, option
 
 EXAMPLES: Examples = (
     ("from standard input to standard output", "echo 'param  n=4*kilo' | aspenpy fmt -"),
@@ -39,7 +38,7 @@ OPTIONS = (
 )
 
 
-def run(arguments: Namespace) -> int:
+def run(arguments: Arguments) -> int:
     """0, with `--check` and `--diff` 1 if something would change, 2 if a file could not be laid out."""
     status = 0
     for name in _names(arguments.files):
@@ -59,7 +58,7 @@ def _names(given: list[str]) -> Iterator[str]:
         yield from [name] if name == "-" else (str(file.path) for file in files_in([name]))
 
 
-def _laid_out(name: str, arguments: Namespace) -> bool:
+def _laid_out(name: str, arguments: Arguments) -> bool:
     """Lays one file out, or says how; returns whether its text is another one."""
     reader = Reader(allow_outside=arguments.allow_outside)
     source = standard_input() if name == "-" else reader.read(name)
@@ -101,9 +100,9 @@ def replace(path: Path, text: str) -> None:
     import os
 
     target = path.resolve()
-    if is_there(target) and not os.access(target, os.W_OK):
+    if os.path.exists(target) and not os.access(target, os.W_OK):
         raise CommandError(f"cannot write {path}: permission denied")
-    if is_there(target) and not target.is_file():
+    if os.path.exists(target) and not target.is_file():
         raise CommandError(f"cannot write {path}: it is not an ordinary file")
     try:
         put_whole(target, text)

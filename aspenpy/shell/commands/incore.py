@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from argparse import Namespace
 from pathlib import Path
 
 from aspenpy.answers.incore import incore
 from aspenpy.language.files import require_writable
 from aspenpy.shell.failure import writing
+from aspenpy.shell.options import TABLE_OR_JSON, Arguments, Examples, option
 from aspenpy.shell.output import answer, emit
-from aspenpy.shell.parser import TABLE_OR_JSON, Examples, option
 
 LOOP = r".L1:\n vaddsd %%xmm1, %%xmm0, %%xmm0\n jne .L1\n"
 
@@ -36,7 +35,7 @@ OPTIONS = (
 )
 
 
-def run(arguments: Namespace) -> int:
+def run(arguments: Arguments) -> int:
     output = None if arguments.output is None else Path(arguments.output)
     if output is not None:
         require_writable(output)

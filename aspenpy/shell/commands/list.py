@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from argparse import Namespace
 from typing import Any, NamedTuple
 
 from aspenpy.expr import graph
@@ -16,8 +15,8 @@ from aspenpy.models.machine.header import Header
 from aspenpy.models.machine.header import header as header_of
 from aspenpy.report.library import Wanted, report, sources
 from aspenpy.shell.failure import CommandError
+from aspenpy.shell.options import TABLE_OR_JSON, Arguments, Examples, choice, option
 from aspenpy.shell.output import emit_json, show
-from aspenpy.shell.parser import TABLE_OR_JSON, Examples, choice, option
 from aspenpy.shell.quantity import constant_or_failure
 from aspenpy.tables.data import objects
 
@@ -44,7 +43,7 @@ OPTIONS = (
 )
 
 
-def run(arguments: Namespace) -> int:
+def run(arguments: Arguments) -> int:
     asked = any(getattr(arguments, name) is not None for name in FILTERS)
     if asked and arguments.kind != "machines":
         options = "--kind, --vendor, --year, --cores and --memory"
@@ -68,7 +67,7 @@ class Interval(NamedTuple):
         return value is not None and above and (self.high is None or value <= self.high)
 
 
-def _wanted(arguments: Namespace) -> Wanted:
+def _wanted(arguments: Arguments) -> Wanted:
     """What the options let through. Machines are loaded only if it is asked what is in them."""
     year, cores, memory = (_interval(name, getattr(arguments, name)) for name in ("year", "cores", "memory"))
     vendor = _vendor(arguments.vendor) if arguments.vendor is not None else None

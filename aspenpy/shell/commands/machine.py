@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from argparse import Namespace
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -19,8 +18,8 @@ from aspenpy.models.machine.skeleton import KINDS, Kind, skeleton
 from aspenpy.shell.commands.check import conclude
 from aspenpy.shell.failure import CommandError, writing
 from aspenpy.shell.models import checked_files
+from aspenpy.shell.options import OUTSIDE, Arguments, Examples, choice, flag, option
 from aspenpy.shell.output import emit
-from aspenpy.shell.parser import OUTSIDE, Examples, choice, flag, option
 
 EXAMPLES: Examples = (
     ("writes mine.aspen: a cluster to put the numbers of your own into", "aspenpy machine new mine --kind cluster"),
@@ -41,7 +40,7 @@ OPTIONS = (
 )
 
 
-def run(arguments: Namespace) -> int:
+def run(arguments: Arguments) -> int:
     """Of `check` as of `aspenpy check`."""
     if arguments.action == "new":
         return _new(arguments)
@@ -53,7 +52,7 @@ def run(arguments: Namespace) -> int:
 # -- new -------------------------------------------------------------------------------------------
 
 
-def _new(arguments: Namespace) -> int:
+def _new(arguments: Arguments) -> int:
     if len(arguments.names) > 1:
         raise CommandError("`aspenpy machine new` takes one name")
     if arguments.strict or arguments.format:
@@ -84,7 +83,7 @@ def _refuse_name(name: str, text: str) -> None:
 # -- check -----------------------------------------------------------------------------------------
 
 
-def _diagnostics(arguments: Namespace) -> Iterator[Diagnostic]:
+def _diagnostics(arguments: Arguments) -> Iterator[Diagnostic]:
     """What `aspenpy check` reports of each machine, and implausible numbers. Folders may hold other models."""
     return checked_files(arguments.names, lambda file: _of_file(*file, arguments.allow_outside))
 

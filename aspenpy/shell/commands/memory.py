@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from argparse import Namespace
-
 from aspenpy.answers.footprint import Footprint
 from aspenpy.shell.entry import case_of_arguments
+from aspenpy.shell.options import ALL_FORMATS, MODEL, OUTSIDE, SEED, SOCKET, VALUES, Arguments, Examples, machine
 from aspenpy.shell.output import answer
-from aspenpy.shell.parser import ALL_FORMATS, MODEL, OUTSIDE, SEED, SOCKET, VALUES, Examples, machine
 
 EXAMPLES: Examples = (
     ("what each kernel touches", "aspenpy memory comd"),
@@ -26,5 +24,5 @@ OPTIONS = (
 )
 
 
-def run(arguments: Namespace) -> int:
+def run(arguments: Arguments) -> int:
     return answer(Footprint(case_of_arguments(arguments)).report(), arguments)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from argparse import Namespace
 from pathlib import Path
 
 from aspenpy.generate.mpi import Skeleton
 from aspenpy.shell.commands.fmt import replace
 from aspenpy.shell.entry import case_of_arguments
 from aspenpy.shell.failure import CommandError
+from aspenpy.shell.options import MODEL, OUTSIDE, SOCKET, VALUES, Arguments, Examples, choice, machine, option
 from aspenpy.shell.output import emit, report
-from aspenpy.shell.parser import MODEL, OUTSIDE, SOCKET, VALUES, Examples, choice, machine, option
 from aspenpy.tables.numbers import count
 
 EXAMPLES: Examples = (
@@ -39,7 +38,7 @@ OPTIONS = (
 )
 
 
-def run(arguments: Namespace) -> int:
+def run(arguments: Arguments) -> int:
     spin = arguments.compute == "spin"
     if spin and not arguments.machine:
         raise CommandError("--compute spin needs a machine (--machine M): it says how long to wait")

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-from argparse import Namespace
-
 from aspenpy.answers.network import Network
 from aspenpy.cost.network.collectives import COLLECTIVES
 from aspenpy.models.library import load_machine
 from aspenpy.report.network import draw
 from aspenpy.shell.failure import CommandError
+from aspenpy.shell.options import (
+    ONE_MACHINE,
+    OUTSIDE,
+    TABLE_OR_JSON,
+    Arguments,
+    Examples,
+    option,
+    picture,
+    repeated,
+    settings_of,
+)
 from aspenpy.shell.output import answer
-from aspenpy.shell.parser import ONE_MACHINE, OUTSIDE, TABLE_OR_JSON, Examples, option, picture, repeated, settings_of
 
 EXAMPLES: Examples = (
     ("the topology, and one message by its size", "aspenpy network bluegene_q"),
@@ -32,7 +40,7 @@ OPTIONS = (
 )
 
 
-def run(arguments: Namespace) -> int:
+def run(arguments: Arguments) -> int:
     if arguments.ranks is not None and arguments.ranks < 1:
         raise CommandError(f"--ranks: a number of ranks is 1 or more, not {arguments.ranks}")
     machine = load_machine(arguments.machine, allow_outside=arguments.allow_outside)

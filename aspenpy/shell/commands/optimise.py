@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
-from argparse import Namespace
-
 from aspenpy.report.optimum import draw
 from aspenpy.report.optimum import report as reported
 from aspenpy.shell.commands.sensitivity import varied, vary
 from aspenpy.shell.entry import case_of_arguments, machine_named
 from aspenpy.shell.failure import CommandError
+from aspenpy.shell.options import (
+    ALL_FORMATS,
+    MODEL,
+    OUTSIDE,
+    SEED,
+    SOCKET,
+    VALUES,
+    Arguments,
+    Examples,
+    machine,
+    picture,
+    repeated,
+)
 from aspenpy.shell.output import answer
-from aspenpy.shell.parser import ALL_FORMATS, MODEL, OUTSIDE, SEED, SOCKET, VALUES, Examples, machine, picture, repeated
 from aspenpy.studies.explore.asked import answered, goals_of
 from aspenpy.studies.explore.optimise import require_scipy
 from aspenpy.studies.explore.pareto import Front
@@ -58,7 +68,7 @@ OPTIONS = (
 )
 
 
-def run(arguments: Namespace) -> int:
+def run(arguments: Arguments) -> int:
     if not (arguments.minimise or arguments.maximise):
         raise CommandError("nothing to optimise: --minimise QUANTITY or --maximise QUANTITY")
     if not arguments.vary:

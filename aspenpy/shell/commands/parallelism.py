@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from argparse import Namespace
-
 from aspenpy.answers.parallelism import Parallelism
 from aspenpy.shell.entry import case_of_arguments
+from aspenpy.shell.options import ALL_FORMATS, MODEL, OUTSIDE, SEED, VALUES, Arguments, Examples, machine
 from aspenpy.shell.output import answer
-from aspenpy.shell.parser import ALL_FORMATS, MODEL, OUTSIDE, SEED, VALUES, Examples, machine
 
 EXAMPLES: Examples = (
     ("every block on every call path", "aspenpy parallelism comd"),
@@ -25,5 +23,5 @@ OPTIONS = (
 )
 
 
-def run(arguments: Namespace) -> int:
+def run(arguments: Arguments) -> int:
     return answer(Parallelism(case_of_arguments(arguments)).report(), arguments)

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from argparse import Namespace
-
 from aspenpy.answers.placement.best import place
 from aspenpy.shell.entry import case_of_arguments
-from aspenpy.shell.output import answer
-from aspenpy.shell.parser import (
+from aspenpy.shell.options import (
     ALL_FORMATS,
     MODEL,
     OUTSIDE,
     PAR,
     SEED,
     VALUES,
+    Arguments,
     Examples,
     flag,
     machine,
     pairs,
     repeated,
 )
+from aspenpy.shell.output import answer
 
 EXAMPLES: Examples = (
     ("the fastest socket for each kernel", "aspenpy place cg --machine keeneland"),
@@ -55,7 +54,7 @@ OPTIONS = (
 )
 
 
-def run(arguments: Namespace) -> int:
+def run(arguments: Arguments) -> int:
     placement = place(
         case_of_arguments(arguments),
         sockets=pairs("--on", "KERNEL=SOCKET", _parts(arguments.on)),

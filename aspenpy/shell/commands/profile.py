@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from argparse import Namespace
-
 from aspenpy.answers.prediction import predict
 from aspenpy.answers.profile import Profile
 from aspenpy.report.profile import draw
 from aspenpy.shell.entry import case_of_arguments
+from aspenpy.shell.options import MODEL, SEED, SETTINGS, Arguments, Examples, flag, formats, machine, picture
 from aspenpy.shell.output import answer, emit_json, report
-from aspenpy.shell.parser import MODEL, SEED, SETTINGS, Examples, flag, formats, machine, picture
 from aspenpy.shell.pictures import save
 
 EXAMPLES: Examples = (
@@ -30,7 +28,7 @@ OPTIONS = (
 )
 
 
-def run(arguments: Namespace) -> int:
+def run(arguments: Arguments) -> int:
     prediction = predict(case_of_arguments(arguments))
     profile = Profile(prediction)
     if arguments.format != "speedscope":

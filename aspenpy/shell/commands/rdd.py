@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from argparse import Namespace
 from pathlib import Path
 
 from aspenpy.language.diagnostics import Diagnostic
@@ -11,8 +10,8 @@ from aspenpy.language.files import require_writable
 from aspenpy.report.reuse import draw
 from aspenpy.report.reuse import report as reported
 from aspenpy.shell.failure import CommandError
+from aspenpy.shell.options import TABLE_OR_JSON, Arguments, Examples, choice, option, picture, repeated
 from aspenpy.shell.output import emit, emit_json, report, show
-from aspenpy.shell.parser import TABLE_OR_JSON, Examples, choice, option, picture, repeated
 from aspenpy.shell.pictures import save
 from aspenpy.shell.progress import Progress
 from aspenpy.traces.distances import ReuseDistances
@@ -48,7 +47,7 @@ OPTIONS = (
 )
 
 
-def run(arguments: Namespace) -> int:
+def run(arguments: Arguments) -> int:
     ranges = _ranges(arguments.ranges)
     files = _files(arguments.output, ranges)
     for path in files.values():

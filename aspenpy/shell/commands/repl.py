@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import sys
-from argparse import Namespace
 
 from aspenpy.language.diagnostics import AspenError
 from aspenpy.shell.entry import case_of_arguments
+from aspenpy.shell.options import MODEL, SEED, SETTINGS, Arguments, Examples, machine
 from aspenpy.shell.output import emit, report, show
-from aspenpy.shell.parser import MODEL, SEED, SETTINGS, Examples, machine
 from aspenpy.shell.prompt import lines
 from aspenpy.shell.session.conversation import Answer
 from aspenpy.shell.session.session import Session
@@ -23,7 +22,7 @@ EXAMPLES: Examples = (
 OPTIONS = (MODEL, machine(required=True), *SETTINGS, SEED)
 
 
-def run(arguments: Namespace) -> int:
+def run(arguments: Arguments) -> int:
     session = Session(case_of_arguments(arguments))
     report(session.prediction.diagnostics)
     if sys.stdin is not None and sys.stdin.isatty():

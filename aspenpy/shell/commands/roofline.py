@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from argparse import Namespace
-
 from aspenpy.answers.case import Case
 from aspenpy.answers.roofline import Roofline
 from aspenpy.language.files import put_whole
@@ -12,8 +10,18 @@ from aspenpy.report.roofline_gnuplot import script
 from aspenpy.report.roofline_picture import draw
 from aspenpy.shell.entry import machine_named, only_entry
 from aspenpy.shell.failure import writing
+from aspenpy.shell.options import (
+    ALL_FORMATS,
+    ONE_MACHINE,
+    SEED,
+    SETTINGS,
+    Arguments,
+    Examples,
+    option,
+    picture,
+    settings_of,
+)
 from aspenpy.shell.output import answer
-from aspenpy.shell.parser import ALL_FORMATS, ONE_MACHINE, SEED, SETTINGS, Examples, option, picture, settings_of
 
 EXAMPLES: Examples = (
     ("the ceilings of a machine, and from which intensity on they hold", "aspenpy roofline haswell"),
@@ -41,7 +49,7 @@ OPTIONS = (
 )
 
 
-def run(arguments: Namespace) -> int:
+def run(arguments: Arguments) -> int:
     machine = machine_named(arguments.machine, arguments)
     applications = [load_application(name, allow_outside=arguments.allow_outside) for name in arguments.applications]
     overlap = arguments.par == "overlap"

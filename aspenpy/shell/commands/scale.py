@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from argparse import Namespace
-
 from aspenpy.answers.energy.options import EnergyOptions
 from aspenpy.language.axis import ends, literal
 from aspenpy.language.source import Span, listed
 from aspenpy.report.scaling import draw
 from aspenpy.shell.entry import case_of_arguments
 from aspenpy.shell.failure import CommandError
-from aspenpy.shell.output import answer
-from aspenpy.shell.parser import (
+from aspenpy.shell.options import (
     ALL_FORMATS,
     MODEL,
     OUTSIDE,
     SEED,
     SOCKET,
     VALUES,
+    Arguments,
     Examples,
     flag,
     machine,
@@ -25,6 +23,7 @@ from aspenpy.shell.parser import (
     picture,
     words,
 )
+from aspenpy.shell.output import answer
 from aspenpy.studies.explore.scaling import Scaling, doublings
 
 EXAMPLES: Examples = (
@@ -61,7 +60,7 @@ OPTIONS = (
 )
 
 
-def run(arguments: Namespace) -> int:
+def run(arguments: Arguments) -> int:
     if arguments.strong and arguments.weak:
         raise CommandError("--strong and --weak exclude each other")
     wanted = arguments.isoefficiency

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from argparse import Namespace
-
 from aspenpy.answers.metrics import metric
 from aspenpy.answers.prediction import Prediction
 from aspenpy.language.diagnostics import distinct
@@ -11,14 +9,14 @@ from aspenpy.report.sensitivity import draw
 from aspenpy.report.sensitivity import report as reported
 from aspenpy.shell.entry import case_of_arguments, machine_named
 from aspenpy.shell.failure import CommandError
-from aspenpy.shell.output import answer
-from aspenpy.shell.parser import (
+from aspenpy.shell.options import (
     ALL_FORMATS,
     MODEL,
     OUTSIDE,
     SEED,
     SOCKET,
     VALUES,
+    Arguments,
     Examples,
     Option,
     choice,
@@ -28,6 +26,7 @@ from aspenpy.shell.parser import (
     picture,
     repeated,
 )
+from aspenpy.shell.output import answer
 from aspenpy.studies.explore.constraint import separated
 from aspenpy.studies.explore.methods import sensitivity
 from aspenpy.studies.explore.space import spanned
@@ -93,7 +92,7 @@ def varied(texts: list[str]) -> list[str]:
     return found
 
 
-def run(arguments: Namespace) -> int:
+def run(arguments: Arguments) -> int:
     if arguments.pairs and arguments.method != "sobol":
         raise CommandError("--pairs belongs to --method sobol; normalised has pairs of its own")
     if arguments.samples is not None and arguments.method not in ("sobol", "morris"):

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from argparse import Namespace
-
 from aspenpy.language.files import Reader
 from aspenpy.report.library import summary
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.models import loaded, path_of
+from aspenpy.shell.options import OUTSIDE, TABLE_OR_JSON, Arguments, Examples, flag, option
 from aspenpy.shell.output import answer, show_source
-from aspenpy.shell.parser import OUTSIDE, TABLE_OR_JSON, Examples, flag, option
 
 EXAMPLES: Examples = (
     ("a machine: its tree, peaks, properties, parameters", "aspenpy show simple"),
@@ -26,7 +24,7 @@ OPTIONS = (
 )
 
 
-def run(arguments: Namespace) -> int:
+def run(arguments: Arguments) -> int:
     reader = Reader(allow_outside=arguments.allow_outside)
     source = reader.read(path_of(arguments.model))
     if not arguments.source:

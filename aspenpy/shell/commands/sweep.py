@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
-from argparse import Namespace
 
 from aspenpy.language.axis import Axis, parsed
 from aspenpy.language.dimensions import UNITS
 from aspenpy.report.sweep import draw, summed_up
 from aspenpy.shell.entry import case_of_arguments, machine_named
 from aspenpy.shell.failure import CommandError
+from aspenpy.shell.options import MODEL, SETTINGS, Arguments, Examples, flag, formats, machine, option, repeated, seed
 from aspenpy.shell.output import answer
-from aspenpy.shell.parser import MODEL, SETTINGS, Examples, flag, formats, machine, option, repeated, seed
 from aspenpy.shell.progress import progress
 from aspenpy.studies.sweeps.cluster import connected
 from aspenpy.studies.sweeps.formats import format_of
@@ -75,7 +74,7 @@ OPTIONS = (
 )
 
 
-def run(arguments: Namespace) -> int:
+def run(arguments: Arguments) -> int:
     if arguments.resume and not arguments.output:
         raise CommandError("--resume belongs to -o FILE: it takes up what was begun there")
     memory = _bytes(arguments.memory)
@@ -93,7 +92,7 @@ def _kept(result: SweepResult | None) -> SweepResult:
     return result
 
 
-def _study(arguments: Namespace) -> Study:
+def _study(arguments: Arguments) -> Study:
     over = _axes(arguments.over)
     if arguments.machine is None and "machine" not in over:
         raise CommandError("a machine is needed: --machine M, or --over machine=A,B")
@@ -144,14 +143,14 @@ def _count(text: str) -> int:
 def _bytes(text: str) -> int:
     matched = re.fullmatch(r"(\d+\.?\d*|\.\d+)\s*([A-Za-z]*)", text)
     unit = UNITS.get((matched[2] or "B") if matched else "")
-    if matched and unit and unit == UNITS["B"]._replace(size=unit.size):
+    if matched and unit and unit.dimension == UNITS["B"].dimension:
         size = float(matched[1]) * float(unit.size)
         if size >= 1:
             return int(size)
     raise CommandError(f"--memory: expected a size, such as 500MB or 1GiB, not `{text}`")
 
 
-def _swept(run: Run, memory: int, arguments: Namespace) -> tuple[SweepResult | None, Summary]:
+def _swept(run: Run, memory: int, arguments: Arguments) -> tuple[SweepResult | None, Summary]:
     """Computes all points, writes them to `--output` if given; the result is None where `--memory` is too small."""
     study = run.study
     fits = result_bytes(study) <= memory

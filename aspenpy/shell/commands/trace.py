@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from argparse import Namespace
-
 from aspenpy.answers.trace import MOST, PASSES, Trace
 from aspenpy.cost.mapper import warnings_of
 from aspenpy.shell.entry import case_of_arguments
+from aspenpy.shell.options import MODEL, SEED, SETTINGS, TABLE_OR_JSON, Arguments, Examples, machine, option, positive
 from aspenpy.shell.output import answer
-from aspenpy.shell.parser import MODEL, SEED, SETTINGS, TABLE_OR_JSON, Examples, machine, option, positive
 
 EXAMPLES: Examples = (
     ("the beginning of every loop", "aspenpy trace jacobi"),
@@ -28,7 +26,7 @@ OPTIONS = (
 )
 
 
-def run(arguments: Namespace) -> int:
+def run(arguments: Arguments) -> int:
     case = case_of_arguments(arguments)
     trace = Trace(case, most=arguments.most, passes=arguments.passes)
     warnings = warnings_of(case.application, case.machine, case.socket, case.kernel)

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-from argparse import Namespace
-
 from aspenpy.answers.prediction import predict
 from aspenpy.answers.traffic import Traffic
 from aspenpy.report.traffic import draw
 from aspenpy.shell.entry import case_of_arguments
+from aspenpy.shell.options import (
+    ALL_FORMATS,
+    MODEL,
+    OUTSIDE,
+    SEED,
+    SOCKET,
+    VALUES,
+    Arguments,
+    Examples,
+    machine,
+    picture,
+)
 from aspenpy.shell.output import answer
-from aspenpy.shell.parser import ALL_FORMATS, MODEL, OUTSIDE, SEED, SOCKET, VALUES, Examples, machine, picture
 
 EXAMPLES: Examples = (
     ("hits and misses of a matrix product", "aspenpy traffic cache_mm_reg --machine cachegrind"),
@@ -29,6 +38,6 @@ OPTIONS = (
 )
 
 
-def run(arguments: Namespace) -> int:
+def run(arguments: Arguments) -> int:
     traffic = Traffic(predict(case_of_arguments(arguments)))
     return answer(traffic.report(), arguments, lambda: draw(traffic))

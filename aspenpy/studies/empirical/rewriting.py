@@ -46,7 +46,7 @@ def rewritten(
     text = source.text
     for span, new in sorted(changes, key=lambda change: change[0].start, reverse=True):
         text = text[: span.start] + new + text[span.end :]
-    named = (source.name, source.path) if path is None else (str(path), Path(path).resolve())
+    named = (source.name, source.path) if path is None else (str(path), str(Path(path).resolve()))
     _require_values(Source(text, *named), values, allow_outside)
     return text
 
