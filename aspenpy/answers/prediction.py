@@ -12,6 +12,7 @@ from aspenpy.answers.footprint import exceeding_memory
 from aspenpy.answers.occupancy import filling_cores, instances_of_blocks
 from aspenpy.answers.scope import Scope, Value, scope_of
 from aspenpy.answers.sizes import sizes_below_zero
+from aspenpy.answers.timeless import blocks_without_time
 from aspenpy.answers.uneven import uneven_sweeps
 from aspenpy.answers.unpatterned import reused_without_pattern
 from aspenpy.expr import graph
@@ -52,9 +53,13 @@ class Prediction(Evaluation):
     @cached_property
     def wasted(self) -> tuple[Diagnostic, ...]:
         """Warnings that go with the values: cores that are idle or that instances take turns on, data whose reuse no
-        pattern tells."""
+        pattern tells, blocks that take no time."""
         widths = instances_of_blocks(self)
-        return (*filling_cores(self, widths), *reused_without_pattern(self, widths))
+        return (
+            *filling_cores(self, widths),
+            *reused_without_pattern(self, widths),
+            *blocks_without_time(self, widths),
+        )
 
     def prepare(self, free: Sequence[str], metric: str = "runtime") -> Prepared:
         """The metric as a fast function of the free parameters, in the order given."""

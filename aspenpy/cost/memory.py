@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from aspenpy.cost.caches.access import Reader, read_access
 from aspenpy.cost.caches.level import Level, levels_of, translation_buffer, used_by
-from aspenpy.cost.caches.names import CACHE_TRAITS
+from aspenpy.cost.caches.names import CACHE_TRAITS, TRANSLATIONS
 from aspenpy.cost.caches.traffic import Served, Traffic, block_traffic
 from aspenpy.cost.prices import MEMORY_RESOURCES, LevelCost, Offer, longest
 from aspenpy.cost.ranks import Instances
@@ -142,7 +142,7 @@ def translation_costs(traffic: Iterable[Traffic], instances: Instances, buffer: 
     if buffer is None or buffer.latency is None or walks is graph.ZERO:
         return ()
     waiting = graph.mul(instances.busy_at(buffer.place), instances.share(walks), buffer.latency)
-    return (LevelCost("tlb", buffer.place, waiting, graph.ZERO),)
+    return (LevelCost(TRANSLATIONS, buffer.place, waiting, graph.ZERO),)
 
 
 def page_of(core: Place | None) -> Expr:

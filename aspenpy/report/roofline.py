@@ -69,7 +69,7 @@ def heading(roofline: Roofline) -> str:
 
 
 def _compute(roofline: Roofline) -> Table:
-    """Flops a second, and the ridge point with each memory."""
+    """Flops a second, and the ridge point with each memory; not with data that lie on another socket."""
 
     def ridge(memory: Ceiling) -> Column:
         header = f"ridge with {label(memory, roofline)}"
@@ -79,7 +79,7 @@ def _compute(roofline: Roofline) -> Table:
         Column("flops as", get=traits),
         Column("of one", unit="flop/s", get="one"),
         Column("of all", unit="flop/s", get="rate"),
-        *map(ridge, roofline.memory),
+        *(ridge(memory) for memory in roofline.memory if "remote" not in memory.traits),
         Column("component", wrapped=True),
     )
     return table(heads, roofline.compute, title="ceilings (ridge: the flop/B from which on they hold)", media=TEXT)

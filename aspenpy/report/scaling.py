@@ -25,7 +25,7 @@ def report(scaling: Scaling) -> Report:
         "dominant_calls": list(scaling.calls),
     }
     parts = (facts(_facts(scaling)), _points(scaling))
-    return Report(heading(scaling), data, parts, tuple(prediction.diagnostics), {"optimal_time": "s"})
+    return Report(heading(scaling), data, parts, scaling.diagnostics, {"optimal_time": "s"})
 
 
 def heading(scaling: Scaling) -> str:

@@ -33,6 +33,7 @@ core one {{
   property multiply_dp_simd_rate [{multiply}]
   property fma_dp_simd_rate [{fma}]
   resource flops(number) [number/(clock*issue)] with dp [base], simd [base/4]
+  resource instructions(number) [number/(4*clock)]  // of the front end
   cache l1
   cache l2
 }}
@@ -76,6 +77,7 @@ HASWELL = MACHINE.format(
 JACOBI = """
 model jacobi {
   param n = 6000
+  param begun = 38  // micro-operations of eight points
   mixture sweep {add [3], multiply [1]}
   data a [8*(n+2)^2]
   data b [8*n^2]
@@ -83,12 +85,18 @@ model jacobi {
   kernel sweep(param rows) {
     execute "sweep" {
       flops [4*rows*n] as sweep, dp, simd
+      instructions [rows*n*begun/8]
       loads [4*rows*n] of size [8] from a as stencil(4, n, rows)
       stores [rows*n] of size [8] to b as stream
     }
   }
 }
 """
+
+"""Compiled for AVX, two vectors of four points a turn: of each of four neighbours a load of 16 bytes and an insertion
+of 16 more, three additions, a multiplication and a store to each, an addition and a branch of the loop. The front end
+of both cores begins four in a cycle (Intel's optimisation manual, 2.3 and 2.4), an insertion with an indexed address as
+two, and on Sandy Bridge a store as well: 8 + 2*8 + 6 + 2 + 2*2 + 2 = 38, and 36 on Haswell."""
 
 TRIAD = """
 model triad {
@@ -125,7 +133,7 @@ def block(app: str, computer: str, **asked: int) -> EcmBlock:
     [
         (JACOBI, SANDY_BRIDGE, {}, [8, 10, 6, 12.7], 36.7),
         # compiled with -xAVX, which loads what may not be aligned in halves of 16 bytes
-        (JACOBI, HASWELL, {"load_width": 16}, [8, 5, 6, 16.7], 35.7),
+        (JACOBI, HASWELL, {"load_width": 16, "begun": 36}, [8, 5, 6, 16.7], 35.7),
         (TRIAD, SANDY_BRIDGE, {}, [6, 10, 10, 21.9], 47.9),
         (TRIAD, HASWELL, {}, [3, 5, 10, 26.3], 44.3),
     ],
@@ -144,13 +152,17 @@ def test_a_star_without_its_middle_touches_the_same_lines() -> None:
     """Five words a point instead of four: ten cycles of the load ports instead of eight, and the same lines."""
     full = JACOBI.replace("loads [4*", "loads [5*").replace("stencil(4,", "stencil(5,")
     (ports, *lines), (own_ports, *own_lines) = block(full, SANDY_BRIDGE).terms, block(JACOBI, SANDY_BRIDGE).terms
-    assert (ports.cycles, own_ports.cycles) == (pytest.approx(10), pytest.approx(8))
+    assert [ports.cycles, own_ports.cycles] == pytest.approx([10, 8])
     assert [term.cycles for term in lines] == pytest.approx([term.cycles for term in own_lines], rel=1e-9)
 
 
-def test_the_core_computes_beside_the_transfers() -> None:
-    """24 additions and 8 multiplications by four; the compiler's code needs 9.5 cycles to begin (front end)."""
-    assert block(JACOBI, SANDY_BRIDGE).overlapping == pytest.approx(24 / 4 + 8 / 4, rel=1e-9)
+@pytest.mark.parametrize(("computer", "begun", "published"), [(SANDY_BRIDGE, 38, 9.5), (HASWELL, 36, 9.4)])
+def test_the_core_computes_beside_the_transfers(computer: str, begun: int, published: float) -> None:
+    """The front end takes longer than 24 additions and 8 multiplications by four."""
+    overlapping = block(JACOBI, computer, begun=begun).overlapping
+    assert overlapping == pytest.approx(published, rel=0.05)
+    assert overlapping == pytest.approx(begun / 4, rel=1e-9)
+    assert block(JACOBI, SANDY_BRIDGE, begun=0).overlapping == pytest.approx(24 / 4 + 8 / 4, rel=1e-9)
 
 
 def test_the_runtime_is_the_prediction() -> None:
@@ -210,10 +222,10 @@ def test_explain_and_profile_show_it(tmp_path: Path, capsys: pytest.CaptureFixtu
     given = [str(tmp_path / "jacobi.aspen"), "--machine", str(tmp_path / "snb.aspen")]
     assert main(["explain", *given, "--ecm"]) == 0
     page = capsys.readouterr().out
-    assert "{8 || 8 | 10 | 6 | 13.2} = 37.2" in page
+    assert "{9.5 || 8 | 10 | 6 | 13.2} = 37.2" in page
     assert "saturated by 3 of 8 cores" in page
     assert main(["profile", *given]) == 0
-    assert "{8 || 8 | 10 | 6 | 13.2}" in capsys.readouterr().out
+    assert "{9.5 || 8 | 10 | 6 | 13.2}" in capsys.readouterr().out
     assert main(["profile", *given, "--format", "json"]) == 0
     (row,) = json.loads(capsys.readouterr().out)["ecm"]
     assert [term["symbol"] for term in row["terms"]] == ["T_nOL", "T_L1L2", "T_L2L3", "T_L3Mem"]

@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from aspenpy import predict
+from aspenpy import load_machine, predict
 from tests.caches.programs import PAGE, Reference, Walk, counted, nest
 from tests.cachesim import Cache, Hierarchy
 from tests.tiny import application, machine
@@ -95,3 +95,21 @@ def test_a_page_is_as_long_as_the_core_says() -> None:
     core = "property outstanding [10] property page [2 MiB]"
     assert seconds("loads [1000] of size [8] from X as stride(32768)", 32_768_000, core) < 1e-9
     assert seconds("loads [10] of size [8] from X as stride(2 MiB)", 21_000_000, core) == pytest.approx(1e-7)
+
+
+@pytest.mark.parametrize(("n", "nanoseconds"), [(4096, 13.0), (4000, 4.0)])
+def test_columns_of_a_matrix_on_a_gold_6148(n: int, nanoseconds: float) -> None:
+    """Measured, a line: rows of 32 KiB meet in few sets and come from memory each time; rows of 32,000 B stay in the
+    second cache, and each access looks up a page."""
+    trait = f"nest(8*{n}, {n}, 8, {n}), warm"
+    app = application(f"execute {{ loads [{n}^2] of size [8] from X as {trait} }}", f"data X [8*{n}^2]")
+    found = float(predict(app, load_machine("xeon_gold_6148")).runtime) / n**2
+    assert found == pytest.approx(nanoseconds * 1e-9, rel=0.15)
+
+
+@pytest.mark.parametrize(("conflict", "each"), [("", WALK), ("conflict tlb, loads", WALK + 10e-9)])
+def test_a_lookup_may_come_before_its_load(conflict: str, each: float) -> None:
+    """Lines of 100 ns, ten at a time, each in a page of its own."""
+    core = f"{BUFFER} property outstanding [10] {conflict}"
+    found = seconds("loads [1000] of size [8] from X as stride(8192)", 8_192_000, core)
+    assert found == pytest.approx(1000 * each, rel=1e-9)

@@ -118,3 +118,41 @@ def test_each_is_told_once_by_every_command(command: str, capsys: pytest.Capture
     assert main([*command.split(), "--format", "json"]) == 0
     found = [item["message"] for item in json.loads(capsys.readouterr().out)["diagnostics"]]
     assert sum("1 of 132 `h100_multiprocessor` busy" in message for message in found) == 1
+
+
+@pytest.mark.parametrize(
+    ("body", "machine_text", "warned"),
+    [
+        ("loads [1000] of size [8] from x as stream, warm", "", True),
+        ("loads [1000] of size [8] from x as stream, warm  flops [1]", "", False),
+        ("loads [0] of size [8] from x as stream, warm", "", False),
+        ("loads [1000] of size [8] from x as stream, warm", "property bandwidth [1e10]", False),
+    ],
+)
+def test_data_in_caches_that_state_no_bandwidth_take_no_time(body: str, machine_text: str, warned: bool) -> None:
+    found = told(f"execute {{ {body} }}", PLAIN.replace("property bandwidth [1e10]", machine_text), "data x [8000]")
+    expected = "this block takes no time: what serves its data states no bandwidth"
+    assert found.get("no-time") == (expected if warned else None)
+
+
+def test_the_library_says_so_of_a_transpose_in_caches_without_bandwidth() -> None:
+    found = aspenpy.predict(aspenpy.load_application("cache_transpose"), aspenpy.load_machine("exascale_homogeneous"))
+    (warned,) = [item for item in found.diagnostics if item.code == "no-time"]
+    assert found.runtime == 0
+    assert "`exascale_l1`, `exascale_l2`, `exascale_l3` have none" in (warned.hint or "")
+
+
+@pytest.mark.parametrize(
+    ("ranks", "so"),
+    [
+        ((1, 10), None),
+        ((1, 15), " (on 15 ranks)"),
+        ((1, 15, 20, 100), " (on 15 to 20 ranks, 2 of 4 points)"),
+        ((15,), ""),
+    ],
+)
+def test_scaling_says_once_on_which_ranks(ranks: tuple[int, ...], so: str | None) -> None:
+    app = application("execute [ranks] { flops [1000/ranks] }", "param ranks = 1")
+    found = aspenpy.scaling(app, machine(gpu(launch="")), ranks).diagnostics
+    warned = "15 instances take turns on 10 `sm`; the last turn leaves 5 idle"
+    assert [item.message for item in found] == ([] if so is None else [warned + so])

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from aspenpy.answers.checks.values import circles, failures, start_of
 from aspenpy.answers.energy.power import power_of
 from aspenpy.answers.scope import DEFAULT_SEED, circular
+from aspenpy.cost.caches.names import TRANSLATIONS
 from aspenpy.cost.interconnect import concrete, interconnect_of
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import EvaluationError, evaluate_many
@@ -110,8 +111,11 @@ def _unreachable_components(machine: Machine) -> list[Diagnostic]:
 
 
 def _idle_conflicts(machine: Machine) -> list[Diagnostic]:
-    """Conflicts of resources that nobody offers: probably misspelt."""
+    """Conflicts of what is neither a resource, nor a cache, nor the lookup of pages: probably misspelt."""
     offered = {name for component in machine.components.values() for name in component.resources}
+    for component in machine.components.values():
+        offered |= {component.name} if component.type == "cache" else set()
+        offered |= {TRANSLATIONS} if "tlb_latency" in component.properties else set()
     return [
         warning(
             "unknown-resource",

@@ -12,3 +12,6 @@ ADDITIONS = ("warm", "reuse", "streaming")
 """What adds to a pattern."""
 
 CACHE_TRAITS = frozenset({*PATTERN_NAMES, *ADDITIONS})
+
+TRANSLATIONS = "tlb"
+"""What the time of a core's page lookups counts for, as `loads` does for that of a memory."""

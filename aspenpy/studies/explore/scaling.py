@@ -21,7 +21,7 @@ from aspenpy.engine.python import Prepared
 from aspenpy.expr import graph
 from aspenpy.expr.definitions import reached
 from aspenpy.expr.evaluate import EvaluationError
-from aspenpy.language.diagnostics import fail, nearest
+from aspenpy.language.diagnostics import Diagnostic, fail, nearest
 from aspenpy.models.application.model import Application
 from aspenpy.models.machine.model import Machine
 from aspenpy.record import Record
@@ -122,6 +122,23 @@ class Scaling(Result):
         first, here = self._at(self.ranks[0], growth)[0], self._at(ranks, growth)[0]
         work = 1 if self.mode == "weak" else self.ranks[0] / ranks
         return first * work / here if here else 1.0
+
+    @cached_property
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
+        """Warnings of the models, and what goes with the values once, with the numbers of ranks that it is so on."""
+        base = (item for item in self.prediction.diagnostics if item not in self.prediction.wasted)
+        found: dict[str, list[tuple[int, Diagnostic]]] = {}
+        for ranks in self.ranks:
+            for item in Prediction(self.prediction.case.with_set({self.parameter: ranks})).wasted:
+                found.setdefault(f"{item.code} {item.span}", []).append((ranks, item))
+        return (*base, *(self._once(told) for told in found.values()))
+
+    def _once(self, told: list[tuple[int, Diagnostic]]) -> Diagnostic:
+        (first, item), (last, _) = told[0], told[-1]
+        if len(self.ranks) == 1:
+            return item
+        so = f"{first:,} to {last:,} ranks, {len(told)} of {len(self.ranks)} points" if told[1:] else f"{first:,} ranks"
+        return item.replace(message=f"{item.message} (on {so})")
 
     @cached_property
     def points(self) -> tuple[Point, ...]:
