@@ -58,8 +58,9 @@ class Target(Record):
         if block.width is None or self.binding is None or self.core is None:
             return Instances(block.parallelism)
         cores = graph.apply("max", 1, graph.div(self.core.count, self.binding.unit.count))
-        turns = graph.apply("ceil", graph.div(block.width, cores))
-        spread = self.binding.placed(graph.div(block.width, turns), block.parallelism, self.machine, block.span)
+        parts = graph.apply("ceil", block.width)
+        turns = graph.apply("ceil", graph.div(parts, cores))
+        spread = self.binding.placed(graph.div(parts, turns), block.parallelism, self.machine, block.span)
         return Instances(block.parallelism, spread, self.binding)
 
     def serving(self, requirement: flow.Requirement) -> Offer | None:

@@ -7,8 +7,8 @@ A machine says what a rank occupies by the flag `rank` on a component:
 
 It counts where a model speaks of ranks: in blocks that say how far each rank can share its work out, `execute [ranks]
 of [width]`, and in what ranks send each other. Amounts are those of one rank. A rank that occupies u cores shares its
-work out in `width` equal parts: they take ceil(width/u) turns, so that width/ceil(width/u) cores are at work on
-average, its spread. Instances of a block without a width are as in Aspen: ceil(P/Q) of P take turns on each of Q
+work out in w = ceil(`width`) equal parts: they take ceil(w/u) turns, so that w/ceil(w/u) cores are at work on average,
+its spread. Instances of a block without a width are as in Aspen: ceil(P/Q) of P take turns on each of Q
 components.
 
 Ranks fill a node before the next (`compact`). `scatter` gives every node the same number, of neighbours; `cyclic` deals

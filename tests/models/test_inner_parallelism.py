@@ -1,0 +1,28 @@
+"""Blocks of the library's applications say how far each rank can share its work out."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+import aspenpy
+
+APPLICATIONS = sorted(Path(__file__).parents[2].joinpath("models", "apps").glob("*.aspen"))
+OF_RANKS = [path for path in APPLICATIONS if re.search(r"execute \[ranks\]", path.read_text())]
+ONE_CORE = ("micro_kernels",)
+"""Whose instances are cores by their own word."""
+
+
+@pytest.mark.parametrize("path", [path for path in OF_RANKS if path.stem not in ONE_CORE], ids=lambda path: path.stem)
+def test_only_messages_and_serial_work_have_no_width(path: Path) -> None:
+    blocks = re.findall(r"execute \[(?:ranks|grid_rows|grid_columns)\] (?!of)[^{]*\{([^}]*)\}", path.read_text())
+    assert [block for block in blocks if "messages" not in block] == []
+
+
+@pytest.mark.parametrize("ranks", [1, 4])
+@pytest.mark.parametrize("path", OF_RANKS, ids=lambda path: path.stem)
+def test_on_a_core_a_rank_takes_as_long_as_without_a_width(path: Path, ranks: int) -> None:
+    app, machine = aspenpy.load_application(path.stem), aspenpy.load_machine("simple")
+    values = {"ranks": ranks}
+    without = aspenpy.predict(app, machine, set=values).runtime
+    assert aspenpy.predict(app, machine, set=values, ranks_on="core").runtime == pytest.approx(without, rel=1e-12)
