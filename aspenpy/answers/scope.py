@@ -12,9 +12,8 @@ from types import MappingProxyType
 from typing import Any, NoReturn
 
 from aspenpy.cost.mapper import all_definitions, all_origins
-from aspenpy.cost.value_mistakes import ValueMistake
+from aspenpy.cost.value_mistakes import BoundMistake, ValueMistake, with_both, with_value
 from aspenpy.expr import graph
-from aspenpy.expr.arithmetic import shown
 from aspenpy.expr.definitions import CircularDefinition, reached, resolve_definitions
 from aspenpy.expr.evaluate import MOST_PASSES, Evaluation, EvaluationError, evaluate_many
 from aspenpy.expr.graph import Expr
@@ -259,7 +258,10 @@ class Scope:
     def located(self, error: EvaluationError) -> AspenError:
         """The error as a diagnostic at the place that it was written at."""
         if isinstance(error.payload, ValueMistake):
-            return AspenError(self._with_value(error.payload))
+            return AspenError(with_value(error.payload, self.definitions, self.display_name, DEFAULT_SEED))
+        if isinstance(error.payload, BoundMistake):
+            names = {self.symbol(name): name for name in self.names()}
+            return AspenError(with_both(error.payload, self.definitions, names, DEFAULT_SEED))
         if isinstance(error.payload, Diagnostic):
             return AspenError(error.payload)
         node = error.node
@@ -276,19 +278,6 @@ class Scope:
         if node.kind == "sum":
             return AspenError(Diagnostic("no-value", error.reason, self.origins.get(node.args[0]), hint=NO_CLOSED_FORM))
         return AspenError(Diagnostic("no-value", error.reason, self.origins.get(node), hint=error.hint))
-
-    def _with_value(self, mistake: ValueMistake) -> Diagnostic:
-        """The mistake with what its subject is worth, and the parameters that make it so."""
-        subject = mistake.subject
-        symbols = [] if subject.kind == "symbol" else sorted(graph.free_symbols(subject), key=lambda one: one.serial)
-        try:
-            worth, *values = evaluate_many([subject, *symbols], None, DEFAULT_SEED, self.definitions)
-        except EvaluationError:  # a counter of a loop has a value in its passes only
-            return Diagnostic(mistake.code, mistake.message, mistake.span, hint=mistake.hint)
-        pairs = zip(symbols, values, strict=True)
-        known = " and ".join(f"{self.display_name(one)} = {shown(value)}" for one, value in pairs)
-        message = f"{mistake.message}, but {f'with {known} it is' if known else 'it is'} {shown(worth)}"
-        return Diagnostic(mistake.code, message, mistake.span, hint=mistake.hint)
 
     def is_array(self, expr: Expr) -> bool:
         """Whether it is an array or a table, or a name of one."""

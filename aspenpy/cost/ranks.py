@@ -20,10 +20,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal, get_args
 
-from aspenpy.cost.value_mistakes import ValueMistake
+from aspenpy.cost.value_mistakes import BoundMistake
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
-from aspenpy.language.diagnostics import fail, nearest
+from aspenpy.language.diagnostics import Related, fail, nearest
 from aspenpy.language.source import Span
 from aspenpy.models.machine.model import Machine, Place
 from aspenpy.record import Record
@@ -68,10 +68,18 @@ class Binding(Record):
 
     def placed(self, value: Expr, ranks: Expr, machine: Machine, span: Span | None) -> Expr:
         """The value where the machine has places for so many ranks, told at the `span` where not."""
-        unit = self.unit.component
-        message = f"more ranks than machine `{machine.name}` has places for"
-        hint = f"each occupies a {unit.type}, `{unit.name}`; there are `--set`, `--ranks-on` and `--ranks-per-node`"
-        mistake = ValueMistake(code="too-many-ranks", message=message, subject=ranks, span=span, hint=hint)
+        each, more = f"each occupies {named(self.unit)}", _more_places(self.unit)
+        if self.capacity is not graph.div(self.unit.count, self.nodes):
+            each, more = "`--ranks-per-node` says how many a node takes", "put more on a node with `--ranks-per-node`"
+        mistake = BoundMistake(
+            code="too-many-ranks",
+            message=f"more ranks than `{machine.name}` has places for: {each}",
+            span=span,
+            hint=more,
+            value=ranks,
+            bound=self.places,
+            numbers=f"{{}} ranks, and `{machine.name}` has places for {{}}: {each}",
+        )
         return graph.if_else(graph.compare("<=", ranks, self.places), value, graph.failure(mistake))
 
 
@@ -125,16 +133,26 @@ class Instances(Record):
         return graph.apply("ceil", graph.div(graph.mul(on_a_node, binding.nodes), place.count))
 
 
+def named(unit: Place) -> str:
+    """`a core, `zen4``."""
+    return f"a {unit.component.type}, `{unit.component.name}`"
+
+
+def _more_places(unit: Place) -> str:
+    """How more ranks find a place."""
+    if unit.component.type == "core":
+        return f"take a machine with more of `{unit.component.name}`"
+    return "let each occupy less, `--ranks-on core`"
+
+
 ONE_INSTANCE = Instances(graph.ONE)
 
 
 def binding_of(machine: Machine, socket: str | None, options: RankOptions) -> Binding | None:
     """What a rank occupies, by the machine or as a user asks; None where nobody says."""
     places = list(machine.first_places(socket))
-    stated = [place for place in places if RANK in place.component.properties]
-    if options.on is not None:
-        stated = [_component(options.on, machine, places)]
-    if not stated:
+    unit = _stated(places) if options.on is None else _component(options.on, machine, places)
+    if unit is None:
         if options != MACHINES_OWN:
             message = f"machine `{machine.name}` does not say what a rank occupies"
             hint = "say it with --ranks-on, or with `property rank` on a component"
@@ -144,29 +162,61 @@ def binding_of(machine: Machine, socket: str | None, options: RankOptions) -> Bi
     if distribution not in DISTRIBUTIONS:
         hint = nearest(distribution, DISTRIBUTIONS) or f"there are {', '.join(DISTRIBUTIONS)}"
         fail("unknown-distribution", f"unknown distribution of ranks `{distribution}`", hint=hint)
-    unit = stated[0]
     nodes = next((place.count for place in places if place.component.type == "node"), graph.ONE)
     capacity = graph.div(unit.count, nodes)
     if options.per_node is not None:
+        if not isinstance(options.per_node, int) or options.per_node < 1:
+            fail("bad-ranks", f"a node takes a whole number of ranks from 1 on, not {options.per_node!r}")
         capacity = _at_most(graph.number(options.per_node), capacity, unit)
     return Binding(unit, nodes, capacity, distribution)
+
+
+def _stated(places: Sequence[Place]) -> Place | None:
+    """What the machine flags. A `rank` with a value, such as a memory's, is a property like any other."""
+    flags = [(place, place.component.properties.get(RANK)) for place in places]
+    stated = [(place, flag) for place, flag in flags if flag is not None and flag.value is None]
+    for place, flag in stated:
+        if not _has_cores(place, places):
+            kind, name = place.component.type, place.component.name
+            message = f"a rank cannot occupy {kind} `{name}`: there is no core in it"
+            fail("no-core-for-rank", message, flag.span, hint="`property rank` stands on a core, or on what has cores")
+    if len(stated) > 1:
+        (outer, first), (inner, second) = stated[:2]
+        message = f"two components say that a rank occupies them: {named(outer)}, and {named(inner)}"
+        related = (Related(first.span, "the other is said here"),) if first.span is not None else ()
+        fail("two-ranks", message, second.span, hint="leave `property rank` on one of them", related=related)
+    return stated[0][0] if stated else None
+
+
+def _has_cores(place: Place, places: Sequence[Place]) -> bool:
+    """Whether what computes is in it, or is it."""
+    core = next((item for item in places if item.component.type == "core"), None)
+    return core is None or core.path[: len(place.path)] == place.path
 
 
 def _component(asked: str, machine: Machine, places: Sequence[Place]) -> Place:
     """The first component of a type or name."""
     for place in places:
-        if asked in (place.component.type, place.component.name):
+        if asked in (place.component.type, place.component.name) and _has_cores(place, places):
             return place
-    types = dict.fromkeys(place.component.type for place in places)
-    names = [*types, *(place.component.name for place in places)]
+    inhabited = [place.component for place in places if _has_cores(place, places)]
+    types = dict.fromkeys(component.type for component in inhabited)
+    names = [*types, *(component.name for component in inhabited)]
     hint = nearest(asked, names) or f"there are {', '.join(types)}"
-    message = f"machine `{machine.name}` has no `{asked}` for a rank to occupy"
+    message = f"machine `{machine.name}` has no `{asked}` with cores for a rank to occupy"
     fail("no-such-component", message, machine.root.name_span, hint=hint)
 
 
 def _at_most(asked: Expr, capacity: Expr, unit: Place) -> Expr:
     """Ranks on a node, refused where it has no place for so many."""
-    kind, name = unit.component.type, unit.component.name
-    message = f"more ranks on a node than there are places: each occupies a {kind}, `{name}`, of which it has"
-    mistake = ValueMistake(code="too-many-ranks", message=message, subject=capacity, span=unit.component.name_span)
+    each = f"each occupies {named(unit)}"
+    mistake = BoundMistake(
+        code="too-many-ranks",
+        message=f"more ranks on a node than there are places: {each}",
+        span=unit.component.name_span,
+        hint=f"ask for fewer with `--ranks-per-node`, or {_more_places(unit)}",
+        value=asked,
+        bound=capacity,
+        numbers=f"{{}} ranks on a node, and it has places for {{}}: {each}",
+    )
     return graph.if_else(graph.compare("<=", asked, capacity), asked, graph.failure(mistake))

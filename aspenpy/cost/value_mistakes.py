@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from typing import Any
+
 from aspenpy.expr import graph
+from aspenpy.expr.arithmetic import shown
+from aspenpy.expr.evaluate import EvaluationError, evaluate_many
 from aspenpy.expr.graph import Expr
 from aspenpy.expr.printer import to_text
 from aspenpy.language.diagnostics import Diagnostic
@@ -15,9 +20,54 @@ class ValueMistake(Diagnostic):
     subject: Expr = graph.ZERO
 
 
+class BoundMistake(Diagnostic):
+    """A `value` above its `bound`. `numbers` is the message with places for both, `message` the one where they are not
+    known."""
+
+    value: Expr = graph.ZERO
+    bound: Expr = graph.ZERO
+    numbers: str = ""
+
+
 def whole(subject: Expr, span: Span | None, hint: str) -> Expr:
     """1, or the mistake where the subject is no whole number."""
     message = f"`{to_text(subject)}` must be a whole number here"
     mistake = ValueMistake(code="not-whole", message=message, subject=subject, span=span, hint=hint)
     fits = graph.compare("==", graph.apply("floor", subject), subject)
     return graph.if_else(fits, graph.ONE, graph.failure(mistake))
+
+
+Definitions = Mapping[Expr, Expr]
+
+
+def with_value(mistake: ValueMistake, definitions: Definitions, name: Callable[[Expr], str], seed: int) -> Diagnostic:
+    """The mistake with what its subject is worth, and the parameters that make it so."""
+    subject = mistake.subject
+    symbols = [] if subject.kind == "symbol" else sorted(graph.free_symbols(subject), key=lambda one: one.serial)
+    values = _values([subject, *symbols], definitions, seed)
+    if values is None:
+        return Diagnostic(mistake.code, mistake.message, mistake.span, hint=mistake.hint)
+    worth, *others = values
+    known = " and ".join(f"{name(one)} = {shown(value)}" for one, value in zip(symbols, others, strict=True))
+    message = f"{mistake.message}, but {f'with {known} it is' if known else 'it is'} {shown(worth)}"
+    return Diagnostic(mistake.code, message, mistake.span, hint=mistake.hint)
+
+
+def with_both(mistake: BoundMistake, definitions: Definitions, names: Mapping[Expr, str], seed: int) -> Diagnostic:
+    """The mistake with both numbers, and which of the parameters that have `names` would be set."""
+    values = _values([mistake.value, mistake.bound], definitions, seed)
+    if values is None:
+        return Diagnostic(mistake.code, mistake.message, mistake.span, hint=mistake.hint)
+    value, bound = map(shown, values)
+    inner = mistake.value.args[0] if mistake.value.kind == "checked" else mistake.value
+    fewer = [f"run fewer, `--set {names[inner]}={bound}`"] if inner in names else []
+    hint = ", or ".join([*fewer, mistake.hint] if mistake.hint else fewer)
+    return Diagnostic(mistake.code, mistake.numbers.format(value, bound), mistake.span, hint=hint or None)
+
+
+def _values(exprs: list[Expr], definitions: Definitions, seed: int) -> list[Any] | None:
+    """None where one has no value: a counter of a loop has one in its passes only."""
+    try:
+        return evaluate_many(exprs, None, seed, definitions)
+    except EvaluationError:
+        return None

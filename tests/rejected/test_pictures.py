@@ -9,6 +9,7 @@ A model in `evaluation` or `check` begins with what is asked of it, in comments:
     // socket: gpu
     // kernel: update
     // set: n = 2*k               as often as needed
+    // ranks-on: core             also ranks-per-node, distribution
 """
 
 from __future__ import annotations
@@ -43,6 +44,9 @@ def evaluate(model: str) -> None:
         socket=_asked(text, "socket"),
         kernel=_asked(text, "kernel", "main") or "",
         set=dict(setting.split(" = ", 1) for setting in _comments(text, "set")),
+        ranks_on=_asked(text, "ranks-on"),
+        ranks_per_node=int(asked) if (asked := _asked(text, "ranks-per-node")) else None,
+        distribution=_asked(text, "distribution"),
     )
 
 

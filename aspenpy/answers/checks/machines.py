@@ -9,11 +9,12 @@ from aspenpy.answers.energy.power import power_of
 from aspenpy.answers.scope import DEFAULT_SEED, circular
 from aspenpy.cost.caches.names import TRANSLATIONS
 from aspenpy.cost.interconnect import concrete, interconnect_of
+from aspenpy.cost.ranks import MACHINES_OWN, RANK, binding_of
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import EvaluationError, evaluate_many
 from aspenpy.expr.graph import Expr
 from aspenpy.language import nodes
-from aspenpy.language.diagnostics import AspenError, Diagnostic, nearest, warning
+from aspenpy.language.diagnostics import AspenError, Diagnostic, distinct, nearest, warning
 from aspenpy.language.lower import Origins
 from aspenpy.models.application.ranges import range_warning, ranged
 from aspenpy.models.machine.model import OWNER, Component, Machine
@@ -32,6 +33,7 @@ def check_machine(machine: Machine) -> list[Diagnostic]:
         *_unreachable_components(machine),
         *_idle_conflicts(machine),
         *_broken_networks(machine),
+        *_homeless_ranks(machine),
         *impossible_powers(machine),
     ]
 
@@ -141,6 +143,26 @@ def _broken_networks(machine: Machine) -> list[Diagnostic]:
         except AspenError as error:
             errors += error.diagnostics
     return errors
+
+
+def _homeless_ranks(machine: Machine) -> list[Diagnostic]:
+    """Flags `rank` where no rank can live, or too many of them; and such as have a value, which says nothing."""
+    found: list[Diagnostic] = []
+    for socket in machine.sockets or (None,):
+        try:
+            binding_of(machine, socket, MACHINES_OWN)
+        except AspenError as error:
+            found += error.diagnostics
+    for component in machine.components.values():
+        flag = component.properties.get(RANK)
+        if flag is not None and flag.value is not None and component.type in INHABITED:
+            message = f"`{RANK}` with a value does not say that a rank occupies {component.type} `{component.name}`"
+            found.append(warning("valued-rank", message, flag.span, hint=f"write `property {RANK}`"))
+    return distinct(found)
+
+
+INHABITED = ("node", "socket", "core")
+"""What ranks live on: a memory may have a property `rank` of another meaning."""
 
 
 HINTS = {

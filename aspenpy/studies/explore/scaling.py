@@ -113,10 +113,12 @@ class Scaling(Result):
         if self.mode == "weak":
             growth *= ranks / self.ranks[0]
         each = growth ** (1 / len(self.problem)) if self.problem else 1.0
+        sizes = [size * each for size in self._sizes]
         try:
-            return self._compiled[0](ranks, *(size * each for size in self._sizes))
+            return self._compiled[0](ranks, *sizes)
         except EvaluationError as error:
-            raise self.prediction.scope.located(error) from None
+            there = {self.parameter: ranks, **dict(zip(self.problem, sizes, strict=True))}
+            raise predict(self.prediction.case.with_set(there)).scope.located(error) from None
 
     def _efficiency(self, ranks: int, growth: float = 1.0) -> float:
         first, here = self._at(self.ranks[0], growth)[0], self._at(ranks, growth)[0]
