@@ -15,7 +15,7 @@ from aspenpy.cost.mapper import all_definitions, all_origins
 from aspenpy.cost.value_mistakes import BoundMistake, ValueMistake, with_both, with_value
 from aspenpy.expr import graph
 from aspenpy.expr.definitions import CircularDefinition, reached, resolve_definitions
-from aspenpy.expr.evaluate import MOST_PASSES, Evaluation, EvaluationError, evaluate_many
+from aspenpy.expr.evaluate import MOST_PASSES, Evaluation, EvaluationError
 from aspenpy.expr.graph import Expr
 from aspenpy.language import nodes
 from aspenpy.language.diagnostics import AspenError, Diagnostic, Related, chain, fail, instead_of, nearest

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 from aspenpy.answers.evaluation import ENERGY_UNITS, Bottleneck, Evaluation, KernelUse, ParameterUse
 from aspenpy.answers.prediction import Prediction
 from aspenpy.cost.prices import MEMORY_RESOURCES
+from aspenpy.cost.ranks import named
 from aspenpy.expr.printer import TooLarge, to_latex
-from aspenpy.tables.numbers import Amount, seconds, setting, share, unit_of_resource
+from aspenpy.tables.numbers import Amount, count, seconds, setting, share, unit_of_resource
 from aspenpy.tables.table import CSV, JSON, TEXT, Column, Grid, Part, Report, Table, columns, facts, table
 
 if TYPE_CHECKING:
@@ -51,12 +52,22 @@ def _facts(prediction: Prediction) -> list[tuple[str, str]]:
     bound = "nothing"
     if found is not None:
         bound = f"{_bound(prediction, found)} ({share(found.share)} of runtime)"
-    rows = [("socket", prediction.socket or "none"), ("bound by", bound)]
+    rows = [("socket", prediction.socket or "none"), *_bound_ranks(prediction), ("bound by", bound)]
     if allocated := _write_allocated(prediction):
         rows.append(("write-allocate", f"stores to {', '.join(allocated)} also fetch the lines that they write"))
     if prediction.random:
         rows.append(("seed", f"{prediction.seed}; another one draws other numbers (--seed)"))
     return rows
+
+
+def _bound_ranks(prediction: Prediction) -> list[tuple[str, str]]:
+    """What each rank has, where blocks say that ranks share their work out."""
+    binding = prediction.tree.residence.where.binding
+    if binding is None or all(cost.block.width is None for cost in prediction.tree.blocks.values()):
+        return []
+    most = prediction.case.ranks_per_node
+    few = "" if most is None else f"; {count(most)} on a node"
+    return [("ranks", f"{named(binding.unit)} for each{few}; {binding.distribution}")]
 
 
 def _write_allocated(prediction: Prediction) -> list[str]:
@@ -191,7 +202,16 @@ def _data(prediction: Prediction, metrics: dict[str, Amount], samples: Samples |
 def subject(prediction: Evaluation) -> dict[str, Any]:
     """What a prediction is of."""
     names = {"application": prediction.application.name, "machine": prediction.machine.name}
-    return {**names, "socket": prediction.socket, "kernel": prediction.kernel}
+    return {**names, "socket": prediction.socket, "kernel": prediction.kernel, **ranks_of(prediction)}
+
+
+def ranks_of(prediction: Evaluation) -> dict[str, Any]:
+    """Where its ranks live: nothing where neither the machine nor the user says so."""
+    binding, case = prediction.tree.residence.where.binding, prediction.case
+    if binding is None:
+        return {}
+    place = {"on": binding.unit.component.name, "per_node": case.ranks_per_node, "distribution": binding.distribution}
+    return {"ranks": place}
 
 
 def _fields(item: Any, names: str) -> dict[str, Any]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from aspenpy.answers.case import Case
 from aspenpy.answers.scope import DEFAULT_SEED
 from aspenpy.language.diagnostics import fail
@@ -23,7 +25,13 @@ def case_of_arguments(arguments: Arguments, kernel: str | None = None) -> Case:
         settings_of(arguments),
         getattr(arguments, "seed", DEFAULT_SEED),
         getattr(arguments, "par", "add") == "overlap",
+        **ranks_of(arguments),
     )
+
+
+def ranks_of(arguments: Arguments) -> dict[str, Any]:
+    """Where a command line lets ranks live, by the names that `Case` has for it."""
+    return {name: getattr(arguments, name, None) for name in ("ranks_on", "ranks_per_node", "distribution")}
 
 
 def machine_named(name: str, arguments: Arguments) -> Machine:

@@ -122,7 +122,7 @@ def run(arguments: list[str]) -> int:
         return SUCCESS
     if name not in COMMANDS:
         raise CommandError(_unknown(name))
-    from aspenpy.shell.options import plain_arguments, require_machine_for_socket, require_outputs
+    from aspenpy.shell.options import plain_arguments, require_machine, require_outputs
 
     command = import_module(f"aspenpy.shell.commands.{name}")
     parsed = plain_arguments(command.OPTIONS, rest)
@@ -130,7 +130,7 @@ def run(arguments: list[str]) -> int:
         from aspenpy.shell.parser import Parser
 
         parsed = Parser(name, COMMANDS[name], command.EXAMPLES, command.OPTIONS).parsed(rest)
-    require_machine_for_socket(parsed)
+    require_machine(parsed)
     require_outputs(parsed)
     status: int = command.run(parsed)
     return status

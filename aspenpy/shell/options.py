@@ -7,6 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from aspenpy.answers.scope import DEFAULT_SEED
+from aspenpy.cost.ranks import DISTRIBUTIONS
 from aspenpy.record import Record
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.pictures import require_drawable
@@ -119,12 +120,16 @@ def seed(of: str = "random draws") -> Option:
     return option("--seed", "N", f"of {of} (default: {DEFAULT_SEED})", type=int, default=DEFAULT_SEED)
 
 
+MOST_DIGITS = 30
+"""Of a count: nothing is there 10^30 times, and Python reads no integer of more than 4,300 digits."""
+
+
 def positive(text: str) -> int:
     """The type of an option that takes a count."""
-    if not text.isdecimal() or int(text) < 1:
+    if not text.isdecimal() or len(text) > MOST_DIGITS or int(text) < 1:
         from argparse import ArgumentTypeError
 
-        raise ArgumentTypeError(f"expected a whole number from 1 on, not `{text}`")
+        raise ArgumentTypeError(f"expected a whole number from 1 on, not `{text[: 2 * MOST_DIGITS]}`")
     return int(text)
 
 
@@ -146,21 +151,45 @@ PAR = choice(
     "whether the branches of `par` take their times one after the other or at once (default: add)",
     default="add",
 )
+RANKS = (
+    option(
+        "--ranks-on", "WHAT", "what each rank occupies: core, socket, node or a name (default: as the machine says)"
+    ),
+    option("--ranks-per-node", "N", "so many ranks on a node (default: as many as it has places for)", type=positive),
+    choice(
+        "--distribution",
+        DISTRIBUTIONS,
+        "how ranks go to nodes: filling one after the other, neighbours spread over all, or in turn (default: compact)",
+    ),
+)
 OUTSIDE = flag("--allow-outside", "lets a model include and import files from outside of its folder")
 SEED = seed()
 
 VALUES = (KERNEL, SET)  # what to run, and with which values
-SETTINGS = (SOCKET, *VALUES, PAR, OUTSIDE)  # what a prediction can be changed by
+SETTINGS = (SOCKET, *VALUES, PAR, *RANKS, OUTSIDE)  # what a prediction can be changed by
 TABLE_OR_JSON, ALL_FORMATS = formats("table", "json"), formats("table", "json", "csv")
 
 
 # -- what arguments may not be ---------------------------------------------------------------------
 
 
-def require_machine_for_socket(arguments: Arguments) -> None:
-    """Refuses a socket where no machine is given: it would be passed over."""
-    if getattr(arguments, "machine", "") is None and getattr(arguments, "socket", None) is not None:
-        raise CommandError("--socket chooses among the sockets of a machine: --machine M says which")
+OF_A_MACHINE = {
+    "socket": "--socket chooses among the sockets of a machine",
+    "ranks_on": "--ranks-on says what of a machine a rank occupies",
+    "ranks_per_node": "--ranks-per-node is said of the nodes of a machine",
+    "distribution": "--distribution is over the nodes of a machine",
+}
+"""What an option that means nothing without a machine is about."""
+
+
+def require_machine(arguments: Arguments) -> None:
+    """Refuses what is said of a machine where none is given: it would be passed over."""
+    if getattr(arguments, "machine", "") is not None:
+        return
+    elsewhere = hasattr(arguments, "over") or hasattr(arguments, "data")  # an axis or a column may name machines
+    for name, about in OF_A_MACHINE.items():
+        if getattr(arguments, name, None) is not None and (name == "socket" or not elsewhere):
+            raise CommandError(f"{about}: --machine M says which")
 
 
 def require_outputs(arguments: Arguments) -> None:

@@ -62,12 +62,10 @@ def _with_prompt_toolkit(completions: Completions) -> Callable[[str], str]:
 
 
 def started(before: str) -> int:
-    """How many characters of the word at the end of a text are there."""
-    return len(before) - max((place + 1 for place, char in enumerate(before) if not _in_word(char)), default=0)
-
-
-def _in_word(char: str) -> bool:
-    return char.isalnum() or char in "_.:"
+    """How many characters of the word at the end of a text are there; commands alone have hyphens in their names."""
+    within = "_.:" if " " in before.lstrip() else "_.:-"
+    ends = (place + 1 for place, char in enumerate(before) if not (char.isalnum() or char in within))
+    return len(before) - max(ends, default=0)
 
 
 def _typed(prompt: str) -> str:

@@ -210,7 +210,7 @@ def test_a_prediction_knows_its_own_lines_only(session: Session) -> None:
 def test_help_gives_examples_that_can_be_read(name: str, session: Session) -> None:
     said = str(session(f"help {name}"))
     assert said.startswith(f"{name}: {COMMANDS[name].purpose}")
-    assert re.findall(r"^(?:written|such as) +(\w+)", said, re.MULTILINE) == [name, name]
+    assert re.findall(r"^(?:written|such as) +([\w-]+)", said, re.MULTILINE) == [name, name]
 
 
 def test_parts_of_a_line() -> None:

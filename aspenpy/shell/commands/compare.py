@@ -8,7 +8,19 @@ from aspenpy.models.machine.model import Machine
 from aspenpy.report.comparison import draw
 from aspenpy.shell.entry import case_of_arguments, machine_named
 from aspenpy.shell.failure import CommandError
-from aspenpy.shell.options import ALL_FORMATS, MODEL, OUTSIDE, SEED, VALUES, Arguments, Examples, flag, option, words
+from aspenpy.shell.options import (
+    ALL_FORMATS,
+    MODEL,
+    OUTSIDE,
+    RANKS,
+    SEED,
+    VALUES,
+    Arguments,
+    Examples,
+    flag,
+    option,
+    words,
+)
 from aspenpy.shell.output import answer
 from aspenpy.shell.progress import Progress
 from aspenpy.studies.explore.comparison import Comparison, Sweep
@@ -27,6 +39,7 @@ OPTIONS = (
     option("--machine", "A,B,...", "the machines, files or names, by commas", required=True, dest="machines"),
     option("--socket", "S,...", "their sockets: one for each machine, or several for a single machine", dest="sockets"),
     *VALUES,
+    *RANKS,
     option("--over", "NAME=LOW..HIGH", "finds all crossovers of this parameter's interval"),
     flag("--integer", "with --over: whole values only, found exactly"),
     flag("--transfer", "the kernel's data lie at the first: the others also move them over their link"),

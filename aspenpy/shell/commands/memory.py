@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from aspenpy.answers.footprint import Footprint
 from aspenpy.shell.entry import case_of_arguments
-from aspenpy.shell.options import ALL_FORMATS, MODEL, OUTSIDE, SEED, SOCKET, VALUES, Arguments, Examples, machine
+from aspenpy.shell.options import ALL_FORMATS, MODEL, OUTSIDE, RANKS, SEED, SOCKET, VALUES, Arguments, Examples, machine
 from aspenpy.shell.output import answer
 
 EXAMPLES: Examples = (
@@ -18,6 +18,7 @@ OPTIONS = (
     machine(required=False, why=", whose memory it should fit"),
     SOCKET,
     *VALUES,
+    *RANKS,
     OUTSIDE,
     ALL_FORMATS,
     SEED,

@@ -8,7 +8,7 @@ from aspenpy.generate.mpi import Skeleton
 from aspenpy.shell.commands.fmt import replace
 from aspenpy.shell.entry import case_of_arguments
 from aspenpy.shell.failure import CommandError
-from aspenpy.shell.options import MODEL, OUTSIDE, SOCKET, VALUES, Arguments, Examples, choice, machine, option
+from aspenpy.shell.options import MODEL, OUTSIDE, RANKS, SOCKET, VALUES, Arguments, Examples, choice, machine, option
 from aspenpy.shell.output import emit, report
 from aspenpy.tables.numbers import count
 
@@ -26,6 +26,7 @@ OPTIONS = (
     machine(required=False, why=", for the names that the application leaves to it, and for --compute spin"),
     SOCKET,
     *VALUES,
+    *RANKS,
     choice(
         "--compute",
         ("comment", "spin"),

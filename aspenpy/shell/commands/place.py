@@ -9,6 +9,7 @@ from aspenpy.shell.options import (
     MODEL,
     OUTSIDE,
     PAR,
+    RANKS,
     SEED,
     VALUES,
     Arguments,
@@ -47,6 +48,7 @@ OPTIONS = (
         "--data", "NAME=SOCKET,...", "where data structures lie at first (default: at the machine's first socket)"
     ),
     *VALUES,
+    *RANKS,
     PAR,
     OUTSIDE,
     ALL_FORMATS,

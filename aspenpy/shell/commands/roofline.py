@@ -8,7 +8,7 @@ from aspenpy.language.files import put_whole
 from aspenpy.models.library import load_application
 from aspenpy.report.roofline_gnuplot import script
 from aspenpy.report.roofline_picture import draw
-from aspenpy.shell.entry import machine_named, only_entry
+from aspenpy.shell.entry import machine_named, only_entry, ranks_of
 from aspenpy.shell.failure import writing
 from aspenpy.shell.options import (
     ALL_FORMATS,
@@ -54,7 +54,14 @@ def run(arguments: Arguments) -> int:
     applications = [load_application(name, allow_outside=arguments.allow_outside) for name in arguments.applications]
     overlap = arguments.par == "overlap"
     cases = [
-        Case(item, machine, kernel=only_entry(item, arguments.kernel), seed=arguments.seed, overlap=overlap)
+        Case(
+            item,
+            machine,
+            kernel=only_entry(item, arguments.kernel),
+            seed=arguments.seed,
+            overlap=overlap,
+            **ranks_of(arguments),
+        )
         for item in applications
     ]
     roofline = Roofline(machine, cases, socket=arguments.socket, set=settings_of(arguments))

@@ -12,6 +12,7 @@ from aspenpy.shell.options import (
     ALL_FORMATS,
     MODEL,
     OUTSIDE,
+    RANKS,
     SEED,
     SOCKET,
     VALUES,
@@ -36,6 +37,10 @@ EXAMPLES: Examples = (
         "aspenpy scale comd_scaling --machine exascale_homogeneous --ranks 8..8M --weak --set nx=20",
     ),
     (
+        "a rank on each core, dealt out to the nodes in turn",
+        "aspenpy scale comd_scaling --machine exascale_homogeneous --ranks 1..64 --ranks-on core --distribution cyclic",
+    ),
+    (
         "how large must it be for 80 %?",
         "aspenpy scale comd_scaling --machine exascale_homogeneous --ranks 8,64,512 --isoefficiency 0.8",
     ),
@@ -53,6 +58,7 @@ OPTIONS = (
     flag("--energy", "also what it draws: all sockets that have work"),
     SOCKET,
     *VALUES,
+    *RANKS,
     ALL_FORMATS,
     picture("it"),
     SEED,

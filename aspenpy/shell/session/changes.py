@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from argparse import ArgumentTypeError
 from typing import cast
 
+from aspenpy.cost.ranks import DISTRIBUTIONS
 from aspenpy.expr.numerals import aspen_numeral
 from aspenpy.language.diagnostics import AspenError, fail
 from aspenpy.language.nodes import Expression
 from aspenpy.language.parser import parse_value
 from aspenpy.language.source import Span, halves, listed
 from aspenpy.models.library import load_machine
+from aspenpy.shell.options import positive
 from aspenpy.shell.session.conversation import Answer, Conversation, whole_line
 from aspenpy.shell.session.line import expected, first_word, identifier, placed
 from aspenpy.shell.session.question import asked, is_declared, metrics, names_in, symbol_at, tree_of, written_out
@@ -22,6 +25,9 @@ SET = "set NAME=EXPR, ..."
 UNSET = "unset NAME, ..."
 LET = "let NAME = EXPR"
 MACHINE = "machine M [SOCKET]"
+RANKS_ON = "ranks-on [WHAT]"
+RANKS_PER_NODE = "ranks-per-node [N]"
+DISTRIBUTION = f"distribution [{'|'.join(DISTRIBUTIONS)}]"
 
 
 def set_(session: Conversation, rest: Span) -> Answer:
@@ -139,6 +145,26 @@ def kernel(session: Conversation, rest: Span) -> Answer:
     if not rest.text():
         expected("a kernel", rest, f"kernel NAME`; the kernels are `{', '.join(kernels)}")
     return session.change(rest, session.state.changed(kernel=rest.text()))
+
+
+def ranks_on(session: Conversation, rest: Span) -> Answer:
+    """Lets each rank occupy something else."""
+    return session.change(rest, session.state.changed(ranks_on=rest.text() or None))
+
+
+def ranks_per_node(session: Conversation, rest: Span) -> Answer:
+    """Puts another number of ranks on a node."""
+    text = rest.text()
+    try:
+        number = positive(text) if text else None
+    except ArgumentTypeError:
+        expected("a whole number from 1 on", rest, RANKS_PER_NODE)
+    return session.change(rest, session.state.changed(ranks_per_node=number))
+
+
+def distribution(session: Conversation, rest: Span) -> Answer:
+    """Distributes ranks over the nodes in another way."""
+    return session.change(rest, session.state.changed(distribution=rest.text() or None))
 
 
 def baseline(session: Conversation, rest: Span) -> Answer:

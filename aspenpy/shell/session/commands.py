@@ -12,7 +12,19 @@ from aspenpy.shell.session import changes, questions
 from aspenpy.shell.session.conversation import Answer, Conversation
 from aspenpy.tables.table import Column, Paragraph, Table, Title
 
-Words = Literal["names", "parameters", "settings", "machines", "sockets", "kernels", "resources", "commands", "nothing"]
+Words = Literal[
+    "names",
+    "parameters",
+    "settings",
+    "machines",
+    "sockets",
+    "kernels",
+    "resources",
+    "components",
+    "distributions",
+    "commands",
+    "nothing",
+]
 """Which words may stand behind a command."""
 
 
@@ -60,6 +72,26 @@ COMMANDS: dict[str, Command] = {
     ),
     "machine": Command("goes to another machine", changes.machine, changes.MACHINE, "machine haswell", "machines"),
     "socket": Command("goes to another kind of socket", changes.socket, "socket S", "socket nvidia_m2090", "sockets"),
+    "ranks-on": Command(
+        "says what each rank occupies; by itself, as the machine says",
+        changes.ranks_on,
+        changes.RANKS_ON,
+        "ranks-on socket",
+        "components",
+    ),
+    "ranks-per-node": Command(
+        "puts so many ranks on a node; by itself, as many as it has places for",
+        changes.ranks_per_node,
+        changes.RANKS_PER_NODE,
+        "ranks-per-node 4",
+    ),
+    "distribution": Command(
+        "distributes ranks over the nodes; by itself, one node after the other is filled",
+        changes.distribution,
+        changes.DISTRIBUTION,
+        "distribution scatter",
+        "distributions",
+    ),
     "kernel": Command("predicts another kernel", changes.kernel, "kernel K", "kernel main", "kernels"),
     "baseline": Command("compares with what is predicted now, from here on", changes.baseline),
     "undo": Command("takes the last change back", changes.undo),

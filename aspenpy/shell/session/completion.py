@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 
+from aspenpy.cost.ranks import DISTRIBUTIONS
 from aspenpy.models.library import names as library_names
+from aspenpy.shell.prompt import started
 from aspenpy.shell.session.commands import COMMANDS
 from aspenpy.shell.session.question import metrics
 from aspenpy.shell.session.state import State
@@ -13,8 +14,7 @@ from aspenpy.shell.session.state import State
 
 def completions(state: State, before: str) -> list[str]:
     """The words that begin as the text ends, sorted: commands in the first place, behind one what belongs there."""
-    started = re.search(r"[\w.:]*$", before)
-    beginning = started[0] if started else ""
+    beginning = before[len(before) - started(before) :]
     first, *rest = before.lstrip().split(maxsplit=1)[:2] or [""]
     if not rest and not before[-1:].isspace():
         known = list(COMMANDS)
@@ -36,6 +36,12 @@ def _parameters(state: State) -> list[str]:
     return [scope.display_name(scope.symbol(name)) for name in plain]
 
 
+def _components(state: State) -> list[str]:
+    """The types and names of what a rank can occupy."""
+    found = [place.component for place in state.required_machine.first_places(state.socket)]
+    return [word for component in found for word in (component.type, component.name)]
+
+
 WORDS: dict[str, Callable[[State], list[str]]] = {
     "names": _names,
     "parameters": _parameters,
@@ -43,6 +49,8 @@ WORDS: dict[str, Callable[[State], list[str]]] = {
     "machines": lambda state: library_names("machines"),
     "sockets": lambda state: list(state.required_machine.sockets),
     "kernels": lambda state: list(state.application.kernels),
+    "components": _components,
+    "distributions": lambda state: list(DISTRIBUTIONS),
     "resources": lambda state: list(state.prediction.resources),
     "commands": lambda state: list(COMMANDS),
     "nothing": lambda state: [],

@@ -49,6 +49,9 @@ def identifier(span: Span, what: str, usage: str) -> str:
 HINTS = {
     "--set": "set",
     "--socket": "socket",
+    "--ranks-on": "ranks-on",
+    "--ranks-per-node": "ranks-per-node",
+    "--distribution": "distribution",
     "--kernel": "kernel",
     "--integer": ":whole behind the range",
 }

@@ -13,6 +13,7 @@ import numpy
 from aspenpy.answers.case import Case
 from aspenpy.answers.metrics import metric
 from aspenpy.answers.prediction import Prediction
+from aspenpy.cost.ranks import MACHINES_OWN
 from aspenpy.engine.arrays import Floats
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import EvaluationError
@@ -162,7 +163,8 @@ class Study:
         digest = sha256()
         for case in self.cases:
             texts = [*(model.to_aspen() for model in _models(case.application)), case.required_machine.to_aspen()]
-            for text in (*texts, str(case.socket), case.kernel):
+            ranks = [repr(case.ranks)] if case.ranks != MACHINES_OWN else []
+            for text in (*texts, str(case.socket), case.kernel, *ranks):
                 digest.update(text.encode() + b"\0")
         digest.update(repr((sorted((name, str(value)) for name, value in self.set.items()), self.seed)).encode())
         digest.update(repr((list(self.metrics), self.overlap)).encode())
