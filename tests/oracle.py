@@ -85,13 +85,16 @@ class Oracle:
         socket: str | None = None,
         overlap: bool = False,
         settings: Mapping[str, nodes.Expression] | None = None,
+        distribution: str = "compact",
     ) -> None:
         self.application, self.socket, self.overlap = application, socket, overlap
         self.globals = declared(application.declarations, settings or {})
         self.machine_names = declared(machine.declarations)
         self.kernels = {kernel.name: kernel for kernel in application.kernels}
         self.components = {component.name: component for component in machine.components}
-        self.offers: dict[str, tuple[nodes.Resource, Any, Names]] = {}
+        self.distribution = distribution
+        self.places: dict[str, tuple[nodes.Component, Fraction]] = {}
+        self.offers: dict[str, tuple[nodes.Resource, str, Names]] = {}
         self.conflicts: list[tuple[str, str]] = []
         self._visit(next(item for item in machine.components if item.type == "machine"), 1)
 
@@ -109,9 +112,10 @@ class Oracle:
             for item in component.items
             if isinstance(item, nodes.Property) and item.value is not None
         }
+        self.places.setdefault(component.name, (component, Fraction(count)))
         for item in component.items:
             if isinstance(item, nodes.Resource):
-                self.offers.setdefault(item.name, (item, count, own))
+                self.offers.setdefault(item.name, (item, component.name, own))
             elif isinstance(item, nodes.Conflict):
                 self.conflicts.append((item.first, item.second))
         for item in component.items:
@@ -234,20 +238,41 @@ class Oracle:
 
     def execute(self, node: nodes.Execute, scope: Names) -> Spent:
         parallel = 1 if node.parallelism is None else self.value(node.parallelism, scope)
-        spent = total(self.require(item, parallel, scope) for item in node.requirements)
+        width = None if node.width is None else self.value(node.width, scope)
+        spent = total(self.require(item, parallel, scope, width) for item in node.requirements)
         return spent._replace(time=self.slowest(spent.busy))
 
-    def require(self, node: nodes.Requirement, parallel: Any, scope: Names) -> Spent:
-        resource, count, own = self.offers[node.resource]
+    def require(self, node: nodes.Requirement, parallel: Any, scope: Names, width: Any = None) -> Spent:
+        resource, place, own = self.offers[node.resource]
         amount = self.value(node.quantity, scope) * (1 if node.size is None else self.value(node.size, scope))
-        serial = self.value(resource.time, {**own, resource.argument: amount})
+        turns, part = self.shared(place, parallel, width)
+        serial = self.value(resource.time, {**own, resource.argument: quotient(amount, part)})
         for trait in node.traits:
             rule = next((item for item in resource.traits if item.name == trait.name), None)
             if rule is not None:
                 argument = {rule.argument: self.value(trait.arguments[0], scope)} if rule.argument else {}
                 serial = self.value(rule.time, {**own, "base": serial, **argument})
-        time = math.ceil(parallel / Fraction(count)) * serial
+        time = turns * serial
         return Spent(time, {node.resource: time}, {node.resource: parallel * amount})
+
+    def shared(self, place: str, parallel: Any, width: Any) -> tuple[Any, Any]:
+        """How often a component of a place does what one core has of an instance's amount, and in how many parts that
+        amount is shared out. Ranks that occupy u cores each take ceil(width/u) turns at their parts."""
+        component, count = self.places[place]
+        unit = next((item for item in self.places.values() if flagged(item[0])), None)
+        if width is None or unit is None:
+            return math.ceil(parallel / count), 1
+        cores = next(count for item, count in self.places.values() if item.type == "core")
+        at_work = quotient(width, math.ceil(quotient(width, max(1, cores / unit[1]))))
+        part = at_work if component.type in ("core", "cache", "memory") else 1
+        ranks = math.ceil(parallel)
+        if count >= unit[1]:  # a rank has several, over which its cores are spread
+            return (max(1, part * unit[1] / count) if ranks else 0), part
+        on_each = unit[1] / count
+        nodes_ = next((count for item, count in self.places.values() if item.type == "node"), Fraction(1))
+        if self.distribution == "compact":
+            return min(ranks, on_each) * part, part
+        return math.ceil(math.ceil(parallel / nodes_) * nodes_ / count) * part, part
 
     def slowest(self, busy: Mapping[str, Any]) -> Any:
         """Conflicting resources add, transitively among those in use; the rest overlap."""
@@ -257,6 +282,11 @@ class Oracle:
                 joined = [group for group in groups if group & set(pair)]
                 groups = [group for group in groups if group not in joined] + [set().union(*joined)]
         return max((sum(busy[name] for name in group) for group in groups), default=0)
+
+
+def flagged(component: nodes.Component) -> bool:
+    """Whether a rank occupies it."""
+    return any(isinstance(item, nodes.Property) and item.name == "rank" for item in component.items)
 
 
 def declared(

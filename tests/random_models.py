@@ -89,6 +89,8 @@ def execute(draw: Draw, place: Place) -> str:
         traits = draw(st.lists(st.sampled_from(TRAITS), max_size=2))
         asked = " as " + ", ".join(traits) if traits else ""
         requirements.append(f"{resource} [{amount(draw, place)}]{size}{asked}")
+    if draw(st.integers(0, 2)) == 0:  # ranks, of which no machine has more than `seats` for
+        parallelism = f"[min(seats, {expression(draw, place.exact)})] of [1 + {expression(draw, place.exact)}]"
     return f"execute {parallelism} {{ {' '.join(requirements)} }}"
 
 
@@ -173,13 +175,23 @@ def machines(draw: Draw) -> str:
     pairs = draw(st.lists(st.tuples(st.sampled_from(RESOURCES), st.sampled_from(RESOURCES)), max_size=2))
     conflicts = " ".join(f"conflict {first}, {second}" for first, second in pairs if first != second)
     stores = draw(st.sampled_from(["", "resource stores(x) [x / 7]"]))
+    unit = draw(st.sampled_from(["", "N", "S", "C"]))
+    rank = {name: "property rank" if name == unit else "" for name in ("N", "S", "C")}
+    nodes, sockets, cores, others = (count.strip("[]") or "1" for count in counts)
+    seats = {
+        "": "3",
+        "N": nodes,
+        "S": f"min({nodes} * {sockets}, {nodes})",
+        "C": f"min({nodes} * {sockets} * {cores}, {nodes} * {others})",
+    }
     return f"""param clock = {draw(st.sampled_from(["2", "4", "half * 6"]))}
 param half = 1/2
+param seats = {seats[unit]}
 machine M {{ node {counts[0]} N }}
-node N {{ socket {counts[1]} S socket T interconnect net }}
-socket S {{ core {counts[2]} C memory RAM link [7] bus }}
-socket T {{ core {counts[3]} C memory [2] RAM resource flops(x) [x] }}
-core C {{
+node N {{ {rank["N"]} socket {counts[1]} S socket T interconnect net }}
+socket S {{ {rank["S"]} core {counts[2]} C memory RAM link [7] bus }}
+socket T {{ {rank["S"]} core {counts[3]} C memory [2] RAM resource flops(x) [x] }}
+core C {{ {rank["C"]}
   property rate [clock * 5]
   resource flops(number) [number / rate] with dp [base * 2], simd [base / 4], stride(k) [base + k / rate]
   {stores}

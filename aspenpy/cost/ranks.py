@@ -105,14 +105,14 @@ class Instances(Record):
         if self.binding is None:
             return graph.apply("ceil", graph.div(self.count, place.count))
         inside = graph.div(place.count, self.binding.unit.count)
-        return graph.if_else(graph.compare(">=", inside, 1), graph.ONE, self._outside(place))
+        return graph.if_else(graph.compare(">=", inside, 1), self._any, self._outside(place))
 
     def busy_at(self, place: Place) -> Expr:
         """The cores at work that share the fullest component of a place, or take turns on it."""
         if self.binding is None:
             return self.instances_at(place)
         inside = graph.div(place.count, self.binding.unit.count)
-        part = graph.apply("max", 1, graph.div(self.spread, inside))
+        part = graph.mul(self._any, graph.apply("max", 1, graph.div(self.spread, inside)))
         return graph.if_else(graph.compare(">=", inside, 1), part, graph.mul(self._outside(place), self.spread))
 
     def used_of(self, place: Place) -> Expr:
@@ -123,12 +123,22 @@ class Instances(Record):
         used = graph.apply("ceil", by_rank) if self.binding.distribution == "compact" else self.count
         return graph.apply("min", graph.apply("max", used, by_rank, 1), place.count)
 
+    @property
+    def _ranks(self) -> Expr:
+        """Those of which the last may have less to do."""
+        return graph.apply("ceil", self.count)
+
+    @property
+    def _any(self) -> Expr:
+        """1, and 0 where there are no instances."""
+        return graph.apply("min", 1, self._ranks)
+
     def _outside(self, place: Place) -> Expr:
         """Ranks on the fullest component of a place that has several of what a rank occupies."""
         assert self.binding is not None
         binding = self.binding
         if binding.distribution == "compact":
-            return graph.apply("min", self.count, graph.div(binding.unit.count, place.count))
+            return graph.apply("min", self._ranks, graph.div(binding.unit.count, place.count))
         on_a_node = binding.on_a_node(self.count)
         return graph.apply("ceil", graph.div(graph.mul(on_a_node, binding.nodes), place.count))
 
@@ -165,9 +175,7 @@ def binding_of(machine: Machine, socket: str | None, options: RankOptions) -> Bi
     nodes = next((place.count for place in places if place.component.type == "node"), graph.ONE)
     capacity = graph.div(unit.count, nodes)
     if options.per_node is not None:
-        if not isinstance(options.per_node, int) or options.per_node < 1:
-            fail("bad-ranks", f"a node takes a whole number of ranks from 1 on, not {options.per_node!r}")
-        capacity = _at_most(graph.number(options.per_node), capacity, unit)
+        capacity = _at_most(graph.number(_counted(options.per_node)), capacity, unit)
     return Binding(unit, nodes, capacity, distribution)
 
 
@@ -205,6 +213,13 @@ def _component(asked: str, machine: Machine, places: Sequence[Place]) -> Place:
     hint = nearest(asked, names) or f"there are {', '.join(types)}"
     message = f"machine `{machine.name}` has no `{asked}` with cores for a rank to occupy"
     fail("no-such-component", message, machine.root.name_span, hint=hint)
+
+
+def _counted(ranks: object) -> int:
+    """A number of ranks that a user asks for on a node."""
+    if not isinstance(ranks, int) or ranks < 1:
+        fail("bad-ranks", f"a node takes a whole number of ranks from 1 on, not {ranks!r}")
+    return ranks
 
 
 def _at_most(asked: Expr, capacity: Expr, unit: Place) -> Expr:

@@ -18,9 +18,10 @@ FEW = settings(max_examples=examples(12), phases=[Phase.explicit, Phase.reuse, P
 
 MACHINE = """
 param clock = 2
+param seats = 6
 machine m { node [3] box  interconnect [3] port  property efficiency [0.9] }
 node box { socket [2] s  static power [5 W] }
-socket s { core [4] c  memory d  static power [8 W]  dynamic power [40 W]
+socket s { property rank  core [4] c  memory d  static power [8 W]  dynamic power [40 W]
   property constant_power [7 W]  property energy_per_flop [2 J/flop]  property energy_per_byte [3 J/B]
   property active_core_power [1 W] }
 core c { resource flops(x) [x/clock] with simd [base/4], dp [base*2], stride(k) [base*k] }

@@ -50,7 +50,7 @@ def test_times_add_up_to_the_runtime(prediction: Prediction) -> None:
 @FEW
 @given(applications(), SETTINGS)
 def test_amounts_are_those_counted_without_the_machine(app_text: str, changes: dict[str, float]) -> None:
-    app, machine = both(app_text.replace("{", "{ param clock = 2", 1), OTHER_MACHINE)
+    app, machine = both(app_text.replace("{", "{ param clock = 2 param seats = 2", 1), OTHER_MACHINE)
     for name, use in aspenpy.predict(app, machine, set=changes).resources.items():
         assert aspenpy.count(app, name, set=changes) == close(use.amount)
 
