@@ -21,8 +21,9 @@ from aspenpy.tables.result import Result
 class BlockParallelism(Record):
     """A block on one call path.
 
-    `instances` is the parallelism of the block (`execute [P]`), `maps` the passes of the `map` loops around it, which
-    do not depend on each other, `together` their product: each the largest over the passes of the loops around (None
+    `instances` is the parallelism of the block (`execute [P]`), `width` in how many parts each shares its work out (`of
+    [W]`, 1 without), `maps` the passes of the `map` loops around it, which do not depend on each other, `together` the
+    product of them: each the largest over the passes of the loops around (None
     where that cannot be told); `mean` is the mean of the product over all `executions` of the block in the run, the
     passes of maps counted.
     """
@@ -31,6 +32,7 @@ class BlockParallelism(Record):
     region: tuple[str, ...]
     label: str | None
     instances: Value | None
+    width: Value | None
     maps: Value | None
     together: Value | None
     mean: float
@@ -54,16 +56,23 @@ class Parallelism(Result):
         return self.run.entry.name
 
     @property
+    def wide(self) -> bool:
+        """Whether instances of any block share their work out."""
+        return any(block.width != 1 for block in self.blocks)
+
+    @property
     def most(self) -> Value | None:
-        """The most instances that could ever run at once."""
+        """The most instances, or parts that they share their work out in, that could ever run at once."""
         return max((block.together for block in self.blocks if block.together is not None), default=None)
 
     @within_floats
     def _blocks(self) -> tuple[BlockParallelism, ...]:
         met = list(visits(self.run.entry))
-        parallelism = [visit.scene.here([visit.block.parallelism])[0] for visit in met]
-        maps = [_maps(visit) for visit in met]
-        together = [graph.mul(*pair) for pair in zip(parallelism, maps, strict=True)]
+        factors = [
+            (*visit.scene.here([visit.block.parallelism, visit.block.width or graph.ONE]), _maps(visit))
+            for visit in met
+        ]
+        together = [graph.mul(*each) for each in factors]
         executions = [visit.over_run(graph.ONE) for visit in met]
         totals = [visit.over_run(worth) for visit, worth in zip(met, together, strict=True)]
         values = self.run.values([*executions, *totals]) if met else []
@@ -71,13 +80,14 @@ class Parallelism(Result):
         for place, visit in enumerate(met):
             times, total = values[place], values[place + len(met)]
             if times:
-                instances, passes, most = self._largest([parallelism[place], maps[place], together[place]], visit)
+                instances, width, passes, most = self._largest([*factors[place], together[place]], visit)
                 found.append(
                     BlockParallelism(
                         visit.scene.path,
                         visit.scene.region,
                         visit.block.label,
                         instances,
+                        width,
                         passes,
                         most,
                         float(total) / float(times),

@@ -10,7 +10,7 @@ from aspenpy.report.tree import in_regions, lines
 from aspenpy.tables.numbers import count
 from aspenpy.tables.table import CSV, DATA, JSON, TEXT, Column, Report, Table, columns, table
 
-FIELDS = "instances maps together mean executions"
+FIELDS = "instances width maps together mean executions"
 BLOCKS = (
     Column("path", get=lambda block: list(block.path), media=JSON),
     Column("path", get=lambda block: "/".join(block.path), media=CSV),
@@ -36,15 +36,19 @@ def _tree(found: Parallelism) -> Table:
         block = region.item
         if block is not None and block.together is not None and block.together == found.most:
             marked.append(len(rows))
-        rows.append((prefix + region.name, *((None,) * 5 if block is None else _cells(block))))
-    heads = (Column("call path"), *columns(FIELDS, format="count"))
+        rows.append((prefix + region.name, *((None,) * len(FIELDS.split()) if block is None else _cells(block))))
+    heads = tuple(
+        head.replace(media=DATA) if head.name == "width" and not found.wide else head
+        for head in columns(FIELDS, format="count")
+    )
+    heads = (Column("call path"), *heads)
     return Table(heads, tuple(rows), frozenset(marked), media=TEXT)
 
 
 def _said(found: Parallelism) -> str:
     if found.most is None:
         return "no block" if not found.blocks else "an unknown number of instances at once"
-    instances = f"{count(found.most)} instance{'' if found.most == 1 else 's'}"
+    instances = f"{count(found.most)} {'part' if found.wide else 'instance'}{'' if found.most == 1 else 's'}"
     unknown = any(block.together is None for block in found.blocks)
     return f"{instances} or more at once" if unknown else f"up to {instances} at once"
 

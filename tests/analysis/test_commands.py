@@ -351,7 +351,7 @@ def test_parallelism_as_text(run: Runner) -> None:
     assert page.startswith("axpy: main has up to 1,000 instances at once\n")
     assert '│   └── "y = a*x + y"      1,000     1     1,000                10\n' in page
     rows = said(run, "parallelism", "axpy.aspen", "--format", "csv").splitlines()
-    assert rows[1] == "main/axpy,y = a*x + y,1000,1,1000,1000.0,10"
+    assert rows[1] == "main/axpy,y = a*x + y,1000,1,1,1000,1000.0,10"
 
 
 # -- trace -----------------------------------------------------------------------------------------

@@ -11,7 +11,8 @@ from tests.oracle import Names, Oracle, Spent, times
 
 class Unrolled(Oracle):
     """Keeps, among the amounts of what is spent, `("time", path)` seconds in a path's own blocks, `("calls", path)`
-    and `("amount", path, resource)`; in `together` the instances that run at once in each block reached."""
+    and `("amount", path, resource)`; in `together` the instances, or parts of them, that run at once in each block
+    reached."""
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
@@ -24,7 +25,8 @@ class Unrolled(Oracle):
         spent = super().execute(node, scope)
         if self.reached:
             parallel = 1 if node.parallelism is None else self.value(node.parallelism, scope)
-            self.together.append(parallel * math.prod(self.maps))
+            width = 1 if node.width is None else self.value(node.width, scope)
+            self.together.append(parallel * width * math.prod(self.maps))
         here = {("amount", self.path, name): worth for name, worth in spent.amounts.items()}
         return spent._replace(amounts={**here, ("time", self.path): spent.time})
 
