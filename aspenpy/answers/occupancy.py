@@ -7,18 +7,23 @@ from fractions import Fraction
 from math import ceil
 
 from aspenpy.answers.evaluation import Evaluation
+from aspenpy.cost.cost import CostTree
 from aspenpy.cost.prices import LAUNCHED, BlockCost
 from aspenpy.expr import graph
 from aspenpy.language.diagnostics import AspenError, Diagnostic, warning
 from aspenpy.models.application import flow
 from aspenpy.models.application.total import Leaf, Total, Totals, of_kind, run_totals
 from aspenpy.models.machine.model import Place
+from aspenpy.record import Record
 
 MANY_LANES = 32
 """From so many lanes on a core is an accelerator's: no program is written for one of them alone."""
 
 FEW_TURNS = 4
 """From so many turns on a core, instances are pieces of work and not ranks."""
+
+SHORT_PART = Fraction(1, 20)
+"""Of the runtime: what takes less may leave cores idle."""
 
 IDLE_PART = Fraction(1, 10)
 """Of the core-seconds of a block; less is left idle by all codes."""
@@ -32,31 +37,57 @@ class Executions(Total):
     block: flow.Block
 
 
-class Instances(Total):
+class Started(Total):
     """Its instances, over all executions."""
 
     block: flow.Block
 
 
-def filling_cores(prediction: Evaluation, widths: Mapping[flow.Block, float]) -> list[Diagnostic]:
-    """A warning where even the widest block of a run leaves cores of one accelerator idle, and where its instances
-    take turns on cores that would rather have one each. One rank on a processor is a question like any other."""
+class Together(Total):
+    """The cores that they keep busy: several for each rank that shares its work out."""
+
+    block: flow.Block
+
+
+class Spent(Total):
+    """Seconds of a block, over all executions."""
+
+    block: flow.Block
+
+
+class Width(Record):
+    """How many instances a block has on average, how many cores they keep busy, and its seconds over the run."""
+
+    instances: float
+    together: float
+    seconds: float
+
+
+def filling_cores(prediction: Evaluation, widths: Mapping[flow.Block, Width]) -> list[Diagnostic]:
+    """A warning where even the widest block of a run leaves cores of one accelerator idle, or of what each rank
+    occupies, and where its instances take turns on cores that would rather have one each. One rank on a processor is a
+    question like any other."""
     tree = prediction.tree
     core = tree.residence.where.core
     computing = {block: width for block, width in widths.items() if _computes(tree.blocks[block])}
     if core is None or not computing:
         return []
-    widest = max(computing, key=computing.__getitem__)
+    widest = max(computing, key=lambda block: computing[block].together)
     sockets = [place for place in tree.machine.first_places(tree.socket) if place.path == core.path[: len(place.path)]]
     socket = next((place for place in sockets if place.component.type == "socket"), None)
     try:
         lanes = core.component.value("simd_width")
-        asked = [core.count, graph.ONE if socket is None else socket.count, graph.ONE if lanes is None else lanes]
-        cores, among, width = prediction.scope.values(asked, prediction.seed)
+        binding = tree.residence.where.binding
+        unit = graph.ONE if binding is None else graph.div(core.count, binding.unit.count)
+        asked = [core.count, graph.ONE if socket is None else socket.count, graph.ONE if lanes is None else lanes, unit]
+        cores, among, width, of_rank = prediction.scope.values(asked, prediction.seed)
         if cores < 1 or among < 1:
             return []
+        if of_rank > 1 and (ranks := _ranks(tree, computing)):
+            return list(_told_of_ranks(ranks, core, of_rank, prediction.runtime))
         launched = socket is not None and socket.component.value("launch_latency") is not None
-        return list(_told(widest, widths[widest], core, cores, cores / among, launched or width >= MANY_LANES))
+        accelerator = launched or width >= MANY_LANES
+        return list(_told(widest, widths[widest].instances, core, cores, cores / among, accelerator))
     except (AspenError, OverflowError, TypeError):
         return []  # a value that is missing is an error of its own where it is needed
 
@@ -79,29 +110,68 @@ def _told(
         yield warning("more-than-cores", message, block.span, hint=f"{_number(cores)} instances run at once")
 
 
-def instances_of_blocks(prediction: Evaluation) -> dict[flow.Block, float]:
+def _ranks(tree: CostTree, computing: Mapping[flow.Block, Width]) -> dict[flow.Block, Width]:
+    """Those of the blocks whose instances are ranks: they share their work out, or are as many as those that do or that
+    send messages."""
+    numbers = {block.parallelism for block, cost in tree.blocks.items() if block.width is not None or _sends(cost)}
+    return {block: width for block, width in computing.items() if block.parallelism in numbers}
+
+
+def _told_of_ranks(
+    ranks: Mapping[flow.Block, Width], core: Place, of_rank: float, runtime: float
+) -> Iterator[Diagnostic]:
+    """What ranks leave idle of the cores that each of them occupies."""
+    cores = f"{_number(of_rank)} `{core.component.name}`"
+    hint = "`execute [ranks] of [n]` with a part for each piece of a rank's work that can run beside the others"
+    narrow = {block: width.seconds for block, width in ranks.items() if block.width is None}
+    if sum(narrow.values()) > SHORT_PART * runtime:
+        longest = max(narrow, key=narrow.__getitem__)
+        others = "" if len(narrow) == 1 else f" ({len(narrow)} do not)"
+        message = f"a rank occupies {cores}, and this block says no width{others}: one of them works"
+        yield warning("narrow-rank", message, longest.span, hint=hint)
+        return
+    spread = {block: width.together / width.instances for block, width in ranks.items() if width.instances}
+    widest = max(spread, key=spread.__getitem__, default=None)
+    if widest is not None and of_rank - spread[widest] > IDLE_PART * of_rank:
+        message = f"{_number(spread[widest])} of {cores} that a rank occupies busy: no block keeps more at work"
+        yield warning("idle-cores", message, widest.span, hint=hint)
+
+
+def instances_of_blocks(prediction: Evaluation) -> dict[flow.Block, Width]:
     """The blocks that a run executes, and how many instances each has on average; none where a value is missing."""
     if len(prediction.tree.blocks) > MOST_BLOCKS:
         return {}
     try:
-        totals = run_totals(_Leaf(), prediction.tree.entry)
+        totals = run_totals(_Leaf(prediction.tree), prediction.tree.entry)
         values = prediction.scope.values(list(totals.values()), prediction.seed)
         found = {key: float(value) for key, value in zip(totals, values, strict=True)}
     except (AspenError, OverflowError, TypeError):
         return {}  # is an error of its own where it is needed
     ran = {key.block: number for key, number in of_kind(Executions, found).items() if number > 0}
-    return {block: found[Instances(block)] / number for block, number in ran.items()}
+    return {
+        block: Width(found[Started(block)] / number, found[Together(block)] / number, found[Spent(block)])
+        for block, number in ran.items()
+    }
 
 
 class _Leaf(Leaf):
-    """Counts the executions of blocks, and their instances."""
+    """Counts the executions of blocks, their instances, the cores that these keep busy, and seconds."""
+
+    def __init__(self, tree: CostTree) -> None:
+        self.tree = tree
 
     def block(self, block: flow.Block, kernel: flow.Kernel) -> Totals:
-        return {Executions(block): graph.ONE, Instances(block): block.parallelism}
+        cost = self.tree.blocks[block]
+        started: Totals = {Executions(block): graph.ONE, Started(block): block.parallelism}
+        return {**started, Together(block): cost.instances.together, Spent(block): cost.time}
 
 
 def _computes(cost: BlockCost) -> bool:
     return any(item.place is not None and item.place.component.type in LAUNCHED for item in cost.requirements)
+
+
+def _sends(cost: BlockCost) -> bool:
+    return any(item.place is not None and item.place.component.type == "interconnect" for item in cost.requirements)
 
 
 def _number(value: float) -> str:

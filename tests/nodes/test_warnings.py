@@ -78,6 +78,49 @@ def test_more_instances_than_cores(instances: int, machine_text: str, expected: 
     assert told(f"execute [{instances}] {{ flops [1] }}", machine_text).get("more-than-cores") == expected
 
 
+RANKS = GPU.replace("core [10] sm", "property rank core [10] sm").replace("node n }}", "node n interconnect net }}", 1)
+RANKS = (RANKS + "interconnect net {{ resource messages(x) [x/1e9] }}").format(
+    launch="property launch_latency [1e-6]", lanes=1, boards="[4]", core=""
+)
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        (
+            "execute [2] { flops [1e9] } execute [2] { messages [1] }",
+            "a rank occupies 10 `sm`, and this block says no width: one of them works",
+        ),
+        (
+            "execute [2] { flops [1e9] } execute [2] { flops [1e8] } execute [2] of [10] { flops [1] }",
+            "a rank occupies 10 `sm`, and this block says no width (2 do not): one of them works",
+        ),
+        ("execute [2] of [10] { flops [1e9] } execute [2] { messages [1] }", None),
+        ("execute [2] { flops [1e6] } execute [2] of [10] { flops [1e9] }", None),  # 1 ms of 101 ms
+        ("execute [2] { flops [1e9] }", None),  # of no ranks; 2 of 10 busy is told
+    ],
+)
+def test_ranks_of_which_one_core_works(body: str, expected: str | None) -> None:
+    assert told(body, RANKS).get("narrow-rank") == expected
+
+
+@pytest.mark.parametrize(
+    ("width", "expected"),
+    [
+        (1, "1 of 10 `sm` that a rank occupies busy: no block keeps more at work"),
+        (5, "5 of 10 `sm` that a rank occupies busy: no block keeps more at work"),
+        (15, "7.5 of 10 `sm` that a rank occupies busy: no block keeps more at work"),  # in two turns
+        (9, None),  # a tenth idle
+        (10, None),
+        (1000, None),
+    ],
+)
+def test_idle_cores_of_ranks(width: int, expected: str | None) -> None:
+    found = told(f"execute [4] of [{width}] {{ flops [1e9] }}", RANKS)
+    assert found.get("idle-cores") == expected
+    assert not {"more-than-cores", "narrow-rank"} & {*found}
+
+
 def test_data_that_are_read_again_without_a_pattern() -> None:
     """8 kB read ten times over; with a pattern, or once, there is nothing to tell."""
     data = "data A [8000]"
