@@ -263,7 +263,8 @@ class Oracle:
         if width is None or unit is None:
             return math.ceil(parallel / count), 1
         cores = next(count for item, count in self.places.values() if item.type == "core")
-        at_work = quotient(width, math.ceil(quotient(width, max(1, cores / unit[1]))))
+        parts = math.ceil(width)
+        at_work = Fraction(parts, math.ceil(parts / max(Fraction(1), cores / unit[1])))
         part = at_work if component.type in ("core", "cache", "memory") else 1
         ranks = math.ceil(parallel)
         if count >= unit[1]:  # a rank has several, over which its cores are spread
