@@ -18,6 +18,7 @@ from aspenpy.expr.arithmetic import shown
 from aspenpy.expr.definitions import CircularDefinition, reached, resolve_definitions
 from aspenpy.expr.evaluate import MOST_PASSES, Evaluation, EvaluationError, evaluate_many
 from aspenpy.expr.graph import Expr
+from aspenpy.expr.printer import to_text
 from aspenpy.language import nodes
 from aspenpy.language.diagnostics import AspenError, Diagnostic, Related, chain, fail, instead_of, nearest
 from aspenpy.language.lower import Lowering, Origins, carry_origin
@@ -282,9 +283,13 @@ class Scope:
         subject = mistake.subject
         symbols = [] if subject.kind == "symbol" else sorted(graph.free_symbols(subject), key=lambda one: one.serial)
         try:
-            worth, *values = evaluate_many([subject, *symbols], None, DEFAULT_SEED, self.definitions)
+            worth, limit, *values = evaluate_many(
+                [subject, mistake.limit, *symbols], None, DEFAULT_SEED, self.definitions
+            )
         except EvaluationError:  # a counter of a loop has a value in its passes only
-            return Diagnostic(mistake.code, mistake.message, mistake.span, hint=mistake.hint)
+            return mistake.with_numbers(to_text(subject), to_text(mistake.limit))
+        if "{subject}" in mistake.message:
+            return mistake.with_numbers(shown(worth), shown(limit))
         pairs = zip(symbols, values, strict=True)
         known = " and ".join(f"{self.display_name(one)} = {shown(value)}" for one, value in pairs)
         message = f"{mistake.message}, but {f'with {known} it is' if known else 'it is'} {shown(worth)}"

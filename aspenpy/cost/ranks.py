@@ -66,12 +66,22 @@ class Binding(Record):
             return graph.apply("min", ranks, self.capacity)
         return graph.apply("ceil", graph.div(ranks, self.nodes))
 
+    def inside(self, place: Place, ranks: Expr) -> Expr:
+        """The ranks on the fullest component of a place that has several of what each occupies."""
+        if self.distribution == "compact":
+            of_a_node = "node" in (place.component.type, *(parent.type for parent in place.parents))
+            near = self.on_a_node(ranks) if of_a_node else ranks
+            return graph.apply("min", near, graph.div(self.unit.count, place.count))
+        return graph.apply("ceil", graph.div(graph.mul(self.on_a_node(ranks), self.nodes), place.count))
+
     def placed(self, value: Expr, ranks: Expr, machine: Machine, span: Span | None) -> Expr:
         """The value where the machine has places for so many ranks, told at the `span` where not."""
         unit = self.unit.component
-        message = f"more ranks than machine `{machine.name}` has places for"
+        message = f"more ranks than machine `{machine.name}` has places for: {{subject}}, and it has {{limit}}"
         hint = f"each occupies a {unit.type}, `{unit.name}`; there are `--set`, `--ranks-on` and `--ranks-per-node`"
-        mistake = ValueMistake(code="too-many-ranks", message=message, subject=ranks, span=span, hint=hint)
+        mistake = ValueMistake(
+            code="too-many-ranks", message=message, subject=ranks, limit=self.places, span=span, hint=hint
+        )
         return graph.if_else(graph.compare("<=", ranks, self.places), value, graph.failure(mistake))
 
 
@@ -118,11 +128,7 @@ class Instances(Record):
     def _outside(self, place: Place) -> Expr:
         """Ranks on the fullest component of a place that has several of what a rank occupies."""
         assert self.binding is not None
-        binding = self.binding
-        if binding.distribution == "compact":
-            return graph.apply("min", self.count, graph.div(binding.unit.count, place.count))
-        on_a_node = binding.on_a_node(self.count)
-        return graph.apply("ceil", graph.div(graph.mul(on_a_node, binding.nodes), place.count))
+        return self.binding.inside(place, self.count)
 
 
 ONE_INSTANCE = Instances(graph.ONE)
@@ -167,6 +173,8 @@ def _component(asked: str, machine: Machine, places: Sequence[Place]) -> Place:
 def _at_most(asked: Expr, capacity: Expr, unit: Place) -> Expr:
     """Ranks on a node, refused where it has no place for so many."""
     kind, name = unit.component.type, unit.component.name
-    message = f"more ranks on a node than there are places: each occupies a {kind}, `{name}`, of which it has"
-    mistake = ValueMistake(code="too-many-ranks", message=message, subject=capacity, span=unit.component.name_span)
+    message = f"more ranks on a node than there are places: {{subject}}, and it has {{limit}} of the {kind} `{name}`"
+    mistake = ValueMistake(
+        code="too-many-ranks", message=message, subject=asked, limit=capacity, span=unit.component.name_span
+    )
     return graph.if_else(graph.compare("<=", asked, capacity), asked, graph.failure(mistake))

@@ -10,9 +10,16 @@ from aspenpy.language.source import Span
 
 
 class ValueMistake(Diagnostic):
-    """What is wrong with the value of `subject`; `message` goes before the value."""
+    """What is wrong with the value of `subject`; `message` goes before the value, or has it at `{subject}`, and that of
+    `limit` at `{limit}`."""
 
     subject: Expr = graph.ZERO
+    limit: Expr = graph.ZERO
+
+    def with_numbers(self, subject: str, limit: str) -> Diagnostic:
+        """The diagnostic with what both are worth."""
+        message = self.message.replace("{subject}", subject).replace("{limit}", limit)
+        return Diagnostic(self.code, message, self.span, hint=self.hint)
 
 
 def whole(subject: Expr, span: Span | None, hint: str) -> Expr:
