@@ -12,6 +12,7 @@ from aspenpy.cost.interconnect import concrete, interconnect_of
 from aspenpy.cost.messages import exchange_of
 from aspenpy.cost.network.collectives import COLLECTIVES
 from aspenpy.cost.network.topology import Topology
+from aspenpy.cost.paths import Paths
 from aspenpy.cost.prices import Offer
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import EvaluationError, evaluate_many
@@ -99,7 +100,7 @@ class Network(Result):
         place = self._interconnect.place
         offer = Offer(place.component.resources["messages"], place)
         network = self._interconnect.replace(topology=self.topology)
-        exchange = exchange_of(flow.Trait(name), requirement, count, offer, self.machine, network)
+        exchange = exchange_of(flow.Trait(name), requirement, count, offer, Paths(self.machine), network)
         (time,) = self._values([exchange.time])
         algorithm = exchange.fastest(lambda expr: self._values([expr])[0])
         return Collective(name, size, float(time), algorithm)

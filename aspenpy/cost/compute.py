@@ -8,9 +8,10 @@ from types import MappingProxyType
 
 from aspenpy.cost.caches.names import CACHE_TRAITS
 from aspenpy.cost.caches.traffic import Traffic
-from aspenpy.cost.exchanges import is_exchange
+from aspenpy.cost.exchanges import is_exchange, is_part
 from aspenpy.cost.memory import Hierarchy, level_costs, page_of, translation_costs, waiting_for_memory
 from aspenpy.cost.operations import classified
+from aspenpy.cost.paths import INTERCONNECT, MESSAGE, MESSAGES, Paths, paths_of
 from aspenpy.cost.prices import (
     LAUNCHED,
     MEMORY_RESOURCES,
@@ -41,7 +42,7 @@ class Target(Record):
     sockets, who serves each resource there, and which resources conflict. `placed` are the data structures of which a
     kernel says where they lie, and who serves their resources there. `core` is the first kind of core, `line` the bytes
     of a line of the last cache before the memory, `launch` what a block costs on the socket before it begins, `binding`
-    what a rank occupies."""
+    what a rank occupies, and `paths` what joins ranks."""
 
     machine: Machine
     socket: str | None
@@ -52,6 +53,12 @@ class Target(Record):
     line: Expr | None = None
     launch: Launch | None = None
     binding: Binding | None = None
+    paths: Paths | None = None
+
+    @property
+    def between_ranks(self) -> Paths:
+        """The paths between ranks."""
+        return self.paths or Paths(self.machine)
 
     def instances(self, block: flow.Block) -> Instances:
         """The instances of a block: where they are ranks that share their work out, bound to what each occupies."""
@@ -104,8 +111,20 @@ def target(machine: Machine, socket: str | None, ranks: RankOptions = MACHINES_O
     lines = [place.component.value("cacheline") for place in places if place.component.type == "cache"]
     line = next((line for line in reversed(lines) if line is not None), None)
     binding = binding_of(machine, chosen, ranks)
+    paths = paths_of(machine, chosen, binding)
+    if MESSAGES in offers and offers[MESSAGES].place.component.type == INTERCONNECT and paths.places:
+        outermost = paths.places[-1][0]
+        offers[MESSAGES] = Offer(outermost.component.resources[MESSAGES], outermost)
     return Target(
-        machine, chosen, offers, frozenset(conflicts), core=core, line=line, launch=_launch(places), binding=binding
+        machine,
+        chosen,
+        offers,
+        frozenset(conflicts),
+        core=core,
+        line=line,
+        launch=_launch(places),
+        binding=binding,
+        paths=paths,
     )
 
 
@@ -219,19 +238,27 @@ def price(requirement: flow.Requirement, instances: Instances, where: Target, or
     carry = carry_origin(origins)
     amount = instances.share(requirement.amount)
     operation = classified(requirement, amount, offer.place.component, resource)
+    ignored: list[str] = []
+    applied: list[AppliedTrait] = []
+    base = graph.substitute([resource.time], {resource.argument: amount}, carry)[0]
+    shared = sharing(instances, offer.place, where.core, where.line, requirement.resource)
     if operation is not None:
         base = operation.seconds
-        applied = [AppliedTrait(operation.name, (), base, base)]
-    else:
-        base = graph.substitute([resource.time], {resource.argument: amount}, carry)[0]
-        applied = []
-    ignored: list[str] = []
+        applied.append(AppliedTrait(operation.name, (), base, base))
+    elif where.between_ranks.serves(offer.place):
+        messages = where.machine.through("cost.messages")
+        message = messages.message_of(requirement, instances.count, where.between_ranks)
+        base, shared = message.time, Sharing(graph.ONE, graph.ONE)
+        applied.append(message)
     serial = base
-    shared = sharing(instances, offer.place, where.core, where.line, requirement.resource)
+    names = [trait.name for trait in requirement.traits]
     for trait in requirement.traits:
-        if is_exchange(trait.name, resource, where.machine):
+        if is_part(trait.name, names):
+            continue
+        if is_exchange(trait.name, resource, where.machine, inner=where.between_ranks.serves(offer.place)):
             messages = where.machine.through("cost.messages")
-            exchange = messages.exchange_of(trait, requirement, instances.count, offer, where.machine)
+            exchange = messages.exchange_of(trait, requirement, instances.count, offer, where.between_ranks)
+            applied = [item for item in applied if item.name != MESSAGE]
             serial, shared = exchange.time, Sharing(graph.ONE, graph.ONE)
             applied.append(exchange)
             continue

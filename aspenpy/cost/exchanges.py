@@ -1,21 +1,30 @@
-"""Which traits of `messages` are exchanges among all ranks of a block. What they take is in `mapping.network`, which is
-imported for models that have some."""
+"""Which traits of `messages` are exchanges among all ranks of a block. What they take is in `cost.messages`."""
 
 from __future__ import annotations
+
+from collections.abc import Iterable
 
 from aspenpy.models.machine.model import Machine, Resource
 
 HALO = "halo"
-ALL_PORTS = "all_ports"
-"""The word of a halo whose ranks send to all neighbours at once."""
+ALL_PORTS, OPEN = "all_ports", "open"
+"""The words of a halo whose ranks send to all neighbours at once, and of a grid that has ends."""
+
+FACES = "faces"
+"""A trait beside a halo: the bytes of a face across each dimension."""
 
 EXCHANGES = ("broadcast", "reduce", "allreduce", "allgather", "reduce_scatter", "alltoall", "barrier", HALO)
 """Those that a network knows: the collectives of `network.collectives`, and the halo of a grid."""
 
 
-def is_exchange(trait: str, resource: Resource, machine: Machine) -> bool:
-    """Whether the component that offers a resource prices the trait as a network: one that says its topology, and has
-    no rule of its own for the trait."""
+def is_exchange(trait: str, resource: Resource, machine: Machine, inner: bool = False) -> bool:
+    """Whether the component that offers a resource prices the trait as a network: one that says its topology, or is a
+    path inside a node, and has no rule of its own for the trait."""
     if trait not in EXCHANGES or resource.name != "messages" or trait in resource.traits:
         return False
-    return "topology" in machine.components[resource.component].properties
+    return inner or "topology" in machine.components[resource.component].properties
+
+
+def is_part(trait: str, traits: Iterable[str]) -> bool:
+    """Whether a trait says more of an exchange beside it: the faces of a halo."""
+    return trait == FACES and HALO in traits

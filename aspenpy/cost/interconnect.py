@@ -36,7 +36,9 @@ class Interconnect(Record):
 
     `latency` is the start of a message and `hop_latency` each link on its way, in seconds; `injection` what a port and
     `link` what a link takes, in bytes a second; `gap` the seconds between two messages of one port, and `combining` the
-    seconds in which a rank adds a byte to another. `nodes`, `ports` and, if it has any, `cores` are the machine's.
+    seconds in which a rank adds a byte to another; `total` the bytes a second of all messages together, and `handshake`
+    the seconds more of one beyond `threshold` bytes, where it says so. `nodes`, `ports` and, if it has any, `cores` are
+    the machine's; of a path inside a node or socket, what it joins there.
     """
 
     place: Place
@@ -52,19 +54,29 @@ class Interconnect(Record):
     nodes: Expr
     ports: Expr
     cores: Expr | None
+    total: Expr | None = None
+    threshold: Expr | None = None
+    handshake: Expr = graph.ZERO
 
     @property
     def component(self) -> Component:
         return self.place.component
 
 
-def interconnect_of(machine: Machine, place: Place, socket: str | None = None) -> Interconnect:
-    """The network that a component with a topology is. Raises AspenError, at the property, where what it says makes no
-    network."""
+def interconnect_of(
+    machine: Machine, place: Place, socket: str | None = None, joined: Expr | None = None
+) -> Interconnect:
+    """The network that a component with a topology is, or the path inside a node or socket that joins so many ends
+    there. Raises AspenError, at the property, where what it says makes no network."""
     component = place.component
-    nodes = _count(machine, socket, "node") or graph.ONE
+    nodes = joined or _count(machine, socket, "node") or graph.ONE
     injection = _needed(component, "bandwidth", "B/s", "property bandwidth [10 GB/s]")
     rate, combined = _value(component, "message_rate"), _value(component, "reduction_bandwidth")
+    threshold = _value(component, "rendezvous_threshold")
+    handshake = graph.ZERO
+    if threshold is not None:
+        example = "property rendezvous_latency [2 us]"
+        handshake = _needed(component, "rendezvous_latency", "s", example, "rendezvous_threshold")
     return Interconnect(
         place=place,
         topology=_symbolic(machine, component, nodes),
@@ -77,8 +89,11 @@ def interconnect_of(machine: Machine, place: Place, socket: str | None = None) -
         placement=one_of(component, "placement", ORDERS, "block"),
         ranks_per_node=_value(component, "ranks_per_node"),
         nodes=nodes,
-        ports=graph.apply("max", nodes, place.count),
-        cores=_count(machine, socket, "core"),
+        ports=nodes if joined is not None else graph.apply("max", nodes, place.count),
+        cores=None if joined is not None else _count(machine, socket, "core"),
+        total=_value(component, "total_bandwidth"),
+        threshold=threshold,
+        handshake=_not_negative(component, "rendezvous_latency", handshake),
     )
 
 
@@ -153,7 +168,7 @@ def enough(network: Interconnect, value: Expr) -> Expr:
 
 def _symbolic(machine: Machine, component: Component, nodes: Expr) -> Topology:
     """The topology in the symbols of the machine."""
-    kind = one_of(component, "topology", tuple(TOPOLOGIES), "")
+    kind = one_of(component, "topology", tuple(TOPOLOGIES), "star")
     family = TOPOLOGIES.get(kind)
     known = () if family is None else (*family.parameters, *family.optional)
     sizes: dict[str, Any] = {
@@ -180,8 +195,9 @@ def _made(component: Component, kind: str, sizes: Mapping[str, Any]) -> Topology
     try:
         return topology(kind, **sizes)
     except NetworkError as error:
-        known = component.properties.get(error.parameter) or component.properties["topology"]
-        fail("bad-network", f"{component.type} `{component.name}`: {error.message}", known.span, hint=error.hint)
+        known = component.properties.get(error.parameter) or component.properties.get("topology")
+        span = component.name_span if known is None else known.span
+        fail("bad-network", f"{component.type} `{component.name}`: {error.message}", span, hint=error.hint)
 
 
 def followed(symbol: Expr, definitions: Mapping[Expr, Expr]) -> list[Expr]:
@@ -217,10 +233,13 @@ def _value(component: Component, name: str) -> Expr | None:
     return None if known is None or known.value is None else known.symbol
 
 
-def _needed(component: Component, name: str, unit: str, example: str) -> Expr:
+def _needed(component: Component, name: str, unit: str, example: str, cause: str = "") -> Expr:
     value = _value(component, name)
     if value is None:
-        message = f"{component.type} `{component.name}` has a topology, and no `{name}` ({unit})"
+        what = (
+            f"has a {cause or 'topology'}" if cause or "topology" in component.properties else "is a path between ranks"
+        )
+        message = f"{component.type} `{component.name}` {what}, and no `{name}` ({unit})"
         fail("incomplete-network", message, component.name_span, hint=f"such as `{example}`")
     return value
 

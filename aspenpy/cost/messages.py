@@ -11,42 +11,47 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
-from aspenpy.cost.exchanges import ALL_PORTS, HALO
+from aspenpy.cost.exchanges import HALO
+from aspenpy.cost.halos import grid_of, halo_time, numbers_of
 from aspenpy.cost.interconnect import Interconnect, enough, interconnect_of
 from aspenpy.cost.network.choice import best, best_time
 from aspenpy.cost.network.collectives import algorithms, cost
-from aspenpy.cost.network.halo import MOST_DIMENSIONS, halo
-from aspenpy.cost.network.shift import distance, off_node
+from aspenpy.cost.network.levels import Among, Level, Scheme, best_scheme, fastest_scheme, schemes
 from aspenpy.cost.network.topology import NetworkError, floor
+from aspenpy.cost.network_ranks import Ranks
+from aspenpy.cost.path_levels import all_paths, levels_between
+from aspenpy.cost.paths import MESSAGE, Paths
 from aspenpy.cost.prices import AppliedTrait, Offer
-from aspenpy.cost.value_mistakes import ValueMistake
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import EvaluationError, evaluate_many
 from aspenpy.expr.graph import Expr
-from aspenpy.expr.printer import to_text
-from aspenpy.language.diagnostics import AspenError, Diagnostic, fail, nearest
+from aspenpy.language.diagnostics import AspenError, Diagnostic, fail
 from aspenpy.models.application import flow
 from aspenpy.models.machine.model import Machine
-from aspenpy.record import Record
-
-SLACK = graph.number(1e-9)
-"""The part by which rounding may make a number of ranks another one."""
 
 
 class Exchange(AppliedTrait):
     """An exchange among `ranks` ranks of a block.
 
     Of a collective, `formula` is in the seconds `alpha` of a message and, for each byte, `beta` sent and `gamma`
-    combined, whose values are in `parts`; `algorithm` is the one asked for, None for the fastest.
+    combined, whose values are in `parts`; `algorithm` is the one asked for, None for the fastest. Of a collective by
+    levels, `schemes` are the ways to do it; other exchanges say in `paths` which they take, and when.
     """
 
     ranks: Expr
     size: Expr
     algorithm: str | None = None
     parts: tuple[Expr, Expr, Expr] | None = None
+    schemes: tuple[Scheme, ...] = ()
+    paths: tuple[tuple[str, Expr], ...] = ()
 
     def fastest(self, values: Callable[[Expr], Any]) -> str | None:
-        """The algorithm, by the values of expressions; None for what has one way only."""
+        """The algorithm, or those of the phases of the fastest scheme, or the paths, by the values of expressions; None
+        for what has one way only."""
+        if self.schemes:
+            return best_scheme(self.schemes, values).described(values)
+        if self.paths:
+            return "over " + (" and ".join(name for name, taken in self.paths if values(taken)) or "no path")
         if self.parts is None or self.algorithm is not None:
             return self.algorithm
         ranks, size, *parts = (Fraction(values(expr)) for expr in (self.ranks, self.size, *self.parts))
@@ -58,19 +63,29 @@ def exchange_of(
     requirement: flow.Requirement,
     parallelism: Expr,
     offer: Offer,
-    machine: Machine,
+    paths: Paths,
     network: Interconnect | None = None,
 ) -> Exchange:
-    """An exchange among all instances of a block, on the machine's network or a variant of it. What is wrong with it is
-    told when its time is needed."""
+    """An exchange among all instances of a block, on the paths of a machine, or a variant of its network. What is wrong
+    with it is told when its time is needed."""
     try:
-        among = Ranks(network or interconnect_of(machine, offer.place), parallelism)
-        found = (_halo if trait.name == HALO else _collective)(trait, requirement, among)
+        networks = [path.network for path in all_paths(paths)] if paths.by_level else []
+        among = Ranks(
+            network or (networks[-1] if networks else interconnect_of(paths.machine, offer.place)),
+            parallelism,
+            paths.binding,
+        )
+        found = (_halo if trait.name == HALO else _collective)(trait, requirement, among, paths)
     except (AspenError, NetworkError) as error:
         mistake = error.diagnostics[0] if isinstance(error, AspenError) else _told(error, trait)
         failed = graph.failure(mistake)
         return Exchange(trait.name, trait.arguments, failed, failed, parallelism, requirement.amount)
-    time = enough(among.network, _within_the_machine(found.time, among, machine, trait))
+    if paths.binding is None:
+        time = _within_the_machine(found.time, among, paths.machine, trait)
+    else:
+        time = paths.joined(found.time, parallelism, trait.span)
+    for each in networks or [among.network]:
+        time = enough(each, time)
     return found.replace(time=time)
 
 
@@ -78,73 +93,52 @@ def _told(error: NetworkError, trait: flow.Trait) -> Diagnostic:
     return Diagnostic("bad-exchange", error.message, trait.span, hint=error.hint)
 
 
-class Ranks(Record):
-    """So many ranks on a network, dealt out evenly, or so many to a node as it says."""
-
-    network: Interconnect
-    count: Expr
-
-    @property
-    def per_node(self) -> Expr:
-        asked = self.network.ranks_per_node
-        even = graph.apply("ceil", self.count / self.network.nodes)
-        return even if asked is None else graph.apply("min", asked, self.count)
-
-    @property
-    def per_port(self) -> Expr:
-        """Ranks that share a port."""
-        return graph.apply("ceil", self.per_node * self.network.nodes / self.network.ports)
-
-    @property
-    def apart(self) -> Expr:
-        """The part of all pairs of ranks that are on two nodes."""
-        others = graph.apply("max", self.count - 1, 1)
-        return graph.apply("max", 0, 1 - (self.per_node - 1) / others)
-
-    @property
-    def hops(self) -> Expr:
-        """Links between the nodes of two ranks, the average of all pairs."""
-        return self.apart * (self.network.topology.average_distance + self.network.topology.terminal_hops)
-
-    def alpha(self, hops: Expr, apart: Expr) -> Expr:
-        """Seconds of one message of no bytes in a round in which every rank sends one. Those of a port leave it one
-        after the other, a gap apart (LogP)."""
-        waiting = graph.apply("max", self.per_port * apart - 1, 0) * self.network.gap
-        return self.network.latency + hops * self.network.hop_latency + waiting
-
-    def beta(self, apart: Expr) -> Expr:
-        """Seconds of each byte more: the ranks of a port share what it injects, and no link takes more than its
-        bandwidth."""
-        sharing = graph.apply("max", self.per_port * apart, 1)
-        return graph.apply("max", sharing / self.network.injection, 1 / self.network.link)
-
-
 # -- collectives -----------------------------------------------------------------------------------
 
 ALPHA, BETA, GAMMA = (graph.symbol(name, "exchange") for name in ("alpha", "beta", "gamma"))
 
 
-def _collective(trait: flow.Trait, requirement: flow.Requirement, among: Ranks) -> Exchange:
+def _collective(trait: flow.Trait, requirement: flow.Requirement, among: Ranks, paths: Paths) -> Exchange:
     """`as allreduce`, `as allreduce("ring")`, `as allreduce(n)` or both: by one algorithm or the fastest, among all
     ranks or n of them."""
     names = [argument for argument in trait.arguments if isinstance(argument, str)]
-    counts = [argument for argument in trait.arguments if isinstance(argument, Expr)]
+    counts = numbers_of(trait)
     if len(names) > 1 or len(counts) > 1:
         message = f"`{trait.name}` takes the name of an algorithm and a number of ranks, each once at most"
         fail("bad-exchange", message, trait.span, hint=f'such as `as {trait.name}("{algorithms(trait.name)[0].name}")`')
     ranks, size = counts[0] if counts else among.count, requirement.amount
+    algorithm = names[0] if names else None
     network = among.network
+    if paths.by_level:
+        return _by_level(trait, Among(levels_between(ranks, paths, among.count), ranks, size), algorithm, paths)
+    if network.threshold is not None:
+        link = among.link(among.hops, among.apart)
+        level = Level(network.component.name, ranks, ranks, ranks, ranks, link, link)
+        return _by_level(trait, Among((level,), ranks, size), algorithm, None)
     gamma = graph.ZERO if network.combining is graph.ZERO else GAMMA
-    if names:
-        formula = cost(trait.name, names[0], ranks, size).time(ALPHA, BETA, gamma)
+    if algorithm is not None:
+        formula = cost(trait.name, algorithm, ranks, size).time(ALPHA, BETA, gamma)
     else:
         formula = best_time(trait.name, ranks, size, ALPHA, BETA, gamma)
     parts = among.alpha(among.hops, among.apart), among.beta(among.apart), network.combining
     time = graph.substitute([formula], dict(zip((ALPHA, BETA, GAMMA), parts, strict=True)))[0]
     if trait.name == "alltoall":
         time = graph.apply("max", time, _crossing(ranks, size, among))
-    algorithm = names[0] if names else None
     return Exchange(trait.name, trait.arguments, formula, time, ranks, size, algorithm, parts)
+
+
+def _by_level(trait: flow.Trait, among: Among, algorithm: str | None, paths: Paths | None) -> Exchange:
+    """A collective whose phases are inside sockets, inside nodes and between nodes."""
+    ways = schemes(trait.name, among, algorithm)
+    time = fastest_scheme(ways)
+    if trait.name == "alltoall" and paths is not None:
+        for path, level in zip(all_paths(paths), among.levels, strict=True):
+            half = floor(level.ranks / 2)
+            volume = half * (level.ranks - half) * among.size
+            rails = path.network.ports / path.network.nodes
+            crossing = path.network.topology.crossing_time(volume, rails * path.network.link)
+            time = graph.apply("max", time, graph.if_else(graph.compare(">", level.ends, 1), crossing, 0))
+    return Exchange(trait.name, trait.arguments, time, time, among.count, among.size, None, None, tuple(ways))
 
 
 def _crossing(ranks: Expr, size: Expr, among: Ranks) -> Expr:
@@ -154,73 +148,34 @@ def _crossing(ranks: Expr, size: Expr, among: Ranks) -> Expr:
     return graph.if_else(graph.compare("==", among.apart, 0), 0, crossing)
 
 
-# -- halos -----------------------------------------------------------------------------------------
+# -- halos and single messages ---------------------------------------------------------------------
 
 
-def _halo(trait: flow.Trait, requirement: flow.Requirement, among: Ranks) -> Exchange:
-    """`as halo(d)`, or `as halo(x, y, z)` for a grid of so many ranks that is not as long in each dimension: each rank
-    sends its volume in equal parts to the neighbours on both sides along every dimension, one dimension after the
-    other, or with "all_ports" all at once."""
-    words = [argument for argument in trait.arguments if isinstance(argument, str)]
-    for word in words:
-        if word != ALL_PORTS:
-            fail("bad-exchange", f"unknown word `{word}` of a halo", trait.span, hint=nearest(word, [ALL_PORTS]))
-    grid = _grid(trait, among)
-    face = requirement.amount / (2 * len(grid))
-    times, stride = [], graph.ONE
-    for length in reversed(grid):  # the last coordinate is the fastest, as in `network.placement`
-        hops, apart = _neighbours(among, stride, len(grid))
-        exchange = halo([length], [face], all_ports=bool(words))
-        times.append(exchange.time(among.alpha(hops, apart), among.beta(apart)))
-        stride = stride * length
-    time = graph.apply("max", *times) if words and len(times) > 1 else graph.add(*times)
-    if len(numbers_of(trait)) > 1:
-        time = _of_all_ranks(time, graph.mul(*grid), among, trait)
-    return Exchange(trait.name, trait.arguments, time, time, among.count, requirement.amount)
+def _halo(trait: flow.Trait, requirement: flow.Requirement, among: Ranks, paths: Paths) -> Exchange:
+    grid = grid_of(trait, requirement, among.count)
+    time, taken = halo_time(grid, among, paths, trait)
+    return Exchange(
+        trait.name, trait.arguments, time, time, among.count, requirement.amount, paths=tuple(taken.items())
+    )
 
 
-def numbers_of(trait: flow.Trait) -> list[Expr]:
-    """The arguments of a trait that are no words."""
-    return [argument for argument in trait.arguments if isinstance(argument, Expr)]
-
-
-def _of_all_ranks(time: Expr, ranks: Expr, among: Ranks, trait: flow.Trait) -> Expr:
-    """The time, if the grid is one of the ranks of the block; it may be off by rounding."""
-    message = "the product of a halo's grid must be the number of ranks of its block"
-    hint = f"the block runs in `{to_text(among.count)}` ranks"
-    mistake = ValueMistake(code="wrong-grid", message=message, subject=ranks, span=trait.span, hint=hint)
-    apart = graph.apply("abs", ranks - among.count)
-    return graph.if_else(graph.compare("<=", apart, among.count * SLACK), time, graph.failure(mistake))
-
-
-def _grid(trait: flow.Trait, among: Ranks) -> list[Expr]:
-    """The ranks along each dimension."""
-    numbers = numbers_of(trait)
-    dimensions = graph.whole_number(numbers[0]) if len(numbers) == 1 else len(numbers)
-    if dimensions is None or not 1 <= dimensions <= MOST_DIMENSIONS:
-        message = f"a halo is exchanged in 1 to {MOST_DIMENSIONS} dimensions"
-        hint = "write their number, `as halo(3)`, or the ranks along each, `as halo(x, y, z)`"
-        fail("bad-exchange", message, trait.span, hint=hint)
-    if len(numbers) > 1:
-        return numbers
-    return [graph.power(among.count, graph.div(1, dimensions))] * dimensions
-
-
-def _neighbours(among: Ranks, stride: Expr, dimensions: int) -> tuple[Expr, Expr]:
-    """Hops to the neighbour in the grid of ranks, `stride` ranks further, and how often it is on another node."""
-    network, made = among.network, among.network.topology
-    per_node, used = among.per_node, graph.apply("ceil", among.count / among.per_node)
-    if network.placement == "random":
-        return among.hops, among.apart
-    if network.placement == "aligned":  # a node has a cube of the grid, the next cube is on the next node
-        apart = graph.if_else(
-            graph.compare("==", used, 1), 0, 1 / graph.power(per_node, graph.number(1) / graph.number(dimensions))
-        )
-        return apart * (graph.apply("min", made.diameter, 1) + made.terminal_hops), apart
-    # of `cyclic` the nodes are filled in turn: on them, ranks next to each other are on nodes next to each other
-    filled = per_node if network.placement == "block" else graph.ONE
-    apart = off_node(stride, filled, used)
-    return distance(made, stride, filled) + apart * made.terminal_hops, apart
+def message_of(requirement: flow.Requirement, parallelism: Expr, paths: Paths) -> Exchange:
+    """A message of each rank to another, all at once, on the path that joins them all: inside a socket or a node where
+    all of them are there, between nodes otherwise."""
+    try:
+        levels = levels_between(parallelism, paths)
+    except AspenError as error:
+        failed = graph.failure(error.diagnostics[0])
+        return Exchange(MESSAGE, (), failed, failed, parallelism, requirement.amount)
+    time = levels[-1].all.message(requirement.amount)
+    taken = {levels[-1].path: graph.ONE}
+    for level in reversed(levels[:-1]):
+        inside = graph.compare("==", level.ranks, parallelism)
+        time = graph.if_else(inside, level.all.message(requirement.amount), time)
+        taken = {name: graph.if_else(inside, 0, used) for name, used in taken.items()}
+        taken[level.path] = graph.if_else(inside, 1, 0)
+    time = paths.joined(time, parallelism, requirement.span)
+    return Exchange(MESSAGE, (), time, time, parallelism, requirement.amount, paths=tuple(taken.items()))
 
 
 # -- what is refused -------------------------------------------------------------------------------

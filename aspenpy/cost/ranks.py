@@ -66,6 +66,14 @@ class Binding(Record):
             return graph.apply("min", ranks, self.capacity)
         return graph.apply("ceil", graph.div(ranks, self.nodes))
 
+    def inside(self, place: Place, ranks: Expr) -> Expr:
+        """The ranks on the fullest component of a place that has several of what each occupies."""
+        if self.distribution == "compact":
+            of_a_node = "node" in (place.component.type, *(parent.type for parent in place.parents))
+            near = self.on_a_node(ranks) if of_a_node else ranks
+            return graph.apply("min", near, graph.div(self.unit.count, place.count))
+        return graph.apply("ceil", graph.div(graph.mul(self.on_a_node(ranks), self.nodes), place.count))
+
     def placed(self, value: Expr, ranks: Expr, machine: Machine, span: Span | None) -> Expr:
         """The value where the machine has places for so many ranks, told at the `span` where not."""
         each, more = f"each occupies {named(self.unit)}", _more_places(self.unit)
@@ -136,11 +144,7 @@ class Instances(Record):
     def _outside(self, place: Place) -> Expr:
         """Ranks on the fullest component of a place that has several of what a rank occupies."""
         assert self.binding is not None
-        binding = self.binding
-        if binding.distribution == "compact":
-            return graph.apply("min", self._ranks, graph.div(binding.unit.count, place.count))
-        on_a_node = binding.on_a_node(self.count)
-        return graph.apply("ceil", graph.div(graph.mul(on_a_node, binding.nodes), place.count))
+        return self.binding.inside(place, self._ranks)
 
 
 def named(unit: Place) -> str:

@@ -108,6 +108,8 @@ def _launched(step: Step, value: Valuer) -> list[tuple[str, str]]:
 def _exchanged(exchange: Exchange, value: Valuer) -> str:
     """By which algorithm, and what a message takes."""
     ranks = value(exchange.ranks)
+    if (exchange.schemes or exchange.paths) and ranks is not None and value(exchange.size) is not None:
+        return f"{exchange.fastest(value)}, among {count(ranks)} ranks"
     if exchange.parts is None or ranks is None or value(exchange.size) is None:
         return _formula(exchange.formula)
     alpha, beta, _ = exchange.parts

@@ -90,6 +90,9 @@ RANGES: Mapping[tuple[str, str], Range] = {
     ("interconnect", "link_bandwidth"): _range("1e5", "1e14", "B/s"),
     ("interconnect", "message_rate"): _range("1e3", "1e12", "message/s"),
     ("interconnect", "reduction_bandwidth"): _range("1e6", "1e14", "B/s"),
+    ("interconnect", "total_bandwidth"): _range("1e5", "1e18", "B/s"),
+    ("interconnect", "rendezvous_threshold"): _range("0", "1e10", "B"),
+    ("interconnect", "rendezvous_latency"): _range("0", "1e-1", "s", "no message arrives before it is sent"),
 }
 """By type of component and property."""
 

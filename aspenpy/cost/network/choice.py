@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 
-from aspenpy.cost.network.collectives import Algorithm, algorithms, checked_ranks
+from aspenpy.cost.network.collectives import Algorithm, Cost, algorithms, checked_ranks
 from aspenpy.cost.network.topology import Size
 from aspenpy.expr import graph
 from aspenpy.expr.arithmetic import Number, settle
@@ -22,10 +23,15 @@ class Range(Record):
 
 def best_time(collective: str, ranks: Size, size: Size, alpha: Size, beta: Size, gamma: Size = 0) -> Expr:
     """Seconds by the algorithm that is the fastest for this number of ranks and this size."""
+    return fastest_time(collective, ranks, size, lambda found: found.time(alpha, beta, gamma))
+
+
+def fastest_time(collective: str, ranks: Size, size: Size, seconds: Callable[[Cost], Expr]) -> Expr:
+    """The least of what algorithms take, by the seconds of a cost."""
     p = checked_ranks(ranks)
     fastest: Expr | None = None
     for algorithm in sorted(algorithms(collective), key=lambda each: each.power_of_two):
-        time = algorithm.cost(p, graph.coerced(size)).time(alpha, beta, gamma)
+        time = seconds(algorithm.cost(p, graph.coerced(size)))
         together = time if fastest is None else graph.apply("min", fastest, time)
         fastest = together if fastest is None else graph.if_else(algorithm.applies(p), together, fastest)
     assert fastest is not None, "every collective has an algorithm for any number of ranks"

@@ -131,6 +131,14 @@ def _binomial_reduce(p: Expr, m: Expr) -> Cost:
     return Cost(s, s * m, s * m, p - 1, (p - 1) * m, one, one * m)
 
 
+def _binomial_gather(p: Expr, m: Expr) -> Cost:
+    """Up a binomial tree, or a scatter down it: m bytes from or to each rank, of which 2^j in round j. A rank sends the
+    pieces of the largest subtree below it; Chan et al. 2007, section 4."""
+    s, n, one = steps(p), p - 1, graph.apply("min", p - 1, 1)
+    half = graph.apply("max", below_power(p) / 2, p - below_power(p))
+    return Cost(s, n * m, graph.ZERO, n, _set_bits(p) * m, one, one * half * m)
+
+
 # -- all to all ranks the same ---------------------------------------------------------------------
 
 
@@ -260,9 +268,14 @@ ALGORITHMS: dict[tuple[str, str], Algorithm] = {
 
 COLLECTIVES = tuple(dict.fromkeys(collective for collective, _ in ALGORITHMS))
 
+PARTS = {name: Algorithm(name, "binomial", _binomial_gather, "CHPG 4") for name in ("gather", "scatter")}
+"""What collectives by levels consist of besides; m is what a rank has, or gets."""
+
 
 def algorithms(collective: str) -> list[Algorithm]:
     """Those of one collective. Raises NetworkError for a name that there is not."""
+    if collective in PARTS:
+        return [PARTS[collective]]
     if collective not in COLLECTIVES:
         hint = nearest(collective, COLLECTIVES) or f"there are {', '.join(COLLECTIVES)}"
         raise NetworkError(f"unknown collective `{collective}`", "collective", hint)

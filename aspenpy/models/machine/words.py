@@ -7,7 +7,7 @@ from collections.abc import Collection
 from aspenpy.language.diagnostics import fail, nearest
 from aspenpy.models.machine.model import Component
 
-WORDS = frozenset({"topology", "placement", "policy", "inclusion", "writes", "affinity"})
+WORDS = frozenset({"topology", "placement", "policy", "inclusion", "writes", "affinity", "joins"})
 """Their names: what stands in their brackets is no parameter."""
 
 

@@ -1,0 +1,186 @@
+"""Halos: what each rank of a grid sends its neighbours, over the network or over the paths between ranks.
+
+`as halo(d)`, or `as halo(x, y, z)` for a grid of so many ranks that is not as long in each dimension: each rank sends
+its volume to the neighbours on both sides along every dimension, one dimension after the other, or with "all_ports" all
+at once; with "open" the grid has ends. The sides are equal, or as `faces(a, b, c)` beside it has them in proportion.
+"""
+
+from __future__ import annotations
+
+from aspenpy.cost.exchanges import ALL_PORTS, FACES, OPEN
+from aspenpy.cost.network.collectives import Cost
+from aspenpy.cost.network.halo import MOST_DIMENSIONS, halo
+from aspenpy.cost.network.levels import Link
+from aspenpy.cost.network.sides import crossing, leaving
+from aspenpy.cost.network_ranks import Ranks
+from aspenpy.cost.path_levels import Path, all_paths, ranks_within
+from aspenpy.cost.paths import Paths
+from aspenpy.cost.value_mistakes import ValueMistake
+from aspenpy.expr import graph
+from aspenpy.expr.graph import Expr
+from aspenpy.expr.printer import to_text
+from aspenpy.language.diagnostics import fail, nearest
+from aspenpy.models.application import flow
+from aspenpy.record import Record
+
+SLACK = graph.number(1e-9)
+"""The part by which rounding may make a number of ranks another one."""
+
+
+class Grid(Record):
+    """The ranks along each dimension and the bytes of a face across it; `stated` where the lengths are written."""
+
+    lengths: tuple[Expr, ...]
+    faces: tuple[Expr, ...]
+    stated: bool
+    periodic: bool
+    all_ports: bool
+
+    def sent(self, length: Expr, face: Expr) -> Cost:
+        """What a rank sends along a dimension, one message after the other."""
+        return halo([length], [face], periodic=self.periodic, all_ports=self.all_ports)
+
+
+def grid_of(trait: flow.Trait, requirement: flow.Requirement, ranks: Expr) -> Grid:
+    """What a halo's trait says, and `faces` beside it. Raises AspenError where that makes no halo."""
+    words = [argument for argument in trait.arguments if isinstance(argument, str)]
+    for word in words:
+        if word not in (ALL_PORTS, OPEN):
+            known = [ALL_PORTS, OPEN]
+            fail("bad-exchange", f"unknown word `{word}` of a halo", trait.span, hint=nearest(word, known))
+    lengths = _lengths(trait, ranks)
+    stated = len(numbers_of(trait)) > 1
+    return Grid(lengths, _faces(requirement, len(lengths)), stated, OPEN not in words, ALL_PORTS in words)
+
+
+def numbers_of(trait: flow.Trait) -> list[Expr]:
+    """The arguments of a trait that are no words."""
+    return [argument for argument in trait.arguments if isinstance(argument, Expr)]
+
+
+def _lengths(trait: flow.Trait, ranks: Expr) -> tuple[Expr, ...]:
+    """The ranks along each dimension."""
+    numbers = numbers_of(trait)
+    dimensions = graph.whole_number(numbers[0]) if len(numbers) == 1 else len(numbers)
+    if dimensions is None or not 1 <= dimensions <= MOST_DIMENSIONS:
+        message = f"a halo is exchanged in 1 to {MOST_DIMENSIONS} dimensions"
+        hint = "write their number, `as halo(3)`, or the ranks along each, `as halo(x, y, z)`"
+        fail("bad-exchange", message, trait.span, hint=hint)
+    if len(numbers) > 1:
+        return tuple(numbers)
+    return (graph.power(ranks, graph.div(1, dimensions)),) * dimensions
+
+
+def _faces(requirement: flow.Requirement, dimensions: int) -> tuple[Expr, ...]:
+    """The bytes of a face across each dimension: two of each make the volume."""
+    stated = next((trait for trait in requirement.traits if trait.name == FACES), None)
+    if stated is None:
+        return (requirement.amount / (2 * dimensions),) * dimensions
+    parts = numbers_of(stated)
+    if len(parts) != dimensions or len(parts) != len(stated.arguments):
+        message = f"a halo in {dimensions} dimensions has {dimensions} faces, and here are {len(stated.arguments)}"
+        fail("bad-exchange", message, stated.span, hint="write the bytes of a face across each, `faces(a, b, c)`")
+    whole = 2 * graph.add(*parts)
+    none = graph.compare("==", whole, 0)
+    return tuple(graph.if_else(none, 0, requirement.amount * part / whole) for part in parts)
+
+
+def halo_time(grid: Grid, among: Ranks, paths: Paths, trait: flow.Trait) -> tuple[Expr, dict[str, Expr]]:
+    """Seconds of the exchange, of a grid that has to be all ranks of the block, and the paths inside nodes and between
+    them with 1 where they are taken."""
+    times, stride = [], graph.ONE
+    taken: dict[str, Expr] = {}
+    for length, face in zip(reversed(grid.lengths), reversed(grid.faces), strict=True):
+        # the last coordinate is the fastest, as in `network.placement`
+        hops, apart = among.neighbours(stride, len(grid.lengths))
+        sent = grid.sent(length, face)
+        if paths.by_level:
+            sides = Sides(paths, among, stride, length, hops, apart)
+            times.append(sides.time(sent))
+            for name, load in sides.taken(length):
+                taken[name] = graph.apply("max", taken.get(name, graph.ZERO), load)
+        else:
+            times.append(among.link(hops, apart).time(sent))
+        stride = stride * length
+    time = graph.apply("max", *times) if grid.all_ports and len(times) > 1 else graph.add(*times)
+    if grid.stated:
+        time = _of_all_ranks(time, graph.mul(*grid.lengths), among, trait)
+    return time, taken
+
+
+def _of_all_ranks(time: Expr, ranks: Expr, among: Ranks, trait: flow.Trait) -> Expr:
+    """The time, if the grid is one of the ranks of the block; it may be off by rounding."""
+    message = "the product of a halo's grid must be the number of ranks of its block"
+    hint = f"the block runs in `{to_text(among.count)}` ranks"
+    mistake = ValueMistake(code="wrong-grid", message=message, subject=ranks, span=trait.span, hint=hint)
+    apart = graph.apply("abs", ranks - among.count)
+    return graph.if_else(graph.compare("<=", apart, among.count * SLACK), time, graph.failure(mistake))
+
+
+class Sides(Record):
+    """The neighbours along one dimension by the paths that lead there, for ranks `stride` apart in rings of `length`;
+    `hops` and `apart` are the averages over all ranks on the network."""
+
+    paths: Paths
+    among: Ranks
+    stride: Expr
+    length: Expr
+    hops: Expr
+    apart: Expr
+
+    def time(self, sent: Cost) -> Expr:
+        """Seconds in which all send what they do along a dimension: sides inside a node and those outside at once, so
+        that the slower path counts."""
+        times = [graph.if_else(graph.compare(">", load, 0), link.time(sent), 0) for load, link in self.loads()]
+        return graph.apply("max", *times) if len(times) > 1 else times[0]
+
+    def taken(self, length: Expr) -> list[tuple[str, Expr]]:
+        """The paths, with 1 where any message goes over one."""
+        loads = zip(all_paths(self.paths), self.loads(), strict=True)
+        some = graph.compare(">", length, 1)
+        return [
+            (path.network.component.name, graph.if_else(some, graph.if_else(graph.compare(">", load, 0), 1, 0), 0))
+            for path, (load, _) in loads
+        ]
+
+    def loads(self) -> list[tuple[Expr, Link]]:
+        """For each path the most ranks of one of its ends that send over it, and what a message takes then."""
+        found, below = [], graph.ONE
+        stride, inner = self._in_a_node()
+        paths, count = all_paths(self.paths), self.among.count
+        for place, path in enumerate(paths):
+            full = ranks_within(self.paths, path, count)
+            outermost = place == len(paths) - 1
+            if not path.inner:
+                load = self._off_node(below)
+            elif outermost:
+                load = leaving(below, stride, self.length, count)
+            else:
+                load = crossing(below, full, stride, self.length, count)
+            load = graph.if_else(inner, load, 0) if path.inner else load
+            ends = graph.apply("ceil", full / below)
+            found.append((load, path.link(graph.apply("min", load * ends, full), load, self._hops(path))))
+            below = full
+        return found
+
+    def _off_node(self, below: Expr) -> Expr:
+        """The ranks of a node that send to others, `below` of which are on the fullest."""
+        if self.among.order == "block":
+            return leaving(below, self.stride, self.length, self.among.count)
+        return self.apart * self.among.per_node
+
+    def _hops(self, path: Path) -> Expr | None:
+        """Links on the way to a neighbour on another node; of a path inside a node those of an average pair."""
+        if path.inner:
+            return None
+        return graph.if_else(graph.compare(">", self.apart, 0), self.hops / self.apart, 0)
+
+    def _in_a_node(self) -> tuple[Expr, Expr]:
+        """The stride as it is inside a node, and whether any neighbour is there."""
+        if self.among.order == "block":
+            return self.stride, graph.TRUE
+        used = graph.apply("min", self.among.network.nodes, self.among.count)
+        if self.among.order == "cyclic":
+            inside = graph.compare("==", graph.apply("mod", self.stride, used), 0)
+            return graph.apply("max", 1, self.stride / used), inside
+        return self.stride, graph.compare("<", self.apart, 1)

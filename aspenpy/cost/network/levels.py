@@ -1,0 +1,392 @@
+"""Collectives by level: inside a socket, inside a node, between nodes, each phase by the algorithm that is the fastest.
+
+Ranks are in containers within containers: n_l ends form one of level l, an end being a container of the level below, or
+a rank. Phases come one after the other, and all containers go through a phase at the same time. There are three ways:
+
+* `flat`: every rank takes part in every phase with all of its data. So does recursive doubling over all ranks, whose
+  first rounds stay inside a node (Thakur, Rabenseifner and Gropp 2005, section 4.5).
+* `leader`: data are reduced or gathered inside, exchanged among leaders, and spread inside (Karonis et al.,
+  "Exploiting hierarchy in parallel computer networks to optimize collective operation performance", IPDPS 2000).
+* `split`: inside, data are cut into a part for each rank; across, ranks that have the same part exchange it; inside,
+  parts are put together (Jia et al., "Highly scalable deep learning training system with mixed-precision", 2018, for
+  allreduce; Traeff and Hunold, "Decomposing MPI collectives for exploiting multi-lane communication", CLUSTER 2020).
+
+Besides them, `ring`: one ring through all ranks, which leaves each container once (NCCL). Where the last node has fewer
+ranks than the others, each of them stands in for several when the ranks of all nodes exchange their parts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from aspenpy.cost.network.choice import fastest_time
+from aspenpy.cost.network.collectives import Cost, algorithms, cost
+from aspenpy.expr import graph
+from aspenpy.expr.graph import Expr
+from aspenpy.record import Record
+
+Values = Callable[[Expr], Any]
+
+
+class Link(Record):
+    """What messages take on a path, of ranks that send at the same time: `alpha` seconds each, `beta` a byte and
+    `gamma` a byte combined. Those of more than `threshold` bytes wait for a `handshake` (seconds) before they start."""
+
+    alpha: Expr
+    beta: Expr
+    gamma: Expr = graph.ZERO
+    threshold: Expr | None = None
+    handshake: Expr = graph.ZERO
+
+    def time(self, sent: Cost) -> Expr:
+        """Seconds of what an algorithm sends; its messages are taken for equally long to decide on the handshake."""
+        time = sent.time(self.alpha, self.beta, self.gamma)
+        if self.threshold is None:
+            return time
+        long = graph.compare(">", sent.volume, sent.rounds * self.threshold)
+        return time + graph.if_else(long, sent.rounds * self.handshake, 0)
+
+    def message(self, size: Expr) -> Expr:
+        """Seconds of one message."""
+        none = graph.ZERO
+        return self.time(Cost(graph.ONE, size, none, graph.ONE, size, graph.ONE, size))
+
+
+class Level(Record):
+    """A path that joins `ends` of the fullest container, in which there are `ranks`, and `fewest` ends of the one that
+    has the `least` ranks. `one` is what messages take where one rank of each end sends, `all` where every rank does."""
+
+    path: str
+    ends: Expr
+    fewest: Expr
+    ranks: Expr
+    least: Expr
+    one: Link
+    all: Link
+
+
+class Phase(Record):
+    """A collective of `size` among `ranks` ends of each container on the path of level `height`, and of size `rest`
+    where there are `fewest`; by one algorithm, or the fastest."""
+
+    path: str
+    height: int
+    collective: str
+    ranks: Expr
+    fewest: Expr
+    size: Expr
+    rest: Expr
+    link: Link
+    algorithm: str | None = None
+
+    @property
+    def time(self) -> Expr:
+        """Until the last container has done it: some algorithms take longer among fewer ranks."""
+        sizes = dict.fromkeys(((self.ranks, self.size), (self.fewest, self.rest)))
+        return _extreme("max", [self._among(ranks, size) for ranks, size in sizes])
+
+    def _among(self, ranks: Expr, size: Expr) -> Expr:
+        if self.algorithm is None:
+            return fastest_time(self.collective, ranks, size, self.link.time)
+        return self.link.time(cost(self.collective, self.algorithm, ranks, size))
+
+    def fastest(self, values: Values) -> str | None:
+        """The algorithm among the most ends, by the values of expressions; None where nobody has to be told."""
+        if values(self.ranks) <= 1:
+            return None
+        times = {
+            each.name: values(self.link.time(each.cost(self.ranks, self.size)))
+            for each in algorithms(self.collective)
+            if self.algorithm in (None, each.name) and values(graph.if_else(each.applies(self.ranks), 1, 0))
+        }
+        return min(times, key=times.__getitem__)
+
+
+class Round(Phase):
+    """An algorithm among all ranks in each round of which every path is gone by one message of each end, such as a
+    ring: a round takes as long as the slowest path that is used."""
+
+    levels: tuple[Level, ...] = ()
+
+    def _among(self, ranks: Expr, size: Expr) -> Expr:
+        assert self.algorithm is not None
+        sent = cost(self.collective, self.algorithm, ranks, size)
+        used = ((graph.compare(">", each.ends, 1), each.one.time(sent)) for each in self.levels)
+        return _extreme("max", [graph.if_else(several, time, 0) for several, time in used])
+
+    def fastest(self, values: Values) -> str | None:
+        return self.algorithm
+
+
+class Scheme(Record):
+    """A way to do a collective: phases in their order, and the condition under which there is such a way."""
+
+    name: str
+    phases: tuple[Phase, ...]
+    applies: Expr = graph.TRUE
+
+    @property
+    def time(self) -> Expr:
+        return graph.add(*(phase.time for phase in self.phases))
+
+    def described(self, values: Values) -> str:
+        """`split: pairwise in nvlink4, recursive doubling across slingshot_11, ring in nvlink4`."""
+        told = [(phase, name) for phase in self.phases if (name := phase.fastest(values)) is not None]
+        heights = {phase.height for phase, _ in told}
+        words = [
+            f"{name.replace('_', ' ')} {'across' if len(heights) > 1 and phase.height == max(heights) else 'in'} "
+            f"{phase.path}"
+            for phase, name in told
+        ]
+        return f"{self.name}: {', '.join(words)}" if len(words) > 1 else "".join(words) or self.name
+
+
+class Among(Record):
+    """A collective of `count` ranks with `size` bytes each, on levels of which the innermost is the first."""
+
+    levels: tuple[Level, ...]
+    count: Expr
+    size: Expr
+
+    @property
+    def equally_full(self) -> Expr:
+        """The condition that all containers of a level have the same number of ranks."""
+        return graph.compare("==", self.count, self.parts(len(self.levels)))
+
+    @property
+    def inside(self) -> range:
+        """The levels below the outermost, outwards."""
+        return range(len(self.levels) - 1)
+
+    @property
+    def top(self) -> int:
+        return len(self.levels) - 1
+
+    @property
+    def outwards(self) -> range:
+        return range(len(self.levels))
+
+    def below(self, height: int) -> Expr:
+        """The ranks of the fullest end of a level."""
+        return self.levels[height - 1].ranks if height else graph.ONE
+
+    def parts(self, height: int) -> Expr:
+        """The ends of all levels below multiplied: the parts into which data are split below a level."""
+        return graph.mul(graph.ONE, *(level.ends for level in self.levels[:height]))
+
+    def one(self, height: int, collective: str, size: Expr) -> Phase:
+        """A phase in which one rank of each end takes part."""
+        return self._phase(height, collective, size, size, self.levels[height].one)
+
+    def every(self, height: int, collective: str, size: Expr, rest: Expr | None = None) -> Phase:
+        """A phase in which every rank takes part, with another size in the emptiest containers."""
+        return self._phase(height, collective, size, size if rest is None else rest, self.levels[height].all)
+
+    def together(self, height: int, collective: str, whole: Expr) -> Phase:
+        """One whose ends have a part each of what all of a container have."""
+        level, below = self.levels[height], self.parts(height)
+        return self.every(height, collective, whole / (below * level.ends), whole / (below * level.fewest))
+
+    def root(self, height: int, collective: str, whole: Expr) -> Phase:
+        """As `together`, in the container of the root, which is a fullest one."""
+        ends = self.levels[height].ends
+        return self.every(height, collective, whole / (self.parts(height) * ends)).replace(fewest=ends)
+
+    def _phase(self, height: int, collective: str, size: Expr, rest: Expr, link: Link) -> Phase:
+        level = self.levels[height]
+        return Phase(level.path, height, collective, level.ends, level.fewest, size, rest, link)
+
+    def through_all(self, collective: str) -> Scheme:
+        """One ring through all ranks."""
+        count, size, link = self.count, self.size, self.levels[-1].one
+        ring = Round("all paths", self.top, collective, count, count, size, size, link, "ring", self.levels)
+        return _scheme("ring", ring)
+
+
+def _scheme(name: str, *phases: Phase | Iterable[Phase]) -> Scheme:
+    return Scheme(name, tuple(item for each in phases for item in ([each] if isinstance(each, Phase) else each)))
+
+
+# -- the ways of each collective -------------------------------------------------------------------
+
+
+def _barrier(a: Among) -> list[Scheme]:
+    return [
+        _scheme("flat", (a.every(level, "barrier", a.size) for level in a.outwards)),
+        _scheme(
+            "leader",
+            (a.one(level, "reduce", a.size) for level in a.inside),
+            a.one(a.top, "barrier", a.size),
+            (a.one(level, "broadcast", a.size) for level in reversed(a.inside)),
+        ),
+    ]
+
+
+def _allreduce(a: Among) -> list[Scheme]:
+    m = a.size
+    return [
+        _scheme("flat", (a.every(level, "allreduce", m) for level in a.outwards)),
+        _scheme(
+            "leader",
+            (a.one(level, "reduce", m) for level in a.inside),
+            a.one(a.top, "allreduce", m),
+            (a.one(level, "broadcast", m) for level in reversed(a.inside)),
+        ),
+        _scheme(
+            "split",
+            (a.every(level, "reduce_scatter", m / a.parts(level)) for level in a.inside),
+            a.every(a.top, "allreduce", m / a.parts(a.top)),
+            (a.together(level, "allgather", m) for level in reversed(a.inside)),
+        ),
+        a.through_all("allreduce"),
+    ]
+
+
+def _broadcast(a: Among) -> list[Scheme]:
+    m = a.size
+    return [
+        _scheme("leader", (a.one(level, "broadcast", m) for level in reversed(a.outwards))),
+        _scheme(
+            "split",
+            (a.root(level, "scatter", m) for level in a.inside),
+            a.every(a.top, "broadcast", m / a.parts(a.top)),
+            (a.together(level, "allgather", m) for level in reversed(a.inside)),
+        ),
+    ]
+
+
+def _reduce(a: Among) -> list[Scheme]:
+    m = a.size
+    return [
+        _scheme("leader", (a.one(level, "reduce", m) for level in a.outwards)),
+        _scheme(
+            "split",
+            (a.every(level, "reduce_scatter", m / a.parts(level)) for level in a.inside),
+            a.every(a.top, "reduce", m / a.parts(a.top)),
+            (a.root(level, "gather", m) for level in reversed(a.inside)),
+        ),
+    ]
+
+
+def _allgather(a: Among) -> list[Scheme]:
+    m = a.size
+    return [
+        _scheme("flat", (a.every(level, "allgather", m * a.below(level)) for level in a.outwards)),
+        _scheme(
+            "leader",
+            (a.one(level, "gather", m * a.below(level)) for level in a.inside),
+            a.one(a.top, "allgather", m * a.below(a.top)),
+            (a.one(level, "broadcast", m * a.count) for level in reversed(a.inside)),
+        ),
+        _scheme(
+            "split",
+            a.every(a.top, "allgather", m),
+            (a.together(level, "allgather", m * a.count) for level in reversed(a.inside)),
+        ),
+        a.through_all("allgather"),
+    ]
+
+
+def _reduce_scatter(a: Among) -> list[Scheme]:
+    """Where some nodes are emptier, all are taken to be as full as the fullest."""
+    full = a.size * a.parts(len(a.levels)) / a.count
+    return [
+        _scheme(
+            "flat",
+            (a.every(level, "reduce_scatter", a.size * a.below(level + 1) / a.count) for level in reversed(a.outwards)),
+        ),
+        _scheme(
+            "leader",
+            (a.one(level, "reduce", a.size) for level in a.inside),
+            a.one(a.top, "reduce_scatter", full),
+            (a.one(level, "scatter", a.size * a.below(level) / a.count) for level in reversed(a.inside)),
+        ),
+        _scheme("split", (a.every(level, "reduce_scatter", full / a.parts(level)) for level in a.outwards)),
+    ]
+
+
+def _direct(a: Among) -> Scheme:
+    """An alltoall in which each rank sends to each other by itself: one of the emptiest end has the most on a level."""
+    phases = []
+    for height, level in enumerate(a.levels):
+        others = level.ranks - (a.levels[height - 1].least if height else 1) + 1
+        phase = a.every(height, "alltoall", a.size)
+        phases.append(phase.replace(ranks=others, fewest=others, algorithm="pairwise"))
+    return _scheme("flat", phases)
+
+
+def _alltoall(a: Among) -> list[Scheme]:
+    m = a.size
+    split = (a.every(height, "alltoall", m * a.count / level.ends) for height, level in enumerate(a.levels))
+    return [
+        _direct(a),
+        _scheme(
+            "leader",
+            (a.one(level, "gather", m * a.count * a.below(level)) for level in a.inside),
+            a.one(a.top, "alltoall", m * a.below(a.top) ** 2),
+            (a.one(level, "scatter", m * a.count * a.below(level)) for level in reversed(a.inside)),
+        ),
+        _scheme("split", split).replace(applies=a.equally_full),
+    ]
+
+
+SCHEMES: dict[str, Callable[[Among], list[Scheme]]] = {
+    "barrier": _barrier,
+    "allreduce": _allreduce,
+    "broadcast": _broadcast,
+    "reduce": _reduce,
+    "allgather": _allgather,
+    "reduce_scatter": _reduce_scatter,
+    "alltoall": _alltoall,
+}
+
+
+NAMED: dict[str, Callable[[Among, int], Expr]] = {
+    "allgather": lambda a, height: a.size * a.below(height),
+    "reduce_scatter": lambda a, height: a.size / a.parts(height),
+    "alltoall": lambda a, height: a.size * a.count / a.levels[height].ends,
+}
+"""What a phase of each level is of, where one algorithm does them all; the whole size in other collectives."""
+
+
+def _whole(among: Among, height: int) -> Expr:
+    return among.size
+
+
+def schemes(collective: str, among: Among, algorithm: str | None = None) -> list[Scheme]:
+    """The ways to do a collective; with an algorithm named, the one in which all levels take it: a ring goes through
+    all ranks, others run on one level after the other."""
+    if algorithm is None:
+        ways = SCHEMES[collective](among)
+        return ways if among.inside else [ways[0]]
+    cost(collective, algorithm, graph.ONE)  # refuses a name that there is not
+    if algorithm == "ring":
+        return [among.through_all(collective)]
+    if algorithm == "pairwise" and collective == "alltoall":
+        return [_direct(among)]
+    phase = among.one if collective in ("broadcast", "reduce") else among.every
+    size = NAMED.get(collective, _whole)
+    phases = (phase(level, collective, size(among, level)) for level in among.outwards)
+    return [_scheme("flat", (each.replace(algorithm=algorithm) for each in phases))]
+
+
+def fastest_scheme(ways: Sequence[Scheme]) -> Expr:
+    """Seconds by the fastest of the schemes that there are."""
+    always = [each for each in ways if each.applies is graph.TRUE]
+    others = [each for each in ways if each.applies is not graph.TRUE]
+    assert always, "every collective has a scheme for any number of ranks"
+    time = _extreme("min", [each.time for each in always])
+    if not others:
+        return time
+    return graph.if_else(others[0].applies, _extreme("min", [time, *(each.time for each in others)]), time)
+
+
+def _extreme(which: str, times: Sequence[Expr]) -> Expr:
+    return graph.apply(which, *times) if len(times) > 1 else times[0]
+
+
+def best_scheme(ways: Sequence[Scheme], values: Values) -> Scheme:
+    """The fastest of them by the values of expressions; of equally fast ones the first."""
+    possible = [each for each in ways if values(graph.if_else(each.applies, 1, 0))]
+    return min(possible, key=lambda each: values(each.time))

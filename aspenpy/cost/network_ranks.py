@@ -1,0 +1,86 @@
+"""Ranks on one network, by averages over all pairs of them: what messages take where no path inside a node is known."""
+
+from __future__ import annotations
+
+from aspenpy.cost.interconnect import Interconnect
+from aspenpy.cost.network.levels import Link
+from aspenpy.cost.network.shift import distance, off_node
+from aspenpy.cost.ranks import Binding
+from aspenpy.expr import graph
+from aspenpy.expr.graph import Expr
+from aspenpy.record import Record
+
+
+class Ranks(Record):
+    """So many ranks on a network: on its nodes as their binding has them, or so many to a node as the network says, or
+    dealt out evenly."""
+
+    network: Interconnect
+    count: Expr
+    binding: Binding | None = None
+
+    @property
+    def per_node(self) -> Expr:
+        if self.binding is not None:
+            return self.binding.on_a_node(self.count)
+        asked = self.network.ranks_per_node
+        even = graph.apply("ceil", self.count / self.network.nodes)
+        return even if asked is None else graph.apply("min", asked, self.count)
+
+    @property
+    def per_port(self) -> Expr:
+        """Ranks that share a port."""
+        return graph.apply("ceil", self.per_node * self.network.nodes / self.network.ports)
+
+    @property
+    def order(self) -> str:
+        """How they are placed: `cyclic` if their binding or the network says so."""
+        dealt = self.binding is not None and self.binding.distribution == "cyclic"
+        return "cyclic" if dealt else self.network.placement
+
+    @property
+    def apart(self) -> Expr:
+        """The part of all pairs of ranks that are on two nodes."""
+        others = graph.apply("max", self.count - 1, 1)
+        return graph.apply("max", 0, 1 - (self.per_node - 1) / others)
+
+    @property
+    def hops(self) -> Expr:
+        """Links between the nodes of two ranks, the average of all pairs."""
+        return self.apart * (self.network.topology.average_distance + self.network.topology.terminal_hops)
+
+    def alpha(self, hops: Expr, apart: Expr) -> Expr:
+        """Seconds of one message of no bytes in a round in which every rank sends one. Those of a port leave it one
+        after the other, a gap apart (LogP)."""
+        waiting = graph.apply("max", self.per_port * apart - 1, 0) * self.network.gap
+        return self.network.latency + hops * self.network.hop_latency + waiting
+
+    def beta(self, apart: Expr) -> Expr:
+        """Seconds of each byte more: the ranks of a port share what it injects, no link takes more than its bandwidth,
+        and all together no more than the network does in all."""
+        sharing = graph.apply("max", self.per_port * apart, 1)
+        rates = [sharing / self.network.injection, 1 / self.network.link]
+        if self.network.total is not None:
+            rates.append(self.count / self.network.total)
+        return graph.apply("max", *rates)
+
+    def link(self, hops: Expr, apart: Expr) -> Link:
+        """What messages take that go so many hops, and so often to another node."""
+        net = self.network
+        return Link(self.alpha(hops, apart), self.beta(apart), net.combining, net.threshold, net.handshake)
+
+    def neighbours(self, stride: Expr, dimensions: int) -> tuple[Expr, Expr]:
+        """Hops to the neighbour in the grid of ranks, `stride` ranks further, and how often it is on another node."""
+        made, per_node = self.network.topology, self.per_node
+        used = graph.apply("ceil", self.count / per_node)
+        if self.order == "random":
+            return self.hops, self.apart
+        if self.order == "aligned":  # a node has a cube of the grid, the next cube is on the next node
+            apart = graph.if_else(
+                graph.compare("==", used, 1), 0, 1 / graph.power(per_node, graph.number(1) / graph.number(dimensions))
+            )
+            return apart * (graph.apply("min", made.diameter, 1) + made.terminal_hops), apart
+        # of `cyclic` the nodes are filled in turn: on them, ranks next to each other are on nodes next to each other
+        filled = per_node if self.order == "block" else graph.ONE
+        apart = off_node(stride, filled, used)
+        return distance(made, stride, filled) + apart * made.terminal_hops, apart

@@ -1,0 +1,101 @@
+"""What the paths between ranks take, by level: how many ranks are on each, and what they share."""
+
+from __future__ import annotations
+
+from aspenpy.cost.interconnect import Interconnect, interconnect_of
+from aspenpy.cost.network.levels import Level, Link
+from aspenpy.cost.paths import Paths
+from aspenpy.cost.ranks import Binding
+from aspenpy.expr import graph
+from aspenpy.expr.graph import Expr
+from aspenpy.models.machine.model import Place
+from aspenpy.record import Record
+
+
+class Path(Record):
+    """A path and what it stands in, the `container`, which has `ends`: those of an `inner` path are what it joins,
+    those of the machine's the nodes."""
+
+    network: Interconnect
+    container: Place
+    ends: Expr
+    inner: bool
+
+    def link(self, senders: Expr, of_an_end: Expr, hops: Expr | None = None) -> Link:
+        """What messages take of so many ranks of a container, and so many of an end, that send at the same time: those
+        of a port leave it one after the other, a gap apart (LogP), and share what it injects."""
+        net = self.network
+        sharing = graph.apply("ceil", of_an_end * self.ends / net.ports)
+        per_port = graph.apply("max", graph.apply("min", sharing, senders), 1)
+        if hops is None:
+            hops = net.topology.average_distance + net.topology.terminal_hops
+        alpha = net.latency + hops * net.hop_latency + (per_port - 1) * net.gap
+        rates = [per_port / net.injection, 1 / net.link]
+        if net.total is not None:
+            rates.append(senders / net.total)
+        return Link(alpha, graph.apply("max", *rates), net.combining, net.threshold, net.handshake)
+
+
+def bound(paths: Paths) -> Binding:
+    """What ranks occupy, which has to be known."""
+    assert paths.binding is not None
+    return paths.binding
+
+
+def all_paths(paths: Paths) -> list[Path]:
+    """The paths, innermost first. Raises AspenError where what a component says makes none."""
+    found: list[Path] = []
+    inside = bound(paths).unit
+    for place, container in paths.places:
+        if container.parents:
+            ends = graph.div(inside.count, container.count)
+            quantity = graph.div(place.count, container.count)
+            ports = graph.if_else(graph.compare("==", quantity, 1), ends, quantity)
+            network = interconnect_of(paths.machine, place, paths.socket, ports)
+            found.append(Path(network, container, ends, inner=True))
+        else:
+            network = interconnect_of(paths.machine, place)
+            found.append(Path(network, container, network.nodes, inner=False))
+        inside = container
+    return found
+
+
+def ranks_within(paths: Paths, path: Path, ranks: Expr) -> Expr:
+    """Of so many ranks those in the fullest container of a path."""
+    return bound(paths).inside(path.container, ranks) if path.inner else ranks
+
+
+def levels_between(ranks: Expr, paths: Paths, sending: Expr | None = None) -> tuple[Level, ...]:
+    """What the paths take among so many ranks that are next to each other, while so many send in all."""
+    levels = []
+    below, inside = graph.ONE, bound(paths).unit
+    for path in all_paths(paths):
+        level = _level(paths, path, (ranks, sending or ranks), below, inside)
+        levels.append(level)
+        below, inside = level.ranks, path.container
+    return tuple(levels)
+
+
+def _level(paths: Paths, path: Path, counts: tuple[Expr, Expr], below: Expr, inside: Place) -> Level:
+    """For so many ranks, and so many that send, on a path above containers `inside`, the fullest of which has `below`
+    ranks."""
+    binding, (ranks, sending) = bound(paths), counts
+    full, senders = (ranks_within(paths, path, count) for count in counts)
+    if binding.distribution == "compact":
+        least = ranks - full * (graph.apply("ceil", ranks / full) - 1)
+        ends, fewest = (graph.apply("ceil", count / below) for count in (full, least))
+    else:
+        least = graph.apply("max", 1, graph.apply("floor", ranks / path.container.count))
+        capacity = graph.div(inside.count, path.container.count)
+        ends, fewest = (graph.apply("min", count, capacity) for count in (full, least))
+    every = below if path.inner else binding.on_a_node(sending)
+    leaders = graph.ONE if path.inner else graph.apply("ceil", every / below)
+    return Level(
+        path=path.network.component.name,
+        ends=ends,
+        fewest=fewest,
+        ranks=full,
+        least=least,
+        one=path.link(graph.apply("ceil", senders / below), leaders),
+        all=path.link(senders, every),
+    )
