@@ -139,7 +139,7 @@ class _Model(Leaf):
 
     def _times(self, cost: BlockCost) -> dict[str, Expr]:
         """Seconds of each cache, of memory, of the core, and of the transfer at the rate that all cores attain."""
-        times = busy_by_server(cost.requirements, cost.levels, "time")
+        times = busy_by_server(cost.requirements, cost.levels)
         asked = [item for item in cost.requirements if item.requirement.resource in MEMORY_RESOURCES]
         servers = {item.server for item in asked}
         caches = {level.name: times[level.name] for level in cost.levels}
