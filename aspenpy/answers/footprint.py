@@ -112,10 +112,10 @@ class Footprint(Result):
                 if touch.kernel == region[0]:
                     directly[touch.data] = None
         order = [kernel.name for kernel in reversed(callees_first(self.run.entry))]
-        found = sorted(own, key=lambda region: order.index(region[0]))
+        ordered = sorted(own, key=lambda region: order.index(region[0]))
         return tuple(
             RegionUse(key, tuple(own[key]), tuple(touched[key]), self._bytes(own[key]), self._bytes(touched[key]))
-            for key in found
+            for key in ordered
         )
 
     @cached_property
@@ -158,27 +158,27 @@ class Footprint(Result):
     @cached_property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
         """Warnings: those of the models, data structures without a size, a memory that is too small."""
-        found = warnings_of(self.application, self.machine, self.socket, self.kernel)
+        warnings = warnings_of(self.application, self.machine, self.socket, self.kernel)
         for use in self.data.values():
             if use.size is None:
                 touch = next(touch for touch in self._touches if touch.data == use.name)
                 message = f"nothing says how large `{use.name}` is, so it is not counted"
                 hint = f"declare it: data {use.name} [bytes]"
-                found.append(warning("unknown-size", message, touch.span, hint=hint))
-        return (*found, *self.exceeding())
+                warnings.append(warning("unknown-size", message, touch.span, hint=hint))
+        return (*warnings, *self.exceeding())
 
     def exceeding(self) -> list[Diagnostic]:
         """A warning for each memory that is too small for its data, where these are declared to be placed in it."""
         declared = placed_data(self.application)
-        found = []
+        warnings = []
         for memory in self.capacities:
             placed = [name for name in memory.data if name in declared and declared[name].memory is not None]
             if memory.size is not None and self._bytes(placed) > memory.size:
-                found.append(self._spilling(memory, memory.size, placed, declared))
+                warnings.append(self._spilling(memory, memory.size, placed, declared))
             elif memory.size and not memory.fits:
                 message = f"`{self.kernel}` touches {float(memory.held / memory.size):.3g} times what memory holds"
-                found.append(warning("exceeds-memory", message, self.run.entry.name_span))
-        return found
+                warnings.append(warning("exceeds-memory", message, self.run.entry.name_span))
+        return warnings
 
     def _spilling(
         self, memory: Capacity, size: Value, placed: Sequence[str], declared: Mapping[str, nodes.Data]

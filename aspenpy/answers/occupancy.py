@@ -86,11 +86,11 @@ def instances_of_blocks(prediction: Evaluation) -> dict[flow.Block, float]:
     try:
         totals = run_totals(_Leaf(), prediction.tree.entry)
         values = prediction.scope.values(list(totals.values()), prediction.seed)
-        found = {key: float(value) for key, value in zip(totals, values, strict=True)}
+        numbers = {key: float(value) for key, value in zip(totals, values, strict=True)}
     except (AspenError, OverflowError, TypeError):
         return {}  # is an error of its own where it is needed
-    ran = {key.block: number for key, number in of_kind(Executions, found).items() if number > 0}
-    return {block: found[Instances(block)] / number for block, number in ran.items()}
+    ran = {key.block: number for key, number in of_kind(Executions, numbers).items() if number > 0}
+    return {block: numbers[Instances(block)] / number for block, number in ran.items()}
 
 
 class _Leaf(Leaf):

@@ -131,8 +131,8 @@ class Scope:
         except CircularDefinition:
             return []
         needed = [graph.array(list(self.roots)), *(self.definitions[symbol] for symbol in known)]
-        found = graph.free_symbols(graph.array(needed))
-        return sorted((symbol for symbol in found if symbol not in self.definitions), key=lambda symbol: symbol.serial)
+        symbols = graph.free_symbols(graph.array(needed))
+        return sorted((one for one in symbols if one not in self.definitions), key=lambda symbol: symbol.serial)
 
     def display_name(self, symbol: Expr) -> str:
         """The shortest name by which the user can set the symbol."""
@@ -249,10 +249,10 @@ class Scope:
     def used(self, exprs: Sequence[Expr]) -> list[Expr]:
         """The parameters that the expressions depend on, in the order of their declaration."""
         try:
-            found = reached(exprs, self.definitions)
+            known = reached(exprs, self.definitions)
         except CircularDefinition as error:
             raise self._circular(error) from None
-        return [symbol for symbol in self.definitions if symbol in found]
+        return [symbol for symbol in self.definitions if symbol in known]
 
     # -- what goes wrong -------------------------------------------------------------------------
 

@@ -16,12 +16,12 @@ def sizes_below_zero(
 ) -> list[Diagnostic]:
     """A warning for each of some data structures that has one."""
     run = Evaluation({}, seed, definitions)
-    found = []
+    warnings = []
     for data in structures:
         try:
             run.compute([data.size])
         except EvaluationError as error:  # any other is told by whoever needs the size
             if error.node.kind == "checked" and error.node.payload == "size":
                 span = origins.get(error.node) or data.span
-                found.append(Diagnostic("no-value", error.reason, span, hint=error.hint, severity="warning"))
-    return found
+                warnings.append(Diagnostic("no-value", error.reason, span, hint=error.hint, severity="warning"))
+    return warnings
