@@ -168,7 +168,7 @@ class Scope:
         name = symbol.payload[0]
         if symbol.payload[1] == OWNER and self.machine is not None:
             return self.machine, self.machine.declaration(name)
-        for model in _models(self.application):
+        for model in self.application.all_models():
             if (
                 symbol.payload[1] == ""
                 and name.startswith(model.prefix)
@@ -364,10 +364,6 @@ def circular(
     related = (Related(spans.get(second), "which needs this one"),) if second is not first else ()
     parents = tuple(f"with `{overridden[item]}` as it was set" for item in error.cycle[1:] if item in overridden)
     return Diagnostic("circular-definition", message, spans.get(first), related, parents=parents)
-
-
-def _models(application: Application) -> list[Application]:
-    return [application, *(found for model in application.models() for found in _models(model))]
 
 
 def _plain_number(name: str, setting: Any) -> Value:
