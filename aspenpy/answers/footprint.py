@@ -141,8 +141,7 @@ class Footprint(Result):
         return self.capacities[0] if self.capacities else None
 
     def _capacity(self, place: Place, names: tuple[str, ...]) -> Capacity:
-        stated = place.component.properties.get("capacity")
-        size = stated.symbol if stated is not None and stated.value is not None else None
+        size = place.component.value("capacity")
         count, one = self.run.values([place.count, graph.ZERO if size is None else size])
         total = None if size is None else count * one
         return Capacity("/".join(place.path), count, total, names, self._bytes(names))
@@ -317,11 +316,11 @@ def exceeding_memory(prediction: Evaluation) -> list[Diagnostic]:
     if prediction.tree.residence.memories:
         return _touched(prediction)
     offer = target(prediction.machine, prediction.socket).offers.get("loads")
-    stated = None if offer is None else offer.place.component.properties.get("capacity")
+    stated = None if offer is None else offer.place.component.value("capacity")
     sizes = [item.size for item in prediction.application.data.values()]
-    if offer is None or stated is None or stated.value is None or not sizes:
+    if offer is None or stated is None or not sizes:
         return []
-    together = [graph.add(*sizes), graph.mul(offer.place.count, stated.symbol)]
+    together = [graph.add(*sizes), graph.mul(offer.place.count, stated)]
     try:
         declared, capacity = prediction.scope.values(together, prediction.seed)
     except AspenError:
