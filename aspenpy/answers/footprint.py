@@ -7,7 +7,6 @@ from functools import cached_property
 from typing import Any, Unpack
 
 from aspenpy.answers.case import Case, CaseOptions, case_of
-from aspenpy.answers.evaluation import Evaluation
 from aspenpy.answers.models import Run
 from aspenpy.answers.paths import Scene, Visit, largest, visits
 from aspenpy.answers.scope import Value
@@ -17,7 +16,7 @@ from aspenpy.cost.residence import Residence, placed_data
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.language import nodes
-from aspenpy.language.diagnostics import AspenError, Diagnostic, warning
+from aspenpy.language.diagnostics import Diagnostic, warning
 from aspenpy.language.dimensions import readable
 from aspenpy.language.lower import Lowering, Origins, guarded
 from aspenpy.models.application.model import Application
@@ -305,34 +304,3 @@ def declared_size(application: Application, kernel: str, data: str, origins: Ori
 
     lower = Lowering(resolve, origins)
     return model.data_of(declared[wanted], lower).size
-
-
-# -- a quick look, for every prediction -----------------------------------------------------------
-
-
-def exceeding_memory(prediction: Evaluation) -> list[Diagnostic]:
-    """A warning where the data structures that the kernel touches are larger than the memory they lie in. Which are
-    touched is looked into only where some say where they lie, or all that are declared together would not fit."""
-    if prediction.tree.residence.memories:
-        return _touched(prediction)
-    offer = target(prediction.machine, prediction.socket).offers.get("loads")
-    stated = None if offer is None else offer.place.component.value("capacity")
-    sizes = [item.size for item in prediction.application.data.values()]
-    if offer is None or stated is None or not sizes:
-        return []
-    together = [graph.add(*sizes), graph.mul(offer.place.count, stated)]
-    try:
-        declared, capacity = prediction.scope.values(together, prediction.seed)
-    except AspenError:
-        return []  # a size without a value is told by whoever needs it
-    return _touched(prediction) if declared > capacity else []
-
-
-def _touched(prediction: Evaluation) -> list[Diagnostic]:
-    try:
-        found = Footprint(prediction.case.changed(socket=prediction.socket)).exceeding()
-        return [
-            warning.replace(hint=warning.hint or "`aspenpy memory` says which kernels touch what") for warning in found
-        ]
-    except AspenError:
-        return []  # too many ways through the model to tell, or a size without a value
