@@ -88,8 +88,8 @@ def _together(directions: list[int | None]) -> int | None:
     """The direction of something that moves with each of its parts."""
     if None in directions:
         return None
-    found = {direction for direction in directions if direction != FLAT}
-    return None if len(found) > 1 else found.pop() if found else FLAT
+    moving_to = {direction for direction in directions if direction != FLAT}
+    return None if len(moving_to) > 1 else moving_to.pop() if moving_to else FLAT
 
 
 def _turned(direction: int | None) -> int | None:

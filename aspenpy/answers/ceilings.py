@@ -43,33 +43,33 @@ def memory_ceilings(
     peaks: Iterable[Peak], machine: Machine, socket: str | None, settings: Mapping[str, Setting]
 ) -> tuple[Ceiling, ...]:
     """Of memories. Loads and stores of one memory that take turns at the same rate are one ceiling."""
-    found: list[Ceiling] = []
+    ceilings: list[Ceiling] = []
     conflicts = target(machine, socket).conflicts
     together = not conflicts.isdisjoint((MEMORY, MEMORY[::-1]))
     definitions = redefined(machine, settings)
     for ceiling in (_ceiling(peak) for peak in peaks if peak.resource in MEMORY and peak.of_all):
         if not ceiling.traits:
             ceiling = ceiling.replace(peak=_peak(machine.components[ceiling.component], ceiling.count, definitions))
-        same = [other for other in found if together and _alike(other, ceiling)]
+        same = [other for other in ceilings if together and _alike(other, ceiling)]
         if same:
-            found[found.index(same[0])] = same[0].replace(resources=(*same[0].resources, *ceiling.resources))
+            ceilings[ceilings.index(same[0])] = same[0].replace(resources=(*same[0].resources, *ceiling.resources))
         else:
-            found.append(ceiling)
-    return tuple(found)
+            ceilings.append(ceiling)
+    return tuple(ceilings)
 
 
 def cache_ceilings(machine: Machine, socket: str | None, settings: Mapping[str, Setting]) -> tuple[Ceiling, ...]:
     """Of the caches between a core and its memory that say their bandwidth, the nearest to the core first."""
     definitions = redefined(machine, settings)
-    found = []
+    ceilings = []
     for level in levels_of(machine, socket):
         if level.bandwidth is None:
             continue
         one, count = value_of(level.bandwidth, definitions), value_of(level.place.count, definitions)
         if one is not None and count is not None:
             peak = _peak(level.place.component, float(count), definitions)
-            found.append(_of_cache(level, float(one), float(count)).replace(peak=peak))
-    return tuple(found)
+            ceilings.append(_of_cache(level, float(one), float(count)).replace(peak=peak))
+    return tuple(ceilings)
 
 
 def _peak(component: Component, count: float, definitions: Mapping[Expr, Expr]) -> float | None:

@@ -117,15 +117,15 @@ class Counts(Result):
     @cached_property
     def kernels(self) -> tuple[KernelCount, ...]:
         """The kernels, the entry first, in the order in which they call each other."""
-        found = []
+        uses = []
         for kernel in reversed(callees_first(self.entry)):
             name = kernel.name
             own, within = self._amounts(_Own, name), self._amounts(_Within, name)
             if kernel is self.entry:
-                found.append(KernelCount(name, 1, self.amounts, own))
+                uses.append(KernelCount(name, 1, self.amounts, own))
             else:
-                found.append(KernelCount(name, self._values.get(Calls(name), 0), within, own))
-        return tuple(found)
+                uses.append(KernelCount(name, self._values.get(Calls(name), 0), within, own))
+        return tuple(uses)
 
     def _amounts(self, kind: type[Total], *of: str) -> dict[str, Value]:
         return _with_bytes({name: self._values.get(kind(*of, name), 0) for name in self.resources})
@@ -176,17 +176,17 @@ class Counts(Result):
 
         def value(x: Value) -> Value:
             try:
-                found: Value = evaluate(expr, {symbol: x}, self.seed)
-                return found
+                amount: Value = evaluate(expr, {symbol: x}, self.seed)
+                return amount
             except EvaluationError as error:
                 located = self.scope.located(error).diagnostics
                 raise AspenError(*(item.within(f"with `{parameter}` = {count(x)}") for item in located)) from None
 
-        found = Search(expr, symbol, value, target, whole).run(low, high)
-        if not found.solutions and not found.leaps:
+        roots = Search(expr, symbol, value, target, whole).run(low, high)
+        if not roots.solutions and not roots.leaps:
             self._out_of_reach(parameter, target, resource, (low, value(low)), (high, value(high)))
         own_range = within is None and declared is not None
-        return Inverse(parameter, resource, target, low, high, whole, own_range, found.solutions, found.leaps)
+        return Inverse(parameter, resource, target, low, high, whole, own_range, roots.solutions, roots.leaps)
 
     def _declared(self, symbol: Expr) -> tuple[Value, Value] | None:
         for parameter in self.application.parameters.values():
@@ -231,8 +231,8 @@ class _ByKernel(Leaf):
         self.counted = Amounts(traits)
 
     def block(self, block: flow.Block, kernel: flow.Kernel) -> Totals:
-        found = self.counted.block(block, kernel)
-        return found | {_Own(kernel.name, key.resource): worth for key, worth in found.items()}
+        amounts = self.counted.block(block, kernel)
+        return amounts | {_Own(kernel.name, key.resource): worth for key, worth in amounts.items()}
 
     def call(self, call: flow.Call, callee: Totals) -> Totals:
         name = call.kernel.name

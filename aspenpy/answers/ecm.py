@@ -75,12 +75,12 @@ def ecm(prediction: Evaluation, kernel: str | None = None, diagnostics: tuple[Di
     place = tree.entry.name_span
     values = [as_float(value, "a time", place) for value in prediction.scope.values(bound, prediction.seed)]
     *amounts, clock, available = values
-    found = dict(zip(totals, amounts, strict=True))
+    numbers = dict(zip(totals, amounts, strict=True))
     wanted = ((item, block) for item in reversed(tree.kernels) for block in blocks_in(item.body))
     blocks = tuple(
-        _block(item, block, model, found, clock, available)
+        _block(item, block, model, numbers, clock, available)
         for item, block in wanted
-        if kernel in (None, item.name) and found.get(_Part(block, _LINES))
+        if kernel in (None, item.name) and numbers.get(_Part(block, _LINES))
     )
     if not blocks:
         message = "no block that ran says how it touches its data"
@@ -139,7 +139,7 @@ class _Model(Leaf):
 
     def _times(self, cost: BlockCost) -> dict[str, Expr]:
         """Seconds of each cache, of memory, of the core, and of the transfer at the rate that all cores attain."""
-        times = busy_by_server(cost.requirements, cost.levels, "time")
+        times = busy_by_server(cost.requirements, cost.levels)
         asked = [item for item in cost.requirements if item.requirement.resource in MEMORY_RESOURCES]
         servers = {item.server for item in asked}
         caches = {level.name: times[level.name] for level in cost.levels}

@@ -135,12 +135,12 @@ class Evaluation(Result):
     @cached_property
     def kernels(self) -> tuple[KernelUse, ...]:
         """The kernels that ran, the entry first, in the order in which they call each other."""
-        found = []
+        uses = []
         for kernel in reversed(self.tree.kernels):
             name = kernel.name
             exclusive = self.totals.get(Exclusive(name), 0.0)
             bound_by, group = self._waited_for(self._waits.get(name, {}))
-            found.append(
+            uses.append(
                 KernelUse(
                     name,
                     self.totals.get(Calls(name), 0.0),
@@ -151,15 +151,15 @@ class Evaluation(Result):
                     group,
                 )
             )
-        return tuple(found)
+        return tuple(uses)
 
     @cached_property
     def _waits(self) -> dict[str, dict[str, float]]:
         """The seconds in which the blocks of each kernel wait for each resource."""
-        found: dict[str, dict[str, float]] = {}
+        waits: dict[str, dict[str, float]] = {}
         for key, time in of_kind(Bound, self.totals).items():
-            found.setdefault(key.kernel, {})[key.resource] = time
-        return found
+            waits.setdefault(key.kernel, {})[key.resource] = time
+        return waits
 
     @cached_property
     def resources(self) -> dict[str, ResourceUse]:
@@ -219,13 +219,13 @@ class Evaluation(Result):
         """The parameters that the runtime depends on, the application's first, and all that the user has set."""
         symbols = dict.fromkeys([*self._used, *self.scope.overridden])
         values = self.scope.values(list(symbols), self.seed)
-        found = [
+        uses = [
             ParameterUse(
                 self.scope.display_name(symbol), value, symbol in self.scope.overridden, symbol.payload[1] == OWNER
             )
             for symbol, value in zip(symbols, values, strict=True)
         ]
-        return {parameter.name: parameter for parameter in sorted(found, key=lambda item: item.machine)}
+        return {parameter.name: parameter for parameter in sorted(uses, key=lambda item: item.machine)}
 
     @cached_property
     def random(self) -> bool:
@@ -243,15 +243,15 @@ class Evaluation(Result):
             used = self._used
         except AspenError:
             return []  # a circular definition is an error of its own
-        found = []
+        warnings = []
         for parameter, exprs in ranged([*self.application.parameters.values(), *self.machine.parameters]):
             if parameter.symbol not in used:
                 continue
             try:
-                found.append(range_warning(parameter, *self.scope.values(exprs, self.seed)))
+                warnings.append(range_warning(parameter, *self.scope.values(exprs, self.seed)))
             except AspenError:
                 continue  # what has no value is an error of its own where it is needed
-        return [warning for warning in found if warning is not None]
+        return [warning for warning in warnings if warning is not None]
 
     # -- formulas --------------------------------------------------------------------------------
 

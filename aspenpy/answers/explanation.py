@@ -99,11 +99,11 @@ class _ByRequirement(Leaf):
         self.tree = tree
 
     def block(self, block: flow.Block, kernel: flow.Kernel) -> Totals:
-        found: Totals = {}
+        totals: Totals = {}
         for cost in self.tree.blocks[block].requirements:
-            found[_Asked(cost)] = graph.mul(block.parallelism, cost.requirement.amount)
-            found[_Time(cost)] = cost.time
-        return found
+            totals[_Asked(cost)] = graph.mul(block.parallelism, cost.requirement.amount)
+            totals[_Time(cost)] = cost.time
+        return totals
 
 
 def explain(prediction: Evaluation, kernel: str | None = None, diagnostics: tuple[Diagnostic, ...] = ()) -> Explanation:

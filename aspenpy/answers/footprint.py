@@ -7,7 +7,6 @@ from functools import cached_property
 from typing import Any, Unpack
 
 from aspenpy.answers.case import Case, CaseOptions, case_of
-from aspenpy.answers.evaluation import Evaluation
 from aspenpy.answers.models import Run
 from aspenpy.answers.paths import Scene, Visit, largest, visits
 from aspenpy.answers.scope import Value
@@ -17,7 +16,7 @@ from aspenpy.cost.residence import Residence, placed_data
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.language import nodes
-from aspenpy.language.diagnostics import AspenError, Diagnostic, warning
+from aspenpy.language.diagnostics import Diagnostic, warning
 from aspenpy.language.dimensions import readable
 from aspenpy.language.lower import Lowering, Origins, guarded
 from aspenpy.models.application.model import Application
@@ -112,10 +111,10 @@ class Footprint(Result):
                 if touch.kernel == region[0]:
                     directly[touch.data] = None
         order = [kernel.name for kernel in reversed(callees_first(self.run.entry))]
-        found = sorted(own, key=lambda region: order.index(region[0]))
+        ordered = sorted(own, key=lambda region: order.index(region[0]))
         return tuple(
             RegionUse(key, tuple(own[key]), tuple(touched[key]), self._bytes(own[key]), self._bytes(touched[key]))
-            for key in found
+            for key in ordered
         )
 
     @cached_property
@@ -141,8 +140,7 @@ class Footprint(Result):
         return self.capacities[0] if self.capacities else None
 
     def _capacity(self, place: Place, names: tuple[str, ...]) -> Capacity:
-        stated = place.component.properties.get("capacity")
-        size = stated.symbol if stated is not None and stated.value is not None else None
+        size = place.component.value("capacity")
         count, one = self.run.values([place.count, graph.ZERO if size is None else size])
         total = None if size is None else count * one
         return Capacity("/".join(place.path), count, total, names, self._bytes(names))
@@ -158,27 +156,27 @@ class Footprint(Result):
     @cached_property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
         """Warnings: those of the models, data structures without a size, a memory that is too small."""
-        found = warnings_of(self.application, self.machine, self.socket, self.kernel)
+        warnings = warnings_of(self.application, self.machine, self.socket, self.kernel)
         for use in self.data.values():
             if use.size is None:
                 touch = next(touch for touch in self._touches if touch.data == use.name)
                 message = f"nothing says how large `{use.name}` is, so it is not counted"
                 hint = f"declare it: data {use.name} [bytes]"
-                found.append(warning("unknown-size", message, touch.span, hint=hint))
-        return (*found, *self.exceeding())
+                warnings.append(warning("unknown-size", message, touch.span, hint=hint))
+        return (*warnings, *self.exceeding())
 
     def exceeding(self) -> list[Diagnostic]:
         """A warning for each memory that is too small for its data, where these are declared to be placed in it."""
         declared = placed_data(self.application)
-        found = []
+        warnings = []
         for memory in self.capacities:
             placed = [name for name in memory.data if name in declared and declared[name].memory is not None]
             if memory.size is not None and self._bytes(placed) > memory.size:
-                found.append(self._spilling(memory, memory.size, placed, declared))
+                warnings.append(self._spilling(memory, memory.size, placed, declared))
             elif memory.size and not memory.fits:
                 message = f"`{self.kernel}` touches {float(memory.held / memory.size):.3g} times what memory holds"
-                found.append(warning("exceeds-memory", message, self.run.entry.name_span))
-        return found
+                warnings.append(warning("exceeds-memory", message, self.run.entry.name_span))
+        return warnings
 
     def _spilling(
         self, memory: Capacity, size: Value, placed: Sequence[str], declared: Mapping[str, nodes.Data]
@@ -306,34 +304,3 @@ def declared_size(application: Application, kernel: str, data: str, origins: Ori
 
     lower = Lowering(resolve, origins)
     return model.data_of(declared[wanted], lower).size
-
-
-# -- a quick look, for every prediction -----------------------------------------------------------
-
-
-def exceeding_memory(prediction: Evaluation) -> list[Diagnostic]:
-    """A warning where the data structures that the kernel touches are larger than the memory they lie in. Which are
-    touched is looked into only where some say where they lie, or all that are declared together would not fit."""
-    if prediction.tree.residence.memories:
-        return _touched(prediction)
-    offer = target(prediction.machine, prediction.socket).offers.get("loads")
-    stated = None if offer is None else offer.place.component.properties.get("capacity")
-    sizes = [item.size for item in prediction.application.data.values()]
-    if offer is None or stated is None or stated.value is None or not sizes:
-        return []
-    together = [graph.add(*sizes), graph.mul(offer.place.count, stated.symbol)]
-    try:
-        declared, capacity = prediction.scope.values(together, prediction.seed)
-    except AspenError:
-        return []  # a size without a value is told by whoever needs it
-    return _touched(prediction) if declared > capacity else []
-
-
-def _touched(prediction: Evaluation) -> list[Diagnostic]:
-    try:
-        found = Footprint(prediction.case.changed(socket=prediction.socket)).exceeding()
-        return [
-            warning.replace(hint=warning.hint or "`aspenpy memory` says which kernels touch what") for warning in found
-        ]
-    except AspenError:
-        return []  # too many ways through the model to tell, or a size without a value

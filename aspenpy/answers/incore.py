@@ -128,11 +128,11 @@ def incore(path: str | Path, architecture: str, lines: str | None = None) -> InC
 
 def _osaca() -> str:
     """The program, beside this Python or on the path."""
-    found = shutil.which("osaca", path=str(Path(sys.executable).parent)) or shutil.which("osaca")
-    if found is None:
+    program = shutil.which("osaca", path=str(Path(sys.executable).parent)) or shutil.which("osaca")
+    if program is None:
         message = "a compiled loop is read by OSACA, which is not installed: pip install 'aspenpy[incore]'"
         fail("missing-osaca", message, hint="OSACA is a program of its own, under the AGPL-3.0")
-    return found
+    return program
 
 
 def read_osaca(text: str, name: str, architecture: str) -> InCore:

@@ -120,12 +120,12 @@ class Search:
         if low == high:
             return Range(self.value(low), self.value(low), 0)
         box = {self.symbol: (low, high)}
-        found = bounds(self.expr, box, self.symbol)
-        if found.direction is None and self.slope is not None:
+        bounded = bounds(self.expr, box, self.symbol)
+        if bounded.direction is None and self.slope is not None:
             slope = bounds(self.slope, box, self.symbol)
             if slope.low >= 0 or slope.high <= 0:
-                return found._replace(direction=1 if slope.low >= 0 else -1)
-        return found
+                return bounded._replace(direction=1 if slope.low >= 0 else -1)
+        return bounded
 
     def _reaches(self, found: Range) -> bool:
         """Rounded bounds are given the benefit of the doubt."""
@@ -207,15 +207,15 @@ class Search:
 
     def _merged(self) -> list[Solution]:
         """In order, those that touch made one."""
-        found: list[Solution] = []
+        merged: list[Solution] = []
         for solution in sorted(self.solutions, key=lambda solution: solution.low):
             gap = 1 if self.whole else Fraction(1, 10**10) * max(size(solution.low), 1)
-            if found and solution.low - found[-1].high <= gap:
-                previous = found.pop()
+            if merged and solution.low - merged[-1].high <= gap:
+                previous = merged.pop()
                 joined = Solution(previous.low, max(previous.high, solution.high))
                 solution = joined if self.whole or joined.high - joined.low > gap else previous
-            found.append(solution)
-        return found
+            merged.append(solution)
+        return merged
 
 
 def jumps(expr: Expr, symbol: Expr) -> bool:

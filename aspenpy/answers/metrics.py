@@ -60,8 +60,8 @@ def metric_names(prediction: Prediction) -> list[str]:
 
 
 def _amounts(prediction: Prediction) -> list[str]:
-    found = [key.resource for key in of_kind(Amount, prediction.tree.totals)]
-    return [*found, "bytes"] if {"loads", "stores"} & {*found} else found
+    resources = [key.resource for key in of_kind(Amount, prediction.tree.totals)]
+    return [*resources, "bytes"] if {"loads", "stores"} & {*resources} else resources
 
 
 def _other(prediction: Prediction, name: str) -> Expr:
@@ -81,8 +81,8 @@ def _other(prediction: Prediction, name: str) -> Expr:
 def summable(machine: Machine) -> list[str]:
     """The names of the properties that components in the machine's tree give values to."""
     places = machine.first_places()
-    found = (item for place in places for item in place.component.properties.values() if item.value is not None)
-    return list(dict.fromkeys(item.name for item in found))
+    properties = (item for place in places for item in place.component.properties.values() if item.value is not None)
+    return list(dict.fromkeys(item.name for item in properties))
 
 
 def summed(machine: Machine, name: str) -> Expr:

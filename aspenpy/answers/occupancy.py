@@ -144,12 +144,12 @@ def instances_of_blocks(prediction: Evaluation) -> dict[flow.Block, Width]:
     try:
         totals = run_totals(_Leaf(prediction.tree), prediction.tree.entry)
         values = prediction.scope.values(list(totals.values()), prediction.seed)
-        found = {key: float(value) for key, value in zip(totals, values, strict=True)}
+        numbers = {key: float(value) for key, value in zip(totals, values, strict=True)}
     except (AspenError, OverflowError, TypeError):
         return {}  # is an error of its own where it is needed
-    ran = {key.block: number for key, number in of_kind(Executions, found).items() if number > 0}
+    ran = {key.block: number for key, number in of_kind(Executions, numbers).items() if number > 0}
     return {
-        block: Width(found[Started(block)] / number, found[Together(block)] / number, found[Spent(block)])
+        block: Width(numbers[Started(block)] / number, numbers[Together(block)] / number, numbers[Spent(block)])
         for block, number in ran.items()
     }
 

@@ -76,12 +76,12 @@ class Parallelism(Result):
         executions = [visit.over_run(graph.ONE) for visit in met]
         totals = [visit.over_run(worth) for visit, worth in zip(met, together, strict=True)]
         values = self.run.values([*executions, *totals]) if met else []
-        found = []
+        blocks = []
         for place, visit in enumerate(met):
             times, total = values[place], values[place + len(met)]
             if times:
                 instances, width, passes, most = self._largest([*factors[place], together[place]], visit)
-                found.append(
+                blocks.append(
                     BlockParallelism(
                         visit.scene.path,
                         visit.scene.region,
@@ -95,7 +95,7 @@ class Parallelism(Result):
                         visit.block.span,
                     )
                 )
-        return tuple(found)
+        return tuple(blocks)
 
     def _largest(self, exprs: list[Expr], visit: Visit) -> list[Any]:
         loops = [loop for loop in visit.scene.loops if loop.node.named]

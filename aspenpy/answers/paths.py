@@ -130,14 +130,14 @@ def _choice(node: flow.Choice, scene: Scene) -> list[tuple[flow.Flow, Scene]]:
     """A branch is taken where its own condition is the first to hold."""
     conditions = scene.here([condition for condition, _ in node.branches])
     bodies = [*(body for _, body in node.branches), node.otherwise]
-    found: list[tuple[flow.Flow, Scene]] = []
+    taken: list[tuple[flow.Flow, Scene]] = []
     before = graph.TRUE  # none of the conditions so far holds
     for place, body in enumerate(bodies):
         holds = conditions[place] if place < len(conditions) else graph.TRUE
         branch = Branch(_in_choice(conditions, place), graph.junction("and", before, holds))
-        found.append((body, scene.inside(branch, None)))
+        taken.append((body, scene.inside(branch, None)))
         before = graph.junction("and", before, graph.compare("==", graph.if_else(holds, 1, 0), 0))
-    return found
+    return taken
 
 
 def _in_choice(conditions: Sequence[Expr], taken: int) -> Callable[[flow.Flow], flow.Flow]:
@@ -214,8 +214,8 @@ def largest(expr: Expr, loops: Sequence[tuple[Expr, Expr]], seed: int) -> Any:
         certain = certain and reach.low > 0
         box[counter] = (0, last)
     try:
-        found = _at_extremes(expr, loops, box, seed) if certain else None
-        return found if found is not None or passes > MOST_PASSES else _tried(expr, list(loops), seed)
+        value = _at_extremes(expr, loops, box, seed) if certain else None
+        return value if value is not None or passes > MOST_PASSES else _tried(expr, list(loops), seed)
     except EvaluationError:
         return None
 
@@ -223,12 +223,12 @@ def largest(expr: Expr, loops: Sequence[tuple[Expr, Expr]], seed: int) -> Any:
 def _needed(expr: Expr, loops: Sequence[tuple[Expr, Expr]]) -> list[tuple[Expr, Expr]]:
     """The loops whose counters the expression, or the count of another such loop, depends on."""
     used = set(graph.free_symbols(expr))
-    found: list[tuple[Expr, Expr]] = []
+    sums: list[tuple[Expr, Expr]] = []
     for counter, count in reversed(loops):
         if counter in used:
-            found.insert(0, (counter, count))
+            sums.insert(0, (counter, count))
             used |= graph.free_symbols(count)
-    return found
+    return sums
 
 
 def _at_extremes(expr: Expr, loops: Sequence[tuple[Expr, Expr]], box: Box, seed: int) -> Any:

@@ -107,21 +107,21 @@ def _offers(machine: Machine, socket: str | None, everywhere: bool) -> Iterable[
 
 def redefined(machine: Machine, settings: Mapping[str, Setting]) -> dict[Expr, Expr]:
     """The machine's definitions with some parameters set. Raises AspenError for unknown names and for circles."""
-    found = dict(machine.definitions)
+    definitions = dict(machine.definitions)
     if not settings:
-        return found
+        return definitions
     for name, setting in settings.items():
         symbol = graph.symbol(name.removeprefix("machine:"), OWNER)
         if symbol not in machine.definitions:
             known = [known.payload[0] for known in machine.definitions]
             hint = instead_of(name, known, "parameters")
             fail("unknown-parameter", f"machine `{machine.name}` has no parameter `{name}`", hint=hint)
-        found[symbol] = _expression(machine, name, setting)
+        definitions[symbol] = _expression(machine, name, setting)
     try:
-        reached(list(found), found)
+        reached(list(definitions), definitions)
     except CircularDefinition as error:
         raise AspenError(circular(error, None, machine)) from None
-    return found
+    return definitions
 
 
 def _expression(machine: Machine, name: str, setting: Setting) -> Expr:

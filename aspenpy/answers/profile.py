@@ -83,23 +83,23 @@ class Profile(Result):
     def arcs(self) -> tuple[Arc, ...]:
         """Which kernel spends how much in which, callers and their calls in the order written."""
         tree = self.prediction.tree
-        found = self._values(_Arcs(tree))
+        values = self._values(_Arcs(tree))
         merged: dict[tuple[str, str, tuple[str, ...]], tuple[float, float]] = {}
         for kernel in reversed(tree.kernels):
             for call in calls_in(kernel.body):
                 key = (kernel.name, call.kernel.name, _written(call))
                 calls, time = merged.get(key, (0.0, 0.0))
-                merged[key] = (calls + found.get(Count(call), 0.0), time + found.get(Spent(call), 0.0))
+                merged[key] = (calls + values.get(Count(call), 0.0), time + values.get(Spent(call), 0.0))
         return tuple(Arc(*key, *worth) for key, worth in merged.items())
 
     @cached_property
     def paths(self) -> tuple[PathUse, ...]:
         """The call paths of the run, each behind the one it prolongs. Raises AspenError where there are too many."""
-        found = self._values(_Paths(self.prediction.tree))
+        values = self._values(_Paths(self.prediction.tree))
         entry = self.prediction.kernel
-        uses = {(): PathUse((entry,), 1.0, found.get(Spent(()), 0.0))}
-        for key, calls in of_kind(Count, found).items():
-            uses[key.where] = PathUse((entry, *key.where), calls, found.get(Spent(key.where), 0.0))
+        uses = {(): PathUse((entry,), 1.0, values.get(Spent(()), 0.0))}
+        for key, calls in of_kind(Count, values).items():
+            uses[key.where] = PathUse((entry, *key.where), calls, values.get(Spent(key.where), 0.0))
         place = {name: number for number, name in enumerate(use.name for use in self.kernels)}
         return tuple(sorted(uses.values(), key=lambda use: [place[name] for name in use.path]))
 

@@ -102,8 +102,8 @@ def points(prediction: Prediction) -> list[Point]:
     worst = prediction.bottleneck
     whole = _point(prediction, None, values, prediction.runtime, worst.resource if worst else None)
     uses = sorted(prediction.kernels, key=lambda use: -use.exclusive)
-    found = [_point(prediction, use.name, values, use.exclusive, use.bound_by) for use in uses]
-    return [point for point in (whole, *found) if point is not None]
+    all_points = [_point(prediction, use.name, values, use.exclusive, use.bound_by) for use in uses]
+    return [point for point in (whole, *all_points) if point is not None]
 
 
 def _point(
@@ -142,8 +142,8 @@ def _levels(prediction: Prediction, served: Mapping[str, float], flops: float, v
     offers = target(prediction.machine, prediction.socket).offers
     memory = next((offers[name].place.component.name for name in MEMORY if name in offers), "memory")
     memory = "memory" if prediction.tree.residence.offers else memory
-    found = {**served, memory: volume}
-    return tuple(LevelPoint(name, moved, flops / moved if moved else None) for name, moved in found.items())
+    traffic_of = {**served, memory: volume}
+    return tuple(LevelPoint(name, moved, flops / moved if moved else None) for name, moved in traffic_of.items())
 
 
 class _Ideal(Leaf):
@@ -183,16 +183,16 @@ class _Ideal(Leaf):
             for amount in LARGE[:2]
         )
         amount = graph.mul(parallelism, asked.amount)
-        found: Totals = {Asked(kernel, cost.requirement.resource): amount}
+        totals: Totals = {Asked(kernel, cost.requirement.resource): amount}
         if first.offer is None:
-            return found
+            return totals
         slope = graph.div(_difference(second.serial, first.serial), graph.number(LARGE[1] - LARGE[0]))
-        return found | {Ideal(kernel, cost.server): graph.mul(amount, graph.div(slope, first.offer.place.count))}
+        return totals | {Ideal(kernel, cost.server): graph.mul(amount, graph.div(slope, first.offer.place.count))}
 
 
 def _caches(traffic: Traffic, parallelism: Expr, kernel: str | None) -> list[Totals]:
     """What each cache serves, and how long all of its kind take for that at least."""
-    found: list[Totals] = []
+    totals: list[Totals] = []
     for served in traffic.served:
         level, sent = served.level, served.sent
         amount = graph.mul(parallelism, graph.add(sent, served.taken))
@@ -200,8 +200,8 @@ def _caches(traffic: Traffic, parallelism: Expr, kernel: str | None) -> list[Tot
         if level.bandwidth is not None:
             busy = graph.mul(parallelism, sent) if level.two_ways else amount
             worth[Ideal(kernel, level.name)] = graph.div(busy, graph.mul(level.bandwidth, level.place.count))
-        found.append(worth)
-    return found
+        totals.append(worth)
+    return totals
 
 
 def _difference(more: Expr, less: Expr) -> Expr:

@@ -130,8 +130,8 @@ class Scope:
         except CircularDefinition:
             return []
         needed = [graph.array(list(self.roots)), *(self.definitions[symbol] for symbol in known)]
-        found = graph.free_symbols(graph.array(needed))
-        return sorted((symbol for symbol in found if symbol not in self.definitions), key=lambda symbol: symbol.serial)
+        symbols = graph.free_symbols(graph.array(needed))
+        return sorted((one for one in symbols if one not in self.definitions), key=lambda symbol: symbol.serial)
 
     def display_name(self, symbol: Expr) -> str:
         """The shortest name by which the user can set the symbol."""
@@ -167,7 +167,7 @@ class Scope:
         name = symbol.payload[0]
         if symbol.payload[1] == OWNER and self.machine is not None:
             return self.machine, self.machine.declaration(name)
-        for model in _models(self.application):
+        for model in self.application.all_models():
             if (
                 symbol.payload[1] == ""
                 and name.startswith(model.prefix)
@@ -248,10 +248,10 @@ class Scope:
     def used(self, exprs: Sequence[Expr]) -> list[Expr]:
         """The parameters that the expressions depend on, in the order of their declaration."""
         try:
-            found = reached(exprs, self.definitions)
+            known = reached(exprs, self.definitions)
         except CircularDefinition as error:
             raise self._circular(error) from None
-        return [symbol for symbol in self.definitions if symbol in found]
+        return [symbol for symbol in self.definitions if symbol in known]
 
     # -- what goes wrong -------------------------------------------------------------------------
 
@@ -353,10 +353,6 @@ def circular(
     related = (Related(spans.get(second), "which needs this one"),) if second is not first else ()
     parents = tuple(f"with `{overridden[item]}` as it was set" for item in error.cycle[1:] if item in overridden)
     return Diagnostic("circular-definition", message, spans.get(first), related, parents=parents)
-
-
-def _models(application: Application) -> list[Application]:
-    return [application, *(found for model in application.models() for found in _models(model))]
 
 
 def _plain_number(name: str, setting: Any) -> Value:

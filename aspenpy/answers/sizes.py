@@ -1,12 +1,14 @@
-"""Sizes of data that are below zero. A runtime may need none of them: what needs one refuses it."""
+"""Sizes of data that are below zero, or larger than the memory. A runtime may need none of them: what needs one refuses
+it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from aspenpy.expr.evaluate import Evaluation, EvaluationError
+from aspenpy.answers.evaluation import Evaluation
+from aspenpy.expr import evaluate, graph
 from aspenpy.expr.graph import Expr
-from aspenpy.language.diagnostics import Diagnostic
+from aspenpy.language.diagnostics import AspenError, Diagnostic
 from aspenpy.language.lower import Origins
 from aspenpy.models.application.declarations import Data
 
@@ -15,13 +17,43 @@ def sizes_below_zero(
     structures: Iterable[Data], definitions: Mapping[Expr, Expr], origins: Origins, seed: int
 ) -> list[Diagnostic]:
     """A warning for each of some data structures that has one."""
-    run = Evaluation({}, seed, definitions)
-    found = []
+    run = evaluate.Evaluation({}, seed, definitions)
+    warnings = []
     for data in structures:
         try:
             run.compute([data.size])
-        except EvaluationError as error:  # any other is told by whoever needs the size
+        except evaluate.EvaluationError as error:  # any other is told by whoever needs the size
             if error.node.kind == "checked" and error.node.payload == "size":
                 span = origins.get(error.node) or data.span
-                found.append(Diagnostic("no-value", error.reason, span, hint=error.hint, severity="warning"))
-    return found
+                warnings.append(Diagnostic("no-value", error.reason, span, hint=error.hint, severity="warning"))
+    return warnings
+
+
+def exceeding_memory(prediction: Evaluation) -> list[Diagnostic]:
+    """A warning where the data structures that the kernel touches are larger than the memory they lie in. Which are
+    touched is looked into only where some say where they lie, or all that are declared together would not fit."""
+    if prediction.tree.residence.memories:
+        return _touched(prediction)
+    offer = prediction.tree.residence.where.offers.get("loads")
+    stated = None if offer is None else offer.place.component.value("capacity")
+    sizes = [item.size for item in prediction.application.data.values()]
+    if offer is None or stated is None or not sizes:
+        return []
+    together = [graph.add(*sizes), graph.mul(offer.place.count, stated)]
+    try:
+        declared, capacity = prediction.scope.values(together, prediction.seed)
+    except AspenError:
+        return []  # a size without a value is told by whoever needs it
+    return _touched(prediction) if declared > capacity else []
+
+
+def _touched(prediction: Evaluation) -> list[Diagnostic]:
+    try:
+        footprint = prediction.through("answers.footprint")
+        warnings: list[Diagnostic] = footprint.Footprint(prediction.case.changed(socket=prediction.socket)).exceeding()
+        return [
+            warning.replace(hint=warning.hint or "`aspenpy memory` says which kernels touch what")
+            for warning in warnings
+        ]
+    except AspenError:
+        return []  # too many ways through the model to tell, or a size without a value

@@ -98,7 +98,7 @@ class Traffic(Result):
                 strict=True,
             )
         )
-        found = []
+        all_uses = []
         for kernel, block, traffic in self._patterned():
             for use in traffic.levels:
                 numbers = (
@@ -106,8 +106,8 @@ class Traffic(Result):
                     for name in QUANTITIES
                 )
                 asked = traffic.access.requirement
-                found.append(Use(kernel.name, block.label, asked.resource, asked.target, use.level.name, *numbers))
-        return tuple(found)
+                all_uses.append(Use(kernel.name, block.label, asked.resource, asked.target, use.level.name, *numbers))
+        return tuple(all_uses)
 
     def _patterned(self) -> list[tuple[flow.Kernel, flow.Block, BlockTraffic]]:
         tree = self.prediction.tree
@@ -122,11 +122,11 @@ class Traffic(Result):
     @cached_property
     def totals(self) -> tuple[LevelTotal, ...]:
         """By level, the nearest to the core first."""
-        found = []
+        level_totals = []
         for level in self.levels:
             here = [use for use in self.uses if use.level == level.name]
             loads, stores = ([use for use in here if use.resource == name] for name in ("loads", "stores"))
-            found.append(
+            level_totals.append(
                 LevelTotal(
                     level.name,
                     sum(use.accesses for use in loads),
@@ -136,7 +136,7 @@ class Traffic(Result):
                     sum(use.bytes for use in here),
                 )
             )
-        return tuple(found)
+        return tuple(level_totals)
 
     @cached_property
     def patterned_bytes(self) -> float:
@@ -185,7 +185,7 @@ class Traffic(Result):
     def diagnostics(self) -> tuple[Diagnostic, ...]:
         """Requirements without an access pattern, which go to memory in full, and policies that are approximated."""
         tree = self.prediction.tree
-        found = [*self.prediction.diagnostics, *self._approximated]
+        warnings = [*self.prediction.diagnostics, *self._approximated]
         for kernel in reversed(tree.kernels):
             for block in blocks_in(kernel.body):
                 for cost in tree.blocks[block].requirements:
@@ -193,8 +193,8 @@ class Traffic(Result):
                         name = cost.requirement.resource
                         message = f"`{name}` does not say how it touches its data: all of it goes to memory"
                         hint = "name a pattern: `as stream`, `as nest(stride, trips, ...)`, `as rd(distance)`"
-                        found.append(warning("no-reuse-information", message, cost.requirement.span, hint=hint))
-        return tuple(found)
+                        warnings.append(warning("no-reuse-information", message, cost.requirement.span, hint=hint))
+        return tuple(warnings)
 
 
 class _ByLevel(Leaf):
@@ -204,7 +204,7 @@ class _ByLevel(Leaf):
         self.blocks = blocks
 
     def block(self, block: flow.Block, kernel: flow.Kernel) -> Totals:
-        found: Totals = {}
+        totals: Totals = {}
         for cost in self.blocks[block].requirements:
             if cost.traffic is None:
                 continue
@@ -213,8 +213,8 @@ class _ByLevel(Leaf):
                 worth = (use.accesses, use.misses, graph.mul(use.fetched, line), graph.mul(use.written_back, line))
                 for name, amount in zip(QUANTITIES, worth, strict=True):
                     key = Moved(name, kernel.name, cost.requirement, use.level.name)
-                    found[key] = graph.mul(block.parallelism, amount)
-        return found
+                    totals[key] = graph.mul(block.parallelism, amount)
+        return totals
 
 
 def traffic(app: Application | Case, machine: Machine | None = None, **options: Unpack[CaseOptions]) -> Traffic:

@@ -27,15 +27,15 @@ def uneven_sweeps(prediction: Evaluation) -> list[Diagnostic]:
 
 def uneven(accesses: Iterable[Access], value: Callable[[Expr], Any]) -> list[Diagnostic]:
     """The warnings, with what gives an expression its value."""
-    found = []
+    warnings = []
     for access in accesses:
         sweeps = _sweeps(access, value)
         if sweeps and abs(sweeps - round(sweeps)) > SLACK * max(1, sweeps):
-            found.append(_warning(access, sweeps))
+            warnings.append(_warning(access, sweeps))
             if isinstance(access.pattern, Stencil):
                 layers = _value(access.pattern.extents[-1], value)
-                found += _thin(access, None if layers is None else sweeps * layers)
-    return found
+                warnings += _thin(access, None if layers is None else sweeps * layers)
+    return warnings
 
 
 def _sweeps(access: Access, value: Callable[[Expr], Any]) -> float | None:

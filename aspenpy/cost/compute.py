@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations
 from types import MappingProxyType
 
@@ -174,7 +174,7 @@ def price_block(block: flow.Block, where: Target, hierarchy: Hierarchy, origins:
         *level_costs(traffic.values(), instances, where.core),
         *translation_costs(traffic.values(), instances, hierarchy.buffer),
     )
-    groups = conflict_groups(busy_by_server(costs, levels, "time"), where.conflicts)
+    groups = conflict_groups(busy_by_server(costs, levels), where.conflicts)
     by_place: dict[tuple[str, ...], list[Expr]] = {}
     parts: list[RequirementCost | LevelCost] = [*costs, *levels]
     for part in parts:
@@ -183,19 +183,23 @@ def price_block(block: flow.Block, where: Target, hierarchy: Hierarchy, origins:
     launch = _launched(costs, where.launch)
     if not by_place:
         return BlockCost(block, instances, costs, groups, slowest(groups), levels, launch)
-    alone = slowest(conflict_groups(busy_by_server(costs, levels, "alone"), where.conflicts))
+    alone = slowest(conflict_groups(busy_by_server(costs, levels, lambda part: part.alone), where.conflicts))
     contention = [summed(parts) for parts in by_place.values()]
     most = contention[0] if len(contention) == 1 else graph.apply("max", *contention)
     return BlockCost(block, instances, costs, groups, norm(alone, most), levels, launch)
 
 
-def busy_by_server(costs: Sequence[RequirementCost], levels: Sequence[LevelCost], which: str) -> dict[str, Expr]:
+def busy_by_server(
+    costs: Sequence[RequirementCost],
+    levels: Sequence[LevelCost],
+    seconds: Callable[[RequirementCost | LevelCost], Expr] = lambda part: part.time,
+) -> dict[str, Expr]:
     """Seconds of each server, and of each cache: the longest of a server's units."""
     times: dict[str, dict[str, list[Expr]]] = {}
     for cost in costs:
-        times.setdefault(cost.server, {}).setdefault(cost.unit, []).append(getattr(cost, which))
+        times.setdefault(cost.server, {}).setdefault(cost.unit, []).append(seconds(cost))
     for level in levels:
-        times.setdefault(level.name, {}).setdefault("", []).append(getattr(level, which))
+        times.setdefault(level.name, {}).setdefault("", []).append(seconds(level))
     return {name: longest([summed(parts) for parts in units.values()]) for name, units in times.items()}
 
 

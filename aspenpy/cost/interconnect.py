@@ -71,8 +71,8 @@ def interconnect_of(
     component = place.component
     nodes = joined or _count(machine, socket, "node") or graph.ONE
     injection = _needed(component, "bandwidth", "B/s", "property bandwidth [10 GB/s]")
-    rate, combined = _value(component, "message_rate"), _value(component, "reduction_bandwidth")
-    threshold = _value(component, "rendezvous_threshold")
+    rate, combined = component.value("message_rate"), component.value("reduction_bandwidth")
+    threshold = component.value("rendezvous_threshold")
     handshake = graph.ZERO
     if threshold is not None:
         example = "property rendezvous_latency [2 us]"
@@ -81,17 +81,17 @@ def interconnect_of(
         place=place,
         topology=_symbolic(machine, component, nodes),
         latency=_not_negative(component, "latency", _needed(component, "latency", "s", "property latency [1 us]")),
-        hop_latency=_not_negative(component, "hop_latency", _value(component, "hop_latency") or graph.ZERO),
+        hop_latency=_not_negative(component, "hop_latency", component.value("hop_latency") or graph.ZERO),
         injection=injection,
-        link=_value(component, "link_bandwidth") or injection,
+        link=component.value("link_bandwidth") or injection,
         gap=graph.ZERO if rate is None else graph.div(1, rate),
         combining=graph.ZERO if combined is None else graph.div(1, combined),
         placement=one_of(component, "placement", ORDERS, "block"),
-        ranks_per_node=_value(component, "ranks_per_node"),
+        ranks_per_node=component.value("ranks_per_node"),
         nodes=nodes,
         ports=nodes if joined is not None else graph.apply("max", nodes, place.count),
         cores=None if joined is not None else _count(machine, socket, "core"),
-        total=_value(component, "total_bandwidth"),
+        total=component.value("total_bandwidth"),
         threshold=threshold,
         handshake=_not_negative(component, "rendezvous_latency", handshake),
     )
@@ -228,13 +228,8 @@ def _pairs(table: Any, item: Property) -> tuple[tuple[Any, Any], ...]:
 # -- its numbers -----------------------------------------------------------------------------------
 
 
-def _value(component: Component, name: str) -> Expr | None:
-    known = component.properties.get(name)
-    return None if known is None or known.value is None else known.symbol
-
-
 def _needed(component: Component, name: str, unit: str, example: str, cause: str = "") -> Expr:
-    value = _value(component, name)
+    value = component.value(name)
     if value is None:
         what = (
             f"has a {cause or 'topology'}" if cause or "topology" in component.properties else "is a path between ranks"

@@ -84,17 +84,12 @@ def all_definitions(application: Application, machine: Machine | None, entry: fl
     found = {parameter.symbol: parameter.value for parameter in application.parameters.values()}
     if machine is not None:
         found |= machine.definitions
-        for prefix in prefixes(application):
+        for model in application.all_models():
             for name in machine.declared:
-                found.setdefault(graph.symbol(prefix + name), graph.symbol(name, OWNER))
+                found.setdefault(graph.symbol(model.prefix + name), graph.symbol(name, OWNER))
     for kernel in callees_first(entry) if entry is not None else ():
         found |= dict(kernel.overrides)
     for formal in entry.formals if entry is not None else ():
         name = formal.payload[0]
         found.setdefault(formal, application.lookup(name) or graph.symbol(name))
     return found
-
-
-def prefixes(application: Application) -> list[str]:
-    """What stands before the names of an application and of each model it imports."""
-    return [application.prefix, *(prefix for model in application.models() for prefix in prefixes(model))]

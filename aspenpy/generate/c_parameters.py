@@ -30,12 +30,12 @@ class CParameters:
     """
 
     def __init__(self, application: Application, scope: Scope, computed: frozenset[Expr]) -> None:
-        found = {item.symbol: item for item in application.parameters.values()}
+        parameters = {item.symbol: item for item in application.parameters.values()}
         taken = set(RESERVED)
         self.scope = scope
         self.computed = computed
         self.items: dict[Expr, Parameter] = {
-            symbol: item for symbol, item in found.items() if not scope.is_array(symbol)
+            symbol: item for symbol, item in parameters.items() if not scope.is_array(symbol)
         }
         self.names = {symbol: "param." + identifier(item.name, taken) for symbol, item in self.items.items()}
 

@@ -71,8 +71,8 @@ class Skeleton:
 
     @cached_property
     def _totals(self) -> list[Expr]:
-        found = run_totals(_Sent(), self.entry)
-        return [found.get("messages", graph.ZERO), found.get("bytes", graph.ZERO)]
+        totals = run_totals(_Sent(), self.entry)
+        return [totals.get("messages", graph.ZERO), totals.get("bytes", graph.ZERO)]
 
     @property
     def diagnostics(self) -> list[Diagnostic]:

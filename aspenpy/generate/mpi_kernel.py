@@ -34,12 +34,12 @@ class Surroundings(Record):
 
 def speaking_kernels(callees_first: list[flow.Kernel]) -> frozenset[flow.Kernel]:
     """Those that send messages, themselves or through kernels they call."""
-    found: set[flow.Kernel] = set()
+    speaking: set[flow.Kernel] = set()
     for kernel in callees_first:
         own = any(item.resource == MESSAGES for block in blocks_in(kernel.body) for item in block.requirements)
-        if own or any(call.kernel in found for call in calls_in(kernel.body)):
-            found.add(kernel)
-    return frozenset(found)
+        if own or any(call.kernel in speaking for call in calls_in(kernel.body)):
+            speaking.add(kernel)
+    return frozenset(speaking)
 
 
 class KernelWriter:

@@ -161,7 +161,7 @@ def _text_of(file: str, name: str, span: Span | None) -> str:
 
 def _decoded(content: bytes, name: str, span: Span | None) -> str:
     try:
-        text = content.decode("utf-8-sig")
+        text = content.decode().removeprefix("\ufeff")
     except UnicodeDecodeError as error:
         hint = "save it as UTF-8"
         if content.startswith((b"\xff\xfe", b"\xfe\xff")):

@@ -69,9 +69,9 @@ def _branch(tree: Tree[Called]) -> dict[str, Any]:
 
 def _sizes(application: Application) -> list[tuple[str, Any, str]]:
     """Each data structure with its bytes and what it is declared as."""
-    found = application.data.values()
-    values = _values(application, [data.size for data in found])
-    return [(data.name, value, _shape(data.span)) for data, value in zip(found, values, strict=True)]
+    structures = application.data.values()
+    values = _values(application, [data.size for data in structures])
+    return [(data.name, value, _shape(data.span)) for data, value in zip(structures, values, strict=True)]
 
 
 def _shape(span: Any) -> str:
@@ -81,14 +81,14 @@ def _shape(span: Any) -> str:
 
 
 def _parameters(application: Application) -> list[Declared]:
-    found = application.parameters.values()
-    values = _values(application, [item.symbol for item in found])
-    lows = _values(application, [item.low for item in found])
-    highs = _values(application, [item.high for item in found])
-    units = Units({item.name: item.node.value for item in found})
+    parameters = application.parameters.values()
+    values = _values(application, [item.symbol for item in parameters])
+    lows = _values(application, [item.low for item in parameters])
+    highs = _values(application, [item.high for item in parameters])
+    units = Units({item.name: item.node.value for item in parameters})
     return [
         Declared(item.name, value, units.of(item.node.value), low, high, item.node)
-        for item, value, low, high in zip(found, values, lows, highs, strict=True)
+        for item, value, low, high in zip(parameters, values, lows, highs, strict=True)
     ]
 
 

@@ -40,8 +40,8 @@ def call_trees(application: Application) -> list[Tree[Called]]:
 
 
 def _tree(application: Application, entry: flow.Kernel) -> Tree[Called]:
-    found = run_totals(_Calls(), entry)
-    times = dict(zip(found, _values(application, entry, list(found.values())), strict=True))
+    totals = run_totals(_Calls(), entry)
+    times = dict(zip(totals, _values(application, entry, list(totals.values())), strict=True))
     edges = {kernel: _callees(kernel, times) for kernel in callees_first(entry)}
     root: Tree[Called] = Tree(Called(entry.name, 1, False), [])
     waiting = [(entry, root)]
@@ -62,11 +62,11 @@ def _tree(application: Application, entry: flow.Kernel) -> Tree[Called]:
 
 def _callees(kernel: flow.Kernel, times: dict[Any, Any]) -> dict[flow.Kernel, Any]:
     """The kernels it calls, in the order written, each with the number of calls."""
-    found: dict[flow.Kernel, Any] = {}
+    callees: dict[flow.Kernel, Any] = {}
     for call in calls_in(kernel.body):
-        known, more = found.get(call.kernel, 0), times.get(call, 0)
-        found[call.kernel] = None if known is None or more is None else known + more
-    return found
+        known, more = callees.get(call.kernel, 0), times.get(call, 0)
+        callees[call.kernel] = None if known is None or more is None else known + more
+    return callees
 
 
 def _values(application: Application, entry: flow.Kernel, exprs: list[Expr]) -> list[Any]:

@@ -67,8 +67,8 @@ def _times(comparison: Comparison) -> Table:
 
 
 def _bound(item: Any) -> str | None:
-    found = item.prediction.bottleneck
-    return found and served(found.resource, found.component)
+    bottleneck = item.prediction.bottleneck
+    return bottleneck and served(bottleneck.resource, bottleneck.component)
 
 
 def _stretches(sweep: Sweep) -> Table:
@@ -124,14 +124,16 @@ UNPROVEN = (
 
 def _unproven(item: Unproven, sweep: Sweep) -> str:
     name = sweep.parameter
-    found = [
+    ranges = [
         place(crossover.before, crossover.behind)
         for crossover in sweep.crossovers
         if {crossover.first, crossover.second} == {item.first, item.second}
         and item.low <= crossover.before <= item.high
     ]
     few = f"only those between neighbours of the {item.looks} values that were tried are found"
-    said = f"{few}: {name} = {', '.join(found)}" if found else f"at the {item.looks} values that were tried they do not"
+    said = (
+        f"{few}: {name} = {', '.join(ranges)}" if ranges else f"at the {item.looks} values that were tried they do not"
+    )
     pair = f"{item.first} and {item.second}"
     where = f"between {name} = {number(item.low)} and {number(item.high)}"
     return f"Not proven: {pair} may change places more often {where}; {said}."

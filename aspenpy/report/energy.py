@@ -57,16 +57,17 @@ def report(
     cap: Capped | None = None,
 ) -> Report:
     """The energy, the hardware's peaks, the kernels, the terms."""
-    found = energy.prediction
+    prediction = energy.prediction
     data: dict[str, Any] = {
-        "machine": found.machine.name,
-        "socket": found.socket,
-        "kernel": found.kernel,
+        "machine": prediction.machine.name,
+        "socket": prediction.socket,
+        "kernel": prediction.kernel,
         "options": {name: getattr(energy.options, name) for name in type(energy.options)._fields},
-        "application": {"name": found.application.name, **_totals(energy)},
+        "application": {"name": prediction.application.name, **_totals(energy)},
         "components": {name: Amount(total, "J") for name, total in energy.components.items()},
         "left_out": energy.left_out,
-        "optimum": best and _optimum(best, unit_of_parameter(best.parameter, found.application, found.machine)),
+        "optimum": best
+        and _optimum(best, unit_of_parameter(best.parameter, prediction.application, prediction.machine)),
         "cap": cap and _cap(cap),
     }
     parts = (
@@ -78,8 +79,10 @@ def report(
         _long(energy),
     )
     average = "" if energy.power is None else f" ({watts(energy.power)} on average)"
-    headline = f"{found.where}: {found.kernel} consumes {joules(energy.value)} in {seconds(energy.runtime)}{average}"
-    return Report(headline, data, parts, tuple(found.diagnostics))
+    headline = (
+        f"{prediction.where}: {prediction.kernel} consumes {joules(energy.value)} in {seconds(energy.runtime)}{average}"
+    )
+    return Report(headline, data, parts, tuple(prediction.diagnostics))
 
 
 def _totals(energy: Energy) -> dict[str, Amount]:
@@ -88,21 +91,21 @@ def _totals(energy: Energy) -> dict[str, Amount]:
 
 
 def _facts(energy: Energy, verdicts: Sequence[Verdict], best: Optimum | None, cap: Capped | None) -> dict[str, str]:
-    found = {
+    facts_by_name = {
         "socket": energy.prediction.socket or "none",
         "energy-delay product (EDP)": f"{energy.edp:.6g} J s",
         "energy-delay^2 product (ED2P)": f"{energy.ed2p:.6g} J s^2",
         "model": charged(energy),
     }
     if energy.left_out:
-        found["left out"] = f"power of {', '.join(energy.left_out)}"
+        facts_by_name["left out"] = f"power of {', '.join(energy.left_out)}"
     if cap is not None:
-        found["capped"] = _capped(cap)
-    found |= {verdict.limit: _verdict(verdict) for verdict in verdicts}
+        facts_by_name["capped"] = _capped(cap)
+    facts_by_name |= {verdict.limit: _verdict(verdict) for verdict in verdicts}
     if best is not None:
         unit = unit_of_parameter(best.parameter, energy.prediction.application, energy.prediction.machine)
-        found["least"] = f"{joules(best.value)} at {best.parameter} = {worth(Amount(best.at, unit))}"
-    return found
+        facts_by_name["least"] = f"{joules(best.value)} at {best.parameter} = {worth(Amount(best.at, unit))}"
+    return facts_by_name
 
 
 LAWS = {"aeem": "AEEM (dissertation eq. 3.2-3.9)", "roofline": "energy roofline"}
@@ -229,8 +232,8 @@ def place(span: Span | None) -> str | None:
 
 def _long(energy: Energy) -> Table:
     """Of the application, of its kernels, of its kernels' terms."""
-    found = energy.prediction
-    where = (found.application.name, found.machine.name, found.socket)
+    prediction = energy.prediction
+    where = (prediction.application.name, prediction.machine.name, prediction.socket)
     rows: list[tuple[Any, ...]] = [(*where, None, None, None, name, *total) for name, total in _totals(energy).items()]
     for kernel in energy.kernels:
         for metric, unit in (("calls", ""), ("energy", "J"), ("time", "s"), ("power", "W")):

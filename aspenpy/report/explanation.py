@@ -86,8 +86,8 @@ def _serial(step: Step, value: Valuer) -> list[tuple[str, str]]:
 def _together(step: Step, value: Valuer) -> list[tuple[str, str]]:
     """How long one instance takes, and all."""
     if step.exchanges:
-        found = value(step.serial)
-        return [("all of them take", _formula(step.serial) if found is None else seconds(found))]
+        seconds_alone = value(step.serial)
+        return [("all of them take", _formula(step.serial) if seconds_alone is None else seconds(seconds_alone))]
     times = f"ceil(instances/{count(step.count)})" if step.crowded is None else _worked_out(step.crowded, "", value)
     rows = [*_serial(step, value), ("all of them take", f"{times} times as long")]
     drawn = value(step.saturation)
@@ -123,11 +123,11 @@ def _bound(step: Step) -> str:
 
 def _worked_out(expr: Expr, unit: str, value: Valuer) -> str:
     """The formula and its value."""
-    found = value(expr)
+    number = value(expr)
     text = _formula(expr)
-    if found is None:
+    if number is None:
         return f"{text}, in {unit}" if unit else text
-    shown = amount(Amount(found, unit))
+    shown = amount(Amount(number, unit))
     return shown if expr.kind == "number" else f"{text} = {shown}"
 
 

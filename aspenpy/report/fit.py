@@ -118,8 +118,8 @@ def _residual_columns(names: list[str]) -> tuple[Column, ...]:
 
 
 def _machine(item: Residual) -> str | None:
-    found = item.measurement.machine
-    return None if found is None else found.name
+    machine = item.measurement.machine
+    return None if machine is None else machine.name
 
 
 def _amount(item: Residual, value: float) -> Amount:
@@ -135,11 +135,11 @@ def _long(fit: Fit) -> Table:
     ]
     rows += [("refused", it.name, it.value, *(None,) * 3, it.reason, *(None,) * 8) for it in fit.refused]
     for item in fit.residuals:
-        found = item.measurement
-        given = " ".join(f"{name}={setting(value)}" for name, value in found.settings)
-        where = (found.row, _machine(item), found.socket, given)
-        numbers = (found.value, item.predicted, unit_of_metric(found.metric), item.error)
-        rows.append(("measurement", found.metric, *(None,) * 5, *where, *numbers))
+        measurement = item.measurement
+        given = " ".join(f"{name}={setting(value)}" for name, value in measurement.settings)
+        where = (measurement.row, _machine(item), measurement.socket, given)
+        numbers = (measurement.value, item.predicted, unit_of_metric(measurement.metric), item.error)
+        rows.append(("measurement", measurement.metric, *(None,) * 5, *where, *numbers))
     return Table(tuple(map(Column, names.split())), tuple(rows), media=CSV)
 
 

@@ -66,13 +66,13 @@ class _Word(NamedTuple):
 
 def _words(text: str) -> list[_Word]:
     keywords = tables().keywords
-    found = []
+    words = []
     for match in word_pattern().finditer(text):
         kind = str(match.lastgroup)
         word = match[kind]
         kind = "KEYWORD" if kind == "NAME" and word in keywords else kind
-        found.append(_Word(kind, word, match.end() - len(word)))
-    return found
+        words.append(_Word(kind, word, match.end() - len(word)))
+    return words
 
 
 def _pieces(word: _Word, token_type: Any) -> Iterator[Colored]:

@@ -28,10 +28,10 @@ MACHINES = tuple(map(_said, ("kind", "vendor", "year")))
 
 def sources(kind: Kind, wanted: Wanted | None = None) -> Sources:
     """The models of the library; with `wanted` only those."""
-    found = {name: find(kind, name) for name in names(kind)}
+    by_name = {name: find(kind, name) for name in names(kind)}
     if wanted is None:
-        return found
-    return {name: source for name, source in found.items() if wanted(name, header(source.text))}
+        return by_name
+    return {name: source for name, source in by_name.items() if wanted(name, header(source.text))}
 
 
 def report(kind: Kind, listed: Sources) -> Report:

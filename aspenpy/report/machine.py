@@ -198,7 +198,7 @@ def _formulas(machine: Machine, found: Sequence[Peak]) -> Table:
 
 
 def _properties(machine: Machine) -> list[Declared]:
-    found = []
+    declared = []
     for node in machine.node.components:
         own = {item.name: item for item in node.items if isinstance(item, nodes.Property)}
         written = {name: item.value for name, item in own.items() if item.value is not None}
@@ -206,8 +206,8 @@ def _properties(machine: Machine) -> list[Declared]:
         for name, item in machine.components[node.name].properties.items():
             value = None if item.value is None else _value(machine, item.value)
             unit = units.of(written[name]) or _conventional(name, written[name]) if name in written else ""
-            found.append(Declared(f"{node.name}.{name}", value, unit, None, None, own[name]))
-    return found
+            declared.append(Declared(f"{node.name}.{name}", value, unit, None, None, own[name]))
+    return declared
 
 
 def _conventional(name: str, written: nodes.Expression) -> str:
@@ -219,12 +219,12 @@ def _conventional(name: str, written: nodes.Expression) -> str:
 def _parameters(machine: Machine) -> list[Declared]:
     units = Units(_expressions(machine))
     lower = Lowering(lambda node: machine.lookup(node.name) or graph.symbol(node.name, OWNER), {})
-    found = []
+    declared = []
     for name, node in machine.declared.items():
         low, high = (None if end is None else _value(machine, guarded(lower, end)) for end in (node.low, node.high))
         value = _value(machine, graph.symbol(name, OWNER))
-        found.append(Declared(name, value, units.of(node.value), low, high, node))
-    return found
+        declared.append(Declared(name, value, units.of(node.value), low, high, node))
+    return declared
 
 
 def _with_repeats(origins: Sequence[Origin]) -> Iterator[Origin]:

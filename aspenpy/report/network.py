@@ -49,21 +49,21 @@ def report(network: Network, collectives: Sequence[Collective] = (), ranks: int 
 def figures(network: Network, title: str = "network") -> Table:
     """What a designer compares networks by."""
     made, parts = network.topology, network.parts
-    found = made.figures()
+    numbers = made.figures()
 
     def bounded(name: str, value: str) -> str:
         return BOUNDS[made.bound(name)] + value
 
     hop = f", and {seconds(parts['hop_latency'])} a hop" if parts["hop_latency"] else ""
-    halves = f"{_counted(found['bisection'], 'link')}, {_rate(network.bisection_bandwidth)}"
+    halves = f"{_counted(numbers['bisection'], 'link')}, {_rate(network.bisection_bandwidth)}"
     rows = [
         ("topology", described(made)),
-        ("nodes", _places(network, int(found["nodes"]))),
-        ("diameter", bounded("diameter", _counted(found["diameter"], "hop"))),
-        ("average distance", bounded("average_distance", f"{float(found['average_distance']):.4g} hops")),
+        ("nodes", _places(network, int(numbers["nodes"]))),
+        ("diameter", bounded("diameter", _counted(numbers["diameter"], "hop"))),
+        ("average distance", bounded("average_distance", f"{float(numbers['average_distance']):.4g} hops")),
         ("bisection", bounded("bisection", halves)),
         ("links a node", f"{_links(network):.4g}"),
-        ("ports of a router", count(found["radix"])),
+        ("ports of a router", count(numbers["radix"])),
         ("a port injects", _rate(parts["injection"])),
         ("a link takes", _rate(parts["link"])),
         ("latency", f"{seconds(parts['latency'])}{hop}"),
@@ -72,8 +72,8 @@ def figures(network: Network, title: str = "network") -> Table:
 
 
 def _links(network: Network) -> float:
-    found = network.topology.figures()
-    return float((found["links"] + found["terminal_links"]) / found["nodes"])
+    numbers = network.topology.figures()
+    return float((numbers["links"] + numbers["terminal_links"]) / numbers["nodes"])
 
 
 def _places(network: Network, places: int) -> str:

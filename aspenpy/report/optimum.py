@@ -44,11 +44,11 @@ class Words:
 
     def warnings(self, point: Mapping[str, Any] | None = None) -> tuple[Diagnostic, ...]:
         """Those of the models, and where only parameters vary those at a point."""
-        found = [warning for case in self.space.cases for warning in case.tree.warnings]
+        reported = [warning for case in self.space.cases for warning in case.tree.warnings]
         if point is not None and len(self.space.cases) == 1:
             values = {item.name: point[item.name] for item in self.space.parameters}
-            found += Prediction(self.space.cases[0].case.with_set(values)).wasted
-        return tuple(distinct(found))
+            reported += Prediction(self.space.cases[0].case.with_set(values)).wasted
+        return tuple(distinct(reported))
 
     def side(self, binding: Binding) -> str:
         """The unit of both sides of a constraint."""

@@ -72,15 +72,15 @@ def _alternative(socket: str, found: Any) -> dict[str, Any]:
 def _summary(placement: Placement) -> str:
     """How it was found, and what moving data and overlap are of the whole."""
     search = placement.search
-    found = ""
+    text = ""
     if search is not None:
         priced = f"{search.method}, {search.tried} {'step' if search.tried == 1 else 'steps'} priced"
-        found = f"the fastest that was found ({priced}), perhaps not the fastest of all; "
+        text = f"the fastest that was found ({priced}), perhaps not the fastest of all; "
         if search.proven:
-            found = f"the fastest of all placements ({priced}); "
+            text = f"the fastest of all placements ({priced}); "
     moving = f"transfers take {seconds(placement.transfer)}" if placement.moves else "nothing is moved"
     hidden = f"; branches that overlap save {seconds(placement.hidden)}" if placement.hidden > 0 else ""
-    return f"{found}{moving}{hidden}"
+    return f"{text}{moving}{hidden}"
 
 
 def _beside(placement: Placement) -> Table:

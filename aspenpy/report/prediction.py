@@ -48,10 +48,10 @@ def report(prediction: Prediction, metrics: Sequence[str] = (), samples: Samples
 
 
 def _facts(prediction: Prediction) -> list[tuple[str, str]]:
-    found = prediction.bottleneck
+    bottleneck = prediction.bottleneck
     bound = "nothing"
-    if found is not None:
-        bound = f"{_bound(prediction, found)} ({share(found.share)} of runtime)"
+    if bottleneck is not None:
+        bound = f"{_bound(prediction, bottleneck)} ({share(bottleneck.share)} of runtime)"
     rows = [("socket", prediction.socket or "none"), *_bound_ranks(prediction), ("bound by", bound)]
     if allocated := _write_allocated(prediction):
         rows.append(("write-allocate", f"stores to {', '.join(allocated)} also fetch the lines that they write"))
@@ -173,7 +173,7 @@ def metric_values(prediction: Prediction, metrics: Sequence[str]) -> dict[str, A
 
 def _data(prediction: Prediction, metrics: dict[str, Amount], samples: Samples | None) -> dict[str, Any]:
     uses, worst = prediction.parameters.values(), prediction.bottleneck
-    found: dict[str, Any] = {
+    data: dict[str, Any] = {
         **subject(prediction),
         "parameters": {use.name: use.value for use in uses},
         "overridden": [use.name for use in uses if use.overridden],
@@ -188,15 +188,15 @@ def _data(prediction: Prediction, metrics: dict[str, Amount], samples: Samples |
         },
         "bottleneck": worst and _fields(worst, "resource component time share group"),
     }
-    found |= {"metrics": metrics} if metrics else {}
-    found |= {"seed": prediction.seed} if prediction.random else {}
+    data |= {"metrics": metrics} if metrics else {}
+    data |= {"seed": prediction.seed} if prediction.random else {}
     if samples is not None:
         quantiles = {f"{quantile:g}": value for quantile, value in samples.quantiles.items()}
-        found["samples"] = {
+        data["samples"] = {
             **_fields(samples, "count first_seed mean deviation minimum maximum"),
             "quantiles": quantiles,
         }
-    return found
+    return data
 
 
 def subject(prediction: Evaluation) -> dict[str, Any]:

@@ -212,12 +212,12 @@ def draw(profile: Profile) -> Any:
 
 def _weights(profile: Profile) -> dict[tuple[str, str], tuple[float, float]]:
     """The calls, and the seconds in them, from one kernel to another."""
-    found: dict[tuple[str, str], tuple[float, float]] = {}
+    weights: dict[tuple[str, str], tuple[float, float]] = {}
     for arc in profile.arcs:
         if arc.calls:
-            calls, time = found.get((arc.caller, arc.callee), (0.0, 0.0))
-            found[arc.caller, arc.callee] = (calls + arc.calls, time + arc.time)
-    return found
+            calls, time = weights.get((arc.caller, arc.callee), (0.0, 0.0))
+            weights[arc.caller, arc.callee] = (calls + arc.calls, time + arc.time)
+    return weights
 
 
 def _part(time: float, profile: Profile) -> float:
@@ -265,13 +265,13 @@ def _mean(values: Sequence[float]) -> float:
 
 def _spread(layer: Sequence[str], wanted: Mapping[str, float]) -> dict[str, float]:
     """The boxes of a layer one below the other in this order, each as near as can be to where it is wanted."""
-    found: dict[str, float] = {}
+    places: dict[str, float] = {}
     free = float("-inf")
     for name in layer:
-        found[name] = max(wanted[name], free)
-        free = found[name] + BOX_HEIGHT + GAP
-    back = _mean([found[name] - wanted[name] for name in layer])
-    return {name: y - back for name, y in found.items()}
+        places[name] = max(wanted[name], free)
+        free = places[name] + BOX_HEIGHT + GAP
+    back = _mean([places[name] - wanted[name] for name in layer])
+    return {name: y - back for name, y in places.items()}
 
 
 # -- drawing ---------------------------------------------------------------------------------------

@@ -38,7 +38,7 @@ def script(roofline: Roofline, path: str) -> str:
     """The text of the file `path`; it draws an SVG beside the folder it is run in, under the same name."""
     points = shown_points(roofline)
     seen = window(roofline, points)
-    found = levels(roofline.compute)
+    lines = levels(roofline.compute)
     fastest = max((memory.rate for memory in roofline.bandwidths), default=None)
     picture = quoted(Path(path).with_suffix(".svg").name)
     title = heading(roofline)
@@ -53,9 +53,9 @@ def script(roofline: Roofline, path: str) -> str:
     parts += _by_level(points)
     curves = [
         f"{_roof(level.rate, fastest)} title {quoted(level.text)} linecolor rgb {quoted(COLOURS[level.precision])}"
-        for level in reversed(found)
+        for level in reversed(lines)
     ]
-    highest = found[-1].rate
+    highest = lines[-1].rate
     memories = {memory.rate for memory in roofline.memory}
     curves += [
         f"{_roof(highest, rate)} title {quoted(names)} {OF_MEMORY if rate in memories else OF_CACHES[number % 3]}"

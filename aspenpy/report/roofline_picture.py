@@ -95,22 +95,22 @@ def window(roofline: Roofline, points: Iterable[Point]) -> Window:
 
 def levels(compute: Iterable[Ceiling]) -> list[Level]:
     """The ceilings from the lowest to the highest, those of one height together."""
-    found: list[Level] = []
+    all_levels: list[Level] = []
     for ceiling in sorted(compute, key=lambda ceiling: ceiling.rate):
         precision = next((name for name in ("sp", "dp") if name in ceiling.traits), None)
-        if found and abs(found[-1].rate - ceiling.rate) <= 1e-9 * ceiling.rate:
-            last = found.pop()
+        if all_levels and abs(all_levels[-1].rate - ceiling.rate) <= 1e-9 * ceiling.rate:
+            last = all_levels.pop()
             both = last.precision if last.precision == precision else None
-            found.append(Level(last.rate, f"{last.text} = {traits(ceiling)}", both))
+            all_levels.append(Level(last.rate, f"{last.text} = {traits(ceiling)}", both))
         else:
-            found.append(Level(ceiling.rate, traits(ceiling), precision))
-    return found
+            all_levels.append(Level(ceiling.rate, traits(ceiling), precision))
+    return all_levels
 
 
 def _roofs(axes: Any, roofline: Roofline, seen: Window) -> None:
     fastest = max((memory.rate for memory in roofline.bandwidths), default=0.0)
-    found = levels(roofline.compute)
-    highest = found[-1].rate
+    roofs = levels(roofline.compute)
+    highest = roofs[-1].rate
     for memory in roofline.bandwidths:
         ridge = highest / memory.rate
         colour, width = ("#222222", 1.6) if memory in roofline.memory else (CACHES, 1.0)
@@ -118,13 +118,13 @@ def _roofs(axes: Any, roofline: Roofline, seen: Window) -> None:
         if memory.peak is not None and memory in roofline.memory:  # what the data sheet says, and no times use
             ends = [seen.left, highest / memory.peak]
             axes.plot(ends, [seen.left * memory.peak, highest], color=colour, linewidth=0.8, linestyle=":")
-    for level in found:
+    for level in roofs:
         start = level.rate / fastest if fastest else seen.left
         top = level.rate == highest
         colour = COLOURS[level.precision]
         axes.plot([start, seen.right], [level.rate] * 2, color=colour, linewidth=1.8 if top else 1.0)
-    heights = spread([_height(level.rate, seen) for level in found])
-    for level, height in zip(found, heights, strict=True):
+    heights = spread([_height(level.rate, seen) for level in roofs])
+    for level, height in zip(roofs, heights, strict=True):
         text = f"{level.text}: {readable(level.rate, 'flop/s')}"
         axes.text(
             1.01, height, text, transform=axes.transAxes, va="center", fontsize=7.5, color=COLOURS[level.precision]
@@ -156,20 +156,20 @@ def _bandwidths(axes: Any, roofline: Roofline, seen: Window) -> None:
 
 def turns(heights: Sequence[float]) -> list[int]:
     """How many names each stands behind: those of roofs within `CLOSE` inches take different places."""
-    found: dict[float, int] = {}
+    numbers: dict[float, int] = {}
     for height in sorted(heights, reverse=True):
-        near = {turn for above, turn in found.items() if above - height < CLOSE}
-        found[height] = next(turn for turn in range(len(heights)) if turn not in near)
-    return [found[height] for height in heights]
+        near = {turn for above, turn in numbers.items() if above - height < CLOSE}
+        numbers[height] = next(turn for turn in range(len(heights)) if turn not in near)
+    return [numbers[height] for height in heights]
 
 
 def slopes(roofline: Roofline) -> dict[float, str]:
     """What the bandwidths are called, those of one rate together."""
-    found: dict[float, str] = {}
+    texts: dict[float, str] = {}
     for memory in roofline.bandwidths:
         name = label(memory, roofline)
-        found[memory.rate] = f"{found[memory.rate]} = {name}" if memory.rate in found else name
-    return found
+        texts[memory.rate] = f"{texts[memory.rate]} = {name}" if memory.rate in texts else name
+    return texts
 
 
 def _height(rate: float, seen: Window) -> float:
@@ -179,10 +179,10 @@ def _height(rate: float, seen: Window) -> float:
 
 def spread(heights: Sequence[float]) -> list[float]:
     """Rising heights, moved up as little as keeps labels apart."""
-    found: list[float] = []
+    places: list[float] = []
     for height in heights:
-        found.append(max(height, found[-1] + LEAST_GAP) if found else height)
-    return found
+        places.append(max(height, places[-1] + LEAST_GAP) if places else height)
+    return places
 
 
 def _place(point: Point, seen: Window) -> tuple[float, float]:
@@ -193,16 +193,14 @@ def _place(point: Point, seen: Window) -> tuple[float, float]:
 
 def depths(places: Sequence[tuple[float, float]]) -> list[int]:
     """How many lines below its point each number is written, so that those of neighbours do not hide each other."""
-    found: dict[int, int] = {}
+    rows: dict[int, int] = {}
     for number in sorted(range(len(places)), key=places.__getitem__):
         x, y = places[number]
         near = {
-            found[other]
-            for other in found
-            if abs(places[other][0] - x) < CROWDED and abs(places[other][1] - y) < CROWDED
+            rows[other] for other in rows if abs(places[other][0] - x) < CROWDED and abs(places[other][1] - y) < CROWDED
         }
-        found[number] = next(depth for depth in range(len(places)) if depth not in near)
-    return [found[number] for number in range(len(places))]
+        rows[number] = next(depth for depth in range(len(places)) if depth not in near)
+    return [rows[number] for number in range(len(places))]
 
 
 def _points(axes: Any, points: Sequence[Point], seen: Window) -> None:

@@ -100,8 +100,8 @@ def _bad(study: Study, summary: Summary, bad: list[tuple[str, int, dict[str, Any
 
 def _told(study: Study, reason: int, point: int) -> str:
     """Why there is no value, as a prediction at the first such point says it."""
-    found = study.failure(point)
-    return REASONS[reason] if found is None else found.diagnostics[0].message
+    failure = study.failure(point)
+    return REASONS[reason] if failure is None else failure.diagnostics[0].message
 
 
 def _axes(study: Study) -> list[Column]:
@@ -204,8 +204,8 @@ def _edges(values: Any) -> Any:
         return numpy.array([values[0] * 0.9, values[0] * 1.1]) if values[0] else numpy.array([-0.5, 0.5])
     scaled = numpy.log(values) if _scale(values) == "log" else values
     middles = (scaled[1:] + scaled[:-1]) / 2
-    found = numpy.concatenate([[2 * scaled[0] - middles[0]], middles, [2 * scaled[-1] - middles[-1]]])
-    return numpy.exp(found) if _scale(values) == "log" else found
+    edges = numpy.concatenate([[2 * scaled[0] - middles[0]], middles, [2 * scaled[-1] - middles[-1]]])
+    return numpy.exp(edges) if _scale(values) == "log" else edges
 
 
 def _scale(values: Any) -> str:

@@ -67,9 +67,9 @@ def show_source(text: str) -> None:
 
 def report(diagnostics: Iterable[Diagnostic]) -> None:
     """Writes diagnostics to standard error."""
-    found = list(diagnostics)
-    if found:
-        complain_in_lines(drawn(found, sys.stderr))
+    listed = list(diagnostics)
+    if listed:
+        complain_in_lines(drawn(listed, sys.stderr))
 
 
 def drawn(diagnostics: list[Diagnostic], stream: TextIO | None) -> str:

@@ -15,12 +15,12 @@ def as_json(report: Report) -> dict[str, Any]:
     units: dict[str, Any] = dict(report.units)
     for table in keyed:
         units |= {table.key: of} if (of := _units(table)) else {}
-    found: dict[str, Any] = {name: jsonable(value) for name, value in report.data.items()}
-    found |= {table.key: objects(table) for table in keyed}
-    found |= {"units": units} if units else {}
+    data: dict[str, Any] = {name: jsonable(value) for name, value in report.data.items()}
+    data |= {table.key: objects(table) for table in keyed}
+    data |= {"units": units} if units else {}
     if report.diagnostics is not None:
-        found["diagnostics"] = [item.to_json() for item in report.diagnostics]
-    return found
+        data["diagnostics"] = [item.to_json() for item in report.diagnostics]
+    return data
 
 
 def objects(table: Table) -> list[dict[str, Any]]:

@@ -180,8 +180,8 @@ class Report(Record):
 
     def tables(self, medium: str) -> list[Table]:
         """The tables that appear there, with the columns that do."""
-        found = [part for part in self.parts if isinstance(part, Table) and medium in part.media]
-        return [part.within(medium) for part in found]
+        chosen = [part for part in self.parts if isinstance(part, Table) and medium in part.media]
+        return [part.within(medium) for part in chosen]
 
 
 __all__ = ["Amount", "Column", "Format", "Grid", "Page", "Paragraph", "Part", "Plot", "Report", "Table", "Title"]

@@ -131,9 +131,9 @@ def _least(part: Table, cells: Sequence[Sequence[str]], columns: int) -> list[in
     widths = [max(map(width, stack)) for stack in cells]
     if _in_all(part, widths) <= columns:
         return widths
-    found = widths
+    widths_now = widths
     for least, only_wrapped in ((LEAST_TEXT, True), (LEAST_LIST, True), (LEAST_TEXT, False)):
-        found = [
+        widths_now = [
             _words_or_numbers(stack)
             if column.side != "left"
             else min(most, least)
@@ -141,9 +141,9 @@ def _least(part: Table, cells: Sequence[Sequence[str]], columns: int) -> list[in
             else most
             for column, stack, most in zip(part.columns, cells, widths, strict=True)
         ]
-        if _in_all(part, found) <= columns:
+        if _in_all(part, widths_now) <= columns:
             break
-    return found
+    return widths_now
 
 
 def _words_or_numbers(stack: Sequence[str]) -> int:

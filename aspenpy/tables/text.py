@@ -53,8 +53,8 @@ def table_lines(table: Table) -> list[str]:
 
     lines = [line(row) for row in zip(*cells, strict=True)]
     if table.has_headers:
-        rules = ["─" * columns if column.header else "" for columns, column in zip(widths, table.columns, strict=True)]
-        lines = [line(column.header for column in table.columns), line(rules), *lines]
+        rules = [("─" if kind.header else " ") * columns for columns, kind in zip(widths, table.columns, strict=True)]
+        lines = [line(column.header for column in table.columns), GAP.join(rules).rstrip(), *lines]
     return [visible(table.title), *(GAP + line for line in lines)] if table.title else lines
 
 

@@ -93,10 +93,10 @@ def reuse_distances(
         return measure.result(line, "<addresses>")
     file = TraceFile(trace, trace_format)
     try:
-        found = file.references(wanted)
+        references = file.references(wanted)
         if file.layout == BINARY and counted is not None:
             fail("no-kinds", f"`{file.name}` holds addresses alone: they cannot be counted by kind")
-        measure.take_all(found, lambda: progress and progress(file.position, file.size, measure.taken))
+        measure.take_all(references, lambda: progress and progress(file.position, file.size, measure.taken))
     finally:
         file.close()
     if not measure.taken:

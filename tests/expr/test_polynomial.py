@@ -79,7 +79,7 @@ def test_a_product_of_too_many_terms_is_none():
 def test_a_term_gathers_equal_factors():
     assert term(6 * x * y / (4 * y * y)) == Term(Fraction(3, 2), Monomial([(x, 1), (y, -1)]))
     assert str(term(6 * x * y / (4 * y * y)).expression()) == "3*x/(2*y)"
-    assert term(-(x + 1) * (x + 1)) == (-1, Monomial([(x + 1, 2)]))
+    assert term(-(x + 1) * (x + 1)) == Term(Fraction(-1), Monomial([(x + 1, 2)]))
 
 
 @pytest.mark.parametrize("times", [3, 8])

@@ -49,7 +49,7 @@ def check_application(
     """What is wrong with an application, on a machine if one is given, and what is probably a mistake in it."""
     kernels, errors = recovered_kernels(application, MOST_TOLD)
     errors += _recursion(application)
-    found = [
+    diagnostics = [
         *application.warnings,
         *errors,
         *_broken_values(application),
@@ -62,13 +62,16 @@ def check_application(
         *_unknown_arrays(application, kernels),
     ]
     if machine is None:
-        found += _patterns_of_any_cache(application, kernels)
-        found += _refused_by_count(application, found)
-        said = [(item.message, item.span) for item in found]
+        diagnostics += _patterns_of_any_cache(application, kernels)
+        diagnostics += _refused_by_count(application, diagnostics)
+        said = [(item.message, item.span) for item in diagnostics]
         return distinct(
-            [*found, *(item for item in _constants(application, kernels) if (item.message, item.span) not in said)]
+            [
+                *diagnostics,
+                *(item for item in _constants(application, kernels) if (item.message, item.span) not in said),
+            ]
         )
-    return _on_machine(application, machine, socket, kernels, found)
+    return _on_machine(application, machine, socket, kernels, diagnostics)
 
 
 Sockets = tuple[str | None, ...]  # those that an application may run on; None for a machine without any
@@ -127,8 +130,8 @@ def _refused_by_count(application: Application, found: list[Diagnostic]) -> list
 def _constants(application: Application, kernels: list[flow.Kernel]) -> list[Diagnostic]:
     """Constants in kernels that have no value: a run may never need them."""
     exprs = [expr for kernel in kernels for expr in _kernel_expressions(kernel)]
-    found = [item for expr in exprs for item in failures(expr, application.origins)]
-    return [item.replace(severity="warning") for item in found]
+    diagnostics = [item for expr in exprs for item in failures(expr, application.origins)]
+    return [item.replace(severity="warning") for item in diagnostics]
 
 
 def _broken_text(application: Application, errors: list[Diagnostic]) -> str:
@@ -309,7 +312,7 @@ def _unoffered(machine: Machine, kernels: list[flow.Kernel], sockets: Sockets) -
 
 def _unknown_memories(application: Application, machine: Machine, sockets: Sockets) -> list[Diagnostic]:
     """Data that lie in a memory that the machine does not have, whichever socket is chosen."""
-    found = []
+    warnings = []
     for node in placed_data(application).values():
         missing: list[Diagnostic] = []
         for socket in sockets if node.memory is not None else ():
@@ -317,15 +320,15 @@ def _unknown_memories(application: Application, machine: Machine, sockets: Socke
                 memory_named(machine, socket, node)
             except AspenError as error:
                 missing += error.diagnostics
-        found += missing[:1] if len(missing) == len(sockets) else []
-    return found
+        warnings += missing[:1] if len(missing) == len(sockets) else []
+    return warnings
 
 
 def _unknown_traits(machine: Machine, kernels: list[flow.Kernel], sockets: Sockets) -> list[Diagnostic]:
     """Traits that no serving component knows, and that no cache reads: they change nothing on this machine."""
     offers = [target(machine, socket).offers for socket in sockets]
     of_caches = CACHE_TRAITS if any(levels_of(machine, socket) for socket in sockets) else frozenset()
-    found = []
+    warnings = []
     for requirement in _requirements(kernels):
         resources = [offer[requirement.resource].resource for offer in offers if requirement.resource in offer]
         for trait in requirement.traits:
@@ -333,15 +336,15 @@ def _unknown_traits(machine: Machine, kernels: list[flow.Kernel], sockets: Socke
             of_cache = requirement.resource in ("loads", "stores") and trait.name in of_caches
             exchange = any(is_exchange(trait.name, resource, machine) for resource in resources)
             if resources and trait.name not in known and not exchange and not of_cache:
-                found.append(unknown_trait(machine, requirement, trait, resources))
-    return found
+                warnings.append(unknown_trait(machine, requirement, trait, resources))
+    return warnings
 
 
 def _patterns(
     application: Application, machine: Machine, kernels: list[flow.Kernel], sockets: Sockets
 ) -> list[Diagnostic]:
     """Patterns of access that the machine's caches cannot make sense of."""
-    found: dict[Diagnostic, None] = {}
+    warnings: dict[Diagnostic, None] = {}
     for socket in sockets:
         where = target(machine, socket)
         for kernel in kernels:
@@ -350,8 +353,8 @@ def _patterns(
                 try:
                     hierarchy.traffic(block, where.instances(block), where.serving)
                 except AspenError as error:
-                    found |= dict.fromkeys(error.diagnostics)
-    return list(found)
+                    warnings |= dict.fromkeys(error.diagnostics)
+    return list(warnings)
 
 
 def _patterns_of_any_cache(application: Application, kernels: list[flow.Kernel]) -> list[Diagnostic]:
@@ -369,16 +372,16 @@ def _patterns_of_any_cache(application: Application, kernels: list[flow.Kernel])
         run.compute([expr])
         return run.known[expr]
 
-    found: dict[Diagnostic, None] = {}
+    warnings: dict[Diagnostic, None] = {}
     for requirement in _requirements(kernels):
         try:
             access = read_access(requirement, reader, frozenset())
             if access is not None:
                 value(access.check)
-                found |= dict.fromkeys(uneven([access], value))
+                warnings |= dict.fromkeys(uneven([access], value))
         except AspenError as error:
-            found |= dict.fromkeys(item for item in error.diagnostics if item.code == SENSELESS)
+            warnings |= dict.fromkeys(item for item in error.diagnostics if item.code == SENSELESS)
         except EvaluationError as error:
             if isinstance(error.payload, Diagnostic) and error.payload.code == SENSELESS:
-                found[error.payload.replace(severity="warning")] = None
-    return list(found)
+                warnings[error.payload.replace(severity="warning")] = None
+    return list(warnings)

@@ -68,9 +68,9 @@ _STAND_IN = "flops [0]"  # a requirement that keeps its block from being empty
 
 def syntax_errors(source: Source, reader: Reader) -> list[Diagnostic]:
     """The first syntax error of a file and those behind it that are surely mistakes of their own."""
-    found: list[Diagnostic] = []
+    errors: list[Diagnostic] = []
     text, reached = source.text, -1
-    while len(found) < MOST_SYNTAX_ERRORS:
+    while len(errors) < MOST_SYNTAX_ERRORS:
         attempt = source.with_text(text)
         try:
             parse_file(attempt, reader, [])
@@ -78,15 +78,15 @@ def syntax_errors(source: Source, reader: Reader) -> list[Diagnostic]:
         except AspenError as error:
             mistake = error.diagnostics[0]
         if mistake.span is None or mistake.span.resolve().source is not attempt or mistake.span.start <= reached:
-            return found or [mistake]
-        found.append(_in(source, mistake))
+            return errors or [mistake]
+        errors.append(_in(source, mistake))
         line = _line_of(text, mistake.span.start)
         stand_in = _stand_in(text[slice(*line)])
         if stand_in is None:
             break
         text = text[: line[0]] + stand_in + text[line[1] :]
         reached = max(line[1], mistake.span.start)
-    return found
+    return errors
 
 
 def _in(source: Source, mistake: Diagnostic) -> Diagnostic:

@@ -123,13 +123,13 @@ POWERS_OF_TWO = {("cache", "cacheline"): "B"}
 
 def implausible(machine: Machine) -> list[Diagnostic]:
     """A warning for every number that can hardly be meant, at its place, in the order of the file."""
-    found = [
+    diagnostics = [
         item
         for node in machine.node.components
         if node.name in machine.components
         for item in _Component(machine, machine.components[node.name]).warnings()
     ]
-    return [*found, *_counts(machine), *_rates(machine), *distinct(_orders(machine))]
+    return [*diagnostics, *_counts(machine), *_rates(machine), *distinct(_orders(machine))]
 
 
 class _Component:
@@ -319,7 +319,7 @@ def _is_power_of_two(value: Any) -> bool:
 def _value(machine: Machine, expr: Expr) -> Any:
     """None where the machine alone does not tell it, and for arrays."""
     try:
-        found = evaluate_many([expr], None, 0, machine.definitions)[0]
+        value = evaluate_many([expr], None, 0, machine.definitions)[0]
     except EvaluationError:
         return None
-    return None if isinstance(found, tuple) else found
+    return None if isinstance(value, tuple) else value

@@ -33,15 +33,15 @@ MOST_CIRCLES = 20
 def circles(symbols: Iterable[Expr], definitions: Mapping[Expr, Expr]) -> list[CircularDefinition]:
     """The circular definitions among some symbols, each once, and 20 at most."""
     left = dict(definitions)
-    found: list[CircularDefinition] = []
-    while len(found) < MOST_CIRCLES:
+    cycles: list[CircularDefinition] = []
+    while len(cycles) < MOST_CIRCLES:
         try:
             reached([symbol for symbol in symbols if symbol in left], left)
-            return found
+            return cycles
         except CircularDefinition as error:
-            found.append(CircularDefinition(error.cycle))  # without the frames that the one raised holds
+            cycles.append(CircularDefinition(error.cycle))  # without the frames that the one raised holds
             del left[error.cycle[0]]
-    return found
+    return cycles
 
 
 def start_of(span: Span | None) -> int:

@@ -104,22 +104,22 @@ class Energy(Result):
     @cached_property
     def kernels(self) -> tuple[KernelEnergy, ...]:
         """The kernels, the entry first; their joules add up to the energy (equation 3.9)."""
-        found = []
+        uses = []
         for use in self.prediction.kernels:
             by_term = self.totals.by_kernel[use.name]
             joules = dict(zip(by_term, self._numbers(list(by_term.values())), strict=True))
             energy = sum(joules.values())
             power = energy / use.exclusive if use.exclusive else None
-            found.append(KernelEnergy(use.name, use.calls, use.exclusive, energy, joules, power))
-        return tuple(found)
+            uses.append(KernelEnergy(use.name, use.calls, use.exclusive, energy, joules, power))
+        return tuple(uses)
 
     @cached_property
     def components(self) -> dict[str, float]:
         """Joules by component; they add up to the energy."""
-        found: dict[str, float] = {}
+        joules: dict[str, float] = {}
         for use in self.terms:
-            found[use.key.component] = found.get(use.key.component, 0.0) + use.energy
-        return found
+            joules[use.key.component] = joules.get(use.key.component, 0.0) + use.energy
+        return joules
 
     @cached_property
     def left_out(self) -> tuple[str, ...]:

@@ -124,7 +124,7 @@ class Aeem:
 
     def amounts(self, cost: BlockCost) -> Totals:
         """Seconds that the watts of each term are drawn for; of several components together, component-seconds."""
-        found: Totals = {key: self._elapsed(key, cost) for key, term in self.terms.items() if term.elapsed}
+        totals: Totals = {key: self._elapsed(key, cost) for key, term in self.terms.items() if term.elapsed}
         busy: dict[Key, dict[str, list[Expr]]] = {}
         for item in cost.requirements:
             key = self._loads[item.server] if item.offer is not None else None
@@ -133,8 +133,8 @@ class Aeem:
                 busy.setdefault(key, {}).setdefault(item.server, []).append(seconds)
         for key, resources in busy.items():
             times = {resource: summed(parts) for resource, parts in resources.items()}
-            found[key] = slowest(conflict_groups(times, self.tree.conflicts))
-        return found
+            totals[key] = slowest(conflict_groups(times, self.tree.conflicts))
+        return totals
 
     def _elapsed(self, key: Key, cost: BlockCost) -> Expr:
         """The block's time, for each socket that has work and for each core at work."""

@@ -42,12 +42,12 @@ def hardware_peaks(prediction: Prediction) -> tuple[HardwarePeak, ...]:
     settings = {symbol.payload[0]: value for symbol, value in values.items()}
     roofline = Roofline(prediction.machine, socket=prediction.socket, set=settings)
     where = PowerTree(prediction.machine, prediction.socket, prediction.tree.origins)
-    found = []
+    peaks = []
     for ceiling in (*roofline.compute, *roofline.memory):
         offer = where.offers.get(ceiling.resources[0])
         if offer is not None and offer.place.path == ceiling.path:
-            found.append(_peak(prediction, where, ceiling, offer))
-    return tuple(found)
+            peaks.append(_peak(prediction, where, ceiling, offer))
+    return tuple(peaks)
 
 
 def _peak(prediction: Prediction, where: PowerTree, ceiling: Ceiling, offer: Offer) -> HardwarePeak:

@@ -27,9 +27,9 @@ def adapter_seconds(cost: RequirementCost, offer: Offer, parallelism: Expr, mode
 def _seconds_a_byte(offer: Offer) -> Expr:
     """One over the bandwidth that the interconnect declares, else over that of its time, if it is a straight line."""
     component = offer.place.component
-    bandwidth = component.properties.get("bandwidth")
-    if bandwidth is not None and bandwidth.value is not None:
-        return graph.div(graph.ONE, bandwidth.symbol)
+    bandwidth = component.value("bandwidth")
+    if bandwidth is not None:
+        return graph.div(graph.ONE, bandwidth)
     slope = derivative(offer.resource.time, offer.resource.argument)
     if slope is graph.ZERO or offer.resource.argument in graph.free_symbols(slope):
         message = f"{component.type} `{component.name}` declares no bandwidth, and equation 3.8 divides by it"

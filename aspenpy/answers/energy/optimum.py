@@ -56,8 +56,8 @@ def optimum(
 
     def at(expr: Expr, x: Real) -> Real:
         try:
-            found: Real = evaluate(expr, {symbol: x}, prediction.seed)
-            return found
+            value: Real = evaluate(expr, {symbol: x}, prediction.seed)
+            return value
         except EvaluationError as error:
             raise prediction.scope.located(error) from None
 
@@ -70,6 +70,6 @@ def optimum(
 def _turns(formula: Expr, symbol: Expr, low: Real, high: Real, at: Callable[[Expr, Real], Real]) -> list[Real]:
     """Where the slope is zero, or has different signs on the two sides."""
     slope = derivative(formula, symbol)
-    found = Search(slope, symbol, lambda x: at(slope, x), 0, False).run(low, high)
-    solutions = [end for solution in found.solutions for end in (solution.low, solution.high)]
-    return solutions + [end for leap in found.leaps for end in (leap.before, leap.behind)]
+    roots = Search(slope, symbol, lambda x: at(slope, x), 0, False).run(low, high)
+    solutions = [end for solution in roots.solutions for end in (solution.low, solution.high)]
+    return solutions + [end for leap in roots.leaps for end in (leap.before, leap.behind)]

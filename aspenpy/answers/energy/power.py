@@ -48,14 +48,14 @@ def power_of(machine: Machine, component: Component, origins: Origins) -> Power:
     spans: dict[str, Span | None] = {item.kind: item.span for item in node.items if isinstance(item, nodes.PowerDraw)}
     watts: dict[str, Expr] = dict(component.power)
     for kind, name in (("static", "idle"), ("dynamic", "tdp")):
-        found = component.properties.get(name)
-        if found is None or found.value is None:
+        declared = component.properties.get(name)
+        if declared is None or declared.value is None:
             continue
         if kind in watts:
             message = f"{component.type} `{component.name}` declares its {kind} power and its `{name}`"
             related = (Related(spans[kind], f"the {kind} power is here"),)
-            fail("power-twice", message, found.span, related=related, hint="keep one of them")
-        watts[kind], spans[kind] = found.symbol, found.span
+            fail("power-twice", message, declared.span, related=related, hint="keep one of them")
+        watts[kind], spans[kind] = declared.symbol, declared.span
     return Power(
         component,
         _checked("power", watts.get("static"), spans.get("static"), origins),
@@ -80,10 +80,10 @@ def _checked(law: str, watts: Expr | None, span: Span | None, origins: Origins) 
     """The watts, refused where they are negative."""
     if watts is None:
         return None
-    found = graph.checked(law, watts)
+    checked = graph.checked(law, watts)
     if span is not None:
-        origins[found] = span
-    return found
+        origins[checked] = span
+    return checked
 
 
 MEMORY, LINK, INTERCONNECT = "memory", "link", "interconnect"  # types of components whose power the law tells apart
@@ -154,14 +154,14 @@ class PowerTree:
         """A property that the socket, or the machine if it has none, has to declare, refused where it breaks the law;
         with the component that declares it."""
         place = self.socket or self.places[(self.machine.root.name,)]
-        found = place.component.properties.get(name)
-        if found is None or found.value is None:
+        declared = place.component.properties.get(name)
+        if declared is None or declared.value is None:
             message = f"{place.component.type} `{place.component.name}` declares no `{name}`"
             hint = f"write `property {name} [..]` in it, with its unit"
             fail("no-power", message, place.component.name_span, hint=hint)
-        value = graph.checked(law, found.symbol)
-        if found.span is not None:
-            self.origins[value] = found.span
+        value = graph.checked(law, declared.symbol)
+        if declared.span is not None:
+            self.origins[value] = declared.span
         return place, value
 
     def memory_seconds(self, item: RequirementCost, instances: Instances) -> Expr:

@@ -61,15 +61,15 @@ class RooflineLaw:
         return graph.div(self.where.declared_property(DOUBLE_FLOPS, "energy")[1], self.terms[self._flops].rate)
 
     def _messages(self, tree: CostTree) -> dict[str, Key]:
-        found = {}
+        keys = {}
         asked = {need.resource for block in tree.blocks for need in block.requirements}
         for name, offer in self.where.offers.items():
             if name in asked and offer.place.component.type == INTERCONNECT:
                 place = self.where.drawing(offer)
                 power = self.where.power(place) if place is not None else None
                 if place is not None and power is not None and power.dynamic is not None:
-                    found[name] = self._add("messages", place, power.dynamic, "W", power.dynamic_span)
-        return found
+                    keys[name] = self._add("messages", place, power.dynamic, "W", power.dynamic_span)
+        return keys
 
     def amounts(self, cost: BlockCost) -> Totals:
         """Seconds, flops and bytes of one execution of the block by all its instances."""

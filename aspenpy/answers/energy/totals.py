@@ -65,12 +65,12 @@ class EnergyTotals:
         return summed(self.by_term.values())
 
     def _joules(self, amounts: dict[Key, Expr]) -> dict[Key, Expr]:
-        found = {key: graph.mul(self.law.terms[key].rate, amount) for key, amount in amounts.items()}
+        joules = {key: graph.mul(self.law.terms[key].rate, amount) for key, amount in amounts.items()}
         for key, shares in self._losses.items():
-            lost = [graph.mul(share, found[other]) for other, share in shares.items() if other in found]
+            lost = [graph.mul(share, joules[other]) for other, share in shares.items() if other in joules]
             if lost:
-                found[key] = summed(lost)
-        return found
+                joules[key] = summed(lost)
+        return joules
 
     def _run(self, *, apart: bool) -> Totals:
         return run_totals(_Amounts(self, apart), self.tree.entry, carry_origin(self.tree.origins), Needed)

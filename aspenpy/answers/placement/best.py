@@ -69,29 +69,29 @@ class _Chooser:
         """The sockets that each kernel that does something may run on: those that have all it asks for. A kernel that
         touches no data by name, in a run without overlap, runs where it takes least, whatever the others do."""
         times = {socket: self._times(socket) for socket in self.order}
-        found: dict[str, tuple[str, ...]] = {}
+        options: dict[str, tuple[str, ...]] = {}
         alone = _unbound(self.question)
         for name in self.question.working:
             allowed = (fixed[name],) if name in fixed else self.order
             able = {socket: time for socket in allowed if isinstance(time := times[socket][name], float)}
             if not able:
                 raise AspenError(*{item for socket in allowed if isinstance(item := times[socket][name], Diagnostic)})
-            found[name] = (min(able, key=able.__getitem__),) if name in alone else tuple(able)
-        return found
+            options[name] = (min(able, key=able.__getitem__),) if name in alone else tuple(able)
+        return options
 
     def _times(self, socket: str) -> dict[str, float | Diagnostic]:
         """What each kernel takes on a socket over the run, or why it cannot run there."""
         entry = self.question.entry
         totals = run_totals(_Own(self.question.trees[socket]), entry)
-        found: dict[str, float | Diagnostic] = {}
+        times: dict[str, float | Diagnostic] = {}
         for name in self.question.working:
             try:
-                found[name] = float(self._values([totals[Exclusive(name)]])[0])
+                times[name] = float(self._values([totals[Exclusive(name)]])[0])
             except AspenError as error:
                 if error.diagnostics[0].code != "no-such-resource":
                     raise
-                found[name] = error.diagnostics[0]
-        return found
+                times[name] = error.diagnostics[0]
+        return times
 
     # -- the search ------------------------------------------------------------------------------
 
@@ -277,12 +277,12 @@ def _spread(question: Question, fixed: Mapping[str, str]) -> Sockets:
     if not fixed:
         return {}
     free = "free"
-    found: dict[str, str] = {question.entry.name: fixed.get(question.entry.name, free)}
+    sockets_of: dict[str, str] = {question.entry.name: fixed.get(question.entry.name, free)}
     for kernel in reversed(question.tree.kernels):
         for call in calls_in(kernel.body):
-            name, socket = call.kernel.name, found[kernel.name]
-            found[name] = fixed.get(name, socket if found.get(name, socket) == socket else free)
-    return {name: socket for name, socket in found.items() if socket != free}
+            name, socket = call.kernel.name, sockets_of[kernel.name]
+            sockets_of[name] = fixed.get(name, socket if sockets_of.get(name, socket) == socket else free)
+    return {name: socket for name, socket in sockets_of.items() if socket != free}
 
 
 def place(
@@ -304,6 +304,6 @@ def place(
     question = Question(case_of(app, machine, options), data)
     if best:
         return best_placement(question, sockets or {})
-    found = question.placed(sockets or {})
-    _ = found.runtime
-    return found
+    placement = question.placed(sockets or {})
+    _ = placement.runtime
+    return placement

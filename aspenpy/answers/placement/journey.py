@@ -307,10 +307,10 @@ class _Now:
 
     def guard(self, otherwise: Expr) -> Expr:
         """0 where they still do, and those that did not still do not."""
-        found = graph.ZERO
+        guarded = graph.ZERO
         for condition, held in self.asked.items():
-            found = graph.if_else(condition, *((found, otherwise) if held else (otherwise, found)))
-        return found
+            guarded = graph.if_else(condition, *((guarded, otherwise) if held else (otherwise, guarded)))
+        return guarded
 
 
 _RULES: dict[type, Callable[[Journey, Any, Scene, State], Found]] = {
@@ -326,10 +326,10 @@ _RULES: dict[type, Callable[[Journey, Any, Scene, State], Found]] = {
 
 def _touches(node: flow.Block, scene: Scene) -> dict[str, tuple[bool, flow.Requirement]]:
     """The data structures that a block names, whether it writes them, and where it says so first."""
-    found: dict[str, tuple[bool, flow.Requirement]] = {}
+    touches: dict[str, tuple[bool, flow.Requirement]] = {}
     for requirement in node.requirements:
         if requirement.target is not None:
             name = scene.data(requirement.target)
-            writes, first = found.get(name, (False, requirement))
-            found[name] = writes or requirement.direction == "to", first
-    return found
+            writes, first = touches.get(name, (False, requirement))
+            touches[name] = writes or requirement.direction == "to", first
+    return touches

@@ -200,15 +200,15 @@ class Placement(Result):
     @cached_property
     def kernels(self) -> tuple[KernelPlace, ...]:
         """The kernels that do something themselves, in the order in which they call each other."""
-        found = []
+        places = []
         for name, socket in self.sockets.items():
             volume, seconds = (
                 sum(worth for key, worth in of_kind(kind, self.values).items() if key.kernel == name)
                 for kind in (Volume, Seconds)
             )
             calls, time = (self.values.get(key, 0.0) for key in (Calls(name), Exclusive(name)))
-            found.append(KernelPlace(name, socket, calls, time, volume, seconds))
-        return tuple(found)
+            places.append(KernelPlace(name, socket, calls, time, volume, seconds))
+        return tuple(places)
 
     @cached_property
     def moves(self) -> tuple[Move, ...]:
@@ -219,19 +219,19 @@ class Placement(Result):
                 if worth:
                     sums.setdefault((key.data, key.source, key.goal), [0.0, 0.0, 0.0])[number] += worth
         names = self.question.memories.names
-        found = [Move(data, names[a], names[b], *worths) for (data, a, b), worths in sums.items()]
-        return tuple(sorted(found, key=lambda move: -move.seconds))
+        all_moves = [Move(data, names[a], names[b], *worths) for (data, a, b), worths in sums.items()]
+        return tuple(sorted(all_moves, key=lambda move: -move.seconds))
 
     @cached_property
     def alternatives(self) -> dict[str, float | Diagnostic]:
         """Seconds of the run with all kernels on one socket, by socket; or why it cannot run there."""
-        found: dict[str, float | Diagnostic] = {}
+        times: dict[str, float | Diagnostic] = {}
         for socket in self.machine.sockets:
             try:
-                found[socket] = self.question.alone(socket).runtime
+                times[socket] = self.question.alone(socket).runtime
             except AspenError as error:
-                found[socket] = error.diagnostics[0]
-        return found
+                times[socket] = error.diagnostics[0]
+        return times
 
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:

@@ -112,6 +112,10 @@ class Declarations(Model):
             *(model for models in self.kernel_imports.values() for model in models.values()),
         ]
 
+    def all_models(self) -> list[Self]:
+        """The model itself, what it imports, what that imports, and so on."""
+        return [self, *(found for model in self.models() for found in model.all_models())]
+
     def _parameter(self, node: nodes.Parameter) -> Parameter:
         value = self.member_check(node, guarded(self.lowering, node.value))
         name = self.prefix + node.name

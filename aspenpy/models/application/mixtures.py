@@ -61,10 +61,10 @@ def divided(
     parts = mixtures[said.name].parts
     amounts = [checked_at("part", guarded(lower, part.amount), part.amount.span, lower.origins) for part in parts]
     together = graph.add(*amounts)
-    found = []
+    requirements = []
     for part, amount in zip(parts, amounts, strict=True):
         share = graph.div(amount, together)
         traits = [trait.replace(name=part.name) if trait is said else trait for trait in requirement.traits]
         quantity, whole = graph.mul(requirement.quantity, share), graph.mul(requirement.amount, share)
-        found.append(requirement.replace(quantity=quantity, amount=whole, traits=tuple(traits)))
-    return found
+        requirements.append(requirement.replace(quantity=quantity, amount=whole, traits=tuple(traits)))
+    return requirements

@@ -229,13 +229,13 @@ def _averaged(node: flow.Repeat, worth: Expr) -> Expr:
 
 def added(parts: Iterable[Totals]) -> Totals:
     """Key by key the sum. Most keys are in one part only: those are not looked at one by one."""
-    found: Totals = {}
+    total: Totals = {}
     terms: dict[Any, list[Expr]] = {}
     for part in parts:
-        for key in found.keys() & part.keys():
-            terms.setdefault(key, [found[key]]).append(part[key])
-        found.update(part)
-    return found | {key: summed(terms[key]) for key in found if key in terms} if terms else found
+        for key in total.keys() & part.keys():
+            terms.setdefault(key, [total[key]]).append(part[key])
+        total.update(part)
+    return total | {key: summed(terms[key]) for key in total if key in terms} if terms else total
 
 
 def summed(terms: Iterable[Expr]) -> Expr:

@@ -89,11 +89,11 @@ def _emit_csv(predictions: list[Prediction], metrics: list[str]) -> None:
 
 def _object(case: Case, predictions: list[Prediction], arguments: Arguments) -> dict[str, Any]:
     """Of one kernel its own object; of several, for lack of `main`, one that holds theirs."""
-    found = [as_json(_report(item, arguments)) for item in predictions]
+    objects = [as_json(_report(item, arguments)) for item in predictions]
     if arguments.kernel or "main" in case.application.kernels:
-        return found[0]
+        return objects[0]
     first = predictions[0]
     names = {"application": first.application.name, "machine": first.machine.name}
     head = {**names, "socket": first.socket, "kernel": None}
     diagnostics = [diagnostic.to_json() for diagnostic in _warnings(predictions)]
-    return {**head, "predictions": found, "diagnostics": diagnostics}
+    return {**head, "predictions": objects, "diagnostics": diagnostics}

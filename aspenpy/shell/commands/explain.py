@@ -29,5 +29,5 @@ def run(arguments: Arguments) -> int:
     without_main = None if "main" in case.application.kernels else arguments.explained
     kernel = only_entry(case.application, arguments.kernel or without_main)
     prediction = predict(case.changed(kernel=kernel))
-    found = prediction.ecm(arguments.explained) if arguments.ecm else prediction.explain(arguments.explained)
-    return answer(found.report(), arguments)
+    explanation = prediction.ecm(arguments.explained) if arguments.ecm else prediction.explain(arguments.explained)
+    return answer(explanation.report(), arguments)

@@ -74,7 +74,7 @@ def run(arguments: Arguments) -> int:
         if path:
             require_writable(path)
     with Progress() as progress:
-        found = fit(
+        fitted = fit(
             case,
             standard_input() if arguments.data == "-" else arguments.data,
             vary=words(arguments.vary),
@@ -85,5 +85,5 @@ def run(arguments: Arguments) -> int:
             watch=lambda error: progress.say(f"fitting: root mean square of the errors {percent(error)}"),
         )
     if arguments.output:
-        write_whole(arguments.output, found.to_aspen(arguments.output, allow_outside=arguments.allow_outside))
-    return answer(found.report(), arguments, lambda: draw(found))
+        write_whole(arguments.output, fitted.to_aspen(arguments.output, allow_outside=arguments.allow_outside))
+    return answer(fitted.report(), arguments, lambda: draw(fitted))

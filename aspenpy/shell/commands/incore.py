@@ -39,12 +39,12 @@ def run(arguments: Arguments) -> int:
     output = None if arguments.output is None else Path(arguments.output)
     if output is not None:
         require_writable(output)
-    found = incore(arguments.assembly, arguments.arch, arguments.lines)
-    status = answer(found.report(), arguments)
+    loop = incore(arguments.assembly, arguments.arch, arguments.lines)
+    status = answer(loop.report(), arguments)
     if output is None:
         return status
     with writing(output):
-        output.write_text(found.to_aspen(), encoding="utf-8")
+        output.write_text(loop.to_aspen(), encoding="utf-8")
     if arguments.format == "table":
         emit(f"\n{output} is written")
     return status

@@ -48,11 +48,11 @@ def run(arguments: Arguments) -> int:
     if asked and arguments.kind != "machines":
         options = "--kind, --vendor, --year, --cores and --memory"
         raise CommandError(f"{options} choose among machines: aspenpy list machines")
-    found = report(arguments.kind, sources(arguments.kind, _wanted(arguments) if asked else None))
+    listing = report(arguments.kind, sources(arguments.kind, _wanted(arguments) if asked else None))
     if arguments.format == "json":
-        emit_json(objects(found.tables("json")[0]))
+        emit_json(objects(listing.tables("json")[0]))
     else:
-        show(found.page)
+        show(listing.page)
     return 0
 
 
@@ -86,8 +86,8 @@ def _wanted(arguments: Arguments) -> Wanted:
 
 def _vendor(text: str) -> str:
     """In lower case; one that nobody is by is probably misspelt."""
-    found = {header_of(find("machines", name).text).vendor for name in names("machines")}
-    known = sorted(vendor for vendor in found if vendor)
+    vendors = {header_of(find("machines", name).text).vendor for name in names("machines")}
+    known = sorted(vendor for vendor in vendors if vendor)
     if text.lower() not in map(str.lower, known):
         hint = nearest(text, known) or f"there are {', '.join(known)}"
         raise CommandError(f"--vendor: no machine of the library is by `{text}`; {hint}")
@@ -117,10 +117,10 @@ def _interval(name: str, text: str | None) -> Interval | None:
     if not (low or high):
         raise CommandError(f"--{name}: expected MIN..MAX, MIN.. or ..MAX, not `{text}`")
     numbers = [_number(name, end) if end else None for end in (low, low if high is None else high)]
-    found = Interval(*numbers)
-    if found.low is not None and found.high is not None and found.low > found.high:
+    interval = Interval(*numbers)
+    if interval.low is not None and interval.high is not None and interval.low > interval.high:
         raise CommandError(f"--{name}: there is nothing between {low} and {high}")
-    return found
+    return interval
 
 
 def _number(name: str, text: str) -> Any:

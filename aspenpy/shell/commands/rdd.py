@@ -53,7 +53,7 @@ def run(arguments: Arguments) -> int:
     for path in files.values():
         require_writable(path)
     with Progress() as progress:
-        found = reuse_distances(
+        distances = reuse_distances(
             arguments.trace,
             line=arguments.line,
             trace_format=arguments.trace_format,
@@ -63,12 +63,12 @@ def run(arguments: Arguments) -> int:
             sample=arguments.sample,
             progress=progress.tell,
         )
-    written = [_write(part, files[name], arguments.bins) for name, part in _parts(found).items() if name in files]
-    _show(found, arguments.format)
+    written = [_write(part, files[name], arguments.bins) for name, part in _parts(distances).items() if name in files]
+    _show(distances, arguments.format)
     if arguments.format == "table" and any(written):
         emit("\n" + "\n".join(f"{path} is written" for path in written if path))
     if arguments.picture:
-        save(arguments.picture, lambda: draw(found))
+        save(arguments.picture, lambda: draw(distances))
     return 0
 
 
@@ -104,16 +104,16 @@ def _files(output: str | None, ranges: dict[str, tuple[int, int]]) -> dict[str |
 
 
 def _ranges(texts: list[str]) -> dict[str, tuple[int, int]]:
-    found: dict[str, tuple[int, int]] = {}
+    ranges: dict[str, tuple[int, int]] = {}
     for text in texts:
         matched = RANGE.fullmatch(text)
         if matched is None:
             raise CommandError(f"--range: expected NAME=LOW-HIGH, such as A=0x1000-0x2000, not `{text}`")
         name, low, high = matched.groups()
-        if name in found:
+        if name in ranges:
             raise CommandError(f"--range: there are two ranges `{name}`")
-        found[name] = _address(low), _address(high)
-    return found
+        ranges[name] = _address(low), _address(high)
+    return ranges
 
 
 def _address(text: str) -> int:

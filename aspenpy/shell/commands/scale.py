@@ -96,7 +96,7 @@ def ranks_in(text: str) -> list[int]:
 
 
 def _number(written: Span, text: str) -> int:
-    found = literal(written)
-    if found is None or not found.is_integer() or found < 1:
+    number = literal(written)
+    if number is None or not number.is_integer() or number < 1:
         raise CommandError(f"--ranks: expected whole numbers from 1 on, such as 1..8M or 1,8,64, not `{text}`")
-    return int(found)
+    return int(number)

@@ -81,17 +81,17 @@ OPTIONS = (
 
 def varied(texts: list[str]) -> list[str]:
     """What `--vary` names: at the commas between names, while those between values of a list stay."""
-    found: list[str] = []
+    names: list[str] = []
     for text in texts:
         for position, part in enumerate(separated(text)):
-            goes_on = position > 0 and "=" in found[-1] and ".." not in found[-1] and "=" not in part
+            goes_on = position > 0 and "=" in names[-1] and ".." not in names[-1] and "=" not in part
             if not part:
                 raise CommandError(f"--vary: a name is missing in `{text}`")
             if goes_on:
-                found[-1] += f",{part}"
+                names[-1] += f",{part}"
             else:
-                found.append(part)
-    return found
+                names.append(part)
+    return names
 
 
 def run(arguments: Arguments) -> int:

@@ -115,12 +115,12 @@ def _study(arguments: Arguments) -> Study:
 def _axes(texts: list[str]) -> dict[str, Axis]:
     if not texts:
         raise CommandError("a sweep goes over something: --over n=1k..1M:log:200")
-    found: dict[str, Axis] = {}
+    axes: dict[str, Axis] = {}
     for axis in (parsed(text, "<--over>") for text in texts):
-        if axis.name in found:
+        if axis.name in axes:
             raise CommandError(f"--over: there are two axes `{axis.name}`")
-        found[axis.name] = axis
-    return found
+        axes[axis.name] = axis
+    return axes
 
 
 def _names(text: str, option: str) -> list[str]:
@@ -132,12 +132,12 @@ def _names(text: str, option: str) -> list[str]:
 
 def _count(text: str) -> int:
     try:
-        found = float(text)
+        number = float(text)
     except ValueError:
-        found = 0.5
-    if not found.is_integer() or found < 1:
+        number = 0.5
+    if not number.is_integer() or number < 1:
         raise CommandError(f"--sample: expected a number of points, such as 1e6, not `{text}`")
-    return int(found)
+    return int(number)
 
 
 def _bytes(text: str) -> int:

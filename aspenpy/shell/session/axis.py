@@ -37,22 +37,22 @@ class Values(Record):
 
 def values_at(span: Span, state: State, count: int) -> Values:
     """The values that are asked for there; so many, where it does not say how many. Raises AspenError."""
-    found = axis_at(span)
-    if len(found.items) == 1 and not span.text().endswith("}"):
-        expected("a range LOW..HIGH", found.items[0], USAGE)
-    if found.items:
-        name = _parameter_of(found, state)
-        return Values(name, tuple(number(item, state) for item in found.items), log=False)
-    wanted = _ranged(found, span, state)
+    axis = axis_at(span)
+    if len(axis.items) == 1 and not span.text().endswith("}"):
+        expected("a range LOW..HIGH", axis.items[0], USAGE)
+    if axis.items:
+        name = _parameter_of(axis, state)
+        return Values(name, tuple(number(item, state) for item in axis.items), log=False)
+    wanted = _ranged(axis, span, state)
     return Values(wanted.name, _spaced(wanted, wanted.count or count), wanted.log)
 
 
 def interval(span: Span, state: State) -> Range:
     """The range that stands there, with its options, or the one that a parameter declares. Raises AspenError."""
-    found = axis_at(span)
-    if found.items:
-        expected("a range LOW..HIGH", found.items[0], USAGE)
-    return _ranged(found, span, state)
+    axis = axis_at(span)
+    if axis.items:
+        expected("a range LOW..HIGH", axis.items[0], USAGE)
+    return _ranged(axis, span, state)
 
 
 def _ranged(found: Axis, span: Span, state: State) -> Range:

@@ -35,10 +35,10 @@ def set_(session: Conversation, rest: Span) -> Answer:
     state = session.state
     settings = dict(state.set)
     for part in listed(rest) or [rest]:
-        found = halves(part, "=")
-        if found is None or not found[0].text() or not found[1].text():
+        sides = halves(part, "=")
+        if sides is None or not sides[0].text() or not sides[1].text():
             expected("NAME=EXPR", part, SET)
-        name, value = found
+        name, value = sides
         _require_parameter(name, state)
         tree = tree_of(value, state)
         own = _present(name, state) if name.text() in names_in(tree) else {}
@@ -82,17 +82,17 @@ def unset(session: Conversation, rest: Span) -> Answer:
 def let(session: Conversation, rest: Span) -> Answer:
     """Defines a name for the lines behind."""
     state = session.state
-    found = halves(rest, "=")
-    if found is None or not found[1].text():
+    sides = halves(rest, "=")
+    if sides is None or not sides[1].text():
         expected("NAME = EXPR", rest, LET)
-    name = identifier(found[0], "a name", LET)
+    name = identifier(sides[0], "a name", LET)
     if is_declared(state, name) or name in metrics(state.prediction):
         taken = "is a name of the models" if is_declared(state, name) else "is a metric"
-        fail("name-taken", f"`{name}` {taken}", found[0], hint="choose another name; `set` changes parameters")
-    asked(found[1], state)
-    names = {**state.names, name: tree_of(found[1], state)}
+        fail("name-taken", f"`{name}` {taken}", sides[0], hint="choose another name; `set` changes parameters")
+    asked(sides[1], state)
+    names = {**state.names, name: tree_of(sides[1], state)}
     _go(session, rest, state.changed(names=names))
-    return Answer((Title(f"{name} is {' '.join(found[1].text().split())} from here on"),))
+    return Answer((Title(f"{name} is {' '.join(sides[1].text().split())} from here on"),))
 
 
 def free(session: Conversation, rest: Span) -> Answer:
@@ -112,19 +112,19 @@ def machine(session: Conversation, rest: Span) -> Answer:
     if not name.text():
         expected("a machine", rest, MACHINE)
     try:
-        found = load_machine(name.text())
+        machine_of = load_machine(name.text())
     except AspenError as error:
         raise placed(error, name) from None
-    if not socket.text() and len(found.sockets) > 1:
-        message = f"machine `{found.name}` has several kinds of sockets"
-        fail("which-socket", message, name, hint=f"say which behind it: {', '.join(found.sockets)}")
-    state = session.state.changed(machine=found, socket=socket.text() or None)
+    if not socket.text() and len(machine_of.sockets) > 1:
+        message = f"machine `{machine_of.name}` has several kinds of sockets"
+        fail("which-socket", message, name, hint=f"say which behind it: {', '.join(machine_of.sockets)}")
+    state = session.state.changed(machine=machine_of, socket=socket.text() or None)
     bare = state.changed(set={}).prediction
     for setting in state.set:
         try:
             bare.scope.symbol(setting)
         except AspenError:
-            message = f"`{setting}` is set, and `{found.name}` has no such parameter"
+            message = f"`{setting}` is set, and `{machine_of.name}` has no such parameter"
             fail("unknown-parameter", message, name, hint=f"`unset {setting}` first")
     return session.change(rest, state.changed(socket=bare.socket))
 

@@ -61,10 +61,10 @@ class Conversation:
     def change(self, line: Span, state: State) -> Answer:
         """Goes on to another state, unless it has no prediction, and says how it compares with the baseline."""
         known = set(map(str, self.prediction.diagnostics))
-        found = whatif.page(state)
+        page = whatif.page(state)
         warnings = tuple(item for item in distinct(state.prediction.diagnostics) if str(item) not in known)
         self.history = self.history.step(whole_line(line), state)
-        return Answer(found, warnings)
+        return Answer(page, warnings)
 
 
 def whole_line(part: Span) -> str:

@@ -19,17 +19,17 @@ def typed(text: str, name: str = "<input>", number: int = 1) -> Span:
 
 def first_word(span: Span) -> tuple[Span, Span]:
     """The first word, and what is behind it."""
-    found = re.match(r"\S*", span.text())
-    end = span.start + (found.end() if found else 0)
+    match = re.match(r"\S*", span.text())
+    end = span.start + (match.end() if match else 0)
     return Span(span.source, span.start, end), trimmed(Span(span.source, end, span.end))
 
 
 def around(span: Span, word: str) -> tuple[Span, Span] | None:
     """What stands before and behind the last such word; None where there is none."""
-    found = list(re.finditer(rf"(?<!\S){word}(?!\S)", span.text()))
-    if not found:
+    matches = list(re.finditer(rf"(?<!\S){word}(?!\S)", span.text()))
+    if not matches:
         return None
-    start, end = span.start + found[-1].start(), span.start + found[-1].end()
+    start, end = span.start + matches[-1].start(), span.start + matches[-1].end()
     return trimmed(Span(span.source, span.start, start)), trimmed(Span(span.source, end, span.end))
 
 

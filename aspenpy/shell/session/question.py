@@ -36,8 +36,8 @@ class Question(Record):
     @property
     def value(self) -> Value:
         """Exact where the models are."""
-        found: Value = self.prediction.scope.values([self.expr], self.prediction.seed)[0]
-        return found
+        number: Value = self.prediction.scope.values([self.expr], self.prediction.seed)[0]
+        return number
 
     def formula(self, *free: str) -> Expr:
         """The expression in these parameters; for all others their values are put in."""
@@ -50,14 +50,14 @@ class Question(Record):
 
         def value(*values: Value) -> Value:
             try:
-                found: Value = evaluate(formula, dict(zip(symbols, values, strict=True)), self.prediction.seed)
+                number: Value = evaluate(formula, dict(zip(symbols, values, strict=True)), self.prediction.seed)
             except EvaluationError as error:
                 located = self.prediction.scope.located(error).diagnostics
                 shown = ", ".join(f"`{name}` = {setting(x)}" for name, x in zip(names, values, strict=True))
                 raise AspenError(*(item.within(f"with {shown}") if names else item for item in located)) from None
-            if isinstance(found, tuple):
-                as_float(found, f"`{self.text}`", self.span)
-            return found
+            if isinstance(number, tuple):
+                as_float(number, f"`{self.text}`", self.span)
+            return number
 
         return value
 
@@ -144,8 +144,8 @@ def written_out(tree: nodes.Expression, names: Mapping[str, nodes.Expression], s
             fail("too-large", f"written out, this has more than {LARGEST:,} names and operators", span)
         return names[node.name]
 
-    found: nodes.Expression = rewritten(tree)
-    return found
+    written: nodes.Expression = rewritten(tree)
+    return written
 
 
 def _mapped(node: Any, change: Callable[[Any], Any]) -> Any:

@@ -26,11 +26,11 @@ WIDEST = (1, 10**18)  # where a parameter without a range is looked for
 
 def solved(rest: Span, state: State) -> Page:
     """The page that answers `EXPR = EXPR for RANGE`; raises AspenError."""
-    found = around(rest, "for")
-    sides = found and (halves(found[0], "==") or halves(found[0], "="))
-    if not found or not sides or not sides[0].text() or not sides[1].text():
+    parts = around(rest, "for")
+    sides = parts and (halves(parts[0], "==") or halves(parts[0], "="))
+    if not parts or not sides or not sides[0].text() or not sides[1].text():
         expected("EXPR = EXPR for NAME", rest, USAGE)
-    within = _within(found[1], state)
+    within = _within(parts[1], state)
     question, target = asked(sides[0], state), _target(sides[1], within.name, state)
     roots = _search(question, target, within)
     if not roots.solutions and not roots.leaps:

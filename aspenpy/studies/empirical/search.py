@@ -151,10 +151,10 @@ def _followed(errors: Errors, box: Box, start: Sequence[float]) -> tuple[float, 
     count = len(errors(start))
 
     def values(places: Any) -> list[float]:
-        found = list(start)
+        numbers = list(start)
         for place, axis, where in zip(free, axes, places, strict=True):
-            found[place] = axis.value(float(where))
-        return found
+            numbers[place] = axis.value(float(where))
+        return numbers
 
     def at(places: Any) -> Any:
         try:
@@ -170,8 +170,8 @@ def _followed(errors: Errors, box: Box, start: Sequence[float]) -> tuple[float, 
     first = [min(max(axis.place(start[place]), 1e-3), 1 - 1e-3) for place, axis in zip(free, axes, strict=True)]
     errors(values(first))
     with numpy.errstate(all="ignore"):
-        found = least_squares(at, first, jac=slopes, bounds=(0.0, 1.0), x_scale="jac", xtol=1e-12, ftol=1e-12)
-    return tuple(values(found.x))
+        path = least_squares(at, first, jac=slopes, bounds=(0.0, 1.0), x_scale="jac", xtol=1e-12, ftol=1e-12)
+    return tuple(values(path.x))
 
 
 def _polished(errors: Errors, box: Box, values: Sequence[float]) -> Solution:

@@ -161,8 +161,8 @@ class Sweep:
     def time(self, label: str, x: Real) -> Real:
         """Seconds of a contender at a value of the parameter."""
         try:
-            found: Real = evaluate(self.formulas[label], {self.symbols[label]: x}, self.comparison.seed)
-            return found
+            seconds: Real = evaluate(self.formulas[label], {self.symbols[label]: x}, self.comparison.seed)
+            return seconds
         except EvaluationError as error:
             located = next(item for item in self.comparison.contenders if item.label == label).prediction.scope.located(
                 error
@@ -174,8 +174,8 @@ class Sweep:
         """Where two contenders change places, from the lowest value on. Complete but for `unproven`: the search proves
         for each piece of the interval that the ratio of the times stays on one side of 1, or only rises or falls
         through it."""
-        found = [crossover for first, second in self._meetings for crossover in self._between(first, second)]
-        return tuple(sorted(found, key=lambda crossover: crossover.before))
+        crossings = [crossover for first, second in self._meetings for crossover in self._between(first, second)]
+        return tuple(sorted(crossings, key=lambda crossover: crossover.before))
 
     @property
     def unproven(self) -> tuple[Unproven, ...]:
@@ -195,13 +195,13 @@ class Sweep:
         """Of the places where the times meet, those behind which the other one is the faster."""
         places = self._meetings[first, second]
         ends = [self.low, *(end for place in places for end in place), self.high]
-        found = []
+        crossings = []
         for number, (before, behind) in enumerate(places):
             sooner = self._side(first, second, ends[2 * number], before)
             later = self._side(first, second, behind, ends[2 * number + 3])
             if sooner * later < 0:
-                found.append(Crossover(*((first, second) if sooner < 0 else (second, first)), before, behind))
-        return found
+                crossings.append(Crossover(*((first, second) if sooner < 0 else (second, first)), before, behind))
+        return crossings
 
     @cached_property
     def _meetings(self) -> dict[tuple[str, str], list[Piece]]:
@@ -209,11 +209,11 @@ class Sweep:
         pairs = [*combinations((item.label for item in self.comparison.contenders), 2)]
         proofs = Deadline(PROOF_SECONDS, PROOF_CLOCK)
         self._unproven: list[Unproven] = []
-        found = {}
+        meetings = {}
         for place, (first, second) in enumerate(pairs):
             until, part = proofs.part(len(pairs) - place), self._part_of(place, len(pairs))
-            found[first, second] = self._meeting(first, second, until, len(pairs), part)
-        return found
+            meetings[first, second] = self._meeting(first, second, until, len(pairs), part)
+        return meetings
 
     def _part_of(self, before: int, count: int) -> Seen:
         """Progress of one pair, told as that of all of them."""
@@ -264,14 +264,14 @@ class Sweep:
 
     def _bracketed(self, race: Race, looks: list[Real]) -> list[Piece]:
         """Neighbouring values between which the other contender becomes the faster, found by halving."""
-        found: list[Piece] = []
+        pieces: list[Piece] = []
         last: tuple[Real, int] | None = None
         for x in looks:
             side = race.side(x)
             if last is not None and side * last[1] < 0:
-                found.append(race.turn(last[0], x))
+                pieces.append(race.turn(last[0], x))
             last = (x, side) if side else last
-        return found
+        return pieces
 
     def _ratio(self, first: str, second: str) -> Callable[[Real], Real]:
         def ratio(x: Real) -> Real:
@@ -300,16 +300,16 @@ class Sweep:
             *((place.before, place.behind) for place in self.crossovers),
             (self.high, self.high),
         ]
-        found: list[Stretch] = []
+        pieces: list[Stretch] = []
         for (_, low), (high, _) in pairwise(sorted(cuts)):
             if high < low:
                 continue
             fastest, *tied = self._fastest(low, high)
-            if found and (found[-1].fastest, found[-1].tied) == (fastest, tuple(tied)):
-                found[-1] = found[-1].replace(high=high)
+            if pieces and (pieces[-1].fastest, pieces[-1].tied) == (fastest, tuple(tied)):
+                pieces[-1] = pieces[-1].replace(high=high)
             elif low < high or self.whole:
-                found.append(Stretch(low, high, fastest, tuple(tied)))
-        return tuple(found)
+                pieces.append(Stretch(low, high, fastest, tuple(tied)))
+        return tuple(pieces)
 
     def _fastest(self, low: Real, high: Real) -> list[str]:
         """The contenders that none beats from `low` to `high`, where no two change places: they may tie in parts of

@@ -223,8 +223,8 @@ class _Asked:
     def _values(self, expr: Expr, places: Floats, *, missing: bool = False) -> Floats:
         try:
             formulas = Formulas([expr], [self.symbol], self.prediction.seed)
-            found: Floats = formulas(places[:, None], missing=missing)[0]
-            return found
+            numbers: Floats = formulas(places[:, None], missing=missing)[0]
+            return numbers
         except EvaluationError as error:
             raise self.prediction.scope.located(error) from None
 

@@ -255,12 +255,12 @@ class _Scale:
         return numpy.concatenate([widths, self.units])
 
     def value(self, z: Floats) -> Floats:
-        found: Floats = self.problem.rows(self.unknowns(z)) / self.rows
-        return found
+        values: Floats = self.problem.rows(self.unknowns(z)) / self.rows
+        return values
 
     def slope(self, z: Floats) -> Floats:
-        found: Floats = self.problem.slopes(self.unknowns(z)) * self._stretch(z)[None, :] / self.rows[:, None]
-        return found
+        slopes: Floats = self.problem.slopes(self.unknowns(z)) * self._stretch(z)[None, :] / self.rows[:, None]
+        return slopes
 
     def constraints(self) -> list[dict[str, object]]:
         """As SciPy wants them: at least 0."""

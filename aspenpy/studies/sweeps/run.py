@@ -159,5 +159,5 @@ def _begin(file: str) -> None:
 
 
 def _stretch(number: int) -> Stretch:
-    found: Stretch = _worker[0].stretch(number)
-    return found
+    stretch: Stretch = _worker[0].stretch(number)
+    return stretch

@@ -19,7 +19,6 @@ from aspenpy.expr import graph
 from aspenpy.expr.evaluate import EvaluationError
 from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import AspenError, Diagnostic, fail
-from aspenpy.models.application.model import Application
 from aspenpy.models.application.ranges import range_warning, ranged
 from aspenpy.models.units import unit_of_parameter
 from aspenpy.record import Record
@@ -162,7 +161,7 @@ class Study:
         """SHA-256 of the models' texts, imported ones included, with all that was set."""
         digest = sha256()
         for case in self.cases:
-            texts = [*(model.to_aspen() for model in _models(case.application)), case.required_machine.to_aspen()]
+            texts = [*(model.to_aspen() for model in case.application.all_models()), case.required_machine.to_aspen()]
             ranks = [repr(case.ranks)] if case.ranks != MACHINES_OWN else []
             for text in (*texts, str(case.socket), case.kernel, *ranks):
                 digest.update(text.encode() + b"\0")
@@ -227,10 +226,6 @@ def _from_zero(name: str, values: Floats) -> bool:
     if not numpy.isfinite(values).all():
         fail("bad-value", f"`{name}` cannot be nan or infinite: the values of an axis are finite numbers")
     return not (values < 0).any()
-
-
-def _models(application: Application) -> list[Application]:
-    return [application, *(found for model in application.models() for found in _models(model))]
 
 
 @lru_cache(maxsize=32)
