@@ -10,7 +10,7 @@ from aspenpy.cost.caches.names import CACHE_TRAITS
 from aspenpy.cost.caches.traffic import Traffic
 from aspenpy.cost.exchanges import is_exchange
 from aspenpy.cost.memory import Hierarchy, level_costs, page_of, translation_costs, waiting_for_memory
-from aspenpy.cost.operations import classified
+from aspenpy.cost.operations import classified, priced_without
 from aspenpy.cost.prices import (
     LAUNCHED,
     MEMORY_RESOURCES,
@@ -238,7 +238,7 @@ def price(requirement: flow.Requirement, instances: Instances, where: Target, or
         if operation is not None and trait.name in operation.traits:
             continue
         if trait.name not in resource.traits:
-            ignored.append(trait.name)
+            ignored += [] if priced_without(requirement, trait.name) else [trait.name]
             continue
         rule = resource.traits[trait.name]
         bindings = {BASE: serial}
