@@ -36,6 +36,9 @@ PRECISIONS = {"fp64": "dp", "fp32": "sp"} | {name: name for name in ("dp", "sp",
 WIDE = "simd"
 FUSED = "fmad"
 
+SIMT = "simt"
+"""The flag of a core whose lanes have a part of the work each."""
+
 PRODUCT, MULTIPLY_ADD = "tensor", "fma"
 """The class of products of matrices, and that in which they are counted where a core has no units for them."""
 
@@ -69,6 +72,14 @@ def classified(
     fused = {FUSED} if name in (PRODUCT, MULTIPLY_ADD) else set()
     taken_in = frozenset({name, WIDE, *fused, *PRECISIONS} & {trait.name for trait in requirement.traits})
     return Classified(name, UNITS.get(name, ""), graph.div(amount, graph.mul(clock, rate)), taken_in)
+
+
+def spread_over_lanes(requirement: flow.Requirement, component: Component) -> flow.Requirement:
+    """The flops of a rank that shares its work out, on a core with the flag `simt`: each lane has a part of its own,
+    and loops that a compiler leaves scalar elsewhere run on all of them. Lanes are taken to be filled."""
+    if SIMT not in component.properties or any(trait.name == WIDE for trait in requirement.traits):
+        return requirement
+    return requirement.replace(traits=(*requirement.traits, flow.Trait(WIDE, (), requirement.span)))
 
 
 def operation_class(requirement: flow.Requirement, resource: Resource) -> str | None:
