@@ -10,7 +10,7 @@ from aspenpy.cost.caches.names import CACHE_TRAITS
 from aspenpy.cost.caches.traffic import Traffic
 from aspenpy.cost.exchanges import is_exchange, is_part
 from aspenpy.cost.memory import Hierarchy, level_costs, page_of, translation_costs, waiting_for_memory
-from aspenpy.cost.operations import classified
+from aspenpy.cost.operations import classified, priced_without, spread_over_lanes
 from aspenpy.cost.paths import INTERCONNECT, MESSAGE, MESSAGES, Paths, paths_of
 from aspenpy.cost.prices import (
     LAUNCHED,
@@ -167,7 +167,7 @@ def price_block(block: flow.Block, where: Target, hierarchy: Hierarchy, origins:
     costs = tuple(
         price_traffic(traffic[requirement], instances, where, origins)
         if requirement in traffic
-        else price(requirement, instances, where, origins)
+        else price(_on_lanes(requirement, instances, where), instances, where, origins).replace(requirement=requirement)
         for requirement in block.requirements
     )
     levels = (
@@ -187,6 +187,14 @@ def price_block(block: flow.Block, where: Target, hierarchy: Hierarchy, origins:
     contention = [summed(parts) for parts in by_place.values()]
     most = contention[0] if len(contention) == 1 else graph.apply("max", *contention)
     return BlockCost(block, instances, costs, groups, norm(alone, most), levels, launch)
+
+
+def _on_lanes(requirement: flow.Requirement, instances: Instances, where: Target) -> flow.Requirement:
+    """What a rank that shares its work out asks of the lanes of a core, where it asks a core."""
+    offer = where.serving(requirement)
+    if offer is None or instances.binding is None:
+        return requirement
+    return spread_over_lanes(requirement, offer.place.component)
 
 
 def busy_by_server(
@@ -269,7 +277,7 @@ def price(requirement: flow.Requirement, instances: Instances, where: Target, or
         if operation is not None and trait.name in operation.traits:
             continue
         if trait.name not in resource.traits:
-            ignored.append(trait.name)
+            ignored += [] if priced_without(requirement, trait.name) else [trait.name]
             continue
         rule = resource.traits[trait.name]
         bindings = {BASE: serial}

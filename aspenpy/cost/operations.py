@@ -7,6 +7,9 @@
 A rate counts operations that one core completes in a cycle with independent operands, lanes included; `fma` and
 `tensor` count flops, two for each fused multiply-add. Beside a peak may stand which part of it real code attains,
 `property tensor_dp_attained [0.9]`, or `tensor_attained` for any precision: it then takes as much longer.
+
+Products of matrices, `as tensor, dp, simd, fmad`, run on fused multiply-adds of vectors where a core has no units of
+their own for the precision; what is attained is that of products there, too.
 """
 
 from __future__ import annotations
@@ -31,6 +34,13 @@ PRECISIONS = {"fp64": "dp", "fp32": "sp"} | {name: name for name in ("dp", "sp",
 """The traits of precision, and what names of properties call them."""
 
 WIDE = "simd"
+FUSED = "fmad"
+
+SIMT = "simt"
+"""The flag of a core whose lanes have a part of the work each."""
+
+PRODUCT, MULTIPLY_ADD = "tensor", "fma"
+"""The class of products of matrices, and that in which they are counted where a core has no units for them."""
 
 
 class Classified(Record):
@@ -52,19 +62,36 @@ def classified(
     if name is None or clock is None:
         return None
     rate = first_stated(component, rate_properties(requirement, name))
+    if rate is None and name == PRODUCT and any(trait.name == WIDE for trait in requirement.traits):
+        rate = first_stated(component, rate_properties(requirement, MULTIPLY_ADD))
     if rate is None:
         return None
     attained = first_stated(component, rate_properties(requirement, name, "attained"))
     if attained is not None:
         rate = graph.mul(rate, attained)
-    taken_in = frozenset({name, WIDE, *PRECISIONS} & {trait.name for trait in requirement.traits})
+    fused = {FUSED} if name in (PRODUCT, MULTIPLY_ADD) else set()
+    taken_in = frozenset({name, WIDE, *fused, *PRECISIONS} & {trait.name for trait in requirement.traits})
     return Classified(name, UNITS.get(name, ""), graph.div(amount, graph.mul(clock, rate)), taken_in)
+
+
+def spread_over_lanes(requirement: flow.Requirement, component: Component) -> flow.Requirement:
+    """The flops of a rank that shares its work out, on a core with the flag `simt`: each lane has a part of its own,
+    and loops that a compiler leaves scalar elsewhere run on all of them. Lanes are taken to be filled."""
+    if SIMT not in component.properties or any(trait.name == WIDE for trait in requirement.traits):
+        return requirement
+    return requirement.replace(traits=(*requirement.traits, flow.Trait(WIDE, (), requirement.span)))
 
 
 def operation_class(requirement: flow.Requirement, resource: Resource) -> str | None:
     """The class that a requirement says, where the resource has no rule for a trait of that name."""
     names = (trait.name for trait in requirement.traits)
     return next((name for name in names if name in CLASSES and name not in resource.traits), None)
+
+
+def priced_without(requirement: flow.Requirement, trait: str) -> bool:
+    """Whether a requirement says beside a class what it is on a core that states no rate of it: of products of
+    matrices, fused multiply-adds of vectors."""
+    return trait == PRODUCT and {WIDE, FUSED} <= {each.name for each in requirement.traits}
 
 
 def first_stated(component: Component, names: Sequence[str]) -> Expr | None:
@@ -80,8 +107,9 @@ def tensor_rates(component: Component) -> dict[tuple[str, ...], Expr]:
 
 
 def rate_properties(requirement: flow.Requirement, name: str, ending: str = "rate") -> tuple[str, ...]:
-    """The properties in which a core may state the rate of a requirement's class, the most particular first."""
+    """The properties in which a core may state the rate of a requirement's class, the most particular first. Units for
+    products of matrices know no other width."""
     traits = [trait.name for trait in requirement.traits]
-    width = (WIDE,) if WIDE in traits else ()
+    width = (WIDE,) if WIDE in traits and name != PRODUCT else ()
     precision = [PRECISIONS[trait] for trait in traits if trait in PRECISIONS][:1]
     return tuple(dict.fromkeys("_".join([name, *part, *width, ending]) for part in (precision, [])))

@@ -133,16 +133,21 @@ class BlockCost(flow.Node):
 
 
 def first_largest(times: list[Expr]) -> list[Expr]:
-    """For each time the condition that it is the largest, the first of equals."""
-    if len(times) == 1:
-        return [graph.TRUE]
-    largest = graph.apply("max", *times)
+    """For each time the condition that it is the largest, the first of equals. A time is compared with others only:
+    with the largest of all it would be equal but for rounding, which long loops would have to look into."""
     found = []
-    smaller_so_far = graph.TRUE
-    for time in times:
-        found.append(graph.junction("and", smaller_so_far, graph.compare("==", time, largest)))
-        smaller_so_far = graph.junction("and", smaller_so_far, graph.compare("!=", time, largest))
+    for position, time in enumerate(times):
+        before, after = times[:position], [other for other in times[position + 1 :] if other is not time]
+        if any(other is time for other in before):
+            found.append(graph.compare("<", graph.ONE, graph.ZERO))
+            continue
+        above = graph.compare(">", time, _most(before)) if before else graph.TRUE
+        found.append(graph.junction("and", above, graph.compare(">=", time, _most(after)) if after else graph.TRUE))
     return found
+
+
+def _most(times: list[Expr]) -> Expr:
+    return times[0] if len(times) == 1 else graph.apply("max", *times)
 
 
 def conflict_groups(times: Mapping[str, Expr], conflicts: frozenset[tuple[str, str]]) -> tuple[Together, ...]:

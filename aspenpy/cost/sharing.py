@@ -92,9 +92,14 @@ def core_bandwidth(component: Component, core: Place | None, line: Expr | None, 
     if "serial" in component.properties:
         return attained_bandwidth(component, resource)
     waits, outstanding = component.value("latency"), core.component.value("outstanding")
-    if waits is None or outstanding is None or line is None:
+    if not _sends_lines(component) or waits is None or outstanding is None or line is None:
         return None
     return graph.div(graph.mul(outstanding, line), waits)
+
+
+def _sends_lines(component: Component) -> bool:
+    """Whether a component is a level of memory: a message over a link waits for its latency once."""
+    return component.type == "cache" or any(name in component.resources for name in ("loads", "stores"))
 
 
 def attained_bandwidth(component: Component, resource: str) -> Expr | None:

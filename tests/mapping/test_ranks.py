@@ -118,3 +118,30 @@ def test_energy_is_that_of_the_cores_that_a_rank_keeps_busy(tmp_path: Path, mach
     app = aspenpy.load_application(tmp_path / "w.aspen")
     used = predict_energy(app, machine, set={"ranks": 2, "width": 100}, options=EnergyOptions(charged="cores_used"))
     assert used.value == pytest.approx(0.01 * (2 * 50 + 200 * 3), rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("core", "demand", "seconds"),
+    [
+        ("", "flops [1e9] as dp", 2 / 100),
+        ("property simt", "flops [1e9] as dp", 2 / 100 / 4),  # a part for each of four lanes
+        ("property simt", "flops [1e9] as dp, simd", 2 / 100 / 4),  # and not twice
+    ],
+)
+def test_lanes_have_a_part_of_the_work_each(tmp_path: Path, core: str, demand: str, seconds: float) -> None:
+    lanes = "resource flops(n) [n/1e9] with dp [base*2], simd [base/4]"
+    (tmp_path / "g.aspen").write_text(MACHINE.replace("resource flops(n) [n/1e9]", f"{core} {lanes}"))
+    machine = aspenpy.load_machine(tmp_path / "g.aspen")
+    assert runtime(tmp_path, machine, demand, set={"ranks": 1}) == pytest.approx(seconds, rel=1e-14)
+
+
+def test_a_message_does_not_wait_for_lines_in_flight(tmp_path: Path) -> None:
+    """A link with a latency and a bandwidth is no memory: few lines outstanding in a core do not slow it down."""
+    cable = "interconnect cable { property latency [1e-6] property bandwidth [1e9] resource messages(b) [b/1e9] }"
+    text = MACHINE.replace("machine g {", "machine g { interconnect [8] cable ") + cable
+    (tmp_path / "g.aspen").write_text(
+        text.replace("core sm {", "core sm { property outstanding [10] cache lines ")
+        + "cache lines { property capacity [1024] property cacheline [64] property associativity [2] }"
+    )
+    machine = aspenpy.load_machine(tmp_path / "g.aspen")
+    assert runtime(tmp_path, machine, "messages [1e9]", set={"ranks": 8}) == pytest.approx(1.0, rel=1e-14)

@@ -19,6 +19,7 @@ from aspenpy.cost.compute import choose_socket, nobody_offers, target
 from aspenpy.cost.exchanges import is_exchange
 from aspenpy.cost.mapper import all_definitions
 from aspenpy.cost.memory import Hierarchy, histogram_reader
+from aspenpy.cost.operations import priced_without
 from aspenpy.cost.residence import memory_named, placed_data
 from aspenpy.cost.traits import unknown_trait
 from aspenpy.expr import graph
@@ -335,7 +336,8 @@ def _unknown_traits(machine: Machine, kernels: list[flow.Kernel], sockets: Socke
             known = [name for resource in resources for name in resource.traits]
             of_cache = requirement.resource in ("loads", "stores") and trait.name in of_caches
             exchange = any(is_exchange(trait.name, resource, machine) for resource in resources)
-            if resources and trait.name not in known and not exchange and not of_cache:
+            said = exchange or of_cache or priced_without(requirement, trait.name)
+            if resources and trait.name not in known and not said:
                 warnings.append(unknown_trait(machine, requirement, trait, resources))
     return warnings
 
