@@ -9,7 +9,7 @@ from types import MappingProxyType
 from aspenpy.cost.caches.names import CACHE_TRAITS
 from aspenpy.cost.caches.traffic import Traffic
 from aspenpy.cost.exchanges import is_exchange, is_part
-from aspenpy.cost.memory import Hierarchy, level_costs, page_of, translation_costs, waiting_for_memory
+from aspenpy.cost.memory import Hierarchy, level_costs, translation_costs, waiting_for_memory
 from aspenpy.cost.operations import classified, priced_without, spread_over_lanes
 from aspenpy.cost.paths import INTERCONNECT, MESSAGE, MESSAGES, Paths, paths_of
 from aspenpy.cost.prices import (
@@ -227,10 +227,7 @@ def price_traffic(traffic: Traffic, instances: Instances, where: Target, origins
             alone=graph.add(cost.alone, beside.alone),
             contention=graph.add(cost.contention, beside.contention),
         )
-    waiting = None
-    unforeseen = traffic.access.unforeseen(page_of(where.core))
-    if unforeseen is not graph.ZERO and cost.offer is not None:
-        waiting = waiting_for_memory(traffic, unforeseen, cost.offer.place, where.core, instances)
+    waiting = None if cost.offer is None else waiting_for_memory(traffic, cost.offer.place, where.core, instances)
     if waiting is not None:
         cost = cost.replace(alone=graph.apply("max", cost.alone, waiting))
     ignored = tuple(name for name in cost.ignored if name not in CACHE_TRAITS)

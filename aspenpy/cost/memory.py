@@ -151,16 +151,18 @@ def page_of(core: Place | None) -> Expr:
     return PAGE if stated is None else stated
 
 
-def waiting_for_memory(
-    item: Traffic, unforeseen: Expr, memory: Place, core: Place | None, instances: Instances
-) -> Expr | None:
-    """Seconds that misses take that nothing fetches ahead, the share `unforeseen` of all: each waits for the memory's
-    latency, and as many wait at once as a core has places for (Little's law), on each core that runs. None where the
-    machine does not say both."""
+def waiting_for_memory(item: Traffic, memory: Place, core: Place | None, instances: Instances) -> Expr | None:
+    """Seconds that misses take that nothing fetches ahead: each waits for the memory's latency, as many at once as a
+    core has places for (Little's law) or as a short run has lines, on each core that runs. None where all are fetched
+    ahead, and where the machine does not say both."""
     latency = memory.component.value("latency")
     outstanding = core.component.value("outstanding") if core is not None else None
-    if core is None or latency is None or outstanding is None:
+    page, last = page_of(core), item.levels[-1]
+    unforeseen, run = item.access.unforeseen(page), item.access.short_run(page, last.level.line)
+    if core is None or latency is None or outstanding is None or unforeseen is run:
         return None
-    last = item.levels[-1]  # lines that come together are one wait
-    waiting = last.fetched / last.level.prefetch * unforeseen * latency / outstanding
+    each = graph.div(unforeseen, outstanding)
+    if run is not graph.ZERO:
+        each += graph.if_else(graph.compare(">", run, 0), 1 / graph.apply("max", 1, run), 0)
+    waiting = last.fetched / last.level.prefetch * latency * each  # lines that come together are one wait
     return instances.busy_at(core) * instances.share(waiting)

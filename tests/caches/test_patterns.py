@@ -494,3 +494,14 @@ def test_write_allocate_is_said(writes: str, lines: int) -> None:
     (step,) = found.explain().steps
     assert (step.fetched is not None) is bool(lines)
     assert ("32 kB of that" in str(found.explain())) is bool(lines)
+
+
+@pytest.mark.parametrize("strides", ["520, 40, 8, 64", "pitch, 40, 8, 64", "pitch, 40, word, 64"])
+def test_a_stride_that_is_a_parameter_is_no_shorter_than_a_word(strides: str) -> None:
+    """Columns of 40 rows, one after the other: each line comes once, or twice where it holds the end of one row and the
+    begin of the next."""
+    data = "param pitch = 520  param word = 8  data X [pitch*40]"
+    found = modelled(f"loads [2560] of size [word] from X as nest({strides})", data, machine_of(*SMALL))
+    walk = Walk("L", 0, 8, ((520, 40), (8, 64)))
+    simulated = counted(simulator(*SMALL), nest([walk]))
+    assert found.totals[1].read_misses == pytest.approx(simulated[1].misses, rel=0.1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from random import Random
 
 import pytest
@@ -89,6 +90,25 @@ def test_strides_of_a_page_wait_for_memory(stride: int, waits: bool) -> None:
     """1000 lines of 100 ns, ten at a time: prefetchers stay within a page."""
     found = seconds(f"loads [1000] of size [8] from X as stride({stride})", 1000 * stride, "property outstanding [10]")
     assert found == pytest.approx(1000 * 100e-9 / 10 if waits else 64_000 / 1e15, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("loops", "runs"),
+    [
+        ("8, 32, 0, 32, 8192, 1000", 1000),  # rows of a tile, 1024 words before the next
+        ("8, 16, 0, 32, 8192, 1000", 1000),  # two lines, one wait
+        ("8, 32, 0, 8, 0, 4, 8192, 1000", 1000),
+        ("8, 32, 0, 8, 8192, 1000", 0),  # the core has begun the next row before
+        ("8, 32, 0, 32, 2048, 1000", 0),  # in the same page
+        ("8, 32, 8192, 1000, 0, 32", 0),  # row after row, and all of them again
+    ],
+)
+def test_short_runs_wait_alone(loops: str, runs: int) -> None:
+    """Each for a memory's latency of 100 ns: the core sweeps a row again and again before it begins the next."""
+    count = prod(map(int, loops.split(", ")[1::2]))
+    needed = f"loads [{count}] of size [8] from X as nest({loops})"
+    found = seconds(needed, 8192 * 1000, "property outstanding [10]")
+    assert found == pytest.approx(runs * 100e-9, abs=1e-8)
 
 
 def test_a_page_is_as_long_as_the_core_says() -> None:

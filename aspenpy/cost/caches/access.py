@@ -18,6 +18,9 @@ from aspenpy.record import Record
 DEFAULT_WORD = 8
 """Bytes of a word where a requirement gives its amount in bytes alone."""
 
+MOST_UNDER_WAY = graph.number(512)
+"""Instructions that a core works on at once: the reorder buffer of a Golden Cove, the longest."""
+
 SENSELESS = "senseless-pattern"
 """The code of arguments that make sense to no cache."""
 
@@ -120,6 +123,22 @@ class Access(Record):
         if innermost is None:
             return graph.ZERO
         return graph.if_else(graph.compare(">=", innermost.stride, page), graph.ONE, graph.ZERO)
+
+    def short_run(self, page: Expr, line: Expr) -> Expr:
+        """Lines of a run that the core sweeps again and again before the next, a page away, as a row of a tile: no
+        prefetcher foresees the next, and the core has not begun it; 0 where the runs are others."""
+        if self.nest is None:
+            return graph.ZERO
+        loops = [loop for loop in self.nest.loops if loop.moves or loop.repeats]
+        moving = [place for place, loop in enumerate(loops) if loop.moves]
+        if moving[:1] != [0] or moving[1:2] in ([], [1]):
+            return graph.ZERO
+        run, follows = loops[0], loops[moving[1]]
+        swept = product(loop.trips for loop in loops[: moving[1]])
+        near = graph.compare("<=", run.stride, line)
+        far = graph.junction("and", near, graph.compare(">=", follows.stride, page))
+        alone = graph.junction("and", far, graph.compare(">=", swept, MOST_UNDER_WAY))
+        return graph.if_else(alone, self.nest.run_lines([run], [follows], line), graph.ZERO)
 
     @property
     def writes(self) -> bool:

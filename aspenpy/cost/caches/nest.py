@@ -44,13 +44,19 @@ class Nest(Record):
         return max((depth for depth, loop in enumerate(self.loops, 1) if loop.moves), default=0)
 
     def moving(self, depth: int) -> list[Loop]:
-        """Those of the innermost `depth` loops that move, the shortest stride first."""
+        """Those of the innermost `depth` loops that move, the shortest stride first. Where neither is surely shorter,
+        words side by side are, and a number than what a parameter says."""
         loops: list[Loop] = []
         for loop in self.loops[:depth]:
             if loop.moves:
-                longer = (k for k, other in enumerate(loops) if certainly_shorter(loop.stride, other.stride))
+                longer = (k for k, other in enumerate(loops) if self._shorter(loop.stride, other.stride))
                 loops.insert(next(longer, len(loops)), loop)
         return loops
+
+    def _shorter(self, first: Expr, second: Expr) -> bool:
+        if certainly_shorter(first, second) or certainly_shorter(second, first):
+            return certainly_shorter(first, second)
+        return first is not second and (first is self.word or (first.kind == "number" and second.kind != "number"))
 
     def lines(self, depth: int, line: Expr) -> Expr:
         """Distinct lines that the innermost `depth` loops touch.
