@@ -13,6 +13,11 @@ HANGS = 600
 """Seconds after which a process that should have ended is taken to hang, on however busy a machine."""
 
 
+def some(whole: int, part: int) -> int:
+    """The size of something large, or of a part of it that shows the same."""
+    return whole if THOROUGH else part
+
+
 def examples(most: int) -> int:
     """Examples of a property: a fourth of the most, and ten at least."""
     return most if THOROUGH else max(most // 4, min(most, 10))
