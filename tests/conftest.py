@@ -34,6 +34,12 @@ LONG = (
     "hostile/test_models.py",
     "hostile/test_found.py",
     "faults/test_faults.py",
+    "explore/test_optimise.py",
+    "caches/test_patterns.py",
+    "cli/test_main.py",
+    "generate/test_mpi.py",
+    "sweeps/test_store.py",
+    "packaging/test_wheel.py",
 )
 """Files that take longest; begun last, they would keep one process busy when the others have ended."""
 
