@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+from aspenpy.language.files import Reader
+from aspenpy.language.source import Source
+from aspenpy.models import library
 from tests.thorough import examples
 
 settings.register_profile(
@@ -28,6 +34,12 @@ LONG = (
     "hostile/test_models.py",
     "hostile/test_found.py",
     "faults/test_faults.py",
+    "explore/test_optimise.py",
+    "caches/test_patterns.py",
+    "cli/test_main.py",
+    "generate/test_mpi.py",
+    "sweeps/test_store.py",
+    "packaging/test_wheel.py",
 )
 """Files that take longest; begun last, they would keep one process busy when the others have ended."""
 
@@ -43,6 +55,29 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="write the reports that models in tests/rejected give now as the ones they must give",
     )
+
+
+@pytest.fixture(scope="module", autouse=True)
+def loaded_once() -> Iterator[None]:
+    """The tests of a file load a model of the library once, and so map it once: models are immutable."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("load_application_source", "load_machine_source"):
+            patch.setattr(library, name, _kept(getattr(library, name)))
+        yield
+
+
+def _kept(load: Callable[[Source, Reader], Any]) -> Callable[[Source, Reader], Any]:
+    models: dict[tuple[Path | None, str, bool], Any] = {}
+
+    def loaded(source: Source, reader: Reader) -> Any:
+        if source.in_library is None:
+            return load(source, reader)
+        key = source.path, source.text, reader.allow_outside
+        if key not in models:
+            models[key] = load(source, reader)
+        return models[key]
+
+    return loaded
 
 
 @pytest.fixture

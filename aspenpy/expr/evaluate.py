@@ -158,7 +158,7 @@ def _symbol(run: Evaluation, node: Expr) -> Value:
 
 
 def _failure(run: Evaluation, node: Expr) -> Value:
-    raise EvaluationError(node, str(node.payload), node.payload)
+    raise EvaluationError(node, node.payload, node.payload)
 
 
 def _add(run: Evaluation, node: Expr) -> Value:

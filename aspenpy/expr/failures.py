@@ -12,13 +12,17 @@ MOST_PASSES = 10**8
 
 
 class EvaluationError(Exception):
-    """`node` has no value, for `reason`; `payload` is that of a `failure` node."""
+    """`node` has no value, for `reason`; `payload` is that of a `failure` node. The reason may be an object that is
+    dear to print: at most points of a search nobody asks for it."""
 
-    def __init__(self, node: Expr, reason: str, payload: Any = None) -> None:
+    def __init__(self, node: Expr, reason: object, payload: Any = None) -> None:
         super().__init__(reason)
         self.node = node
-        self.reason = reason
         self.payload = payload
+
+    @property
+    def reason(self) -> str:
+        return str(self)
 
     @property
     def hint(self) -> str | None:

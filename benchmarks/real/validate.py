@@ -13,6 +13,7 @@ import os
 import statistics
 import sys
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -124,10 +125,18 @@ def timed(case: Case, seconds: float, folder: Path = BUILD) -> float:
     return spent
 
 
+@cache
+def application(text: str) -> aspenpy.Application:
+    """The model of a kernel, read and mapped once for all its sizes."""
+    found = aspenpy.parse(text)
+    assert isinstance(found, aspenpy.Application)
+    return found
+
+
 def row(case: Case, times: Sequence[float], machine: aspenpy.Machine) -> Row:
     """The best of several times against the prediction."""
     values = {"n": case.size.n, "cores": case.cores} | ({"m": case.size.m} if case.size.m else {})
-    predicted = aspenpy.predict(aspenpy.parse(case.kernel.model), machine, set=values)
+    predicted = aspenpy.predict(application(case.kernel.model), machine, set=values)
     waits = predicted.bottleneck.resource if predicted.bottleneck else "nothing"
     return Row(case, min(times), statistics.median(times) / min(times), predicted.runtime, waits)
 

@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 
+from aspenpy.answers import paths
 from tests.cli.conftest import Runner
+from tests.thorough import some
 
 ON = ("axpy.aspen", "--machine", "cluster.aspen")
 
@@ -440,7 +442,8 @@ def layers(count: int) -> str:
     return f"model layers {{ data d [8] kernel main {{ call a0 call b0 }} {inner} {last} }}"
 
 
-def test_too_many_paths(run: Runner, models: Path) -> None:
+def test_too_many_paths(run: Runner, models: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(paths, "MOST_VISITS", some(paths.MOST_VISITS, 2_000))
     (models / "layers.aspen").write_text(layers(24))
     on = ("layers.aspen", "--machine", "cluster.aspen")
     assert told(run, "count", "layers.aspen")["kernels"][-1]["calls"] == 2**24

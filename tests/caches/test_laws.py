@@ -4,6 +4,7 @@ import math
 import shutil
 import subprocess
 from fractions import Fraction
+from functools import cache
 from itertools import product
 from random import Random
 
@@ -196,13 +197,19 @@ def distances(references: list[int]) -> list[int | None]:
     return found
 
 
+@cache
+def zipf_and_distances() -> tuple[list[int], list[int | None]]:
+    references = zipf(2000, 0.8, 30_000, seed=3)
+    return references, distances(references)
+
+
 @pytest.mark.parametrize(
     ("sets", "simulation", "model"), [(25, 0.2704, 0.2758), (75, 0.4606, 0.46), (200, 0.6972, 0.6877)]
 )
 def test_zipf(sets, simulation, model):
     """The published check: 2000 objects, exponent 0.8, caches of 100, 300 and 800 lines in sets of 4."""
-    references = zipf(2000, 0.8, 30_000, seed=3)
-    hits = [lru_hits(d, 4, 4 * sets) for d in distances(references)[10_000:] if d is not None]
+    references, behind = zipf_and_distances()
+    hits = [lru_hits(d, 4, 4 * sets) for d in behind[10_000:] if d is not None]
     assert sum(map(float, hits)) / 20_000 == pytest.approx(model, abs=0.02)
     caches = Hierarchy([Cache("C", 4 * sets * 64, 4)])
     for line in references[:10_000]:

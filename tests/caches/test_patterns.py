@@ -26,7 +26,7 @@ from tests.caches.programs import (
     nest,
     simulator,
 )
-from tests.thorough import examples
+from tests.thorough import examples, thorough
 from tests.tiny import application, machine
 
 WORD = 8
@@ -289,7 +289,7 @@ def test_misses_are_some_of_the_accesses(seed: int) -> None:
     assert 0 <= missed[1] <= missed[0] * (1 + 1e-9) <= asked * (1 + 1e-9)
 
 
-@pytest.mark.parametrize("n", [24, 32, 40])
+@pytest.mark.parametrize("n", [24, 32, pytest.param(40, marks=thorough)])
 def test_matrix_products(n: int) -> None:
     """A product of three matrices in the order i, k, j in 4 KiB with 4 ways and 8 KiB with 8: within 10 %."""
     row, matrix = WORD * n, -(-WORD * n * n // PAGE) * PAGE

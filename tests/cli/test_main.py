@@ -12,7 +12,9 @@ import pytest
 
 import aspenpy
 from aspenpy.shell.main import COMMANDS, main
+from aspenpy.studies.explore import problem
 from tests.cli.conftest import ROOT, Runner
+from tests.thorough import some
 
 
 def help_of(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
@@ -36,6 +38,7 @@ def test_examples_work(
     if command in PROGRAMS and shutil.which(PROGRAMS[command], path=str(Path(sys.executable).parent)) is None:
         pytest.skip(f"needs {PROGRAMS[command]} beside Python")
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(problem, "STARTS", some(problem.STARTS, 1))
     found = examples(help_of([command] if command else [], capsys))
     assert len(found) >= 2
     program = tmp_path / "aspenpy"

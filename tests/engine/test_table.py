@@ -31,6 +31,7 @@ from aspenpy.expr.sympy_view import TO_SYMPY, from_sympy, to_sympy
 from aspenpy.generate.mpi import mpi_helpers
 from tests.expr.test_c_code import run as run_c
 from tests.sweeps.test_programs import AVAILABLE, swept
+from tests.thorough import some
 
 x, y, z = symbol("x"), symbol("y"), symbol("z")
 i = counter("i")
@@ -292,7 +293,7 @@ def test_lru_hits_at_several_points_at_once(lanes, monkeypatch):
     """Neighbours have different ways; the last points fill no vector."""
     monkeypatch.setattr(llvm, "lanes", lambda: lanes)
     draws = Random(lanes)
-    ways = [draws.randint(1, 40) for _ in range(101)]
+    ways = [draws.randint(1, 40) for _ in range(some(101, 29))]
     points = [(draws.randint(0, 3000), count, count * draws.randint(1, 500)) for count in ways]
     columns = dict(zip((x, y, z), zip(*points, strict=True), strict=True))
     values, _ = swept(apply("lru_hits", x, y, z), columns, "llvm")

@@ -20,7 +20,7 @@ from aspenpy import AspenError
 from aspenpy.shell.main import main
 from tests.hostile.conftest import ROOT
 from tests.hostile.fuzz import MEASURED
-from tests.thorough import HANGS
+from tests.thorough import HANGS, thorough
 
 Run = Callable[..., CompletedProcess[str]]
 
@@ -114,10 +114,15 @@ PARTS = "\n".join(f"node c{n} {{ node c{n + 1} }}" for n in range(15_000))
     ("text", "message"),
     [
         (f"model a {{ param n = {'+'.join(['1'] * 4_000_000)} }}", "more than 600,000 words and signs"),
-        (f"model a {{ {' '.join(f'param x{n}={n}' for n in range(300_000))} }}", "more than 600,000 words and signs"),
-        (
+        pytest.param(
+            f"model a {{ {' '.join(f'param x{n}={n}' for n in range(300_000))} }}",
+            "more than 600,000 words and signs",
+            marks=thorough,
+        ),
+        pytest.param(
             f"model a {{ kernel main {{ par {{ {'execute { flops [1] }' * 100_000} }} }} }}",
             "more than 600,000 words and signs",
+            marks=thorough,
         ),
         ('model a { kernel main { execute "' + "\\a" * 4_000_000, 'end it with `"`'),
         (f"machine m {{ node c0 }}\n{PARTS}\nnode c15000 {{ resource flops(n) [n] }}", "components deep"),
@@ -132,7 +137,7 @@ def test_what_is_too_long(text: str, message: str, tmp_path: Path, run: Run) -> 
     assert "a.aspen:" in done.stderr
 
 
-@pytest.mark.parametrize("count", [3_000, 3_001, 17_000])
+@pytest.mark.parametrize("count", [pytest.param(3_000, marks=thorough), 3_001, pytest.param(17_000, marks=thorough)])
 def test_a_model_too_long_to_be_explained(count: int, tmp_path: Path, run: Run) -> None:
     blocks = " ".join(f"execute {{ flops [{number}] }}" for number in range(count))
     (tmp_path / "a.aspen").write_text(f"model a {{ kernel main {{ {blocks} }} }}")

@@ -9,7 +9,9 @@ import pytest
 
 import aspenpy
 from aspenpy.expr import series
+from aspenpy.models.application import total
 from aspenpy.studies.empirical import sheet
+from tests.thorough import some
 from tests.tiny import SECONDS, both, predict
 
 WORK = "execute { flops [n] }"
@@ -43,7 +45,8 @@ def seconds(body: str) -> float:
 def test_ten_times_as_many_take_no_more_than_some_ten_times_as_long(many: object) -> None:
     """A hundred times as long would be quadratic."""
     assert callable(many)
-    assert seconds(many(3_000)) < 30 * max(0.005, min(seconds(many(300)) for _ in range(3)))
+    few = some(300, 100)
+    assert seconds(many(10 * few)) < 30 * max(0.005, min(seconds(many(few)) for _ in range(3)))
 
 
 def test_a_body_that_is_too_long_for_a_closed_form_is_added(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -53,6 +56,16 @@ def test_a_body_that_is_too_long_for_a_closed_form_is_added(monkeypatch: pytest.
     found = predict(body, "param n = 3")
     assert any(node.kind == "sum" for node in aspenpy.expr.graph.topological(found.tree.runtime))
     assert found.runtime == 3 * (45 + 285)
+
+
+def test_calls_that_multiply_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """2^40 calls, each with another argument."""
+    monkeypatch.setattr(total, "MOST_REBUILT", 5_000)
+    inner = (f"kernel k{n}(param x) {{ call k{n + 1}(x + 1) call k{n + 1}(2*x) }}" for n in range(40))
+    leaf = "kernel k40(param x) { execute { flops [ceil(x/3)] } }"
+    app, machine = both(f"model many {{ kernel main {{ call k0(1) }} {' '.join(inner)} {leaf} }}", SECONDS)
+    with pytest.raises(aspenpy.AspenError, match="ever different arguments"):
+        aspenpy.predict(app, machine)
 
 
 def test_so_many_rows_of_measurements_are_read_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:

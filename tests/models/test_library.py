@@ -9,6 +9,7 @@ import pytest
 import aspenpy
 from aspenpy.language.format import format_text
 from aspenpy.language.source import Source
+from tests.thorough import THOROUGH
 
 MODELS = Path(__file__).parents[2] / "models"
 APPLICATIONS = sorted(path.stem for path in (MODELS / "apps").glob("*.aspen"))
@@ -57,11 +58,16 @@ def test_a_file_is_formatted_and_fits_a_screen(path: Path) -> None:
     assert max(map(len, text.split("\n"))) <= 120
 
 
+KINDS = ("simple", "haswell", "keeneland", "h100")
 PAIRS = [
-    *((application, machine) for application in APPLICATIONS for machine in ("simple", "haswell", "keeneland", "h100")),
+    *(
+        (application, machine)
+        for place, application in enumerate(APPLICATIONS)
+        for machine in (KINDS if THOROUGH else (KINDS[place % 4], KINDS[(place + 1) % 4]))
+    ),
     *(("matmul", machine) for machine in MACHINES),
 ]
-"""Every application on a machine of each kind, and every machine with one application."""
+"""Every application on two machines (if thorough, on one of each kind), and every machine with one application."""
 
 
 load_application, load_machine = cache(aspenpy.load_application), cache(aspenpy.load_machine)

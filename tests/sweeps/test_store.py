@@ -20,7 +20,7 @@ from aspenpy.studies.sweeps.formats import format_of
 from aspenpy.studies.sweeps.grid import studied
 from aspenpy.studies.sweeps.run import Run
 from aspenpy.studies.sweeps.store import Store
-from tests.thorough import HANGS
+from tests.thorough import HANGS, some
 from tests.tiny import application, codes, machine
 
 APP = application("execute { flops [n*k/m] }", "param n = 5 param k = 2 param m = 1")
@@ -488,8 +488,8 @@ def test_one_process_at_a_time(tmp_path, spawn, models: Path, resume: bool):
 
 @pytest.mark.skipif(os.name == "nt", reason="there is no VmHWM")
 def test_memory_stays_within_twice_the_bound(spawn, models: Path):
-    """64 MiB are given, and the results take 180 MB, which go by in stretches. What the program and Arrow take is
-    in the bound, too."""
+    """64 MiB are given, and the results take 180 MB (by default 90), which go by in stretches. What the program and
+    Arrow take is in the bound, too."""
     if not os.path.exists("/proc/self/status"):
         pytest.skip("nobody says how much memory a process has taken")
     pytest.importorskip("pyarrow")
@@ -501,7 +501,7 @@ def test_memory_stays_within_twice_the_bound(spawn, models: Path):
         "print(next(line for line in lines if line.startswith('VmHWM')).split()[1], file=sys.stderr)\n"
         "raise SystemExit(status)"
     )
-    axes = ("--over", "n=16..1000:lin:5000", "--over", "simple_clock=1e9..2e9:4000")
+    axes = ("--over", f"n=16..1000:lin:{some(5000, 2500)}", "--over", "simple_clock=1e9..2e9:4000")
     command = ("sweep", "matmul", "--machine", "simple", *axes, "--memory", "64MiB", "-o", "r.parquet")
     with spawn(*command, program=program) as process:
         _, err = process.communicate(timeout=HANGS)

@@ -138,7 +138,7 @@ class Access(Record):
         near = graph.compare("<=", run.stride, line)
         far = graph.junction("and", near, graph.compare(">=", follows.stride, page))
         alone = graph.junction("and", far, graph.compare(">=", swept, MOST_UNDER_WAY))
-        return graph.if_else(alone, self.nest.run_lines([run], [follows], line), graph.ZERO)
+        return graph.if_else(alone, self.nest.run_lines((run,), (follows,), line), graph.ZERO)
 
     @property
     def writes(self) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
@@ -43,20 +44,11 @@ class Nest(Record):
         """How many loops there are up to the outermost that moves the access."""
         return max((depth for depth, loop in enumerate(self.loops, 1) if loop.moves), default=0)
 
-    def moving(self, depth: int) -> list[Loop]:
+    def moving(self, depth: int) -> tuple[Loop, ...]:
         """Those of the innermost `depth` loops that move, the shortest stride first. Where neither is surely shorter,
         words side by side are, and a number than what a parameter says."""
-        loops: list[Loop] = []
-        for loop in self.loops[:depth]:
-            if loop.moves:
-                longer = (k for k, other in enumerate(loops) if self._shorter(loop.stride, other.stride))
-                loops.insert(next(longer, len(loops)), loop)
-        return loops
-
-    def _shorter(self, first: Expr, second: Expr) -> bool:
-        if certainly_shorter(first, second) or certainly_shorter(second, first):
-            return certainly_shorter(first, second)
-        return first is not second and (first is self.word or (first.kind == "number" and second.kind != "number"))
+        loops = [loop for loop in self.loops[:depth] if loop.moves]
+        return tuple(loops[place] for place in _shortest_first(tuple([loop.stride for loop in loops]), self.word))
 
     def lines(self, depth: int, line: Expr) -> Expr:
         """Distinct lines that the innermost `depth` loops touch.
@@ -65,11 +57,11 @@ class Nest(Record):
         dense one as long, so that the smallest product over k is the footprint.
         """
         loops = self.moving(depth)
-        outer = [loop for loop in self.loops[depth:] if loop.moves]
+        outer = tuple(loop for loop in self.loops[depth:] if loop.moves)
         candidates = []
         for inner in range(len(loops) + 1):
             apart = loops[inner:]
-            run = self.run_lines(loops[:inner], [*apart, *outer], line)
+            run = self.run_lines(loops[:inner], (*apart, *outer), line)
             candidates.append(product(loop.trips for loop in apart) * run)
         return graph.apply("min", *candidates) if len(candidates) > 1 else candidates[0]
 
@@ -86,7 +78,7 @@ class Nest(Record):
         loops = self.moving(depth)
         return self.loops[depth - 1].moves and loops[-1] is not self.loops[depth - 1]
 
-    def run_lines(self, loops: list[Loop], others: list[Loop], line: Expr) -> Expr:
+    def run_lines(self, loops: tuple[Loop, ...], others: tuple[Loop, ...], line: Expr) -> Expr:
         """Lines of one run that begins anywhere the other loops take it: at each multiple of `step` bytes in a line
         alike, so that it has on average one more than its length, less a step."""
         if not loops:
@@ -129,6 +121,22 @@ class Nest(Record):
             long = graph.if_else(graph.compare("<", loop.stride, line), 0, loop.stride)
             pitch = graph.apply("gcd", pitch, long)
         return pitch
+
+
+@lru_cache(maxsize=1024)
+def _shortest_first(strides: tuple[Expr, ...], word: Expr) -> tuple[int, ...]:
+    """Their places in order. An array of a block is asked for it at every level, beside every other array."""
+    places: list[int] = []
+    for place, stride in enumerate(strides):
+        longer = (k for k, other in enumerate(places) if _shorter(stride, strides[other], word))
+        places.insert(next(longer, len(places)), place)
+    return tuple(places)
+
+
+def _shorter(first: Expr, second: Expr, word: Expr) -> bool:
+    if certainly_shorter(first, second) or certainly_shorter(second, first):
+        return certainly_shorter(first, second)
+    return first is not second and (first is word or (first.kind == "number" and second.kind != "number"))
 
 
 def product(factors: Iterable[Expr]) -> Expr:

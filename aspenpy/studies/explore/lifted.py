@@ -7,7 +7,7 @@ them, and at the solution all are smooth again (the epigraph form; Boyd and Vand
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -222,6 +222,22 @@ BALANCED = 1e-4
 """How far the gradients may be from balance, in parts of the objective over the whole of each range."""
 
 
+def _of_last(function: Callable[[Floats], Floats]) -> Callable[[Floats], Floats]:
+    """The same function, which knows its last value: a solver asks for the objective and for each kind of constraint
+    at the same place, one after the other."""
+    last: dict[bytes, Floats] = {}
+
+    def value(place: Floats) -> Floats:
+        key = place.tobytes()
+        if key not in last:
+            found = function(place)
+            last.clear()
+            last[key] = found
+        return last[key]
+
+    return value
+
+
 class _Scale:
     """Unknowns and rows in numbers around 1: variables as places in the unit interval, all else in parts of what it is
     at the start."""
@@ -239,6 +255,7 @@ class _Scale:
         sizes = [max(abs(row), size) or 1.0 for row, size in zip(rows[1:], reach, strict=False)]
         floors = self.units[list(problem.lifting.held)] if len(self.units) else numpy.array([])
         self.rows = numpy.array([abs(rows[0]) or 1.0, *sizes, *floors])
+        self.value, self.slope = _of_last(self._value), _of_last(self._slope)
 
     def unknowns(self, z: Floats) -> Floats:
         count = len(self.problem.variables)
@@ -254,13 +271,13 @@ class _Scale:
         ]
         return numpy.concatenate([widths, self.units])
 
-    def value(self, z: Floats) -> Floats:
+    def _value(self, z: Floats) -> Floats:
         values: Floats = self.problem.rows(self.unknowns(z)) / self.rows
         return values
 
-    def slope(self, z: Floats) -> Floats:
-        slopes: Floats = self.problem.slopes(self.unknowns(z)) * self._stretch(z)[None, :] / self.rows[:, None]
-        return slopes
+    def _slope(self, z: Floats) -> Floats:
+        values: Floats = self.problem.slopes(self.unknowns(z)) * self._stretch(z)[None, :] / self.rows[:, None]
+        return values
 
     def constraints(self) -> list[dict[str, object]]:
         """As SciPy wants them: at least 0."""
