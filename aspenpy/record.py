@@ -7,6 +7,7 @@ instance, a Record 2 ms and 0.28 us, and `aspenpy eval` is a command people run 
 from __future__ import annotations
 
 from functools import cache
+from operator import itemgetter
 from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any, ClassVar, Self, dataclass_transform
 
@@ -89,3 +90,42 @@ class Record(metaclass=RecordType):
 
 def _rebuild(cls: Any, values: tuple[Any, ...]) -> Any:
     return cls(**dict(zip(cls._fields, values, strict=True)))
+
+
+if TYPE_CHECKING:
+    from typing import NamedTuple as NamedTuple
+else:
+
+    class RowType(type):
+        """Makes of the annotations of a class the fields of a tuple."""
+
+        def __new__(mcs, name: str, bases: tuple[type, ...], namespace: dict[str, Any]) -> type:
+            fields = tuple(namespace.get("__annotations__", ()))
+            defaults = {field: namespace.pop(field) for field in fields if field in namespace}
+            getters = {field: property(itemgetter(place)) for place, field in enumerate(fields)}
+            own = {"__slots__": (), "_fields": fields, "_defaults": defaults, **getters}
+            return super().__new__(mcs, name, bases, own | namespace)
+
+    class NamedTuple(tuple, metaclass=RowType):
+        """As that of `typing`, which compiles code and annotations for each class: 0.5 ms instead of 0.02."""
+
+        def __new__(cls, *values: Any, **named: Any) -> Self:
+            if len(values) != len(cls._fields) or named:
+                given = dict(zip(cls._fields, values, strict=False))
+                known = cls._defaults | given | named
+                if len(given) < len(values) or given.keys() & named.keys() or known.keys() != {*cls._fields}:
+                    raise TypeError(f"{cls.__name__} takes {', '.join(cls._fields)}")
+                values = tuple([known[field] for field in cls._fields])
+            return tuple.__new__(cls, values)
+
+        def __repr__(self) -> str:
+            return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in self._asdict().items())})"
+
+        def __getnewargs__(self) -> tuple[Any, ...]:
+            return tuple(self)
+
+        def _asdict(self) -> dict[str, Any]:
+            return dict(zip(self._fields, self, strict=True))
+
+        def _replace(self, **changes: Any) -> Self:
+            return type(self)(**self._asdict() | changes)

@@ -10,13 +10,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any
 
 from aspenpy.expr import graph
 from aspenpy.expr.arithmetic import DomainError, divide, plus, raised, times
 from aspenpy.expr.evaluate import EvaluationError, evaluate
 from aspenpy.expr.functions import FUNCTIONS
 from aspenpy.expr.graph import Expr
+from aspenpy.record import NamedTuple
 
 Real = int | Fraction | float
 

@@ -11,14 +11,13 @@ from collections.abc import Callable, Iterable
 from fractions import Fraction
 from functools import lru_cache, reduce
 from math import comb, lcm
-from typing import NamedTuple
 
 from aspenpy.expr import graph
 from aspenpy.expr.laws import LAWS
 from aspenpy.expr.node import CONSTRUCTORS, Expr, dependents, shared
 from aspenpy.expr.polynomial import ARITHMETIC, Polynomial, combined, product
 from aspenpy.expr.traits import INTEGER, NONNEGATIVE
-from aspenpy.record import Record
+from aspenpy.record import NamedTuple, Record
 
 Guard = tuple[str, Expr, Expr | None]
 

@@ -9,9 +9,8 @@ from __future__ import annotations
 from decimal import Context, Decimal
 from fractions import Fraction
 from math import isfinite
-from typing import NamedTuple
 
-from aspenpy.record import Record
+from aspenpy.record import NamedTuple, Record
 
 
 class Dimension(NamedTuple):

@@ -6,7 +6,8 @@ A span is two offsets and a source. Lines and columns exist only where they are 
 from __future__ import annotations
 
 from bisect import bisect_right
-from typing import NamedTuple
+
+from aspenpy.record import NamedTuple
 
 
 class Source:

@@ -13,10 +13,11 @@ import stat
 import sys
 from contextlib import suppress
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
 from aspenpy.language.files import grammar_path, replacing
+from aspenpy.record import NamedTuple
 
 if TYPE_CHECKING:
     from pathlib import Path

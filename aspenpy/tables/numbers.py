@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any
 
 from aspenpy.expr.numerals import aspen_numeral, decimal
 from aspenpy.language.dimensions import readable
+from aspenpy.record import NamedTuple
 
 Real = int | Fraction | float
 
