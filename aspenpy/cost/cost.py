@@ -18,6 +18,7 @@ from aspenpy.cost.prices import (
     first_largest,
     slowest,
 )
+from aspenpy.cost.ranks import Binding
 from aspenpy.cost.residence import Residence
 from aspenpy.cost.traits import unknown_trait
 from aspenpy.expr import graph
@@ -135,6 +136,12 @@ class CostTree:
             message = f"core `{core.component.name}` does not say how many lines it has `outstanding`"
             hint = "accesses at random are priced at the memory's bandwidth, as if none waited for its latency"
             yield Diagnostic("no-outstanding", message, need.span, hint=hint, severity="warning")
+
+    @property
+    def rank_binding(self) -> Binding | None:
+        """What each rank occupies, where blocks say that ranks share their work out."""
+        shared = any(cost.block.width is not None for cost in self.blocks.values())
+        return self.residence.where.binding if shared else None
 
     @cached_property
     def kernels(self) -> list[flow.Kernel]:

@@ -34,7 +34,7 @@ def report(comparison: Comparison, sweep: Sweep | None = None) -> Report:
         ]
     predictions = [one.prediction for one in comparison.contenders]
     told = (item.diagnostics if sweep is None else item.tree.warnings for item in predictions)
-    warnings = distinct(item for found in told for item in found)
+    warnings = distinct([*comparison.warnings, *(item for found in told for item in found)])
     headline = f"{comparison.case.application.name}: {comparison.case.kernel} is fastest on {comparison.fastest}"
     return Report(headline, data, tuple(parts), tuple(warnings))
 

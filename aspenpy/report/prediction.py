@@ -62,8 +62,8 @@ def _facts(prediction: Prediction) -> list[tuple[str, str]]:
 
 def _bound_ranks(prediction: Prediction) -> list[tuple[str, str]]:
     """What each rank has, where blocks say that ranks share their work out."""
-    binding = prediction.tree.residence.where.binding
-    if binding is None or all(cost.block.width is None for cost in prediction.tree.blocks.values()):
+    binding = prediction.tree.rank_binding
+    if binding is None:
         return []
     most = prediction.case.ranks_per_node
     few = "" if most is None else f"; {count(most)} on a node"

@@ -232,3 +232,12 @@ def test_panels_of_a_solver_are_compared_in_time() -> None:
         first, second = (aspenpy.predict(app, item, set={"n": n}).runtime for item, _ in machines)
         assert first < second
     assert [stretch.fastest for stretch in sweep.stretches] == ["v100"]
+
+
+def test_a_rank_on_a_core_beside_one_on_a_device_is_told() -> None:
+    machines = [aspenpy.load_machine(name) for name in ("epyc_9654", "h100")]
+    app = aspenpy.load_application("hpcg")
+    (told,) = Comparison([Case(app, machine) for machine in machines]).warnings
+    assert told.message == "each rank has a core of `epyc_9654` and a socket of `h100`"
+    alike = Comparison([Case(app, machine, ranks_on="socket") for machine in machines])
+    assert alike.warnings == ()

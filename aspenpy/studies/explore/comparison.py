@@ -18,7 +18,7 @@ from aspenpy.cost.transfer import LINK, over_link
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import EvaluationError, evaluate
 from aspenpy.expr.graph import Expr
-from aspenpy.language.diagnostics import fail
+from aspenpy.language.diagnostics import Diagnostic, fail, warning
 from aspenpy.record import Record
 from aspenpy.studies.explore.race import MET, TIE, Deadline, Race, Seen
 from aspenpy.tables.result import Result
@@ -99,6 +99,17 @@ class Comparison(Result):
         return {
             item.label: float(item.prediction.scope.values([item.transfer], self.seed)[0]) for item in self.contenders
         }
+
+    @property
+    def warnings(self) -> tuple[Diagnostic, ...]:
+        """Said where a rank has a core of one machine and a whole device of another."""
+        bindings = {one.label: one.prediction.tree.rank_binding for one in self.contenders}
+        units = {label: binding.unit for label, binding in bindings.items() if binding is not None}
+        kinds = {place.component.type: f"a {place.component.type} of `{label}`" for label, place in units.items()}
+        if len(kinds) < 2:
+            return ()
+        hint = "`--ranks-on socket` gives each rank a whole one everywhere"
+        return (warning("unlike-ranks", f"each rank has {' and '.join(kinds.values())}", hint=hint),)
 
     @property
     def fastest(self) -> str:
