@@ -154,3 +154,19 @@ def test_a_session_has_them_as_commands(run: Runner, monkeypatch: pytest.MonkeyP
         *3 * ["runtime 10 ms, the same as the baseline"],
     ]
     assert "run fewer, `set ranks=8`, or let each occupy less, `ranks-on core`" in outcome.err
+
+
+def test_explain_shows_over_how_many_cores_each_rank_is_spread(run: Runner) -> None:
+    """150 parts on 100 cores take two turns: 75 at work on average, 1e9/75 flops each."""
+    page = run("explain", *ON_G, "--set", "parts=150").out
+    assert "  each is spread over    75 cores\n" in page
+    assert "  a core of each takes   13.3 ms\n  all of them take       as long\n" in page
+    (step,) = json.loads(run("explain", *ON_G, "--set", "parts=150", *TABLES).out)["steps"]
+    assert step["spread"] == 75
+    page = run("explain", *ON_G, "--ranks-on", "core").out
+    assert "  each is spread over    1 core\n" in page
+
+
+def test_a_formula_has_no_more_in_it_than_the_ranks_need(run: Runner) -> None:
+    formula = run("expr", *ON_G, "--free", "ranks,each", "--ranks-on", "core").out
+    assert formula == "min(1, ceil(if(ranks <= 800, ranks, undefined)))*(each/1000000000)\n"
