@@ -170,3 +170,16 @@ def test_explain_shows_over_how_many_cores_each_rank_is_spread(run: Runner) -> N
 def test_a_formula_has_no_more_in_it_than_the_ranks_need(run: Runner) -> None:
     formula = run("expr", *ON_G, "--free", "ranks,each", "--ranks-on", "core").out
     assert formula == "min(1, ceil(if(ranks <= 800, ranks, undefined)))*(each/1000000000)\n"
+
+
+def test_a_trace_says_in_how_many_parts_a_rank_shares_its_work_out(run: Runner) -> None:
+    assert 'block "work" in 4 instances of 1,000 parts' in run("trace", *ON_G).out
+    assert 'block "work" in 1 instance of 1,000 parts' in run("trace", *ON_G, "--set", "ranks=1").out
+    block = json.loads(run("trace", *ON_G, *TABLES).out)["steps"][1]
+    assert block["values"] == {"instances": 4, "width": 1000}
+
+
+def test_parallelism_counts_the_parts(run: Runner) -> None:
+    assert run("parallelism", "w.aspen").out.startswith("w: main has up to 4,000 parts at once\n")
+    (block,) = json.loads(run("parallelism", "w.aspen", *TABLES).out)["blocks"]
+    assert (block["instances"], block["width"], block["together"]) == (4, 1000, 4000)
