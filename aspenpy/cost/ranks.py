@@ -140,6 +140,14 @@ class Instances(Record):
         used = graph.apply("ceil", by_rank) if self.binding.distribution == "compact" else self.count
         return graph.apply("min", graph.apply("max", used, by_rank, 1), place.count)
 
+    def part_on(self, place: Place) -> Expr:
+        """Of what all ranks have alike, the part that is on the fullest component of a place."""
+        if self.binding is None:
+            return graph.div(1, place.count)
+        inside = ratio(place.count, self.binding.unit.count)
+        of_one = graph.div(self.instances_at(place), graph.apply("max", 1, inside))
+        return graph.div(of_one, self._ranks)
+
     @property
     def _ranks(self) -> Expr:
         """Those of which the last may have less to do."""

@@ -183,3 +183,34 @@ def test_parallelism_counts_the_parts(run: Runner) -> None:
     assert run("parallelism", "w.aspen").out.startswith("w: main has up to 4,000 parts at once\n")
     (block,) = json.loads(run("parallelism", "w.aspen", *TABLES).out)["blocks"]
     assert (block["instances"], block["width"], block["together"]) == (4, 1000, 4000)
+
+
+SHARED = MACHINE.replace("[4] gpu }", "[4] gpu memory hbm }").replace("sm memory hbm", "sm")
+
+
+@pytest.mark.parametrize(
+    ("machine", "ranks", "options", "fullest"),
+    [
+        (MACHINE, 4, (), 250e9),
+        (MACHINE, 1, (), 1000e9),
+        (MACHINE, 4, ("--ranks-on", "core"), 1000e9),  # all on the first device
+        (SHARED, 5, (), 800e9),  # four of five in the first node
+        (SHARED, 6, ("--distribution", "scatter"), 500e9),
+        (SHARED, 1, ("--ranks-on", "machine"), 500e9),  # one rank has both memories
+    ],
+)
+def test_memory_of_the_fullest_device(
+    run: Runner, models: Path, machine: str, ranks: int, options: tuple[str, ...], fullest: float
+) -> None:
+    (models / "g.aspen").write_text(machine.replace("capacity [1e12]", "capacity [600e9]"))
+    (models / "w.aspen").write_text(WORK.replace("x [8]", "x [1e12]").replace("flops [each]", "loads [each] from x"))
+    outcome = run("memory", *ON_G, "--set", f"ranks={ranks}", *options, *TABLES)
+    assert outcome.status == 0, outcome.err
+    found = json.loads(outcome.out)
+    assert found["memories"][0]["fullest"] == pytest.approx(fullest, rel=1e-12)
+    assert found["memory"]["fits"] is (fullest <= 600e9)
+    told = [item["message"] for item in found["diagnostics"]]
+    held = {1000e9: "1 TB", 800e9: "800 GB"}.get(fullest)
+    assert told == ([f"the ranks of `main` have {held} on one `hbm`, which holds 600 GB"] if held else [])
+    predicted = json.loads(run("eval", *ON_G, "--set", f"ranks={ranks}", *options, *TABLES).out)["diagnostics"]
+    assert told == [item["message"] for item in predicted if item["code"] == "exceeds-memory"]
