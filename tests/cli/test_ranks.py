@@ -214,3 +214,15 @@ def test_memory_of_the_fullest_device(
     assert told == ([f"the ranks of `main` have {held} on one `hbm`, which holds 600 GB"] if held else [])
     predicted = json.loads(run("eval", *ON_G, "--set", f"ranks={ranks}", *options, *TABLES).out)["diagnostics"]
     assert told == [item["message"] for item in predicted if item["code"] == "exceeds-memory"]
+
+
+def test_scaling_says_what_ranks_have_and_what_limits_them(run: Runner, models: Path) -> None:
+    """A rank's share of 1e12 flops takes 1e12/ranks/1e11 s on 100 cores; 2e9 bytes 2 ms on a device, however many."""
+    (models / "w.aspen").write_text(WORK.replace("flops [each]", "flops [1e12/ranks] loads [2e12]"))
+    outcome = run("scale", *ON_G, "--ranks", "1..8")
+    assert "each rank has  a socket, `gpu`; compact\n" in outcome.out
+    points = json.loads(run("scale", *ON_G, "--ranks", "1..8", *TABLES).out)["points"]
+    assert [point["time"] for point in points] == pytest.approx([10, 5, 2.5, 2])
+    assert [point["bound_by"] for point in points] == ["flops", "flops", "flops", "loads"]
+    assert [point["component"] for point in points] == [*3 * ["g/box/gpu/sm"], "g/box/gpu/hbm"]
+    assert [point["efficiency"] for point in points] == pytest.approx([1, 1, 1, 10 / 16])
