@@ -184,11 +184,12 @@ def machines(draw: Draw) -> str:
         "S": f"min({nodes} * {sockets}, {nodes})",
         "C": f"min({nodes} * {sockets} * {cores}, {nodes} * {others})",
     }
+    net = {"M": f"interconnect {counts[0]} net" if unit else "", "N": "" if unit else "interconnect net"}
     return f"""param clock = {draw(st.sampled_from(["2", "4", "half * 6"]))}
 param half = 1/2
 param seats = {seats[unit]}
-machine M {{ node {counts[0]} N }}
-node N {{ {rank["N"]} socket {counts[1]} S socket T interconnect net }}
+machine M {{ node {counts[0]} N {net["M"]} }}
+node N {{ {rank["N"]} socket {counts[1]} S socket T {net["N"]} }}
 socket S {{ {rank["S"]} core {counts[2]} C memory RAM link [7] bus }}
 socket T {{ {rank["S"]} core {counts[3]} C memory [2] RAM resource flops(x) [x] }}
 core C {{ {rank["C"]}

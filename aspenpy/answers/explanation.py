@@ -6,7 +6,7 @@ from aspenpy.answers.evaluation import Evaluation
 from aspenpy.answers.scope import as_float
 from aspenpy.cost.cost import Bound, CostTree
 from aspenpy.cost.messages import Exchange
-from aspenpy.cost.prices import BlockCost, RequirementCost
+from aspenpy.cost.prices import LAUNCHED, BlockCost, Offer, RequirementCost
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import Diagnostic, fail, nearest
@@ -32,7 +32,8 @@ class Step(Record):
 
     `demand` is the amount that one parallel instance asks for, as written, in `unit`; `amount` what the whole run
     asks for. `rate` is the machine's formula for the seconds of an amount, on one of `count` components; `traits`
-    change it in turn, `exchanges` are of all instances at once; `left_by_caches` are the bytes of an instance that
+    change it in turn, `spread` is how many cores each of the instances is spread over where they are ranks that share
+    their work out, `exchanges` are of all instances at once; `left_by_caches` are the bytes of an instance that
     reach memory, where it says how it touches its data, and `fetched` those that a store fetches before it writes
     (write-allocate); `crowded` is how many instances share the fullest component where they are not spread evenly,
     `saturation` the part of a memory's attained bandwidth that so few cores draw; `launch` the seconds before each
@@ -45,6 +46,7 @@ class Step(Record):
     resource: str
     demand: Expr
     parallelism: Expr
+    spread: Expr | None
     amount: float
     component: str
     count: float
@@ -143,6 +145,17 @@ def _numbers(cost: RequirementCost, totals: Totals) -> tuple[Expr, Expr, Expr]:
     return totals[_Asked(cost)], totals[_Time(cost)], count
 
 
+def _spread(whole: BlockCost, cost: RequirementCost) -> Expr | None:
+    """The cores over which each rank spreads a requirement; None where instances are not bound to several."""
+    shared_out = cost.place is not None and cost.place.component.type in LAUNCHED
+    return None if whole.instances.binding is None or not shared_out else whole.instances.spread
+
+
+def _is_even(whole: BlockCost, cost: RequirementCost, offer: Offer) -> bool:
+    """Whether as many instances share each component as when they are dealt out evenly."""
+    return whole.instances.binding is None and cost.rounds is whole.instances.busy_at(offer.place)
+
+
 def _step(
     kernel: flow.Kernel,
     whole: BlockCost,
@@ -159,6 +172,7 @@ def _step(
         requirement.resource,
         requirement.amount,
         block.parallelism,
+        _spread(whole, cost),
         amount,
         offer.where if offer else "",
         count,
@@ -169,7 +183,7 @@ def _step(
         None if cost.traffic is None else graph.add(cost.traffic.read_bytes, cost.traffic.written_bytes),
         cost.traffic.read_bytes if cost.traffic is not None and cost.traffic.allocates else None,
         cost.serial,
-        None if offer is None or cost.rounds is whole.instances.busy_at(offer.place) else cost.rounds,
+        None if offer is None or _is_even(whole, cost, offer) else cost.rounds,
         cost.saturation,
         None if launch is None else launch.time,
         None if launch is None else launch.place.component.name,

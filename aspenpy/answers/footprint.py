@@ -12,6 +12,7 @@ from aspenpy.answers.paths import Scene, Visit, largest, visits
 from aspenpy.answers.scope import Value
 from aspenpy.cost.compute import target
 from aspenpy.cost.mapper import warnings_of
+from aspenpy.cost.ranks import Instances
 from aspenpy.cost.residence import Residence, placed_data
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
@@ -48,18 +49,23 @@ class RegionUse(Record):
 
 
 class Capacity(Record):
-    """A memory: path, number, total size in bytes (None if not declared), the data structures in it, their bytes."""
+    """A memory: path, number, total size in bytes (None if not declared), the data structures in it, their bytes. Where
+    ranks are bound to a part of the machine, `one` of these memories has `fullest` bytes of it at most."""
 
     memory: str
     count: Value
     size: Value | None
     data: tuple[str, ...]
     held: Value
+    one: Value | None = None
+    fullest: Value | None = None
 
     @property
     def fits(self) -> bool | None:
         """Whether it holds its data; None where the machine does not say."""
-        return None if self.size is None else self.held <= self.size
+        if self.size is None or self.one is None:
+            return None
+        return self.held <= self.size if self.fullest is None else self.fullest <= self.one
 
 
 class Footprint(Result):
@@ -140,10 +146,26 @@ class Footprint(Result):
         return self.capacities[0] if self.capacities else None
 
     def _capacity(self, place: Place, names: tuple[str, ...]) -> Capacity:
+        held, share = self._bytes(names), self._share(place)
         size = place.component.value("capacity")
         count, one = self.run.values([place.count, graph.ZERO if size is None else size])
-        total = None if size is None else count * one
-        return Capacity("/".join(place.path), count, total, names, self._bytes(names))
+        fullest = None if share is None else share * held
+        stated_one, total = (None, None) if size is None else (one, count * one)
+        return Capacity("/".join(place.path), count, total, names, held, stated_one, fullest)
+
+    def _share(self, place: Place) -> Value | None:
+        """The part of the data that the fullest of the components of a place has, where ranks are bound to some of
+        them: each rank has as much as another. None where no block has ranks that share their work out."""
+        assert self.machine is not None
+        where = target(self.machine, self.socket, self.run.case.ranks)
+        found = [(touch.visit.scene, where.instances(touch.visit.block)) for touch in self._touches]
+        numbers = self.run.formulas([scene.here([one.placed])[0] for scene, one in found if one.placed is not None])
+        most = max(self.run.values([number for number in numbers if not graph.free_symbols(number)]), default=0)
+        if not most or where.binding is None:
+            return None
+        ranks = Instances(graph.number(most), binding=where.binding)
+        part: Value = self.run.values([ranks.part_on(place)])[0]
+        return part
 
     @property
     def fits(self) -> bool | None:
@@ -173,10 +195,21 @@ class Footprint(Result):
             placed = [name for name in memory.data if name in declared and declared[name].memory is not None]
             if memory.size is not None and self._bytes(placed) > memory.size:
                 warnings.append(self._spilling(memory, memory.size, placed, declared))
+            elif memory.fullest is not None and not memory.fits:
+                warnings.append(self._crowded(memory, memory.fullest))
             elif memory.size and not memory.fits:
                 message = f"`{self.kernel}` touches {float(memory.held / memory.size):.3g} times what memory holds"
                 warnings.append(warning("exceeds-memory", message, self.run.entry.name_span))
         return warnings
+
+    def _crowded(self, memory: Capacity, fullest: Value) -> Diagnostic:
+        """Said of a device, or what else ranks occupy, that is too small for its share."""
+        name = memory.memory.rpartition("/")[2]
+        share = f"{readable(fullest, 'B')} on one `{name}`, which holds {readable(memory.one or 0, 'B')}"
+        message = f"the ranks of `{self.kernel}` have {share}"
+        return warning(
+            "exceeds-memory", message, self.run.entry.name_span, hint="more ranks have less of the data each"
+        )
 
     def _spilling(
         self, memory: Capacity, size: Value, placed: Sequence[str], declared: Mapping[str, nodes.Data]

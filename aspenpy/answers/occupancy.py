@@ -9,6 +9,7 @@ from math import ceil
 from aspenpy.answers.evaluation import Evaluation
 from aspenpy.cost.cost import CostTree
 from aspenpy.cost.prices import LAUNCHED, BlockCost
+from aspenpy.cost.ranks import ratio
 from aspenpy.expr import graph
 from aspenpy.language.diagnostics import AspenError, Diagnostic, warning
 from aspenpy.models.application import flow
@@ -78,7 +79,7 @@ def filling_cores(prediction: Evaluation, widths: Mapping[flow.Block, Width]) ->
     try:
         lanes = core.component.value("simd_width")
         binding = tree.residence.where.binding
-        unit = graph.ONE if binding is None else graph.div(core.count, binding.unit.count)
+        unit = graph.ONE if binding is None else ratio(core.count, binding.unit.count)
         asked = [core.count, graph.ONE if socket is None else socket.count, graph.ONE if lanes is None else lanes, unit]
         cores, among, width, of_rank = prediction.scope.values(asked, prediction.seed)
         if cores < 1 or among < 1:

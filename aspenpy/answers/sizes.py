@@ -39,7 +39,8 @@ def exceeding_memory(prediction: Evaluation) -> list[Diagnostic]:
     sizes = [item.size for item in prediction.application.data.values()]
     if offer is None or stated is None or not sizes:
         return []
-    together = [graph.add(*sizes), graph.mul(offer.place.count, stated)]
+    bound = any(cost.instances.binding is not None for cost in prediction.tree.blocks.values())
+    together = [graph.add(*sizes), stated if bound else graph.mul(offer.place.count, stated)]
     try:
         declared, capacity = prediction.scope.values(together, prediction.seed)
     except AspenError:

@@ -41,8 +41,9 @@ class Step(Record):
     """A step, so deep inside of others.
 
     `name` is the kernel of a call, the label of other statements, the mode of a loop; `values` the arguments of a call,
-    the `count` of a loop or of the `passes` that are left out, the counter of a pass, the `instances` of a block, the
-    `probability` of a case. With a machine, it begins `start` seconds after the run and takes `duration`.
+    the `count` of a loop or of the `passes` that are left out, the counter of a pass, the `instances` of a block and
+    the `width` that each shares its work out in, the `probability` of a case. With a machine, it begins `start` seconds
+    after the run and takes `duration`.
     """
 
     kind: Kind
@@ -149,8 +150,9 @@ class Trace(Result):
         return {formal.payload[0]: value for formal, value in zip(formals, values, strict=True)}
 
     def _block(self, node: flow.Block, at: _Waiting) -> list[Step | _Waiting]:
-        exprs = [node.parallelism, *(item.amount for item in node.requirements)]
-        instances, *amounts = self._values(at.scene.here(exprs))
+        exprs = [node.parallelism, node.width or graph.ONE, *(item.amount for item in node.requirements)]
+        instances, width, *amounts = self._values(at.scene.here(exprs))
+        values = {"instances": instances} | ({} if node.width is None else {"width": width})
         demands = tuple(
             Demand(
                 item.resource,
@@ -161,7 +163,7 @@ class Trace(Result):
             )
             for item, amount in zip(node.requirements, amounts, strict=True)
         )
-        return [self._step("block", at, label=node.label, values={"instances": instances}, demands=demands)]
+        return [self._step("block", at, label=node.label, values=values, demands=demands)]
 
     def _sequence(self, node: flow.Sequence, at: _Waiting) -> list[Step | _Waiting]:
         return self._in_turn(node.steps, at, at.depth)

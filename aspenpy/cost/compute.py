@@ -25,7 +25,7 @@ from aspenpy.cost.prices import (
     longest,
     slowest,
 )
-from aspenpy.cost.ranks import MACHINES_OWN, Binding, Instances, RankOptions, binding_of
+from aspenpy.cost.ranks import MACHINES_OWN, Binding, Instances, RankOptions, binding_of, ratio
 from aspenpy.cost.sharing import Sharing, norm, sharing
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
@@ -64,11 +64,13 @@ class Target(Record):
         """The instances of a block: where they are ranks that share their work out, bound to what each occupies."""
         if block.width is None or self.binding is None or self.core is None:
             return Instances(block.parallelism)
-        cores = graph.apply("max", 1, graph.div(self.core.count, self.binding.unit.count))
+        cores = graph.apply("max", 1, ratio(self.core.count, self.binding.unit.count))
         parts = graph.apply("ceil", block.width)
         turns = graph.apply("ceil", graph.div(parts, cores))
-        spread = self.binding.placed(graph.div(parts, turns), block.parallelism, self.machine, block.span)
-        return Instances(block.parallelism, spread, self.binding)
+        spread = graph.ONE if cores is graph.ONE else graph.div(parts, turns)
+        ranks = block.parallelism
+        placed = self.binding.placed(ranks, ranks, self.machine, block.span)
+        return Instances(ranks, spread, self.binding, cores, placed)
 
     def serving(self, requirement: flow.Requirement) -> Offer | None:
         """Who serves a requirement: the memory in which its data lie, else the first that offers the resource."""

@@ -58,7 +58,12 @@ class Binding(Record):
     @property
     def places(self) -> Expr:
         """The ranks that the machine takes."""
-        return graph.mul(self.capacity, self.nodes)
+        return self.unit.count if self._takes_all else graph.mul(self.capacity, self.nodes)
+
+    @property
+    def _takes_all(self) -> bool:
+        """Whether a node takes as many ranks as it has places for."""
+        return self.capacity is ratio(self.unit.count, self.nodes)
 
     def on_a_node(self, ranks: Expr) -> Expr:
         """The ranks on the fullest of the nodes."""
@@ -70,14 +75,14 @@ class Binding(Record):
         """The ranks on the fullest component of a place that has several of what each occupies."""
         if self.distribution == "compact":
             of_a_node = "node" in (place.component.type, *(parent.type for parent in place.parents))
-            near = self.on_a_node(ranks) if of_a_node else ranks
-            return graph.apply("min", near, graph.div(self.unit.count, place.count))
-        return graph.apply("ceil", graph.div(graph.mul(self.on_a_node(ranks), self.nodes), place.count))
+            near = self.on_a_node(ranks) if of_a_node and not self._takes_all else ranks
+            return graph.apply("min", near, ratio(self.unit.count, place.count))
+        return graph.apply("ceil", graph.div(self.on_a_node(ranks), ratio(place.count, self.nodes)))
 
     def placed(self, value: Expr, ranks: Expr, machine: Machine, span: Span | None) -> Expr:
         """The value where the machine has places for so many ranks, told at the `span` where not."""
         each, more = f"each occupies {named(self.unit)}", _more_places(self.unit)
-        if self.capacity is not graph.div(self.unit.count, self.nodes):
+        if not self._takes_all:
             each, more = "`--ranks-per-node` says how many a node takes", "put more on a node with `--ranks-per-node`"
         mistake = BoundMistake(
             code="too-many-ranks",
@@ -93,11 +98,13 @@ class Binding(Record):
 
 class Instances(Record):
     """The instances of a block on a machine: `count` of them, of which each keeps `spread` cores busy where it is a
-    rank bound to some."""
+    rank bound to some, of `cores`; `placed` is their count, refused where the machine has no places for so many."""
 
     count: Expr
     spread: Expr = graph.ONE
     binding: Binding | None = None
+    cores: Expr = graph.ONE
+    placed: Expr | None = None
 
     @property
     def together(self) -> Expr:
@@ -112,29 +119,39 @@ class Instances(Record):
         """Those that share the fullest component of a place."""
         if self.binding is None:
             return graph.apply("ceil", graph.div(self.count, place.count))
-        inside = graph.div(place.count, self.binding.unit.count)
+        inside = ratio(place.count, self.binding.unit.count)
         return graph.if_else(graph.compare(">=", inside, 1), self._any, self._outside(place))
 
     def busy_at(self, place: Place) -> Expr:
         """The cores at work that share the fullest component of a place, or take turns on it."""
         if self.binding is None:
             return self.instances_at(place)
-        inside = graph.div(place.count, self.binding.unit.count)
-        part = graph.mul(self._any, graph.apply("max", 1, graph.div(self.spread, inside)))
+        inside = ratio(place.count, self.binding.unit.count)
+        part = self._any
+        if inside is not self.cores:  # of which no more than all are busy
+            part = graph.mul(part, graph.apply("max", 1, graph.div(self.spread, inside)))
         return graph.if_else(graph.compare(">=", inside, 1), part, graph.mul(self._outside(place), self.spread))
 
     def used_of(self, place: Place) -> Expr:
         """How many of the components of a place have any work, one at least."""
         if self.binding is None:
             return graph.apply("min", graph.apply("max", self.count, 1), place.count)
-        by_rank = graph.mul(self.count, graph.div(place.count, self.binding.unit.count))
+        by_rank = graph.mul(self.count, ratio(place.count, self.binding.unit.count))
         used = graph.apply("ceil", by_rank) if self.binding.distribution == "compact" else self.count
         return graph.apply("min", graph.apply("max", used, by_rank, 1), place.count)
+
+    def part_on(self, place: Place) -> Expr:
+        """Of what all ranks have alike, the part that is on the fullest component of a place."""
+        if self.binding is None:
+            return graph.div(1, place.count)
+        inside = ratio(place.count, self.binding.unit.count)
+        of_one = graph.div(self.instances_at(place), graph.apply("max", 1, inside))
+        return graph.div(of_one, self._ranks)
 
     @property
     def _ranks(self) -> Expr:
         """Those of which the last may have less to do."""
-        return graph.apply("ceil", self.count)
+        return graph.apply("ceil", self.placed or self.count)
 
     @property
     def _any(self) -> Expr:
@@ -145,6 +162,17 @@ class Instances(Record):
         """Ranks on the fullest component of a place that has several of what a rank occupies."""
         assert self.binding is not None
         return self.binding.inside(place, self._ranks)
+
+
+def ratio(count: Expr, other: Expr) -> Expr:
+    """The quotient of how often two components are there: products of quantities, of which both have those of what both
+    are part of."""
+    above, below = ([*each.args] if each.kind == "mul" else [each] for each in (count, other))
+    for factor in [*below]:
+        if factor in above:
+            above.remove(factor)
+            below.remove(factor)
+    return graph.div(graph.mul(*above), graph.mul(*below))
 
 
 def named(unit: Place) -> str:
@@ -177,7 +205,7 @@ def binding_of(machine: Machine, socket: str | None, options: RankOptions) -> Bi
         hint = nearest(distribution, DISTRIBUTIONS) or f"there are {', '.join(DISTRIBUTIONS)}"
         fail("unknown-distribution", f"unknown distribution of ranks `{distribution}`", hint=hint)
     nodes = next((place.count for place in places if place.component.type == "node"), graph.ONE)
-    capacity = graph.div(unit.count, nodes)
+    capacity = ratio(unit.count, nodes)
     if options.per_node is not None:
         capacity = _at_most(graph.number(_counted(options.per_node)), capacity, unit)
     return Binding(unit, nodes, capacity, distribution)

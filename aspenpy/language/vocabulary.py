@@ -78,12 +78,13 @@ KEYWORDS: dict[str, Keyword] = {
     "DYNAMIC": Keyword(PART),
     # words within
     "ELSE": Keyword(encloses={"LBRACE": "the block of `else`"}),
+    "OF": Keyword(encloses={"LSQB": "the width of `execute`"}),
     "SIZE": Keyword(encloses={"LSQB": "the size"}),
     "WITH": Keyword(encloses={"LSQB": "the time of the trait"}),
     "POWER": Keyword(encloses={"LSQB": "the watts"}),
     "FROM": Keyword(names=VARIABLE),
     "TO": Keyword(names=VARIABLE),
-    **dict.fromkeys(("IN", "AS", "OF", "AND", "OR", "INCLUDE"), Keyword()),
+    **dict.fromkeys(("IN", "AS", "AND", "OR", "INCLUDE"), Keyword()),
     **dict.fromkeys((name.upper() for name in SI_CONSTANTS), Keyword(CONSTANT)),
 }  # fmt: skip
 """By the terminal of the grammar."""

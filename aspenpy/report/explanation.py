@@ -55,6 +55,7 @@ def _facts(step: Step, value: Valuer) -> list[tuple[str, str]]:
         ("written at", _place(step.span)),
         ("one instance asks for", _worked_out(step.demand, unit, value)),
         ("instances", _worked_out(step.parallelism, "", value)),
+        *_spread(step, value),
         ("the run asks for", amount(Amount(step.amount, unit))),
         ("served by", f"{step.component}, {count(step.count)} in all"),
         ("seconds of an amount", _formula(step.rate)),
@@ -68,34 +69,58 @@ def _facts(step: Step, value: Valuer) -> list[tuple[str, str]]:
     ]
 
 
+def _spread(step: Step, value: Valuer) -> list[tuple[str, str]]:
+    """Over how many cores each instance is spread; the formula is the same for all."""
+    if step.spread is None:
+        return []
+    cores = value(step.spread)
+    return [("each is spread over", "as many cores as its width fills" if cores is None else _cores(cores))]
+
+
+def _cores(number: Any) -> str:
+    return f"{amount(Amount(number, ''))} core{'' if number == 1 else 's'}"
+
+
 def _serial(step: Step, value: Valuer) -> list[tuple[str, str]]:
     """What one instance takes; behind caches the formula is long, and `aspenpy traffic` has its parts."""
+    one = "one instance takes" if step.spread is None else "a core of each takes"
+    taken = value(step.serial)
     if step.left_by_caches is None:
-        return [("one instance takes", _worked_out(step.serial, "s", value))]
-    left, taken = value(step.left_by_caches), value(step.serial)
+        plain = step.spread is None or taken is None
+        return [(one, _worked_out(step.serial, "s", value) if plain else seconds(taken))]
+    left = value(step.left_by_caches)
     if left is None or taken is None:
-        return [("one instance takes", _formula(step.serial))]
+        return [(one, _formula(step.serial))]
     rows = [("memory traffic after caches", amount(Amount(left, "B")))]
     if step.fetched is not None and (fetched := value(step.fetched)) is not None:
         rows.append(
             ("fetched before written", f"{amount(Amount(fetched, 'B'))} of that: the caches allocate on writes")
         )
-    return [*rows, ("one instance takes", seconds(taken))]
+    return [*rows, (one, seconds(taken))]
 
 
 def _together(step: Step, value: Valuer) -> list[tuple[str, str]]:
     """How long one instance takes, and all."""
     if step.exchanges:
-        seconds_alone = value(step.serial)
-        return [("all of them take", _formula(step.serial) if seconds_alone is None else seconds(seconds_alone))]
-    times = f"ceil(instances/{count(step.count)})" if step.crowded is None else _worked_out(step.crowded, "", value)
-    rows = [*_serial(step, value), ("all of them take", f"{times} times as long")]
+        alone = value(step.serial)
+        return [("all of them take", _formula(step.serial) if alone is None else seconds(alone))]
+    rows = [*_serial(step, value), ("all of them take", _times(step, value))]
     drawn = value(step.saturation)
     if drawn is not None and drawn < 1:
         rows.append(
             ("so few cores draw", f"{share(float(drawn))} of the bandwidth that all attain, and take as much longer")
         )
     return rows
+
+
+def _times(step: Step, value: Valuer) -> str:
+    """How often what one takes is taken."""
+    if step.crowded is None:
+        return f"ceil(instances/{count(step.count)}) times as long"
+    crowded = value(step.crowded)
+    if step.spread is None or crowded is None:
+        return f"{_worked_out(step.crowded, '', value)} times as long"
+    return "as long" if crowded == 1 else f"{amount(Amount(crowded, ''))} times as long: so many share the fullest"
 
 
 def _launched(step: Step, value: Valuer) -> list[tuple[str, str]]:
@@ -163,6 +188,7 @@ def _columns(value: Valuer) -> tuple[Column, ...]:
         Column("source", get=lambda step: _location(step.span)),
         Column("demand", get=lambda step: formula(step.demand, unit_of_resource(step.resource))),
         Column("parallelism", get=lambda step: formula(step.parallelism, "")),
+        Column("spread", get=lambda step: None if step.spread is None else value(step.spread)),
         Column("amount", get=lambda step: Amount(step.amount, unit_of_resource(step.resource))),
         *map(Column, ("component", "count")),
         Column("rate", get=lambda step: {"formula": _formula(step.rate), "source": _location(step.machine_span)}),

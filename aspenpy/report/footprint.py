@@ -36,6 +36,7 @@ MEMORIES = (
     Column("component", get="memory"),
     Column("capacity", get="size", unit="B"),
     Column("held", unit="B"),
+    Column("fullest", unit="B"),
     Column("unit", get=lambda memory: "B"),
     Column("data"),
     Column("fits"),
@@ -73,6 +74,8 @@ def _memory(found: Capacity, footprint: Footprint) -> dict[str, Any]:
 
 def _facts(memory: Capacity, one_of_several: bool) -> Iterator[tuple[str, str]]:
     yield "memory", f"{memory.memory}, {count(memory.count)} in all"
+    if memory.fullest is not None:
+        yield "on one of them", f"{readable(memory.fullest, 'B')} at most, the share of the ranks there"
     if memory.size is None:
         yield "capacity", "not stated (property capacity)"
     else:

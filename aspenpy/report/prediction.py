@@ -52,7 +52,7 @@ def _facts(prediction: Prediction) -> list[tuple[str, str]]:
     bound = "nothing"
     if bottleneck is not None:
         bound = f"{_bound(prediction, bottleneck)} ({share(bottleneck.share)} of runtime)"
-    rows = [("socket", prediction.socket or "none"), *_bound_ranks(prediction), ("bound by", bound)]
+    rows = [("socket", prediction.socket or "none"), *bound_ranks(prediction), ("bound by", bound)]
     if allocated := _write_allocated(prediction):
         rows.append(("write-allocate", f"stores to {', '.join(allocated)} also fetch the lines that they write"))
     if prediction.random:
@@ -60,14 +60,14 @@ def _facts(prediction: Prediction) -> list[tuple[str, str]]:
     return rows
 
 
-def _bound_ranks(prediction: Prediction) -> list[tuple[str, str]]:
+def bound_ranks(prediction: Prediction) -> list[tuple[str, str]]:
     """What each rank has, where blocks say that ranks share their work out."""
     binding = prediction.tree.rank_binding
     if binding is None:
         return []
     most = prediction.case.ranks_per_node
     few = "" if most is None else f"; {count(most)} on a node"
-    return [("ranks", f"{named(binding.unit)} for each{few}; {binding.distribution}")]
+    return [("each rank has", f"{named(binding.unit)}{few}; {binding.distribution}")]
 
 
 def _write_allocated(prediction: Prediction) -> list[str]:

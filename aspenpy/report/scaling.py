@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from aspenpy.report.drawing import BLACK, BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILION, numbers_in
-from aspenpy.report.prediction import subject
+from aspenpy.report.prediction import bound_ranks, served, subject
 from aspenpy.studies.explore.scaling import Point, Scaling
 from aspenpy.tables.numbers import count, seconds, share
 from aspenpy.tables.table import ALL, CSV, DATA, JSON, TEXT, Column, Report, Table, facts, table
@@ -35,7 +35,7 @@ def heading(scaling: Scaling) -> str:
 def _facts(scaling: Scaling) -> list[tuple[str, str]]:
     first, last = scaling.ranks[0], scaling.ranks[-1]
     fastest = scaling.fastest
-    rows = [("ranks", f"`{scaling.parameter}` from {count(first)} to {count(last)}")]
+    rows = [("ranks", f"`{scaling.parameter}` from {count(first)} to {count(last)}"), *bound_ranks(scaling.prediction)]
     if scaling.mode == "weak":
         rows.append(("problem", f"{' * '.join(scaling.problem)} grows with the ranks"))
     if scaling.mode == "strong":
@@ -74,12 +74,19 @@ def _points(scaling: Scaling) -> Table:
             media=DATA if asked is None else ALL,
         ),
         Column("energy", unit="J", media=DATA if scaling.energy is None else ALL),
+        Column("bound by", get=_bound, wrapped=True, media=TEXT),
+        Column("bound by", get="bottleneck.resource", media=DATA),
+        Column("component", get="bottleneck.component", media=DATA),
         Column("longest calls", get=_calls, wrapped=True, media=TEXT),
         Column("calls", get=lambda point: dict(point.calls), unit="s", media=JSON),
         *map(call, scaling.calls),
     )
     fastest = [place for place, point in enumerate(scaling.points) if point.ranks == scaling.fastest.ranks]
     return table(heads, scaling.points, "points", marked=frozenset(fastest if scaling.mode == "strong" else ()))
+
+
+def _bound(point: Point) -> str | None:
+    return None if point.bottleneck is None else served(point.bottleneck.resource, point.bottleneck.component)
 
 
 def _calls(point: Point) -> str | None:

@@ -90,9 +90,10 @@ def _passes(step: Step) -> str:
 
 
 def _block(step: Step) -> str:
-    instances = step.values["instances"]
-    said = "" if instances == 1 else f" in {count(instances)} instances"
-    return f"block{_label(step)}{said}"
+    instances, width = step.values["instances"], step.values.get("width", 1)
+    said = "" if instances == width == 1 else f" in {count(instances)} instance{'' if instances == 1 else 's'}"
+    parts = "" if width == 1 else f" of {count(width)} parts"
+    return f"block{_label(step)}{said}{parts}"
 
 
 _WORDS: dict[str, Callable[[Step], str]] = {

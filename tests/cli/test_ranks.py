@@ -154,3 +154,75 @@ def test_a_session_has_them_as_commands(run: Runner, monkeypatch: pytest.MonkeyP
         *3 * ["runtime 10 ms, the same as the baseline"],
     ]
     assert "run fewer, `set ranks=8`, or let each occupy less, `ranks-on core`" in outcome.err
+
+
+def test_explain_shows_over_how_many_cores_each_rank_is_spread(run: Runner) -> None:
+    """150 parts on 100 cores take two turns: 75 at work on average, 1e9/75 flops each."""
+    page = run("explain", *ON_G, "--set", "parts=150").out
+    assert "  each is spread over    75 cores\n" in page
+    assert "  a core of each takes   13.3 ms\n  all of them take       as long\n" in page
+    (step,) = json.loads(run("explain", *ON_G, "--set", "parts=150", *TABLES).out)["steps"]
+    assert step["spread"] == 75
+    page = run("explain", *ON_G, "--ranks-on", "core").out
+    assert "  each is spread over    1 core\n" in page
+
+
+def test_a_formula_has_no_more_in_it_than_the_ranks_need(run: Runner) -> None:
+    formula = run("expr", *ON_G, "--free", "ranks,each", "--ranks-on", "core").out
+    assert formula == "min(1, ceil(if(ranks <= 800, ranks, undefined)))*(each/1000000000)\n"
+
+
+def test_a_trace_says_in_how_many_parts_a_rank_shares_its_work_out(run: Runner) -> None:
+    assert 'block "work" in 4 instances of 1,000 parts' in run("trace", *ON_G).out
+    assert 'block "work" in 1 instance of 1,000 parts' in run("trace", *ON_G, "--set", "ranks=1").out
+    block = json.loads(run("trace", *ON_G, *TABLES).out)["steps"][1]
+    assert block["values"] == {"instances": 4, "width": 1000}
+
+
+def test_parallelism_counts_the_parts(run: Runner) -> None:
+    assert run("parallelism", "w.aspen").out.startswith("w: main has up to 4,000 parts at once\n")
+    (block,) = json.loads(run("parallelism", "w.aspen", *TABLES).out)["blocks"]
+    assert (block["instances"], block["width"], block["together"]) == (4, 1000, 4000)
+
+
+SHARED = MACHINE.replace("[4] gpu }", "[4] gpu memory hbm }").replace("sm memory hbm", "sm")
+
+
+@pytest.mark.parametrize(
+    ("machine", "ranks", "options", "fullest"),
+    [
+        (MACHINE, 4, (), 250e9),
+        (MACHINE, 1, (), 1000e9),
+        (MACHINE, 4, ("--ranks-on", "core"), 1000e9),  # all on the first device
+        (SHARED, 5, (), 800e9),  # four of five in the first node
+        (SHARED, 6, ("--distribution", "scatter"), 500e9),
+        (SHARED, 1, ("--ranks-on", "machine"), 500e9),  # one rank has both memories
+    ],
+)
+def test_memory_of_the_fullest_device(
+    run: Runner, models: Path, machine: str, ranks: int, options: tuple[str, ...], fullest: float
+) -> None:
+    (models / "g.aspen").write_text(machine.replace("capacity [1e12]", "capacity [600e9]"))
+    (models / "w.aspen").write_text(WORK.replace("x [8]", "x [1e12]").replace("flops [each]", "loads [each] from x"))
+    outcome = run("memory", *ON_G, "--set", f"ranks={ranks}", *options, *TABLES)
+    assert outcome.status == 0, outcome.err
+    found = json.loads(outcome.out)
+    assert found["memories"][0]["fullest"] == pytest.approx(fullest, rel=1e-12)
+    assert found["memory"]["fits"] is (fullest <= 600e9)
+    told = [item["message"] for item in found["diagnostics"]]
+    held = {1000e9: "1 TB", 800e9: "800 GB"}.get(fullest)
+    assert told == ([f"the ranks of `main` have {held} on one `hbm`, which holds 600 GB"] if held else [])
+    predicted = json.loads(run("eval", *ON_G, "--set", f"ranks={ranks}", *options, *TABLES).out)["diagnostics"]
+    assert told == [item["message"] for item in predicted if item["code"] == "exceeds-memory"]
+
+
+def test_scaling_says_what_ranks_have_and_what_limits_them(run: Runner, models: Path) -> None:
+    """A rank's share of 1e12 flops takes 1e12/ranks/1e11 s on 100 cores; 2e9 bytes 2 ms on a device, however many."""
+    (models / "w.aspen").write_text(WORK.replace("flops [each]", "flops [1e12/ranks] loads [2e12]"))
+    outcome = run("scale", *ON_G, "--ranks", "1..8")
+    assert "each rank has  a socket, `gpu`; compact\n" in outcome.out
+    points = json.loads(run("scale", *ON_G, "--ranks", "1..8", *TABLES).out)["points"]
+    assert [point["time"] for point in points] == pytest.approx([10, 5, 2.5, 2])
+    assert [point["bound_by"] for point in points] == ["flops", "flops", "flops", "loads"]
+    assert [point["component"] for point in points] == [*3 * ["g/box/gpu/sm"], "g/box/gpu/hbm"]
+    assert [point["efficiency"] for point in points] == pytest.approx([1, 1, 1, 10 / 16])

@@ -45,6 +45,7 @@ def sent(
         ("execute { messages [1000] }", 1, 1000),
         ("execute [4] { messages [10] of size [8] }", 4, 4 * 80),
         ("execute [4] { messages [10] messages [20] flops [7] }", 8, 4 * 30),
+        ('execute [4] of [100] "wide" { messages [10] flops [7] }', 4, 4 * 10),
         (
             "iterate [3] { execute [2] { messages [5] } map [4] { execute { messages [1] } } }",
             3 * (2 + 4),
@@ -352,6 +353,23 @@ def test_waiting_takes_as_long_as_the_model_says(tmp_path: Path) -> None:
     assert run.own == Sent(1, 1)
     assert 0.15 <= run.seconds < 0.25
     assert ran(Skeleton(model).code, tmp_path).seconds < 0.05
+
+
+DEVICES = """
+machine devices { node [2] box interconnect [2] net }
+node box { socket [2] gpu }
+socket gpu { property rank core [10] sm }
+core sm { resource flops(n) [n] }
+interconnect net { resource messages(n) [n/1e9] }
+"""
+
+
+def test_waiting_is_for_the_cores_that_a_rank_has(tmp_path: Path) -> None:
+    """1 s of flops in ten parts on the ten cores of a device; on one core all of it."""
+    model = application("execute [1] of [10] { flops [1] } execute [1] { messages [1] }")
+    assert 0.1 <= ran(Skeleton(model, machine=machine(DEVICES), spin=True).code, tmp_path).seconds < 0.2
+    on_cores = Skeleton(model, machine=machine(DEVICES), spin=True, ranks_on="core")
+    assert 1 <= ran(on_cores.code, tmp_path).seconds < 1.2
 
 
 # -- refused ---------------------------------------------------------------------------------------

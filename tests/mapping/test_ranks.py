@@ -7,7 +7,7 @@ import pytest
 import aspenpy
 from aspenpy import AspenError
 from aspenpy.answers.energy.account import predict_energy
-from aspenpy.answers.energy.options import EnergyOptions
+from aspenpy.answers.energy.options import Charged, EnergyOptions
 
 MACHINE = """
 param boards = 4
@@ -113,11 +113,36 @@ def test_what_is_refused(tmp_path: Path, machine: aspenpy.Machine, options: dict
         runtime(tmp_path, machine, "flops [1e9]", **options)
 
 
-def test_energy_is_that_of_the_cores_that_a_rank_keeps_busy(tmp_path: Path, machine: aspenpy.Machine) -> None:
+@pytest.mark.parametrize(
+    ("ranks", "width", "charged", "options", "joules"),
+    [
+        (2, 100, "cores_used", {}, 0.01 * (2 * 50 + 200 * 3)),
+        (2, 50, "cores_used", {}, 0.02 * (2 * 50 + 100 * 3)),  # half of the cores of each device
+        (2, 150, "cores_used", {}, 2 / 150 * (2 * 50 + 150 * 3)),  # 75 of each at work on average
+        (2, 100, "machine", {}, 0.01 * (8 * 50 + 200 * 3)),
+        (2, 100, "socket", {}, 0.01 * (50 + 100 * 3)),
+        (8, 100, "cores_used", {}, 0.01 * (8 * 50 + 800 * 3)),
+        (3, 1, "cores_used", {"ranks_on": "core"}, 1 * (50 + 3 * 3)),  # three cores of one device
+        (3, 1, "cores_used", {"ranks_on": "core", "distribution": "scatter"}, 1 * (3 * 50 + 3 * 3)),
+        (101, 1, "cores_used", {"ranks_on": "core"}, 1 * (2 * 50 + 101 * 3)),
+        (1, 400, "cores_used", {"ranks_on": "node"}, 0.0025 * (4 * 50 + 400 * 3)),
+        (1, 100, "cores_used", {"ranks_on": "node"}, 0.01 * (4 * 50 + 100 * 3)),  # the node is the rank's
+    ],
+)
+def test_energy_is_that_of_what_ranks_occupy(
+    tmp_path: Path,
+    machine: aspenpy.Machine,
+    ranks: int,
+    width: int,
+    charged: Charged,
+    options: dict[str, str],
+    joules: float,
+) -> None:
     (tmp_path / "w.aspen").write_text(APPLICATION.replace("DEMAND", "flops [1e9]"))
     app = aspenpy.load_application(tmp_path / "w.aspen")
-    used = predict_energy(app, machine, set={"ranks": 2, "width": 100}, options=EnergyOptions(charged="cores_used"))
-    assert used.value == pytest.approx(0.01 * (2 * 50 + 200 * 3), rel=1e-12)
+    case = aspenpy.Case(app, machine, set={"ranks": ranks, "width": width}, **options)  # type: ignore[arg-type]
+    energy = predict_energy(case, options=EnergyOptions(charged=charged))
+    assert energy.value == pytest.approx(joules, rel=1e-12)
 
 
 @pytest.mark.parametrize(

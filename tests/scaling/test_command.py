@@ -23,11 +23,11 @@ ranks    `ranks` from 1 to 4
 fastest  4 ranks, 254 us
 calls    allreduce, talk: the longest first, on 4 ranks
 
-ranks    time  speedup  efficiency  communication  longest calls
-─────  ──────  ───────  ──────────  ─────────────  ─────────────────────────
-    1    1 ms        1     100.0 %          0.0 %
-    2  503 us     1.99      99.4 %          0.6 %  talk 2 us, allreduce 1 us
-    4  254 us     3.94      98.4 %          1.6 %  allreduce 2 us, talk 2 us
+ranks    time  speedup  efficiency  communication  bound by       longest calls
+─────  ──────  ───────  ──────────  ─────────────  ─────────────  ─────────────────────────
+    1    1 ms        1     100.0 %          0.0 %  flops on lane
+    2  503 us     1.99      99.4 %          0.6 %  flops on lane  talk 2 us, allreduce 1 us
+    4  254 us     3.94      98.4 %          1.6 %  flops on lane  allreduce 2 us, talk 2 us
 """
 
 

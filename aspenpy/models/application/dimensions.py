@@ -138,7 +138,6 @@ def _declaration(node: nodes.Declaration, names: Inference) -> None:
 
 
 _COUNTS: dict[type, str] = {
-    nodes.Execute: "a parallelism",
     nodes.Loop: "a loop's count",
     nodes.Probability: "a probability",
 }
@@ -147,8 +146,11 @@ _COUNTS: dict[type, str] = {
 
 def _statement(node: nodes.Statement, names: Inference) -> None:
     if isinstance(node, nodes.Execute):
+        names.check(node.parallelism, DIMENSIONLESS, "a parallelism")
+        names.check(node.width, DIMENSIONLESS, "a width")
         for requirement in node.requirements:
             _requirement(requirement, names)
+        return
     role = _COUNTS.get(type(node))
     for expression in expressions(node):
         names.check(expression, None if role is None else DIMENSIONLESS, role or "")

@@ -16,6 +16,7 @@ from typing import Literal, Unpack
 from aspenpy.answers.case import Case, CaseOptions, asked
 from aspenpy.answers.energy.options import EnergyOptions
 from aspenpy.answers.energy.totals import EnergyTotals
+from aspenpy.answers.evaluation import Bottleneck
 from aspenpy.answers.prediction import Prediction, predict
 from aspenpy.engine.python import Prepared
 from aspenpy.expr import graph
@@ -46,7 +47,8 @@ MOST_GROWTH = 1e12
 class Point(Record):
     """So many ranks: seconds, of which `communication` would vanish if messages took no time; `calls` are those that
     talk, the longest first, in seconds. `growth` is by how much the problem has to grow for the efficiency asked for;
-    None where it was not asked for, or is never reached. `energy` is in joules, None where it was not asked for."""
+    None where it was not asked for, or is never reached. `energy` is in joules, None where it was not asked for.
+    `bottleneck` is what bounds the run for longest, None where it takes no time."""
 
     ranks: int
     time: float
@@ -56,6 +58,7 @@ class Point(Record):
     calls: tuple[tuple[str, float], ...]
     growth: float | None
     energy: float | None = None
+    bottleneck: Bottleneck | None = None
 
     @property
     def share(self) -> float:
@@ -110,15 +113,27 @@ class Scaling(Result):
 
     def _at(self, ranks: int, growth: float = 1.0) -> tuple[float, ...]:
         """With a problem that is so many times as large."""
-        if self.mode == "weak":
-            growth *= ranks / self.ranks[0]
-        each = growth ** (1 / len(self.problem)) if self.problem else 1.0
-        sizes = [size * each for size in self._sizes]
+        sizes = self._sizes_at(ranks, growth)
         try:
             return self._compiled[0](ranks, *sizes)
         except EvaluationError as error:
-            there = {self.parameter: ranks, **dict(zip(self.problem, sizes, strict=True))}
-            raise predict(self.prediction.case.with_set(there)).scope.located(error) from None
+            raise self._there(ranks, sizes).scope.located(error) from None
+
+    def _sizes_at(self, ranks: int, growth: float = 1.0) -> list[float]:
+        """The parameters of a problem that is so many times as large, grown with the ranks in weak scaling."""
+        if self.mode == "weak":
+            growth *= ranks / self.ranks[0]
+        each = growth ** (1 / len(self.problem)) if self.problem else 1.0
+        return [size * each for size in self._sizes]
+
+    def _there(self, ranks: int, sizes: Sequence[float]) -> Prediction:
+        """The run on so many ranks."""
+        problem = dict(zip(self.problem, sizes, strict=True))
+        return Prediction(self.prediction.case.with_set({**problem, self.parameter: ranks}))
+
+    @cached_property
+    def _predictions(self) -> dict[int, Prediction]:
+        return {ranks: self._there(ranks, self._sizes_at(ranks)) for ranks in self.ranks}
 
     def _efficiency(self, ranks: int, growth: float = 1.0) -> float:
         first, here = self._at(self.ranks[0], growth)[0], self._at(ranks, growth)[0]
@@ -131,7 +146,7 @@ class Scaling(Result):
         base = (item for item in self.prediction.diagnostics if item not in self.prediction.wasted)
         found: dict[str, list[tuple[int, Diagnostic]]] = {}
         for ranks in self.ranks:
-            for item in Prediction(self.prediction.case.with_set({self.parameter: ranks})).wasted:
+            for item in self._predictions[ranks].wasted:
                 found.setdefault(f"{item.code} {item.span}", []).append((ranks, item))
         return (*base, *(self._once(told) for told in found.values()))
 
@@ -155,7 +170,8 @@ class Scaling(Result):
         talking = tuple((name, seconds) for name, seconds in named if seconds > 0)
         speedup = efficiency * ranks / self.ranks[0]
         growth = None if self.isoefficiency is None else self._growth(ranks, self.isoefficiency)
-        return Point(ranks, time, speedup, efficiency, waited, talking, growth, energy)
+        there = self._predictions.get(ranks) or self._there(ranks, self._sizes_at(ranks))
+        return Point(ranks, time, speedup, efficiency, waited, talking, growth, energy, there.bottleneck)
 
     def _growth(self, ranks: int, wanted: float) -> float | None:
         """How many times as large a problem has the efficiency wanted, from 1 on. A larger problem is taken to be no
