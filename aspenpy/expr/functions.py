@@ -11,6 +11,7 @@ from itertools import pairwise
 from typing import Any
 
 from aspenpy.expr import arithmetic, cache_laws, traits
+from aspenpy.expr.process_grids import process_grid
 from aspenpy.record import Record
 
 Rule = Callable[..., Any]
@@ -297,6 +298,16 @@ FUNCTIONS: dict[str, Function] = {
             c="aspen_gcd({joined})",
             llvm="call double @aspen_gcd(double {0}, double {1})",
             latex=r"\gcd\left({joined}\right)",
+            derivative=_flat,
+            traits=traits.count,
+        ),
+        Function(
+            "grid", 3, 3, "pure",
+            exact=process_grid,
+            numpy=cache_laws.numpy_by_point(process_grid),
+            sympy=lambda sympy, *args: sympy.Function("grid")(*args),
+            c="aspen_grid({joined})",
+            latex=r"\operatorname{{grid}}\left({joined}\right)",
             derivative=_flat,
             traits=traits.count,
         ),

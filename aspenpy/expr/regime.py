@@ -24,8 +24,9 @@ from aspenpy.expr.polynomial import (
     term,
 )
 
-STAIRCASES = ("sets_touched", "lines_with_room")
-"""Functions of a cache's sets that stay as they are until their arguments have moved far: their values replace them."""
+STAIRCASES = ("grid", "sets_touched", "lines_with_room")
+"""Factors of ranks, and functions of a cache's sets that stay as they are until their arguments have moved far: their
+values replace them."""
 
 LARGEST_DENOMINATOR = 10_000
 

@@ -41,6 +41,7 @@ needs_gcc = pytest.mark.skipif(shutil.which("gcc") is None, reason="no C compile
 CALLS = {
     "lookup": (apply("lookup", array([1, 4]), array([0, x]), y), 5.0, 2.0, 1 + 3 * 2 / 5),
     "gcd": (apply("gcd", x, y), 12.0, 18.0, 6.0),
+    "grid": (apply("grid", x, y, 1), 24.0, 3.0, 3.0),
     "lru_hits": (apply("lru_hits", x, 2, y), 3.0, 8.0, 0.75**3 + 3 * 0.25 * 0.75**2),
     "random_misses": (apply("random_misses", x, y, 0.5), 2.0, 1.0, 2 / 3),
     "sets_touched": (apply("sets_touched", x, 64, 16, y, 4), 64.0, 128.0, 4.0),

@@ -15,7 +15,7 @@ from aspenpy.expr.functions import FUNCTIONS
 
 COMPUTED = [row for row in FUNCTIONS.values() if not row.random]
 OF_CACHES = {"lru_hits", "random_misses", "sets_touched", "lines_with_room"}  # tests/caches has theirs
-NUMBERS = [row for row in COMPUTED if row.name not in {"lookup", "gcd", *OF_CACHES}]
+NUMBERS = [row for row in COMPUTED if row.name not in {"lookup", "gcd", "grid", *OF_CACHES}]
 
 INDEPENDENT = {
     "log": math.log,
@@ -145,6 +145,7 @@ def test_outside_of_the_domain(name, args):
 
 WHOLE = [(1, 1), (12, 18), (7, 0), (0, 0)]
 CACHES = {
+    "grid": [(12, 2, 0), (7, 3, 2)],
     "lru_hits": [(0, 1, 1), (9, 2, 8)],
     "random_misses": [(8, 3, 0.5)],
     "sets_touched": [(4, 64, 8, 128, 3)],

@@ -370,3 +370,15 @@ PROGRAMS: dict[tuple[str, str], Callable[[int, int, Any], Rank]] = {
     ("barrier", "binomial"): tree_barrier,
     ("barrier", "flat"): flat_barrier,
 }
+
+
+def gathered_up(rank: int, ranks: int, data: dict[int, Vector]) -> Rank:
+    """The pieces of all ranks at rank 0: the nearest subtree first."""
+    for level in tree_levels(ranks):
+        if rank & level:
+            yield send(rank - level, data)
+            return None
+        if rank + level < ranks:
+            (theirs,) = yield receive(rank + level)
+            data = data | theirs
+    return data

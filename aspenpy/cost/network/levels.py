@@ -306,13 +306,14 @@ def _reduce_scatter(a: Among) -> list[Scheme]:
     ]
 
 
-def _direct(a: Among) -> Scheme:
+def _direct(a: Among, innermost: str | None = None) -> Scheme:
     """An alltoall in which each rank sends to each other by itself: one of the emptiest end has the most on a level."""
     phases = []
     for height, level in enumerate(a.levels):
         others = level.ranks - (a.levels[height - 1].least if height else 1) + 1
         phase = a.every(height, "alltoall", a.size)
-        phases.append(phase.replace(ranks=others, fewest=others, algorithm="pairwise"))
+        algorithm = "pairwise" if height else innermost
+        phases.append(phase.replace(ranks=others, fewest=others, algorithm=algorithm))
     return _scheme("flat", phases)
 
 
@@ -364,7 +365,7 @@ def schemes(collective: str, among: Among, algorithm: str | None = None) -> list
     if algorithm == "ring":
         return [among.through_all(collective)]
     if algorithm == "pairwise" and collective == "alltoall":
-        return [_direct(among)]
+        return [_direct(among, "pairwise")]
     phase = among.one if collective in ("broadcast", "reduce") else among.every
     size = NAMED.get(collective, _whole)
     phases = (phase(level, collective, size(among, level)) for level in among.outwards)

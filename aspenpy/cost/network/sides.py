@@ -15,8 +15,8 @@ from aspenpy.expr.graph import Expr
 
 def leaving(window: Expr, stride: Expr, length: Expr, ranks: Expr) -> Expr:
     """The ranks of the fullest container, of so many ranks in all, whose next along the dimension is outside: exact
-    where the ring and the container divide each other, or all ways to cut a ring occur; else at most so many. Rings of
-    a grid whose lengths are no whole numbers are taken for one."""
+    where the ring and the container divide each other, or all ways to cut a ring occur; else at most so many. Rings
+    that are no whole numbers, by a rounding error, are taken for one."""
     ring = stride * length
     one = graph.junction("or", graph.compare(">=", ring, ranks), graph.compare("!=", floor(ring), ring))
     return graph.if_else(one, _leaving_part(window, stride, ring), _leaving_several(window, stride, ring))

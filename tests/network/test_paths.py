@@ -1,0 +1,349 @@
+"""Paths of machines: which one messages take, what they share, and what is refused."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import product
+from math import ceil, prod
+from time import process_time
+
+import pytest
+
+import aspenpy
+from aspenpy import Application, AspenError, Machine
+from tests.network.levelled import Member, Path, run
+from tests.network.programs import halo_exchange
+from tests.network.test_levels import PLAYED, Nodes, amount
+
+INNER, OUTER = 2e-6, 7e-6
+FAST, SLOW = 1e-11, 4e-11
+"""Seconds of a message, and of a byte, inside a node and between nodes."""
+
+INSIDE, ACROSS = (Path(*map(Fraction, map(str, times))) for times in ((INNER, FAST), (OUTER, SLOW)))
+
+
+def machine(
+    devices: int = 4,
+    nodes: int = 8,
+    *,
+    inner: str = "",
+    outer: str = "",
+    ports: str = "nodes",
+    quantity: str = "",
+    unit: str = "gpu",
+    network: bool = True,
+) -> Machine:
+    """Nodes of some devices, each for a rank, joined by a switch; the nodes by another."""
+    found = aspenpy.parse(
+        f"""
+        param nodes = {nodes}
+        machine m {{ node [nodes] box {f"interconnect [{ports}] net" if network else ""} }}
+        node box {{ socket [{devices}] gpu interconnect {quantity} nvl }}
+        socket gpu {{ {"property rank" if unit == "gpu" else ""} core [10] sm }}
+        core sm {{ {"property rank" if unit == "sm" else ""} resource flops(x) [x/giga] }}
+        interconnect nvl {{
+          property topology [star]
+          property latency [2 us]
+          property bandwidth [100 GB/s]
+          {inner}
+          resource messages(volume) [latency + volume/bandwidth]
+        }}
+        interconnect net {{
+          property topology [star]
+          property latency [7 us]
+          property bandwidth [25 GB/s]
+          {outer}
+          resource messages(volume) [latency + volume/bandwidth]
+        }}
+        """
+    )
+    assert isinstance(found, Machine)
+    return found
+
+
+def seconds(requirement: str, ranks: int, on: Machine, **options: object) -> float:
+    app = aspenpy.parse(f"model a {{ param P = {ranks} kernel main {{ execute [P] {{ messages {requirement} }} }} }}")
+    assert isinstance(app, Application)
+    return aspenpy.predict(app, on, **options).runtime  # type: ignore[arg-type]
+
+
+def told(requirement: str, ranks: int, on: Machine, **options: object) -> str:
+    with pytest.raises(AspenError) as caught:
+        seconds(requirement, ranks, on, **options)
+    (found,) = caught.value.diagnostics
+    assert found.span is not None
+    return f"{found.code}: {found.message}"
+
+
+# -- single messages -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("ranks", "expected"),
+    [(4, INNER + 1e6 * FAST), (5, OUTER + 1e6 * 4 * SLOW), (32, OUTER + 1e6 * 4 * SLOW)],
+)
+def test_a_message_takes_the_path_of_its_ends(ranks: int, expected: float) -> None:
+    """All in one node: over the switch there. In several: the four ranks of a node share its port."""
+    assert seconds("[1e6]", ranks, machine()) == pytest.approx(expected, rel=1e-12)
+
+
+def test_ranks_that_are_scattered_meet_between_nodes() -> None:
+    assert seconds("[1e6]", 8, machine(), distribution="scatter") == pytest.approx(OUTER + 1e6 * SLOW, rel=1e-12)
+    assert seconds("[1e6]", 8, machine(), ranks_per_node=2) == pytest.approx(OUTER + 1e6 * 2 * SLOW, rel=1e-12)
+
+
+@pytest.mark.parametrize(("ports", "sharing"), [("nodes", 4), ("2*nodes", 2), ("4*nodes", 1), ("8*nodes", 1)])
+def test_several_ports_a_node(ports: str, sharing: int) -> None:
+    found = seconds("[1e6]", 8, machine(ports=ports))
+    assert found == pytest.approx(OUTER + 1e6 * sharing * SLOW, rel=1e-12)
+
+
+@pytest.mark.parametrize(("quantity", "sharing"), [("", 1), ("[4]", 1), ("[2]", 2)])
+def test_ports_of_an_inner_path(quantity: str, sharing: int) -> None:
+    """One for each end, or as many as there are."""
+    assert seconds("[1e6]", 4, machine(quantity=quantity)) == pytest.approx(INNER + 1e6 * sharing * FAST, rel=1e-12)
+
+
+def test_bandwidth_in_all() -> None:
+    """Four ranks that send 100 GB/s each have 160 GB/s together; between the nodes 32 share 100 GB/s."""
+    on = machine(inner="property total_bandwidth [160 GB/s]", outer="property total_bandwidth [100 GB/s]")
+    assert seconds("[1e6]", 4, on) == pytest.approx(INNER + 1e6 * 4 / 160e9, rel=1e-12)
+    assert seconds("[1e6]", 32, on) == pytest.approx(OUTER + 1e6 * 32 / 100e9, rel=1e-12)
+
+
+def test_message_rates_of_each_level() -> None:
+    on = machine(inner="property message_rate [1e6]", outer="property message_rate [1e5]", quantity="[2]")
+    assert seconds("[0]", 4, on) == pytest.approx(INNER + 1 * 1e-6, rel=1e-12)
+    assert seconds("[0]", 8, on) == pytest.approx(OUTER + 3 * 1e-5, rel=1e-12)
+
+
+def test_a_rendezvous_waits_for_one_more_handshake() -> None:
+    on = machine(inner="property rendezvous_threshold [8192 B] property rendezvous_latency [3 us]")
+    assert seconds("[8192]", 4, on) == pytest.approx(INNER + 8192 * FAST, rel=1e-12)
+    assert seconds("[8193]", 4, on) == pytest.approx(INNER + 3e-6 + 8193 * FAST, rel=1e-12)
+
+
+def test_a_machine_of_one_node_has_its_inner_path() -> None:
+    on = machine(8, 1, network=False)
+    assert seconds("[1e6]", 8, on) == pytest.approx(INNER + 1e6 * FAST, rel=1e-12)
+    assert seconds('[1e9] as allreduce("ring")', 8, on) == pytest.approx(14 * INNER + 14 / 8 * 1e9 * FAST, rel=1e-12)
+    assert seconds("[6e6] as halo(2, 2, 2)", 8, on) == pytest.approx(6 * INNER + 6e6 * FAST, rel=1e-12)
+
+
+def test_who_joins_whom() -> None:
+    """Each kind of socket has its own path in the node."""
+    on = aspenpy.parse(
+        """
+        machine m { node [2] box interconnect [2] net }
+        node box { socket [2] cpu socket [4] gpu interconnect upi interconnect nvl }
+        socket cpu { property rank core [8] lane }
+        socket gpu { property rank core [8] sm }
+        core lane { resource flops(x) [x/giga] }
+        core sm { resource flops(x) [x/giga] }
+        interconnect upi {
+          property joins [cpu] property latency [1 us] property bandwidth [20 GB/s]
+          resource messages(v) [latency + v/bandwidth]
+        }
+        interconnect nvl {
+          property joins [gpu] property latency [2 us] property bandwidth [100 GB/s]
+          resource messages(v) [latency + v/bandwidth]
+        }
+        interconnect net {
+          property topology [star] property latency [7 us] property bandwidth [25 GB/s]
+          resource messages(v) [latency + v/bandwidth]
+        }
+        """
+    )
+    assert isinstance(on, Machine)
+    assert seconds("[1e6]", 2, on, socket="cpu") == pytest.approx(1e-6 + 1e6 / 20e9, rel=1e-12)
+    assert seconds("[1e6]", 2, on, socket="gpu") == pytest.approx(2e-6 + 1e6 / 100e9, rel=1e-12)
+    assert seconds("[1e6]", 4, on, socket="cpu") == pytest.approx(7e-6 + 1e6 * 2 / 25e9, rel=1e-12)
+    assert seconds("[1e6]", 4, on, socket="gpu") == pytest.approx(2e-6 + 1e6 / 100e9, rel=1e-12)
+
+
+# -- collectives -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("per_node", [1, 2, 4, 5])
+@pytest.mark.parametrize("collective", ["allreduce", "broadcast", "reduce", "allgather"])
+def test_collectives_of_machines_are_those_that_are_played(collective: str, per_node: int) -> None:
+    """The fastest of the schemes as they are played; one ring, which is played elsewhere, may be faster."""
+    inside, across = INSIDE, ACROSS
+    for ranks in (1, 4, 5, 8, 10, 17):
+        times, size = [], 0
+        for (name, _), play in PLAYED.items():
+            if name == collective:
+                on = Nodes(ranks, per_node, inside, across)
+                assert play(on)
+                times.append(on.time)
+                size = amount(collective, on)
+        if ranks > 1 and collective in ("allreduce", "allgather"):
+            rounds = 2 * (ranks - 1) if collective == "allreduce" else ranks - 1
+            piece = Fraction(size, ranks) if collective == "allreduce" else size
+            slowest = inside if ranks <= per_node else across
+            times.append(rounds * (slowest.alpha + piece * slowest.beta))
+        if collective == "allgather" and ranks > per_node:
+            continue  # a part of its split scheme is played where nodes are equally full
+        found = seconds(f"[{size}] as {collective}", ranks, machine(per_node, 17))
+        assert found == pytest.approx(float(min(times)), rel=1e-12), ranks
+
+
+def test_sockets_in_nodes_in_a_machine() -> None:
+    """Three levels: a barrier of 32 ranks, two cores in each of two sockets in each of eight nodes, has one round on
+    each of the inner paths and three between nodes."""
+    on = aspenpy.parse(
+        """
+        machine m { node [8] box interconnect [8] net }
+        node box { socket [2] cpu interconnect upi }
+        socket cpu { core [2] lane interconnect shared }
+        core lane { property rank resource flops(x) [x/giga] }
+        interconnect shared {
+          property latency [1 us] property bandwidth [10 GB/s] resource messages(v) [latency + v/bandwidth]
+        }
+        interconnect upi {
+          property latency [2 us] property bandwidth [20 GB/s] resource messages(v) [latency + v/bandwidth]
+        }
+        interconnect net {
+          property topology [star] property latency [7 us] property bandwidth [25 GB/s]
+          resource messages(v) [latency + v/bandwidth]
+        }
+        """
+    )
+    assert isinstance(on, Machine)
+    assert seconds("[0] as barrier", 32, on) == pytest.approx(1e-6 + 2e-6 + 3 * 7e-6, rel=1e-12)
+    assert seconds("[0] as barrier", 4, on) == pytest.approx(1e-6 + 2e-6, rel=1e-12)
+    assert seconds("[1e6]", 2, on) == pytest.approx(1e-6 + 1e6 / 10e9, rel=1e-12)
+    assert seconds("[1e6]", 4, on) == pytest.approx(2e-6 + 1e6 * 2 / 20e9, rel=1e-12)  # two cores share a port
+    assert seconds("[1e6]", 8, on) == pytest.approx(7e-6 + 1e6 * 4 / 25e9, rel=1e-12)
+
+
+def test_an_alltoall_goes_through_the_bisection_of_each_level() -> None:
+    """Eight devices on a ring: 4 of each half have m bytes for 4 of the other, over two links."""
+    on = machine(8, 1, inner="property topology [torus] property dimensions [8]", quantity="[8]", network=False)
+    assert seconds("[1e8] as alltoall", 8, on) == pytest.approx(16e8 / 2 * FAST, rel=1e-12)
+
+
+def test_among_fewer_ranks_than_the_block_has() -> None:
+    """Eight communicators of four ranks, each in a node of its own."""
+    found = seconds('[1e6] as allreduce(4, "ring")', 32, machine())
+    assert found == pytest.approx(6 * INNER + 6 / 4 * 1e6 * FAST, rel=1e-12)
+
+
+# -- halos -----------------------------------------------------------------------------------------
+
+GRIDS = [grid for d in (1, 2) for grid in product(range(1, 18), repeat=d) if prod(grid) in (2, 4, 5, 8, 10, 12, 16, 17)]
+
+
+@pytest.mark.parametrize("per_node", [1, 2, 4, 5])
+def test_halos_with_sides_inside_the_node(per_node: int) -> None:
+    """Exact where rings and nodes divide each other; where not, at most what is played."""
+    on = machine(per_node, 17)
+    for grid in GRIDS:
+        ranks, faces = prod(grid), (6, 1)[: len(grid)]
+        place = dict(enumerate(product(*map(range, grid))))
+        group = [Member(rank // per_node, rank % per_node) for rank in range(ranks)]
+        program = halo_exchange(place, grid, faces, True)
+        _, played = run([group], [lambda rank: program(rank, ranks)], INSIDE, ACROSS)  # noqa: B023
+        lengths, sides = ", ".join(map(str, grid)), ", ".join(map(str, faces))
+        trait = f"halo({lengths}), faces({sides})" if len(grid) > 1 else "halo(1)"
+        found = seconds(f"[{2 * sum(faces)}] as {trait}", ranks, on)
+        rings = [prod(grid[axis:]) for axis in range(len(grid))]
+        node = min(per_node, ranks)
+        if all(ring % node == 0 or node % ring == 0 for ring in rings):
+            assert found == pytest.approx(float(played), rel=1e-12), grid
+        assert found >= float(played) * (1 - 1e-12), grid
+
+
+def test_the_slower_of_two_paths_counts() -> None:
+    """A ring of 8 in nodes of 4: three sides of a node are inside, one goes out, at once."""
+    assert seconds("[2e6] as halo(1)", 8, machine()) == pytest.approx(2 * (OUTER + 1e6 * SLOW), rel=1e-12)
+    slow = machine(inner="property link_bandwidth [1 GB/s]")
+    assert seconds("[2e6] as halo(1)", 8, slow) == pytest.approx(2 * (INNER + 1e6 * 1e-9), rel=1e-12)
+
+
+def test_dealt_out_in_turn_neighbours_are_elsewhere() -> None:
+    """Cyclic: the next rank is on the next node, the one a multiple of the nodes further on the same."""
+    on = machine(4, 4)
+    out, within = OUTER + 1e6 * 4 * SLOW, INNER + 1e6 * FAST
+    assert seconds("[2e6] as halo(1)", 16, on, distribution="cyclic") == pytest.approx(2 * out, rel=1e-12)
+    found = seconds("[4e6] as halo(4, 4)", 16, on, distribution="cyclic")
+    assert found == pytest.approx(2 * out + 2 * within, rel=1e-12)
+
+
+def test_open_ends() -> None:
+    """Two ranks of a grid that is not a ring exchange once; three or more twice."""
+    on = machine(8, 1, network=False)
+    assert seconds('[2e6] as halo("open", 2, 1)', 2, on) == pytest.approx(INNER + 0.5e6 * FAST, rel=1e-12)
+    assert seconds('[4e6] as halo("open", 4, 2)', 8, on) == pytest.approx(3 * (INNER + 1e6 * FAST), rel=1e-12)
+    assert seconds("[4e6] as halo(4, 2)", 8, on) == pytest.approx(4 * (INNER + 1e6 * FAST), rel=1e-12)
+
+
+def test_unequal_faces() -> None:
+    """Twelve bytes as 2 (1 + 2 + 3), on paths, and on a network alone by ranks on a node each."""
+    cases = (machine(8, 1, network=False), INNER, FAST), (machine(8, 8, unit="none"), OUTER, SLOW)
+    for on, start, byte in cases:
+        found = seconds("[12e6] as halo(2, 2, 2), faces(1, 2, 3)", 8, on)
+        assert found == pytest.approx(6 * start + 12e6 * byte, rel=1e-12)
+        found = seconds("[12e6] as halo(8, 1, 1), faces(1, 2, 3)", 8, on)
+        assert found == pytest.approx(2 * start + 2e6 * byte, rel=1e-12)
+
+
+# -- cost ------------------------------------------------------------------------------------------
+
+
+def test_eight_million_ranks_cost_what_eight_do() -> None:
+    on = machine(880, 9408, unit="gpu")
+
+    def best_of_three(ranks: int) -> float:
+        times = []
+        for _ in range(3):
+            start = process_time()
+            seconds("[8] as allreduce", ranks, on)
+            times.append(process_time() - start)
+        return min(times)
+
+    assert best_of_three(8_000_000) < 3 * best_of_three(8) + 0.5
+
+
+# -- mistakes --------------------------------------------------------------------------------------
+
+
+def test_mistakes_are_told_with_both_numbers() -> None:
+    on = machine()
+    too_many = "too-many-ranks: more ranks than machine `m` has places for: 33, and it has 32"
+    for requirement in ("[1]", "[1] as allreduce", "[1] as halo(1)"):
+        assert told(requirement, 33, on) == too_many
+    lonely = machine(network=False)
+    assert told("[1]", 5, lonely) == "no-path: no interconnect of machine `m` joins 5 ranks, but 4 of them"
+    assert told("[1] as barrier", 5, lonely).startswith("no-path: ")
+    assert told("[6] as halo(2, 2, 2), faces(1, 2)", 8, on) == (
+        "bad-exchange: a halo in 3 dimensions has 3 faces, and here are 2"
+    )
+    assert told("[6] as halo(2, 2, 3)", 8, on).endswith("must be the number of ranks of its block, but it is 12")
+
+
+def test_a_path_without_a_bandwidth() -> None:
+    text = """
+        machine m { node box }
+        node box { socket [4] gpu interconnect link }
+        socket gpu { property rank core sm }
+        core sm { resource flops(x) [x/giga] }
+        interconnect link { property latency [1 us] resource messages(v) [latency] }
+    """
+    on = aspenpy.parse(text)
+    assert isinstance(on, Machine)
+    assert (
+        told("[1]", 4, on)
+        == "incomplete-network: interconnect `link` is a path between ranks, and no `bandwidth` (B/s)"
+    )
+    more = "property rendezvous_threshold [1 kB]"
+    assert told("[1]", 4, machine(inner=more)) == (
+        "incomplete-network: interconnect `nvl` has a rendezvous_threshold, and no `rendezvous_latency` (s)"
+    )
+
+
+def test_ranks_that_are_not_bound_know_the_network_only() -> None:
+    """Nobody says what a rank occupies: as without inner paths, dealt out over all nodes."""
+    on = machine(unit="none")
+    assert seconds("[1e6]", 4, on) == pytest.approx(OUTER + 1e6 * SLOW, rel=1e-12)
+    assert ceil(seconds("[0] as barrier", 4, on) / OUTER) == 2
