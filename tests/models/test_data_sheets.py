@@ -52,7 +52,7 @@ SHEETS = (
     Sheet("epyc_7742", 64, 2.25, 225, 204.8, 16 * 1024, 4),
     Sheet("epyc_7763", 64, 2.45, 280, 204.8, 32 * 1024, 4),
     Sheet("epyc_9654", 96, 2.4, 360, 460.8, 32 * 1024, 4),
-    Sheet("power9", 22, 3.07, 190, 170.6, 10 * 1024, 1),
+    Sheet("power9", 22, 3.07, 250, 170.6, 10 * 1024, 1),
 )
 """Product pages of Intel and AMD; IBM, Power Systems AC922, 2017. Of the two or four lanes of QuickPath and X-bus
 between sockets the library has one link."""
@@ -142,6 +142,22 @@ def of_network(name: str) -> dict[str, Number]:
     return {key: value.payload for key, value in parameters}
 
 
+ATTAINED = {
+    "pcie3_x16": (11.881, 12.571, 12.0, 12.416, 13.183, 13.411),  # P100 and V100, CSCS
+    "pcie4_x16": (25.5, 26.17),  # A100, CSCS
+    "pcie5_x16": (51.0, 52.0),  # H100, Azure/AI-benchmarking-guide
+}
+"""GB/s from pinned memory to a device and back, of several nodes."""
+
+
+@pytest.mark.parametrize("name", ATTAINED)
+def test_links_to_accelerators_have_what_copies_attain(name: str) -> None:
+    text = (FOLDER / "parts" / "links" / f"{name}.aspen").read_text()
+    found = re.search(r"property bandwidth \[(\S+) GB/s\]", text)
+    assert found is not None
+    assert min(ATTAINED[name]) <= float(found[1]) <= max(ATTAINED[name])
+
+
 TAPERS = {"summit": Fraction(1), "sierra": Fraction(2), "abci": Fraction(3), "frontera": Fraction(22, 18)}
 """OLCF, Summit user guide; LLNL-PRES-738369; news.mynavi.jp/article/abci-2; TACC, Frontera user guide."""
 
@@ -157,11 +173,13 @@ def test_leaf_switches_of_frontera() -> None:
     assert (parameters["arity"], parameters["arity"] * parameters["taper"]) == (2 * 18, 44)
 
 
-@pytest.mark.parametrize(("name", "groups", "nodes"), [("frontier", 74, 128), ("perlmutter_cpu", 12, 256)])
+@pytest.mark.parametrize(
+    ("name", "groups", "nodes"), [("frontier", 74, 128), ("perlmutter_gpu", 14, 128), ("perlmutter_cpu", 12, 256)]
+)
 def test_groups_of_slingshot(name: str, groups: int, nodes: int) -> None:
-    """Nodes of a group: 128 with four ports each (Atchley et al. 2023), 256 with one (NERSC)."""
+    """Nodes of a group: 128 with four ports each (Atchley et al. 2023; NERSC), 256 with one (NERSC)."""
     parameters = of_network(name)
-    ports = 4 if name == "frontier" else 1
+    ports = 1 if name == "perlmutter_cpu" else 4
     assert parameters["groups"] == groups
     assert parameters["routers"] * parameters["nodes_per_router"] == nodes * ports
 

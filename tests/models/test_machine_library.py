@@ -192,7 +192,7 @@ BOARDS = {
 
 ELSEWHERE = {
     "nvidia_v100": 300,  # the SXM2 module: IBM, "Power Systems AC922 Intro", December 2017
-    "ibm_power9": 190,  # the lower of two options, 190 and 250: the same
+    "ibm_power9": 250,  # the upper of two options, 190 and 250: the same
     "nvidia_h200": 700,  # NVIDIA's data sheet
     "amd_mi300a": 550,  # cooled by air, up to 760: chipsandcheese.com/p/sizing-up-mi300as-gpu
     "nvidia_grace": 500 / 2,  # of two chips: hardwaretimes.com, "The 144-core Superchip has a TDP of 500W"
@@ -260,7 +260,7 @@ def test_every_power_is_checked_or_there_is_a_reason() -> None:
 
 SYSTEM_WATTS = {
     "keeneland_kids": (99.5e3, 115 * (2 * 95 + 3 * 225)), "cori_knl": (1967.7e3, 9152 * 215),
-    "trinity": (2540.2e3, 9408 * 2 * 135), "summit": (10045.4e3, 4608 * (2 * 190 + 6 * 300)),
+    "trinity": (2540.2e3, 9408 * 2 * 135), "summit": (10598.4e3, 4608 * (2 * 250 + 6 * 300)),
     "frontera": (3283.3e3, 8008 * 2 * 205),
 }  # fmt: skip
 
