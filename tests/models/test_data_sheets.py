@@ -130,7 +130,7 @@ def test_nvlink_to_the_host(name: str, accelerators: int, gigabytes: int) -> Non
     """Of the six links of 25 GB/s that a POWER9 has, each V100 of its socket has an equal part: three V100 two each,
     two V100 three each."""
     machine = aspenpy.load_machine(name)
-    (link,) = (part for part in machine.components[f"{name}_node"].parts if "nvlink" in part.component)
+    (link,) = (part for part in machine.components[f"{name}_node"].parts if "nvlink2_host" in part.component)
     assert float(evaluate_many([link.quantity], None, 0, machine.definitions)[0]) == accelerators
     assert numbers(machine, machine.components[link.component])["bandwidth"] == gigabytes * 1e9
     assert accelerators // 2 * gigabytes == 6 * 25
