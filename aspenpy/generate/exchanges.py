@@ -55,6 +55,10 @@ KINDS: dict[str, Kind] = {
 """By the trait that asks for it; a requirement without any goes once around the ring, `shift(1)`."""
 
 
+AMONG = {"allreduce": Kind("aspen_allreduce_among", "the number of ranks of a group")}
+"""Those that may take place in groups of so many ranks, where the trait says how many."""
+
+
 def exchange_of(requirement: flow.Requirement) -> Exchange:
     """How a requirement is sent. Raises AspenError if its traits contradict each other or lack an argument."""
     named = [trait for trait in requirement.traits if trait.name in KINDS]
@@ -64,7 +68,7 @@ def exchange_of(requirement: flow.Requirement) -> Exchange:
     if not named:
         return Exchange(KINDS["shift"], (graph.ONE,), requirement)
     (trait,) = named
-    kind = KINDS[trait.name]
+    kind = (AMONG if trait.arguments else KINDS).get(trait.name, KINDS[trait.name])
     if trait.name == HALO:
         return Exchange(kind, _grid(trait, kind), requirement)
     if len(trait.arguments) != (kind.argument is not None):

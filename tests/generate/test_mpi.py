@@ -293,11 +293,19 @@ def test_barriers(tmp_path: Path, processes: int) -> None:
     assert run.barriers == 4 + max(processes, 1)
 
 
+@pytest.mark.parametrize("processes", [0, pytest.param(4, marks=needs_mpi)])
+def test_a_sum_among_groups(tmp_path: Path, processes: int) -> None:
+    """Pairs of eight instances: a call and 80 bytes from each."""
+    skeleton = Skeleton(application("execute [8] { messages [80] as allreduce(2) }"))
+    run = ran(skeleton.code, tmp_path, processes=processes)
+    assert run.own == run.model == Sent(8, 640)
+
+
 # -- the library -----------------------------------------------------------------------------------
 
 
 SMALL = {
-    "allreduce_training": {"ranks": 8, "weights": 10**6},
+    "allreduce_training": {"ranks": 8, "tensor": 2, "hidden": 64, "layers": 2, "sequence": 64},
     "fft3d": {"ranks": 4, "n": 64},
     "fft1d": {"ranks": 8, "n": 2**16},
     "hpl": {"grid_rows": 2, "grid_columns": 2, "n": "8*block"},

@@ -260,6 +260,24 @@ static void aspen_allreduce(aspen_site *site, double instances, double volume)
     }
 }
 
+/* The same among groups of `among` instances that are next to each other. */
+static void aspen_allreduce_among(aspen_site *site, double instances, double volume, double among)
+{
+    const int bytes = aspen_bytes(site, volume), size = aspen_dimensions(among, 1, INT_MAX, site->place);
+    for (long long left = aspen_times(site, instances); left > 0; left -= aspen_process.size) {
+        const int members = aspen_members(left);
+        const MPI_Comm group = aspen_group(members, site->place);
+        if (aspen_process.rank < members) {
+            MPI_Comm part;
+            aspen_check(MPI_Comm_split(group, aspen_process.rank / size, aspen_process.rank, &part), site->place);
+            aspen_reserve((size_t)bytes, site->place);
+            aspen_check(MPI_Allreduce(aspen_process.outgoing, aspen_process.incoming, bytes, MPI_BYTE, MPI_BOR, part), site->place);
+            aspen_check(MPI_Comm_free(&part), site->place);
+            aspen_tally(1, bytes);
+        }
+    }
+}
+
 static void aspen_reduce(aspen_site *site, double instances, double volume)
 {
     const int bytes = aspen_bytes(site, volume);
