@@ -310,7 +310,7 @@ def test_eight_million_ranks_cost_what_eight_do() -> None:
 
 def test_mistakes_are_told_with_both_numbers() -> None:
     on = machine()
-    too_many = "too-many-ranks: more ranks than machine `m` has places for: 33, and it has 32"
+    too_many = "too-many-ranks: 33 ranks, and `m` has places for 32: each occupies a socket, `gpu`"
     for requirement in ("[1]", "[1] as allreduce", "[1] as halo(1)"):
         assert told(requirement, 33, on) == too_many
     lonely = machine(network=False)

@@ -126,13 +126,15 @@ class PowerTree:
     def drawing(self, offer: Offer) -> Place | None:
         """The component whose power at load goes into serving a resource: itself, or the nearest around it that
         declares what load adds, within the socket if it is in one. A memory without power of its own draws from its
-        socket, as those on the boards of accelerators do. A link draws no more than what it declares."""
+        socket, as those on the boards of accelerators do. A link, or an interconnect inside a node, draws no more
+        than what it declares."""
         place = offer.place
         half = self.power(place)
         if place.component.type == MEMORY and half.declared and (half.static is None or half.dynamic is None):
             self.refuse_missing(place.component, "dynamic" if half.dynamic is None else "static", offer)
         found = self._nearest(offer)
-        if found is None and place.component.type != LINK:
+        in_a_node = place.component.type == INTERCONNECT and len(place.parents) > 1
+        if found is None and place.component.type != LINK and not in_a_node:
             culprit = place if self.socket is None or not self.in_socket(place) else self.socket
             self.refuse_missing(culprit.component, "dynamic", offer)
         return found
