@@ -26,3 +26,29 @@ def test_on_a_core_a_rank_takes_as_long_as_without_a_width(path: Path, ranks: in
     values = {"ranks": ranks}
     without = aspenpy.predict(app, machine, set=values).runtime
     assert aspenpy.predict(app, machine, set=values, ranks_on="core").runtime == pytest.approx(without, rel=1e-12)
+
+
+ATTAINED = {"epyc_9654": 0.814 * 460.8, "a100_80gb": 0.879 * 2040, "h100": 0.887 * 3350, "mi300x": 0.729 * 5300}
+"""GB/s of triad: STREAM, BabelStream and gpu-benches over the data sheets' peaks."""
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "tolerance"),
+    [
+        ("stream", {"n": 1e9}, 0.1),
+        ("hpcg", {"local_edge": 256}, 0.3),
+        ("cg", {"class": "D"}, 0.3),
+        ("lulesh", {"edge_elements": 200, "steps": 10}, 0.5),  # scalar arithmetic holds the processor back
+    ],
+)
+def test_a_device_is_ahead_by_its_bandwidth(name: str, values: dict[str, float | str], tolerance: float) -> None:
+    """One rank on all of each: in the order of attained bandwidth, and by its ratio."""
+    app = aspenpy.load_application(name)
+    seconds = {
+        machine: aspenpy.predict(app, aspenpy.load_machine(machine), ranks_on="socket", set=values).runtime
+        for machine in ATTAINED
+    }
+    assert sorted(seconds, key=seconds.__getitem__, reverse=True) == list(ATTAINED)
+    for machine, bandwidth in ATTAINED.items():
+        ahead = seconds["epyc_9654"] / seconds[machine]
+        assert ahead == pytest.approx(bandwidth / ATTAINED["epyc_9654"], rel=tolerance)
