@@ -39,24 +39,37 @@ TOFU = (("fugaku_nodes", 2), ("tofu_d_dimensions", "{2, 1, 1, 1, 1, 1}"))
 NETWORKS = (
     # Lassen, converged-computing/metrics-operator-experiments, means of 20 runs
     Measured("sierra", "ibm_power9", 8, 1.148, "node"),
+    Measured("sierra", "ibm_power9", 8 * KIB, 4.912, "node"),
+    Measured("sierra", "ibm_power9", 64 * KIB, 12.059, "node"),
+    Measured("sierra", "ibm_power9", MIB, 82.04, "node"),
     Measured("sierra", "ibm_power9", 4 * MIB, 308.4, "node"),
     # an EDR port of CSCS's tsa and arolla, 12,240 MB/s: reframe-hpc/reframe, osu_tests.py
     Measured("summit", "ibm_power9", 4 * MIB, 4 * MIB / 12.240e3, "node"),
-    # 100 Gbit/s, gist.github.com/jfgrimm/3af692a5475bdd4ed836b5a18197a209; 10,297.78 MB/s of 32 KiB
+    # 100 Gbit/s, gist.github.com/jfgrimm/3af692a5475bdd4ed836b5a18197a209
     Measured("frontera", None, 8, 0.90, "node"),
-    Measured("frontera", None, 32 * KIB, 32 * KIB / 10.29778e3, "node"),
-    # XC40 with Haswell, gist.github.com/hppritcha/6a3acd0c192fcfd082bd543fc98e6fe6
-    Measured("trinity", None, 8, 1.20, "node"),
-    Measured("trinity", None, 4 * MIB, 435.6, "node"),
+    Measured("frontera", None, 16 * KIB, 7.08, "node"),
+    Measured("frontera", None, 32 * KIB, 9.14, "node"),
+    Measured("frontera", None, 64 * KIB, 12.62, "node"),
+    # XC40 with Haswell, over libfabric, gist.github.com/hppritcha/6a3acd0c192fcfd082bd543fc98e6fe6
+    Measured("trinity", None, 8, 1.46, "node"),
+    Measured("trinity", None, KIB, 1.76, "node"),
+    Measured("trinity", None, 16 * KIB, 10.42, "node"),
+    Measured("trinity", None, 64 * KIB, 15.40, "node"),
+    Measured("trinity", None, 256 * KIB, 35.07, "node"),
+    Measured("trinity", None, MIB, 114.18, "node"),
+    Measured("trinity", None, 4 * MIB, 434.2, "node"),
     # Alps, references of eth-cscs/cscs-reframe-tests, osu_run.py
     Measured("frontier", "amd_epyc_7a53", 256, 2.3, "node"),
     Measured("perlmutter_cpu", None, 4 * MIB, 180.0, "node"),
     # Fugaku user guide, Performance of MPI (RIKEN)
     Measured("fugaku", None, 8, 1.05, "node", TOFU),
+    Measured("fugaku", None, 16 * KIB, 7.27, "node", TOFU),
+    Measured("fugaku", None, 64 * KIB, 17.1, "node", TOFU),
+    Measured("fugaku", None, 256 * KIB, 48.3, "node", TOFU),
     Measured("fugaku", None, 4 * MIB, 668.0, "node", TOFU),
 )
-"""Nobody's measurement was found of Blue Gene/Q, QDR and FDR InfiniBand and Fast Ethernet: theirs are recalled, or
-Aspen's own."""
+"""Sizes on both sides of the switch from eager messages to those by rendezvous. Nobody's measurement was found of Blue
+Gene/Q, QDR and FDR InfiniBand and Fast Ethernet: theirs are recalled, or Aspen's own."""
 
 INSIDE = (
     # E5-2699 v3, Open MPI 3.0.1: open-mpi/ompi issues 5490 and 5488, the last between two sockets
@@ -80,7 +93,8 @@ INSIDE = (
 
 @pytest.mark.parametrize("row", [*NETWORKS, *INSIDE], ids=lambda row: f"{row.machine}-{row.size}-{row.apart}")
 def test_a_message_takes_what_was_measured(row: Measured) -> None:
-    """Within 25 %: protocols that change with the size are left out."""
+    """Within 25 %. From 2 to 8 KiB, where libraries change from one protocol to the next by and by, messages take up to
+    twice as long as here."""
     options: dict[str, object] = {"socket": row.socket, "set": dict(row.settings)}
     if row.apart == "node":
         options["ranks_per_node"] = 1
