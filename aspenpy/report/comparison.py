@@ -7,7 +7,7 @@ from typing import Any
 from aspenpy.answers.bounds import Real
 from aspenpy.language.diagnostics import distinct
 from aspenpy.report.drawing import STYLES, titled
-from aspenpy.report.prediction import served
+from aspenpy.report.prediction import ranks_of, served
 from aspenpy.studies.explore.comparison import Comparison, Crossover, Sweep, Unproven
 from aspenpy.tables.numbers import seconds
 from aspenpy.tables.table import ALL, DATA, JSON, TEXT, Column, Paragraph, Part, Report, Table, columns, table
@@ -50,6 +50,7 @@ def _times(comparison: Comparison) -> Table:
         Column("machine", key="name", get="label"),
         Column("machine", get="prediction.machine.name", media=DATA),
         Column("socket", get="prediction.socket", media=DATA),
+        Column("ranks", get=lambda item: ranks_of(item.prediction).get("ranks"), media=JSON),
         Column("runtime", unit="s", get=lambda item: comparison.times[item.label], quantity=True),
         Column(
             "of it transfer",

@@ -16,6 +16,7 @@ from aspenpy.language.dimensions import readable
 from aspenpy.language.source import Span
 from aspenpy.models.units import unit_of_parameter
 from aspenpy.report.drawing import BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILION, YELLOW, numbers_in, titled
+from aspenpy.report.prediction import ranks_of
 from aspenpy.tables.numbers import Amount, quantity, seconds, worth
 from aspenpy.tables.table import CSV, JSON, TEXT, Column, Report, Table, columns, facts, table
 
@@ -62,6 +63,7 @@ def report(
         "machine": prediction.machine.name,
         "socket": prediction.socket,
         "kernel": prediction.kernel,
+        **ranks_of(prediction),
         "options": {name: getattr(energy.options, name) for name in type(energy.options)._fields},
         "application": {"name": prediction.application.name, **_totals(energy)},
         "components": {name: Amount(total, "J") for name, total in energy.components.items()},

@@ -226,3 +226,13 @@ def test_scaling_says_what_ranks_have_and_what_limits_them(run: Runner, models: 
     assert [point["bound_by"] for point in points] == ["flops", "flops", "flops", "loads"]
     assert [point["component"] for point in points] == [*3 * ["g/box/gpu/sm"], "g/box/gpu/hbm"]
     assert [point["efficiency"] for point in points] == pytest.approx([1, 1, 1, 10 / 16])
+
+
+def test_other_answers_say_where_ranks_live(run: Runner) -> None:
+    there = {"on": "sm", "per_node": None, "distribution": "compact"}
+    energy = json.loads(run("energy", *ON_G, "--ranks-on", "core", *TABLES).out)
+    assert energy["ranks"] == there
+    compared = json.loads(run("compare", "w.aspen", "--machine", "g.aspen,h.aspen", "--ranks-on", "core", *TABLES).out)
+    assert [item["ranks"] for item in compared["machines"]] == [there, there]
+    asked = ("sweep", *ON_G, "--over", "ranks=1,2", *TABLES, "--ranks-on", "core", "--ranks-per-node", "3")
+    assert json.loads(run(*asked).out)["ranks"] == "on=core, per_node=3"

@@ -170,9 +170,12 @@ def attributes(study: Study) -> dict[str, str]:
     """What was swept, in words and as hashes."""
     names = [(case.application.name, case.required_machine.name, case.kernel) for case in study.cases]
     listed = (", ".join(dict.fromkeys(column)) for column in zip(*names, strict=True))
+    asked = study.cases[0].ranks
+    ranks = [f"{name}={value}" for name in asked._fields if (value := getattr(asked, name)) is not None]
     return {
         **dict(zip(("application", "machine", "kernel"), listed, strict=True)),
         "set": ", ".join(f"{name}={value}" for name, value in study.set.items()),
+        **({"ranks": ", ".join(ranks)} if ranks else {}),
         "model_hash": study.model_hash,
         "aspenpy_version": VERSION,
     }
