@@ -3,11 +3,15 @@
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import aspenpy
 from aspenpy import AspenError
 from aspenpy.answers.energy.account import predict_energy
 from aspenpy.answers.energy.options import Charged, EnergyOptions
+from tests.tiny import application
+from tests.tiny import machine as machine_of
 
 MACHINE = """
 param boards = 4
@@ -170,3 +174,58 @@ def test_a_message_does_not_wait_for_lines_in_flight(tmp_path: Path) -> None:
     )
     machine = aspenpy.load_machine(tmp_path / "g.aspen")
     assert runtime(tmp_path, machine, "messages [1e9]", set={"ranks": 8}) == pytest.approx(1.0, rel=1e-14)
+
+
+def dealt_out(ranks: int, nodes: int, of_a_node: int, distribution: str) -> list[int]:
+    """How many of the ranks are on each node."""
+    if distribution == "compact":
+        return [min(of_a_node, max(0, ranks - node * of_a_node)) for node in range(nodes)]
+    return [len(range(node, ranks, nodes)) for node in range(nodes)]
+
+
+def fullest(on_nodes: list[int], of_a_node: int, shares: int, distribution: str) -> int:
+    """The most ranks on one of the components of a node that each serve `shares` of its `of_a_node` places."""
+    components = of_a_node // shares
+    if distribution == "compact":
+        return max(min(shares, ranks) for ranks in on_nodes)
+    return max(len(range(0, ranks, components)) for ranks in on_nodes)
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    st.sampled_from(["node", "socket", "core"]),
+    st.tuples(st.integers(1, 3), st.integers(1, 4), st.integers(1, 8)),
+    st.integers(1, 20),
+    st.sampled_from(["compact", "scatter", "cyclic"]),
+    st.sampled_from(["node", "socket"]),
+    st.data(),
+)
+def test_ranks_played_through(
+    unit: str, counts: tuple[int, int, int], width: int, distribution: str, memory: str, data: st.DataObject
+) -> None:
+    """Parts dealt out to the cores of a rank, ranks to the memories of nodes, one by one."""
+    nodes, sockets, cores = counts
+    of_a_node = {"node": 1, "socket": sockets, "core": sockets * cores}[unit]
+    ranks = data.draw(st.integers(0, nodes * of_a_node))
+    of_rank = sockets * cores // of_a_node
+    parts = max(len(range(core, width, of_rank)) for core in range(of_rank))
+    flops = parts * 6 / width if ranks else 0
+
+    memories = sockets if memory == "socket" else 1  # of a node
+    on_nodes = dealt_out(ranks, nodes, of_a_node, distribution)
+    if memories >= of_a_node:  # a rank has them to itself, and draws on no more than it has cores at work
+        loads = 35 / min(memories // of_a_node, width / parts) if ranks else 0
+    else:
+        loads = 35 * fullest(on_nodes, of_a_node, of_a_node // memories, distribution)
+
+    where = {"node": ("memory ram", ""), "socket": ("", "memory ram")}[memory]
+    machine = machine_of(
+        f"machine m {{ node [{nodes}] n }} node n {{ socket [{sockets}] s {where[0]} }}"
+        f"socket s {{ core [{cores}] c {where[1]} }} core c {{ resource flops(x) [x] }}"
+        "memory ram { resource loads(x) [x] }"
+    )
+    body = f"execute [{ranks}] of [{width}] {{ flops [6] loads [35] }}"
+    found = aspenpy.predict(application(body), machine, ranks_on=unit, distribution=distribution)
+    times = [found.resources[name].time for name in ("flops", "loads")]
+    assert times == pytest.approx([flops, loads], rel=1e-12)
+    assert found.runtime == pytest.approx(max(flops, loads), rel=1e-12)
