@@ -18,12 +18,16 @@ from aspenpy.answers.energy.options import EnergyOptions
 from aspenpy.answers.energy.totals import EnergyTotals
 from aspenpy.answers.evaluation import Bottleneck
 from aspenpy.answers.prediction import Prediction, predict
+from aspenpy.cost.cost import Bound
+from aspenpy.cost.prices import conflict_groups
 from aspenpy.engine.python import Prepared
 from aspenpy.expr import graph
 from aspenpy.expr.definitions import reached
 from aspenpy.expr.evaluate import EvaluationError
+from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import Diagnostic, fail, nearest
 from aspenpy.models.application.model import Application
+from aspenpy.models.application.total import of_kind, summed
 from aspenpy.models.machine.model import Machine
 from aspenpy.record import Record
 from aspenpy.studies.explore.communication import communication_of
@@ -131,10 +135,6 @@ class Scaling(Result):
         problem = dict(zip(self.problem, sizes, strict=True))
         return Prediction(self.prediction.case.with_set({**problem, self.parameter: ranks}))
 
-    @cached_property
-    def _predictions(self) -> dict[int, Prediction]:
-        return {ranks: self._there(ranks, self._sizes_at(ranks)) for ranks in self.ranks}
-
     def _efficiency(self, ranks: int, growth: float = 1.0) -> float:
         first, here = self._at(self.ranks[0], growth)[0], self._at(ranks, growth)[0]
         work = 1 if self.mode == "weak" else self.ranks[0] / ranks
@@ -146,7 +146,7 @@ class Scaling(Result):
         base = (item for item in self.prediction.diagnostics if item not in self.prediction.wasted)
         found: dict[str, list[tuple[int, Diagnostic]]] = {}
         for ranks in self.ranks:
-            for item in self._predictions[ranks].wasted:
+            for item in self._there(ranks, self._sizes_at(ranks)).wasted:
                 found.setdefault(f"{item.code} {item.span}", []).append((ranks, item))
         return (*base, *(self._once(told) for told in found.values()))
 
@@ -170,8 +170,28 @@ class Scaling(Result):
         talking = tuple((name, seconds) for name, seconds in named if seconds > 0)
         speedup = efficiency * ranks / self.ranks[0]
         growth = None if self.isoefficiency is None else self._growth(ranks, self.isoefficiency)
-        there = self._predictions.get(ranks) or self._there(ranks, self._sizes_at(ranks))
-        return Point(ranks, time, speedup, efficiency, waited, talking, growth, energy, there.bottleneck)
+        return Point(ranks, time, speedup, efficiency, waited, talking, growth, energy, self._bottleneck(ranks, time))
+
+    @cached_property
+    def _waits(self) -> tuple[Prepared, tuple[str, ...]]:
+        """Seconds that the run is bound by each resource, as functions like those of `_compiled`."""
+        tree, scope, free = self.prediction.tree, self.prediction.scope, (self.parameter, *self.problem)
+        bounds: dict[str, list[Expr]] = {}
+        for key, seconds in of_kind(Bound, tree.kernel_totals).items():
+            bounds.setdefault(key.resource, []).append(seconds)
+        formulas = scope.formulas([summed(parts) for parts in bounds.values()], free)
+        return Prepared(formulas, [scope.symbol(name) for name in free], self.prediction.seed), tuple(bounds)
+
+    def _bottleneck(self, ranks: int, time: float) -> Bottleneck | None:
+        """What bounds the run for longest, with those that cannot overlap with it."""
+        run, names = self._waits
+        waits = {name: wait for name, wait in zip(names, run(ranks, *self._sizes_at(ranks)), strict=True) if wait > 0}
+        if not waits:
+            return None
+        groups = conflict_groups(dict.fromkeys(waits, graph.ZERO), self.prediction.tree.conflicts)
+        longest = max((group.resources for group in groups), key=lambda names: sum(waits[name] for name in names))
+        name, seconds = max(longest, key=waits.__getitem__), sum(waits[name] for name in longest)
+        return Bottleneck(name, self.prediction.component_of(name), seconds, seconds / time, longest)
 
     def _growth(self, ranks: int, wanted: float) -> float | None:
         """How many times as large a problem has the efficiency wanted, from 1 on. A larger problem is taken to be no
