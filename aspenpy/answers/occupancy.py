@@ -150,21 +150,30 @@ def instances_of_blocks(prediction: Evaluation) -> dict[flow.Block, Width]:
         return {}  # is an error of its own where it is needed
     ran = {key.block: number for key, number in of_kind(Executions, numbers).items() if number > 0}
     return {
-        block: Width(numbers[Started(block)] / number, numbers[Together(block)] / number, numbers[Spent(block)])
+        block: Width(
+            numbers[Started(block)] / number,
+            numbers.get(Together(block), numbers[Started(block)]) / number,
+            numbers.get(Spent(block), 0.0),
+        )
         for block, number in ran.items()
     }
 
 
 class _Leaf(Leaf):
-    """Counts the executions of blocks, their instances, the cores that these keep busy, and seconds."""
+    """Counts the executions of blocks and their instances; of bound ranks the cores that these keep busy, of blocks
+    without a width, beside ranks, their seconds."""
 
     def __init__(self, tree: CostTree) -> None:
         self.tree = tree
 
     def block(self, block: flow.Block, kernel: flow.Kernel) -> Totals:
-        cost = self.tree.blocks[block]
-        started: Totals = {Executions(block): graph.ONE, Started(block): block.parallelism}
-        return {**started, Together(block): cost.instances.together, Spent(block): cost.time}
+        cost, binding = self.tree.blocks[block], self.tree.residence.where.binding
+        totals: Totals = {Executions(block): graph.ONE, Started(block): block.parallelism}
+        if cost.instances.binding is not None:
+            totals[Together(block)] = cost.instances.together
+        elif binding is not None and _computes(cost):
+            totals[Spent(block)] = cost.time
+        return totals
 
 
 def _computes(cost: BlockCost) -> bool:
