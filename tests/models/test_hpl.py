@@ -99,3 +99,16 @@ def test_a_real_n_as_in_a_comparison_over_n(n: float) -> None:
     """What is left of a column is no panel: the cost lies between those of the whole numbers beside it."""
     below, above = (count("flops", n=whole) for whole in (int(n), int(n) + 1))
     assert below <= count("flops", n=n) <= above
+
+
+def test_a_panel_on_the_host_goes_there_and_back() -> None:
+    # Twenty panels of 20,000 x 1,000 words, each from the device and to it; the matrix goes to the device once.
+    hpl, summit = aspenpy.load_application("hpl"), aspenpy.load_machine("summit")
+    sockets = {"main": "nvidia_v100", "factorise_panel": "ibm_power9"}
+    found = aspenpy.place(hpl, summit, sockets, set={"n": 20000, "block": 1000})
+    moved = {(move.data, move.source, move.destination): (move.times, move.volume) for move in found.moves}
+    there, back = ("ibm_power9", "nvidia_v100"), ("nvidia_v100", "ibm_power9")
+    panels = 20 * 20000 * 1000 * 8
+    assert moved["panels", *there] == (20, panels)
+    assert moved["panels", *back][1] in (panels, 19 / 20 * panels)  # the first lies on the host
+    assert moved["A", *there] == (1, 20000 * 20001 * 8)

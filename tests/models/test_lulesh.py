@@ -166,11 +166,17 @@ def test_a_compiler_shares_some_of_the_shape_functions(tmp_path: Path) -> None:
 Messages = Callable[[str, str, Mapping[str, float]], float]
 
 
-@pytest.mark.parametrize(("ranks", "neighbours", "faces"), [(1, 0, 0), (8, 7, 3), (27, 26, 6), (1000, 26, 6)])
-def test_messages_of_a_step(messages_in_turn: Messages, ranks: int, neighbours: int, faces: int) -> None:
-    # Forces to all neighbours, positions and velocities to half of them, gradients over faces.
-    sent = messages_in_turn("lulesh", "LagrangeLeapFrog", {"ranks": ranks})
-    assert sent == pytest.approx(1.5 * neighbours + faces, rel=1e-9)
+@pytest.mark.parametrize(("ranks", "exchanges"), [(1, 0), (8, 4), (27, 4)])
+def test_exchanges_of_a_step(messages_in_turn: Messages, ranks: int, exchanges: int) -> None:
+    # Forces, positions and velocities, gradients; the smallest time step.
+    sent = sum(messages_in_turn("lulesh", kernel, {"ranks": ranks}) for kernel in ("LagrangeLeapFrog", "TimeIncrement"))
+    assert sent == exchanges
+
+
+@pytest.mark.parametrize(("ranks", "faces"), [(8, 3), (27, 6)])
+def test_gradients_over_faces(ranks: int, faces: int) -> None:
+    volume = aspenpy.count(aspenpy.load_application("lulesh"), "messages", kernel="CommMonoQ", set={"ranks": ranks})
+    assert volume / ranks == pytest.approx(faces * 3 * 30**2 * 8, rel=1e-9)
 
 
 def test_forces_of_the_shared_nodes() -> None:
