@@ -12,8 +12,10 @@ from aspenpy.cost.interconnect import concrete, interconnect_of
 from aspenpy.cost.messages import exchange_of
 from aspenpy.cost.network.collectives import COLLECTIVES
 from aspenpy.cost.network.topology import Topology
-from aspenpy.cost.paths import Paths
+from aspenpy.cost.path_levels import all_paths
+from aspenpy.cost.paths import Paths, paths_of
 from aspenpy.cost.prices import Offer
+from aspenpy.cost.ranks import MACHINES_OWN, binding_of
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import EvaluationError, evaluate_many
 from aspenpy.expr.graph import Expr
@@ -55,7 +57,11 @@ class Network(Result):
     def __init__(self, machine: Machine, set: Mapping[str, Setting] | None = None) -> None:
         self.machine = machine
         self._definitions = redefined(machine, set or {})
-        self._interconnect = interconnect_of(machine, network_place(machine))
+        self._paths = _paths(machine)
+        by_level = self._paths.by_level
+        self._interconnect = (
+            all_paths(self._paths)[-1].network if by_level else interconnect_of(machine, network_place(machine))
+        )
         self.topology: Topology = concrete(machine, self._interconnect, self._definitions)
 
     @property
@@ -100,7 +106,7 @@ class Network(Result):
         place = self._interconnect.place
         offer = Offer(place.component.resources["messages"], place)
         network = self._interconnect.replace(topology=self.topology)
-        exchange = exchange_of(flow.Trait(name), requirement, count, offer, Paths(self.machine), network)
+        exchange = exchange_of(flow.Trait(name), requirement, count, offer, self._paths, network)
         (time,) = self._values([exchange.time])
         algorithm = exchange.fastest(lambda expr: self._values([expr])[0])
         return Collective(name, size, float(time), algorithm)
@@ -115,12 +121,21 @@ class Network(Result):
 
 
 def network_place(machine: Machine) -> Place:
-    """The component that is a machine's network: the first that says its topology."""
-    for place in machine.first_places():
-        if "topology" in place.component.properties:
-            return place
+    """The component that is a machine's network: the outermost that says its topology, the first of several."""
+    places = [place for place in machine.first_places() if "topology" in place.component.properties]
+    if places:
+        return min(places, key=lambda place: len(place.path))
     hint = "an interconnect is one that has a `property topology [torus]` and what goes with it"
     fail("no-network", f"machine `{machine.name}` says nothing of its network", machine.root.name_span, hint=hint)
+
+
+def _paths(machine: Machine) -> Paths:
+    """The paths between ranks, where there is one kind of socket on which they are; else the network alone."""
+    if len(machine.sockets) > 1:
+        return Paths(machine)
+    socket = next(iter(machine.sockets), None)
+    found = paths_of(machine, socket, binding_of(machine, socket, MACHINES_OWN))
+    return found if found.by_level else Paths(machine)
 
 
 def has_network(machine: Machine) -> bool:

@@ -38,7 +38,7 @@ class Interconnect(Record):
     `link` what a link takes, in bytes a second; `gap` the seconds between two messages of one port, and `combining` the
     seconds in which a rank adds a byte to another; `total` the bytes a second of all messages together, and `handshake`
     the seconds more of one beyond `threshold` bytes, where it says so. `nodes`, `ports` and, if it has any, `cores` are
-    the machine's; of a path inside a node or socket, what it joins there.
+    the machine's; of a path `inside` a node or socket, what it joins there.
     """
 
     place: Place
@@ -57,6 +57,7 @@ class Interconnect(Record):
     total: Expr | None = None
     threshold: Expr | None = None
     handshake: Expr = graph.ZERO
+    inside: str | None = None
 
     @property
     def component(self) -> Component:
@@ -94,6 +95,7 @@ def interconnect_of(
         total=component.value("total_bandwidth"),
         threshold=threshold,
         handshake=_not_negative(component, "rendezvous_latency", handshake),
+        inside=None if joined is None else place.parents[-1].name,
     )
 
 
@@ -115,7 +117,7 @@ def concrete(machine: Machine, network: Interconnect, values: Mapping[Expr, Expr
     except EvaluationError as error:
         fail("no-value", f"{described(made)}: {error.reason}", network.component.properties["topology"].span)
     if not _fits(made.kind, places, nodes):
-        raise AspenError(_wrong_size(network.component, made, int(nodes)))
+        raise AspenError(_wrong_size(network, made, int(nodes)))
     return made
 
 
@@ -135,11 +137,13 @@ def _fits(kind: str, places: Number, nodes: Number) -> bool:
     return places == nodes if kind in DIRECT else places >= nodes
 
 
-def _wrong_size(component: Component, made: Topology, nodes: int) -> Diagnostic:
+def _wrong_size(network: Interconnect, made: Topology, nodes: int) -> Diagnostic:
+    component = network.component
     has = int(made.figures()["nodes"])
     name = made.parameters[0][0]
     span = component.properties[name if name in component.properties else "topology"].span
-    message = f"{described(made)} has {has:,} nodes, and the machine has {nodes:,}"
+    whose = f"`{network.inside}` has {nodes:,} ports of it" if network.inside else f"the machine has {nodes:,}"
+    message = f"{described(made)} has {has:,} nodes, and {whose}"
     return Diagnostic("wrong-network-size", message, span, hint=_size_hint(made.kind))
 
 
@@ -157,7 +161,8 @@ def enough(network: Interconnect, value: Expr) -> Expr:
     if made.kind in FILLED and "nodes" not in component.properties:
         return value
     span = component.properties[made.parameters[0][0]].span
-    message = f"the {made.kind.replace('_', ' ')} `{component.name}` is not for so many nodes as the machine has"
+    many = f"ports as `{network.inside}` has of it" if network.inside else "nodes as the machine has"
+    message = f"the {made.kind.replace('_', ' ')} `{component.name}` is not for so many {many}"
     mistake = graph.failure(Diagnostic("wrong-network-size", message, span, hint=_size_hint(made.kind)))
     fits = graph.compare("==" if made.kind in DIRECT else ">=", made.nodes, network.nodes)
     return graph.if_else(fits, value, mistake)

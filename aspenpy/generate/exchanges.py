@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NoReturn
 
-from aspenpy.cost.exchanges import ALL_PORTS, HALO
+from aspenpy.cost.exchanges import ALL_PORTS, FACES, HALO, OPEN
 from aspenpy.cost.network.halo import MOST_DIMENSIONS
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
@@ -70,6 +70,7 @@ def exchange_of(requirement: flow.Requirement) -> Exchange:
     (trait,) = named
     kind = (AMONG if trait.arguments else KINDS).get(trait.name, KINDS[trait.name])
     if trait.name == HALO:
+        _refuse_unequal(requirement)
         return Exchange(kind, _grid(trait, kind), requirement)
     if len(trait.arguments) != (kind.argument is not None):
         _refuse_arguments(trait, kind)
@@ -89,6 +90,15 @@ def _grid(trait: flow.Trait, kind: Kind) -> tuple[Expr, ...]:
     if len(numbers) == 1:
         return numbers[0], *[graph.ZERO] * MOST_DIMENSIONS
     return graph.number(len(numbers)), *numbers, *[graph.ZERO] * (MOST_DIMENSIONS - len(numbers))
+
+
+def _refuse_unequal(requirement: flow.Requirement) -> None:
+    """The helper in C sends equal faces round a ring."""
+    for trait in requirement.traits:
+        if trait.name == FACES or OPEN in trait.arguments:
+            message = "a skeleton exchanges equal faces in a grid without ends"
+            hint = "write a requirement for each dimension, `messages [2*face] as shift(distance)`, or leave it out"
+            fail("trait-argument", message, trait.span, hint=hint)
 
 
 def _refuse_arguments(trait: flow.Trait, kind: Kind) -> NoReturn:

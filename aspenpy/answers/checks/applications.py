@@ -16,7 +16,7 @@ from aspenpy.cost.caches.access import SENSELESS, Reader, read_access
 from aspenpy.cost.caches.level import levels_of
 from aspenpy.cost.caches.names import CACHE_TRAITS
 from aspenpy.cost.compute import choose_socket, nobody_offers, target
-from aspenpy.cost.exchanges import is_exchange
+from aspenpy.cost.exchanges import is_exchange, is_part
 from aspenpy.cost.mapper import all_definitions
 from aspenpy.cost.memory import Hierarchy, histogram_reader
 from aspenpy.cost.operations import priced_without
@@ -327,15 +327,21 @@ def _unknown_memories(application: Application, machine: Machine, sockets: Socke
 
 def _unknown_traits(machine: Machine, kernels: list[flow.Kernel], sockets: Sockets) -> list[Diagnostic]:
     """Traits that no serving component knows, and that no cache reads: they change nothing on this machine."""
-    offers = [target(machine, socket).offers for socket in sockets]
+    targets = [target(machine, socket) for socket in sockets]
     of_caches = CACHE_TRAITS if any(levels_of(machine, socket) for socket in sockets) else frozenset()
     warnings = []
     for requirement in _requirements(kernels):
-        resources = [offer[requirement.resource].resource for offer in offers if requirement.resource in offer]
+        name = requirement.resource
+        offers = [(where, where.offers[name]) for where in targets if name in where.offers]
+        resources = [offer.resource for _, offer in offers]
+        beside = [trait.name for trait in requirement.traits]
         for trait in requirement.traits:
             known = [name for resource in resources for name in resource.traits]
             of_cache = requirement.resource in ("loads", "stores") and trait.name in of_caches
-            exchange = any(is_exchange(trait.name, resource, machine) for resource in resources)
+            exchange = is_part(trait.name, beside) or any(
+                is_exchange(trait.name, offer.resource, machine, inner=where.between_ranks.serves(offer.place))
+                for where, offer in offers
+            )
             said = exchange or of_cache or priced_without(requirement, trait.name)
             if resources and trait.name not in known and not said:
                 warnings.append(unknown_trait(machine, requirement, trait, resources))

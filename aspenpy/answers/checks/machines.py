@@ -9,6 +9,8 @@ from aspenpy.answers.energy.power import power_of
 from aspenpy.answers.scope import DEFAULT_SEED, circular
 from aspenpy.cost.caches.names import TRANSLATIONS
 from aspenpy.cost.interconnect import concrete, interconnect_of
+from aspenpy.cost.path_levels import all_paths
+from aspenpy.cost.paths import Paths, paths_of
 from aspenpy.cost.ranks import MACHINES_OWN, RANK, binding_of
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import EvaluationError, evaluate_many
@@ -135,14 +137,33 @@ def _idle_conflicts(machine: Machine) -> list[Diagnostic]:
 
 def _broken_networks(machine: Machine) -> list[Diagnostic]:
     """Networks that cannot be, or have another number of nodes than the machine."""
-    errors: list[Diagnostic] = []
+    errors: dict[Diagnostic, None] = {}
+    inner = set()
+    for paths in _paths(machine):
+        inner |= {place.path for place, container in paths.places if container.parents}
+        try:
+            for path in all_paths(paths):
+                concrete(machine, path.network)
+        except AspenError as error:
+            errors |= dict.fromkeys(error.diagnostics)
     for place in machine.first_places():
         try:
-            if "topology" in place.component.properties:
+            if "topology" in place.component.properties and place.path not in inner:
                 concrete(machine, interconnect_of(machine, place))
         except AspenError as error:
-            errors += error.diagnostics
-    return errors
+            errors |= dict.fromkeys(error.diagnostics)
+    return list(errors)
+
+
+def _paths(machine: Machine) -> Iterator[Paths]:
+    """The paths between ranks of each kind of socket, where ranks live there."""
+    for socket in machine.sockets or (None,):
+        try:
+            paths = paths_of(machine, socket, binding_of(machine, socket, MACHINES_OWN))
+        except AspenError:  # `_homeless_ranks` has it
+            continue
+        if paths.by_level:
+            yield paths
 
 
 def _homeless_ranks(machine: Machine) -> list[Diagnostic]:

@@ -6,10 +6,12 @@ a rank. Phases come one after the other, and all containers go through a phase a
 * `flat`: every rank takes part in every phase with all of its data. So does recursive doubling over all ranks, whose
   first rounds stay inside a node (Thakur, Rabenseifner and Gropp 2005, section 4.5).
 * `leader`: data are reduced or gathered inside, exchanged among leaders, and spread inside (Karonis et al.,
-  "Exploiting hierarchy in parallel computer networks to optimize collective operation performance", IPDPS 2000).
+  "Exploiting hierarchy in parallel computer networks to optimize collective operation performance", IPDPS 2000; Jia et
+  al., "Highly scalable deep learning training system with mixed-precision", arXiv:1807.11205, 2018).
 * `split`: inside, data are cut into a part for each rank; across, ranks that have the same part exchange it; inside,
-  parts are put together (Jia et al., "Highly scalable deep learning training system with mixed-precision", 2018, for
-  allreduce; Traeff and Hunold, "Decomposing MPI collectives for exploiting multi-lane communication", CLUSTER 2020).
+  parts are put together (Cho et al., "BlueConnect: decomposing all-reduce for deep learning on heterogeneous network
+  hierarchy", MLSys 2019; Traeff and Hunold, "Decomposing MPI collectives for exploiting multi-lane communication",
+  CLUSTER 2020).
 
 Besides them, `ring`: one ring through all ranks, which leaves each container once (NCCL). Where the last node has fewer
 ranks than the others, each of them stands in for several when the ranks of all nodes exchange their parts.
