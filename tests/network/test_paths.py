@@ -399,8 +399,8 @@ def three_levels(nodes: int, sockets: int, cores: int) -> Machine:
 
 
 def counted_levels(ranks: int, sockets: int, cores: int, each: int) -> list[tuple[int, int, int]]:
-    """For each level, of ranks that fill nodes of `each`: the most ends and ranks of a container, and the messages of an
-    end that share its port when all send."""
+    """For each level, of ranks that fill nodes of `each`: the most ends and ranks of a container, and the messages of
+    an end that share its port when all send."""
     place = [(rank // each, rank % each // cores, rank) for rank in range(ranks)]
 
     def most(inner: int, outer: int) -> tuple[int, int, int]:
