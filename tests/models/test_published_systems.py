@@ -107,6 +107,16 @@ def test_knights_landing_is_too_fast() -> None:
     assert 1.6 < gradients(CORI_GRADIENTS) / CORI_GRADIENTS.published < 2
 
 
+def test_kernels_of_a_long_run_add_up() -> None:
+    """24,122 panels, in each of which the slowest resource is told: none of them has to be looked into exactly."""
+    run = next(run for run in LINPACK if run.machine == "frontera")
+    rows, columns = run.grid
+    values = {"n": run.n, "block": run.block, "ranks": rows * columns, "grid_rows": rows, "swap": "spread_roll"}
+    app, machine = aspenpy.load_application("hpl"), aspenpy.load_machine("frontera")
+    prediction = aspenpy.predict(app, machine, ranks_on="node", set=values)
+    assert sum(use.exclusive for use in prediction.kernels) == pytest.approx(prediction.runtime, rel=1e-9)
+
+
 def test_strong_scaling_of_training(tmp_path: Path) -> None:
     """530 billion parameters on 2240 to 3360 A100, seconds of a step: Smith et al., arXiv 2201.11990, section 3.3
     (recalled). The curve to 5 %, the steps to a quarter."""
