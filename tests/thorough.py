@@ -25,5 +25,5 @@ thorough = pytest.mark.skipif(not THOROUGH, reason="tried with ASPENPY_THOROUGH=
 
 
 def examples(most: int) -> int:
-    """Examples of a property: a sixth of the most, and eight at least."""
-    return most if THOROUGH else max(most // 6, min(most, 8))
+    """Examples of a property: a tenth of the most, and six at least."""
+    return most if THOROUGH else max(most // 10, min(most, 6))

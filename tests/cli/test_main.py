@@ -1,6 +1,7 @@
 """The command as a whole: what it offers, and that every example it gives works as it stands."""
 
 import contextlib
+import io
 import re
 import shlex
 import shutil
@@ -47,8 +48,12 @@ def test_examples_work(
     )
     program.chmod(0o755)
     for line in found:
-        if line.startswith("aspenpy "):
-            assert main(shlex.split(line)[1:]) == 0, line
+        piped = re.fullmatch(r"((?:echo|printf) [^|]*) \| (aspenpy [^|<>]*)", line)
+        if piped:
+            fed = subprocess.run(["sh", "-c", piped[1]], check=True, stdout=subprocess.PIPE).stdout
+            monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(fed), encoding="utf-8"))
+        if piped or line.startswith("aspenpy "):
+            assert main(shlex.split(piped[2] if piped else line)[1:]) == 0, line
             assert capsys.readouterr().out, line
         else:
             environment = {"PATH": f"{tmp_path}:/usr/bin:/bin", "PYTHONPATH": str(ROOT)}

@@ -6,6 +6,7 @@ it, and is for the rest like one that was started: its own files, folder, enviro
 
 from __future__ import annotations
 
+import gc
 import os
 import re
 import shlex
@@ -25,6 +26,8 @@ from aspenpy.shell.main import COMMANDS, main
 QUOTED = re.compile(r"'[^']*'")
 FOR_THE_SHELL = re.compile(r"""[|&;<>()$`*?\[\]#~{}!"'\\\n]""")
 
+FED = re.compile(r"(?P<feed>(?:echo|printf) (?:'[^']*'|\w+)) \| (?P<command>aspenpy .*)")
+
 HEAVY = ("numpy", "sympy", "networkx", "rich.console", "matplotlib.figure", "matplotlib.backends.backend_svg")
 
 HEAVY_OF = {
@@ -38,18 +41,20 @@ HEAVY_OF = {
 
 
 class Command(NamedTuple):
-    """The arguments of `aspenpy`, and what its output is piped through."""
+    """The arguments of `aspenpy`, what its output is piped through, and what prints its input."""
 
     arguments: list[str]
     filter: str = ""
+    feed: str = ""
 
 
 def plain_command(line: str) -> Command | None:
     """A command line that begins with `aspenpy` and words; None where it takes a shell to read that."""
-    command, _, behind = line.replace("\\\n", " ").partition(" | ")
+    fed = FED.fullmatch(line)
+    command, _, behind = (fed["command"] if fed else line.replace("\\\n", " ")).partition(" | ")
     if not command.startswith("aspenpy ") or FOR_THE_SHELL.search(QUOTED.sub("", command)):
         return None
-    return Command(shlex.split(command)[1:], behind)
+    return Command(shlex.split(command)[1:], behind, fed["feed"] if fed else "")
 
 
 def load_modules(
@@ -64,17 +69,21 @@ def load_modules(
 def printed_by(command: Command, folder: Path, environment: Mapping[str, str]) -> str:
     """What a command prints on either stream."""
     load_modules(HEAVY_OF.get(command.arguments[0], ()))
-    with tempfile.TemporaryFile() as output, ExitStack() as ends:
+    with tempfile.TemporaryFile() as source, tempfile.TemporaryFile() as output, ExitStack() as ends:
+        if command.feed:
+            subprocess.run(["bash", "-c", command.feed], stdout=source, check=True)
+            source.seek(0)
         target = output.fileno()
         if command.filter:
             options = {"stdin": subprocess.PIPE, "stdout": output, "stderr": output, "cwd": folder}
             piped = ends.enter_context(subprocess.Popen(["bash", "-c", command.filter], **options))
             target = piped.stdin.fileno()
+        gc.freeze()  # what a copy does not touch is not copied
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)  # NumPy's threads wait for work; no lock is held
             process = os.fork()
         if process == 0:
-            _run(command.arguments, folder, environment, target, output.fileno())
+            _run(command.arguments, folder, environment, source.fileno(), target, output.fileno())
         ends.close()
         _, status = os.waitpid(process, 0)
         assert os.waitstatus_to_exitcode(status) in (0, 1, 2), (
@@ -84,15 +93,14 @@ def printed_by(command: Command, folder: Path, environment: Mapping[str, str]) -
         return output.read().decode()
 
 
-def _run(arguments: list[str], folder: Path, environment: Mapping[str, str], *output: int) -> None:
+def _run(arguments: list[str], folder: Path, environment: Mapping[str, str], *streams: int) -> None:
     """The life of the copy. It never returns, or two would run the tests."""
     status = 1
     try:
         os.chdir(folder)
         os.environ.update(environment)
-        for stream, target in enumerate(output, start=1):
+        for stream, target in enumerate(streams):
             os.dup2(target, stream)
-        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
         sys.stdin, sys.stdout, sys.stderr = os.fdopen(0), os.fdopen(1, "w"), os.fdopen(2, "w", buffering=1)
         status = main(arguments)
     except SystemExit as end:

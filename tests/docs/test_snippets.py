@@ -121,6 +121,7 @@ def test_stale_output_is_seen(tmp_path: Path) -> None:
         "aspenpy count fft1d --help",
         "aspenpy lst",
         "aspenpy show comd | head -3 | tail -1",
+        "printf 'param  n=4*kilo\\n' | aspenpy fmt - | head -1",
     ],
 )
 def test_a_forked_command_prints_what_a_started_one_prints(
@@ -140,6 +141,8 @@ def test_a_forked_command_prints_what_a_started_one_prints(
         ("aspenpy eval a.aspen --set 'n=2*k'", Command(["eval", "a.aspen", "--set", "n=2*k"])),
         ("aspenpy count \\\n    comd", Command(["count", "comd"])),
         ("aspenpy show comd | sed -n '/a | b/p' | head", Command(["show", "comd"], "sed -n '/a | b/p' | head")),
+        ("echo help | aspenpy repl comd | head", Command(["repl", "comd"], "head", "echo help")),
+        ("cat a.aspen | aspenpy fmt -", None),
         ("aspenpy show 'a | b'", None),
         ("aspenpy show comd 2>&1 | head", None),
         ("aspenpy fmt *.aspen", None),

@@ -14,13 +14,21 @@ import aspenpy
 from aspenpy import Case, optimise
 from aspenpy.answers.metrics import metric
 from aspenpy.language.diagnostics import AspenError
+from aspenpy.studies.explore import problem
 from aspenpy.studies.explore.optimise import Optimum
 from aspenpy.studies.explore.pareto import Front, non_dominated
 from aspenpy.studies.explore.variance import Sobol
-from tests.thorough import examples
+from tests.thorough import examples, some
 from tests.tiny import SECONDS, application, both, codes, machine
 
 pytest.importorskip("scipy")
+
+
+@pytest.fixture(autouse=True)
+def few_starts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A search from each start takes the most of the time."""
+    monkeypatch.setattr(problem, "STARTS", some(problem.STARTS, 2))
+
 
 NODE = """param clock = 2 in 1 .. 4
 param bandwidth = 10 in 1 .. 100

@@ -6,8 +6,6 @@ import pytest
 import sympy
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from scipy.optimize import brentq
-from scipy.special import betainc
 
 from aspenpy.expr.derivative import derivative
 from aspenpy.expr.evaluate import EvaluationError, evaluate
@@ -154,6 +152,8 @@ def central(function, place, step):
 
 def negative_binomial(distance, ways, lines):
     """Fewer than A of D lines fall into a set: the incomplete beta function, of SciPy."""
+    from scipy.special import betainc
+
     return betainc(distance - ways + 1, ways, 1 - ways / lines)
 
 
@@ -168,6 +168,8 @@ def test_hits_by_the_lines_of_a_cache(ways):
 
 def random_misses(lines, distance, share):
     """The fixed point, by bisection."""
+    from scipy.optimize import brentq
+
     return brentq(lambda m: m - 1 + share * (1 - m / lines) ** distance, 1e-9, 1, xtol=1e-15)
 
 

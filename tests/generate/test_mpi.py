@@ -314,9 +314,9 @@ SMALL = {
 """As many ranks as the decomposition of an application takes, and little work."""
 
 
-@pytest.mark.parametrize("name", APPLICATIONS if THOROUGH else APPLICATIONS[::2])
+@pytest.mark.parametrize("name", APPLICATIONS if THOROUGH else APPLICATIONS[::3])
 def test_library_is_built(name: str, tmp_path: Path) -> None:
-    """Every application's program (by default every second one's) compiles, and sends what the model says as near as
+    """Every application's program (by default every third one's) compiles, and sends what the model says as near as
     whole bytes and passes can."""
     code = Skeleton(aspenpy.load_application(name), set=SMALL.get(name, {"ranks": 8})).code
     run = ran(code, tmp_path, *(("--steps", "10") if "param.steps" in code else ()))

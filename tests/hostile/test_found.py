@@ -20,7 +20,7 @@ from aspenpy import AspenError
 from aspenpy.shell.main import main
 from tests.hostile.conftest import ROOT
 from tests.hostile.fuzz import MEASURED
-from tests.thorough import HANGS, thorough
+from tests.thorough import HANGS, some, thorough
 
 Run = Callable[..., CompletedProcess[str]]
 
@@ -113,7 +113,7 @@ PARTS = "\n".join(f"node c{n} {{ node c{n + 1} }}" for n in range(15_000))
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (f"model a {{ param n = {'+'.join(['1'] * 4_000_000)} }}", "more than 600,000 words and signs"),
+        (f"model a {{ param n = {'+'.join(['1'] * some(4_000_000, 400_000))} }}", "more than 600,000 words and signs"),
         pytest.param(
             f"model a {{ {' '.join(f'param x{n}={n}' for n in range(300_000))} }}",
             "more than 600,000 words and signs",
@@ -150,7 +150,8 @@ def test_a_model_too_long_to_be_explained(count: int, tmp_path: Path, run: Run) 
         assert done.stdout.count("one instance asks for") == count
 
 
-TRIANGULAR = " ".join(f"iterate i{n} [{f'i{n - 1} + 1' if n else 2}] {{" for n in range(60))
+NESTED = some(60, 30)
+TRIANGULAR = " ".join(f"iterate i{n} [{f'i{n - 1} + 1' if n else 2}] {{" for n in range(NESTED))
 
 
 @pytest.mark.parametrize(
@@ -158,7 +159,7 @@ TRIANGULAR = " ".join(f"iterate i{n} [{f'i{n - 1} + 1' if n else 2}] {{" for n i
     [
         "iterate i [1e6] { execute { flops [i^200] } }",
         "iterate i [1e6] { execute { flops [(ceil(i/3)/7)^200] } }",
-        f"{TRIANGULAR} execute {{ flops [i59] }} {'}' * 60}",
+        f"{TRIANGULAR} execute {{ flops [i{NESTED - 1}] }} {'}' * NESTED}",
     ],
     ids=["powers", "powers of fractions", "loops as long as their counters"],
 )

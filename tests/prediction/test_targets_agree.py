@@ -112,7 +112,7 @@ def test_prepared_functions():
 def test_sweeps(backend):
     compiled = 0
     make = BACKENDS[backend].kernel
-    tried = formulas() if THOROUGH or not make else formulas()[::3]
+    tried = formulas() if THOROUGH or not make else formulas()[::5]
     for formula in tried:
         program = formula.program()
         few = len(program.ops) < 300  # compiling a larger one takes longer than all else here
@@ -131,7 +131,7 @@ def test_sweeps(backend):
 def test_c(tmp_path):
     """All in one file, which takes a second; a draw has no form in C."""
     functions, written = [], []
-    tried = formulas() if THOROUGH else formulas()[1::3]
+    tried = formulas() if THOROUGH else formulas()[1::5]
     for formula in tried:
         names = {symbol: f"x{place}" for place, symbol in enumerate(formula.symbols)}
         if any(node.kind == "draw" for node in topological(formula.expr)):

@@ -3,6 +3,7 @@
 import random
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 from time import sleep
 
@@ -18,11 +19,12 @@ from aspenpy.studies.sweeps.run import Run
 from tests.thorough import THOROUGH
 from tests.tiny import application, codes, machine
 
-distributed = pytest.importorskip("distributed")
-
 APP = application("execute { flops [n*k/m] }", "param n = 5 param k = 2 param m = 1")
 
-pytestmark = pytest.mark.filterwarnings("ignore::Warning")  # Dask's own, of sockets that it closes late
+pytestmark = [
+    pytest.mark.skipif(find_spec("distributed") is None, reason="the extra `dask` is not installed"),
+    pytest.mark.filterwarnings("ignore::Warning"),  # Dask's own, of sockets that it closes late
+]
 
 
 KILLS = 20 if THOROUGH else 3
@@ -53,7 +55,9 @@ class Cluster:
 
 @pytest.fixture(scope="module")
 def cluster():
-    with distributed.LocalCluster(n_workers=0, dashboard_address=None) as scheduler:
+    from distributed import LocalCluster  # which takes half a second
+
+    with LocalCluster(n_workers=0, dashboard_address=None) as scheduler:
         found = Cluster(scheduler)
         try:
             yield found
@@ -65,7 +69,9 @@ def cluster():
 
 @pytest.fixture
 def client(cluster):
-    with distributed.Client(cluster.address, set_as_default=False) as found:
+    from distributed import Client
+
+    with Client(cluster.address, set_as_default=False) as found:
         found.wait_for_workers(2)
         yield found
 

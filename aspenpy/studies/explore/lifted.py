@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from copy import copy
 from typing import Any
 
 import numpy
@@ -98,6 +99,12 @@ class Smooth:
         self._values = Prepared(rows, self.unknowns, seed)
         self._slopes = self._derivatives(rows, seed)
         self._meanings = Prepared(self.lifting.meanings, self.symbols, seed) if self.lifting.meanings else None
+
+    def over(self, variables: Sequence[Variable]) -> Smooth:
+        """The same problem with other ends of its variables."""
+        other = copy(self)
+        other.variables = tuple(variables)
+        return other
 
     def _derivatives(self, rows: Sequence[Expr], seed: int) -> Prepared | None:
         """Of each row by each unknown, steps outside of loops as ramps; None where there are none."""

@@ -10,12 +10,15 @@ import numpy
 from aspenpy.engine.arrays import Floats as Floats
 from aspenpy.expr import graph
 from aspenpy.expr.accuracy import EXACT, WHOLE
-from aspenpy.expr.evaluate import Evaluation, EvaluationError, evaluate
+from aspenpy.expr.evaluate import MOST_PASSES, Evaluation, EvaluationError, evaluate
 from aspenpy.expr.graph import Expr
 from aspenpy.expr.lanes import Lanes
 
 POINTS_AT_ONCE = 1 << 14
 """Few enough for the arrays of some dozen nodes to stay in a cache."""
+
+MOST_KEPT = 256
+"""Points whose exact values are kept for the nodes that come later."""
 
 
 STEPS = frozenset({"ceil", "floor", "round"})
@@ -44,6 +47,7 @@ class Points(Lanes):
         self.known: dict[Expr, Any] = dict(columns)
         self.grade = {symbol: WHOLE if _whole(column) else EXACT for symbol, column in columns.items()}
         self.doubts = numpy.zeros(self.size, dtype=bool)
+        self.exact: dict[tuple[Any, ...], Evaluation] = {}
 
     def _compute(self, node: Expr) -> None:
         """What is in doubt is settled at the node itself: it often depends on few symbols, with few values each."""
@@ -58,13 +62,26 @@ class Points(Lanes):
         symbols = [symbol for symbol in self.columns if symbol in graph.free_symbols(node)]
         rows = numpy.column_stack([self.columns[symbol][lanes] for symbol in symbols])
         each, inverse = numpy.unique(rows, axis=0, return_inverse=True)
-        values = [_exactly(node, dict(zip(symbols, map(plain, row), strict=True)), self.run.seed) for row in each]
+        values = [self._exactly(node, dict(zip(symbols, map(plain, row), strict=True))) for row in each]
         settled = numpy.array(self.known[node])
         settled[lanes] = numpy.array(values)[inverse.ravel()]
         self.known[node] = settled
         self.doubts = numpy.zeros(self.size, dtype=bool)
         if settled.dtype == bool and not numpy.isfinite(values).all():
             self.doubts[lanes] = ~numpy.isfinite(numpy.array(values))[inverse.ravel()]
+
+    def _exactly(self, node: Expr, values: dict[Expr, int | float]) -> float:
+        """nan where there is none: if it is needed, it fails again and is reported."""
+        key = tuple(values.items())
+        run = self.exact.get(key) or Evaluation(values, self.run.seed)
+        if len(self.exact) < MOST_KEPT:
+            self.exact[key] = run
+        run.lanes_left = MOST_PASSES
+        try:
+            run.compute([node])
+            return _as_float(node, run.known[node])
+        except EvaluationError:
+            return numpy.nan
 
     def values(self, expr: Expr) -> Floats:
         """Of a root that was computed; nan where in doubt."""
@@ -113,19 +130,14 @@ class Formulas:
 
 
 def _value(expr: Expr, values: dict[Expr, int | float], seed: int) -> float:
-    value = evaluate(expr, values, seed)
+    return _as_float(expr, evaluate(expr, values, seed))
+
+
+def _as_float(expr: Expr, value: Any) -> float:
     try:
         return float(value)
     except (OverflowError, TypeError):
         raise EvaluationError(expr, "the value is no floating-point number") from None
-
-
-def _exactly(node: Expr, values: dict[Expr, int | float], seed: int) -> float:
-    """nan where there is none: if it is needed, it fails again and is reported."""
-    try:
-        return _value(node, values, seed)
-    except EvaluationError:
-        return numpy.nan
 
 
 def plain(value: Any) -> int | float:

@@ -54,6 +54,7 @@ class Problem:
         self.real = [place for place, item in enumerate(space.variables) if item.kind == "real"]
         self.discrete = [place for place, item in enumerate(space.variables) if item.kind != "real"]
         self.looked_at = self.undefined = 0
+        self._smooth: dict[tuple[float, ...], Smooth] = {}
 
     @property
     def enumerable(self) -> bool:
@@ -197,6 +198,12 @@ class Problem:
 
     def smooth(self, point: Floats, ranges: Sequence[Variable] | None = None) -> Smooth:
         """The problem in the real variables, over other ranges if they are given; all others as they are at a point."""
+        others = tuple(point[self.discrete].tolist())
+        if others not in self._smooth:
+            self._smooth[others] = self._made_smooth(point)
+        return self._smooth[others].over(ranges or [self.space.variables[place] for place in self.real])
+
+    def _made_smooth(self, point: Floats) -> Smooth:
         prediction = self.space.case(point)
         quantities = [self.goal, *(item.excess for item in self.constraints)]
         exprs, symbols = self.space.formulas(prediction, quantities)
@@ -209,7 +216,7 @@ class Problem:
         return Smooth(
             goal,
             [(expr, item.equal) for expr, item in zip(rest, self.constraints, strict=True)],
-            ranges or [self.space.variables[place] for place in self.real],
+            [self.space.variables[place] for place in self.real],
             [next(symbol for symbol, at in known.items() if at == place) for place in self.real],
             prediction.seed,
         )
