@@ -15,9 +15,11 @@ from aspenpy.language.source import Span
 
 
 class ValueMistake(Diagnostic):
-    """What is wrong with the value of `subject`; `message` goes before the value."""
+    """What is wrong with the value of `subject`; `message` goes before the value. A hint that ends in `beside` is
+    followed by what that is worth."""
 
     subject: Expr = graph.ZERO
+    beside: Expr | None = None
 
 
 class BoundMistake(Diagnostic):
@@ -44,13 +46,14 @@ def with_value(mistake: ValueMistake, definitions: Definitions, name: Callable[[
     """The mistake with what its subject is worth, and the parameters that make it so."""
     subject = mistake.subject
     symbols = [] if subject.kind == "symbol" else sorted(graph.free_symbols(subject), key=lambda one: one.serial)
-    values = _values([subject, *symbols], definitions, seed)
+    values = _values([subject, mistake.beside or graph.ZERO, *symbols], definitions, seed)
     if values is None:
         return Diagnostic(mistake.code, mistake.message, mistake.span, hint=mistake.hint)
-    worth, *others = values
+    worth, beside, *others = values
+    hint = mistake.hint if mistake.beside is None else f"{mistake.hint} = {shown(beside)}"
     known = " and ".join(f"{name(one)} = {shown(value)}" for one, value in zip(symbols, others, strict=True))
     message = f"{mistake.message}, but {f'with {known} it is' if known else 'it is'} {shown(worth)}"
-    return Diagnostic(mistake.code, message, mistake.span, hint=mistake.hint)
+    return Diagnostic(mistake.code, message, mistake.span, hint=hint)
 
 
 def with_both(mistake: BoundMistake, definitions: Definitions, names: Mapping[Expr, str], seed: int) -> Diagnostic:

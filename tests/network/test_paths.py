@@ -319,7 +319,11 @@ def test_mistakes_are_told_with_both_numbers() -> None:
     assert told("[6] as halo(2, 2, 2), faces(1, 2)", 8, on) == (
         "bad-exchange: a halo in 3 dimensions has 3 faces, and here are 2"
     )
-    assert told("[6] as halo(2, 2, 3)", 8, on).endswith("must be the number of ranks of its block, but it is 12")
+    with pytest.raises(AspenError) as caught:
+        seconds("[6] as halo(2, 2, 3)", 8, on)
+    (found,) = caught.value.diagnostics
+    assert found.message.endswith("must be the number of ranks of its block, but it is 12")
+    assert found.hint == "the block runs in so many ranks: P = 8"
 
 
 def test_a_path_without_a_bandwidth() -> None:
