@@ -91,24 +91,45 @@ def _faces(requirement: flow.Requirement, dimensions: int) -> tuple[Expr, ...]:
 def halo_time(grid: Grid, among: Ranks, paths: Paths, trait: flow.Trait) -> tuple[Expr, dict[str, Expr]]:
     """Seconds of the exchange, of a grid that has to be all ranks of the block, and the paths inside nodes and between
     them with 1 where they are taken."""
-    times, stride = [], graph.ONE
-    taken: dict[str, Expr] = {}
+    times, sides, stride = [], [], graph.ONE
     for length, face in zip(reversed(grid.lengths), reversed(grid.faces), strict=True):
         # the last coordinate is the fastest, as in `network.placement`
         hops, apart = among.neighbours(stride, len(grid.lengths))
-        sent = grid.sent(length, face)
         if paths.by_level:
-            sides = Sides(paths, among, stride, length, hops, apart)
-            times.append(sides.time(sent))
-            for name, load in sides.taken(length):
-                taken[name] = graph.apply("max", taken.get(name, graph.ZERO), load)
+            neighbours = Neighbours(paths, among, stride, length, hops, apart)
+            sides.append(neighbours.sides(grid.sent(length, face), face))
         else:
-            times.append(among.link(hops, apart).time(sent))
+            times.append(among.link(hops, apart).time(grid.sent(length, face)))
         stride = stride * length
-    time = graph.apply("max", *times) if grid.all_ports and len(times) > 1 else graph.add(*times)
+    if sides:
+        times = [_all_at_once(sides)] if grid.all_ports else [_longest([each.time for each in row]) for row in sides]
+    time = _longest(times) if grid.all_ports else graph.add(*times)
     if grid.stated:
         time = _of_all_ranks(time, graph.mul(*grid.lengths), among, trait)
+    taken = {column[0].name: _longest([each.taken for each in column]) for column in zip(*sides, strict=True)}
     return time, taken
+
+
+def _longest(times: list[Expr]) -> Expr:
+    return graph.apply("max", *times) if len(times) > 1 else times[0]
+
+
+def _all_at_once(sides: list[list[Side]]) -> Expr:
+    """Seconds in which all ranks send all of their faces: those that go over one port share what it injects."""
+    times = []
+    for column in zip(*sides, strict=True):
+        net, used = column[0].path.network, [each.taken for each in column]
+        latency = _longest([each.taken * each.link.alpha for each in column])
+        rates = [graph.add(*(each.taken * each.bytes_of_a_port for each in column)) / net.injection]
+        rates += [each.taken * each.face / net.link for each in column]
+        if net.total is not None:
+            rates.append(graph.add(*(each.taken * each.bytes_in_all for each in column)) / net.total)
+        time = latency + _longest(rates)
+        if net.threshold is not None:
+            long = graph.compare(">", _longest([each.taken * each.face for each in column]), net.threshold)
+            time = time + graph.if_else(long, net.handshake, 0)
+        times.append(graph.if_else(graph.compare(">", _longest(used), 0), time, 0))
+    return _longest(times)
 
 
 def _of_all_ranks(time: Expr, ranks: Expr, among: Ranks, trait: flow.Trait) -> Expr:
@@ -122,7 +143,46 @@ def _of_all_ranks(time: Expr, ranks: Expr, among: Ranks, trait: flow.Trait) -> E
     return graph.if_else(graph.compare("<=", apart, among.count * SLACK), time, graph.failure(mistake))
 
 
-class Sides(Record):
+class Side(Record):
+    """What goes over one path along a dimension: `load` ranks of an end, `senders` of a container, that each send a
+    face one way at the same time; `sent` is all that a rank sends along it."""
+
+    path: Path
+    load: Expr
+    senders: Expr
+    hops: Expr | None
+    sent: Cost
+    face: Expr
+
+    @property
+    def name(self) -> str:
+        return self.path.network.component.name
+
+    @property
+    def taken(self) -> Expr:
+        """1 where any message goes there, else 0."""
+        some = graph.junction("and", graph.compare(">", self.sent.most_messages, 0), graph.compare(">", self.load, 0))
+        return graph.if_else(some, 1, 0)
+
+    @property
+    def link(self) -> Link:
+        return self.path.link(self.senders, self.load, self.hops)
+
+    @property
+    def time(self) -> Expr:
+        """Seconds of one message after the other."""
+        return graph.if_else(graph.compare(">", self.load, 0), self.link.time(self.sent), 0)
+
+    @property
+    def bytes_of_a_port(self) -> Expr:
+        return self.path.per_port(self.senders, self.load) * self.sent.most_traffic
+
+    @property
+    def bytes_in_all(self) -> Expr:
+        return self.senders * self.sent.most_traffic
+
+
+class Neighbours(Record):
     """The neighbours along one dimension by the paths that lead there, for ranks `stride` apart in rings of `length`;
     `hops` and `apart` are the averages over all ranks on the network."""
 
@@ -133,46 +193,33 @@ class Sides(Record):
     hops: Expr
     apart: Expr
 
-    def time(self, sent: Cost) -> Expr:
-        """Seconds in which all send what they do along a dimension: sides inside a node and those outside at once, so
-        that the slower path counts."""
-        times = [graph.if_else(graph.compare(">", load, 0), link.time(sent), 0) for load, link in self.loads()]
-        return graph.apply("max", *times) if len(times) > 1 else times[0]
-
-    def taken(self, length: Expr) -> list[tuple[str, Expr]]:
-        """The paths, with 1 where any message goes over one."""
-        loads = zip(all_paths(self.paths), self.loads(), strict=True)
-        some = graph.compare(">", length, 1)
-        return [
-            (path.network.component.name, graph.if_else(some, graph.if_else(graph.compare(">", load, 0), 1, 0), 0))
-            for path, (load, _) in loads
-        ]
-
-    def loads(self) -> list[tuple[Expr, Link]]:
-        """For each path the most ranks of one of its ends that send over it, and what a message takes then."""
+    def sides(self, sent: Cost, face: Expr) -> list[Side]:
+        """For each path what goes over it: all send at once, those inside a node and those to others."""
         found, below = [], graph.ONE
         stride, inner = self._in_a_node()
         paths, count = all_paths(self.paths), self.among.count
         for place, path in enumerate(paths):
             full = ranks_within(self.paths, path, count)
-            outermost = place == len(paths) - 1
             if not path.inner:
                 load = self._off_node(below)
-            elif outermost:
+            elif place == len(paths) - 1:
                 load = leaving(below, stride, self.length, count)
             else:
                 load = crossing(below, full, stride, self.length, count)
             load = graph.if_else(inner, load, 0) if path.inner else load
-            ends = graph.apply("ceil", full / below)
-            found.append((load, path.link(graph.apply("min", load * ends, full), load, self._hops(path))))
+            ends = graph.apply("ceil", full / (below if path.inner else self.among.per_node))
+            senders = graph.apply("min", load * ends, full)
+            found.append(Side(path, load, senders, self._hops(path), sent, face))
             below = full
         return found
 
     def _off_node(self, below: Expr) -> Expr:
-        """The ranks of a node that send to others, `below` of which are on the fullest."""
-        if self.among.order == "block":
-            return leaving(below, self.stride, self.length, self.among.count)
-        return self.apart * self.among.per_node
+        """The ranks of a node that send over the network: those that leave the containers of the level below, which
+        are the node or as many as it has of them."""
+        if self.among.order != "block":
+            return self.apart * self.among.per_node
+        several = graph.apply("ceil", self.among.per_node / below)
+        return several * leaving(below, self.stride, self.length, self.among.count)
 
     def _hops(self, path: Path) -> Expr | None:
         """Links on the way to a neighbour on another node; of a path inside a node those of an average pair."""

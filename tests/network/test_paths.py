@@ -270,6 +270,18 @@ def test_dealt_out_in_turn_neighbours_are_elsewhere() -> None:
     assert found == pytest.approx(2 * out + 2 * within, rel=1e-12)
 
 
+def test_all_faces_at_once_share_the_port() -> None:
+    """Of eight ranks in two nodes of four, in a grid of 2 x 2 x 2: all send two faces to the other node over its port,
+    and four inside; on links of their own inside, the largest face counts."""
+    found = seconds('[6e6] as halo("all_ports", 2, 2, 2)', 8, machine())
+    assert found == pytest.approx(OUTER + 4 * 2e6 * SLOW, rel=1e-12)
+    found = seconds('[12e6] as halo("all_ports", 2, 2, 2), faces(1, 2, 3)', 8, machine(8, 1, network=False))
+    assert found == pytest.approx(INNER + 12e6 * FAST, rel=1e-12)
+    links = machine(8, 1, network=False, inner="property link_bandwidth [10 GB/s]")
+    found = seconds('[12e6] as halo("all_ports", 2, 2, 2), faces(1, 2, 3)', 8, links)
+    assert found == pytest.approx(INNER + 3e6 / 10e9, rel=1e-12)
+
+
 def test_open_ends() -> None:
     """Two ranks of a grid that is not a ring exchange once; three or more twice."""
     on = machine(8, 1, network=False)
