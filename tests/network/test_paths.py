@@ -8,12 +8,20 @@ from math import ceil, prod
 from time import process_time
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import aspenpy
 from aspenpy import Application, AspenError, Machine
+from aspenpy.cost.path_levels import levels_between
+from aspenpy.cost.paths import paths_of
+from aspenpy.cost.ranks import RankOptions, binding_of
+from aspenpy.expr import graph
+from aspenpy.expr.evaluate import evaluate_many
 from tests.network.levelled import Member, Path, run
 from tests.network.programs import halo_exchange
 from tests.network.test_levels import PLAYED, Nodes, amount
+from tests.thorough import examples
 
 INNER, OUTER = 2e-6, 7e-6
 FAST, SLOW = 1e-11, 4e-11
@@ -363,3 +371,60 @@ def test_ranks_that_are_not_bound_know_the_network_only() -> None:
     on = machine(unit="none")
     assert seconds("[1e6]", 4, on) == pytest.approx(OUTER + 1e6 * SLOW, rel=1e-12)
     assert ceil(seconds("[0] as barrier", 4, on) / OUTER) == 2
+
+
+# -- who is where ----------------------------------------------------------------------------------
+
+
+def three_levels(nodes: int, sockets: int, cores: int) -> Machine:
+    found = aspenpy.parse(
+        f"""
+        machine m {{ node [{nodes}] box interconnect [{nodes}] net }}
+        node box {{ socket [{sockets}] cpu interconnect between }}
+        socket cpu {{ core [{cores}] lane interconnect shared }}
+        core lane {{ property rank resource flops(x) [x/giga] }}
+        """
+        + "".join(
+            f"""
+            interconnect {name} {{
+              property topology [star] property latency [1 us] property bandwidth [10 GB/s]
+              resource messages(v) [latency + v/bandwidth]
+            }}
+            """
+            for name in ("shared", "between", "net")
+        )
+    )
+    assert isinstance(found, Machine)
+    return found
+
+
+def counted_levels(ranks: int, sockets: int, cores: int, each: int) -> list[tuple[int, int, int]]:
+    """For each level, of ranks that fill nodes of `each`: the most ends and ranks of a container, and the messages of an
+    end that share its port when all send."""
+    place = [(rank // each, rank % each // cores, rank) for rank in range(ranks)]
+
+    def most(inner: int, outer: int) -> tuple[int, int, int]:
+        ends: dict[tuple[int, ...], set[tuple[int, ...]]] = {}
+        members: dict[tuple[int, ...], int] = {}
+        for where in place:
+            ends.setdefault(where[:outer], set()).add(where[:inner])
+            members[where[:outer]] = members.get(where[:outer], 0) + 1
+        port = max(sum(where[:inner] == end for where in place) for known in ends.values() for end in known)
+        return max(map(len, ends.values())), max(members.values()), port
+
+    return [most(3, 2), most(2, 1), most(1, 0)]
+
+
+@given(st.integers(1, 3), st.integers(1, 3), st.integers(1, 4), st.data())
+@settings(max_examples=examples(40), deadline=None)
+def test_ranks_of_each_level(nodes: int, sockets: int, cores: int, data: st.DataObject) -> None:
+    on = three_levels(nodes, sockets, cores)
+    each = data.draw(st.integers(1, sockets * cores), "ranks on a node")
+    ranks = data.draw(st.integers(1, nodes * each), "ranks")
+    options = RankOptions(per_node=each)
+    levels = levels_between(graph.number(ranks), paths_of(on, "cpu", binding_of(on, "cpu", options)))
+    found = [evaluate_many([level.ends, level.ranks], None, 0, on.definitions) for level in levels]
+    byte = evaluate_many([level.all.beta for level in levels], None, 0, on.definitions)
+    counted = counted_levels(ranks, sockets, cores, each)
+    assert found == [[ends, most] for ends, most, _ in counted]
+    assert byte == pytest.approx([port / 10e9 for *_, port in counted], rel=1e-12)
