@@ -398,33 +398,37 @@ def three_levels(nodes: int, sockets: int, cores: int) -> Machine:
     return found
 
 
-def counted_levels(ranks: int, sockets: int, cores: int, each: int) -> list[tuple[int, int, int]]:
-    """For each level, of ranks that fill nodes of `each`: the most ends and ranks of a container, and the messages of an
-    end that share its port when all send."""
-    place = [(rank // each, rank % each // cores, rank) for rank in range(ranks)]
-
-    def most(inner: int, outer: int) -> tuple[int, int, int]:
-        ends: dict[tuple[int, ...], set[tuple[int, ...]]] = {}
-        members: dict[tuple[int, ...], int] = {}
-        for where in place:
-            ends.setdefault(where[:outer], set()).add(where[:inner])
-            members[where[:outer]] = members.get(where[:outer], 0) + 1
-        port = max(sum(where[:inner] == end for where in place) for known in ends.values() for end in known)
-        return max(map(len, ends.values())), max(members.values()), port
-
-    return [most(3, 2), most(2, 1), most(1, 0)]
+def placed(
+    ranks: int, nodes: int, sockets: int, cores: int, each: int, distribution: str
+) -> list[tuple[int, int, int]]:
+    """Node, socket and number of each rank: filled one after the other, or dealt out evenly to neighbours."""
+    if distribution == "compact":
+        return [(rank // each, rank % each // cores, rank) for rank in range(ranks)]
+    many = ceil(ranks / nodes)
+    return [(rank // many, rank % many // ceil(many / sockets), rank) for rank in range(ranks)]
 
 
-@given(st.integers(1, 3), st.integers(1, 3), st.integers(1, 4), st.data())
-@settings(max_examples=examples(40), deadline=None)
-def test_ranks_of_each_level(nodes: int, sockets: int, cores: int, data: st.DataObject) -> None:
+def counted(place: list[Place], inner: int, outer: int) -> tuple[int, int]:
+    """The most ranks of the containers of a level, and of its ends."""
+    most = [max(sum(other[:depth] == where[:depth] for other in place) for where in place) for depth in (outer, inner)]
+    return most[0], most[1]
+
+
+@given(st.integers(1, 3), st.integers(1, 3), st.integers(1, 4), st.sampled_from(["compact", "scatter"]), st.data())
+@settings(max_examples=examples(60), deadline=None)
+def test_ranks_of_each_level(nodes: int, sockets: int, cores: int, distribution: str, data: st.DataObject) -> None:
+    """Of a socket, a node and the machine; the ranks of an end share its port when all send."""
     on = three_levels(nodes, sockets, cores)
     each = data.draw(st.integers(1, sockets * cores), "ranks on a node")
     ranks = data.draw(st.integers(1, nodes * each), "ranks")
-    options = RankOptions(per_node=each)
-    levels = levels_between(graph.number(ranks), paths_of(on, "cpu", binding_of(on, "cpu", options)))
-    found = [evaluate_many([level.ends, level.ranks], None, 0, on.definitions) for level in levels]
+    binding = binding_of(on, "cpu", RankOptions(per_node=each, distribution=distribution))
+    levels = levels_between(graph.number(ranks), paths_of(on, "cpu", binding))
+    place = placed(ranks, nodes, sockets, cores, each, distribution)
+    expected = [counted(place, 3, 2), counted(place, 2, 1), counted(place, 1, 0)]
+    most = evaluate_many([level.ranks for level in levels], None, 0, on.definitions)
     byte = evaluate_many([level.all.beta for level in levels], None, 0, on.definitions)
-    counted = counted_levels(ranks, sockets, cores, each)
-    assert found == [[ends, most] for ends, most, _ in counted]
-    assert byte == pytest.approx([port / 10e9 for *_, port in counted], rel=1e-12)
+    assert most == [in_all for in_all, _ in expected]
+    assert byte == pytest.approx([of_an_end / 10e9 for _, of_an_end in expected], rel=1e-12)
+    if distribution == "compact":
+        ends = evaluate_many([level.ends for level in levels], None, 0, on.definitions)
+        assert ends == [ceil(in_all / of_an_end) for in_all, of_an_end in expected]
