@@ -398,9 +398,10 @@ def three_levels(nodes: int, sockets: int, cores: int) -> Machine:
     return found
 
 
-def placed(
-    ranks: int, nodes: int, sockets: int, cores: int, each: int, distribution: str
-) -> list[tuple[int, int, int]]:
+Place = tuple[int, int, int]
+
+
+def placed(ranks: int, nodes: int, sockets: int, cores: int, each: int, distribution: str) -> list[Place]:
     """Node, socket and number of each rank: filled one after the other, or dealt out evenly to neighbours."""
     if distribution == "compact":
         return [(rank // each, rank % each // cores, rank) for rank in range(ranks)]
