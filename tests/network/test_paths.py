@@ -18,6 +18,7 @@ from aspenpy.cost.paths import paths_of
 from aspenpy.cost.ranks import RankOptions, binding_of
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import evaluate_many
+from aspenpy.studies.explore.scaling import scaling
 from tests.network.levelled import Member, Path, run
 from tests.network.programs import halo_exchange
 from tests.network.test_levels import PLAYED, Nodes, amount
@@ -239,7 +240,8 @@ def test_among_fewer_ranks_than_the_block_has() -> None:
 
 # -- halos -----------------------------------------------------------------------------------------
 
-GRIDS = [grid for d in (1, 2) for grid in product(range(1, 18), repeat=d) if prod(grid) in (2, 4, 5, 8, 10, 12, 16, 17)]
+GRIDS = [grid for d in (1, 2, 3) for grid in product(range(1, 18), repeat=d) if 1 < prod(grid) <= 17]
+"""All shapes of 2 to 17 ranks; of three dimensions those that are longer than one rank in each."""
 
 
 @pytest.mark.parametrize("per_node", [1, 2, 4, 5])
@@ -247,7 +249,9 @@ def test_halos_with_sides_inside_the_node(per_node: int) -> None:
     """Exact where rings and nodes divide each other; where not, at most what is played."""
     on = machine(per_node, 17)
     for grid in GRIDS:
-        ranks, faces = prod(grid), (6, 1)[: len(grid)]
+        if len(grid) == 3 and min(grid) == 1:
+            continue
+        ranks, faces = prod(grid), (6, 1, 2)[: len(grid)]
         place = dict(enumerate(product(*map(range, grid))))
         group = [Member(rank // per_node, rank % per_node) for rank in range(ranks)]
         program = halo_exchange(place, grid, faces, True)
@@ -323,6 +327,26 @@ def test_eight_million_ranks_cost_what_eight_do() -> None:
         return min(times)
 
     assert best_of_three(8_000_000) < 3 * best_of_three(8) + 0.5
+
+
+def test_twenty_points_of_scaling_take_less_than_a_second() -> None:
+    app = aspenpy.parse(
+        """
+        model a {
+          param ranks = 1
+          kernel main {
+            execute [ranks] { messages [1e8] as allreduce }
+            execute [ranks] { messages [1e6] as halo(3) }
+            execute [ranks] { messages [8] as alltoall }
+          }
+        }
+        """
+    )
+    assert isinstance(app, Application)
+    start = process_time()
+    scaled = scaling(app, machine(880, 9408), ranks=[2**power for power in range(20)])
+    assert len(scaled.points) == 20
+    assert process_time() - start < 1
 
 
 # -- mistakes --------------------------------------------------------------------------------------
