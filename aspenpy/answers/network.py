@@ -57,11 +57,10 @@ class Network(Result):
     def __init__(self, machine: Machine, set: Mapping[str, Setting] | None = None) -> None:
         self.machine = machine
         self._definitions = redefined(machine, set or {})
-        self._paths = _paths(machine)
+        place = network_place(machine)
+        self._paths = _paths(machine, place)
         by_level = self._paths.by_level
-        self._interconnect = (
-            all_paths(self._paths)[-1].network if by_level else interconnect_of(machine, network_place(machine))
-        )
+        self._interconnect = all_paths(self._paths)[-1].network if by_level else interconnect_of(machine, place)
         self.topology: Topology = concrete(machine, self._interconnect, self._definitions)
 
     @property
@@ -129,13 +128,13 @@ def network_place(machine: Machine) -> Place:
     fail("no-network", f"machine `{machine.name}` says nothing of its network", machine.root.name_span, hint=hint)
 
 
-def _paths(machine: Machine) -> Paths:
+def _paths(machine: Machine, network: Place) -> Paths:
     """The paths between ranks, where there is one kind of socket on which they are; else the network alone."""
     if len(machine.sockets) > 1:
         return Paths(machine)
     socket = next(iter(machine.sockets), None)
     found = paths_of(machine, socket, binding_of(machine, socket, MACHINES_OWN))
-    return found if found.by_level else Paths(machine)
+    return found if found.serves(network) else Paths(machine)
 
 
 def has_network(machine: Machine) -> bool:

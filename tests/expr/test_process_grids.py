@@ -36,8 +36,8 @@ def test_four_dimensions(number: int) -> None:
     ("number", "many", "factors"),
     [(6, 2, (3, 2)), (7, 2, (7, 1)), (6, 3, (3, 2, 1)), (7, 3, (7, 1, 1))],
 )
-def test_the_table_of_the_standard(number: int, many: int, factors: tuple[int, ...]) -> None:
-    """MPI 4.0, example 8.1 of MPI_Dims_create, where nothing is fixed."""
+def test_small_grids(number: int, many: int, factors: tuple[int, ...]) -> None:
+    """The first two are the standard's own, MPI 4.0, section 8.5.2."""
     assert near_equal_factors(number, many) == factors
 
 

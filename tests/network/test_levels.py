@@ -198,6 +198,14 @@ def flat_barrier(on: Nodes) -> bool:
     return all(len(got) == on.ranks for row in on.between("barrier", rows) for got in row)
 
 
+def leader_barrier(on: Nodes) -> bool:
+    on.within("reduce", [[[] for _ in group] for group in on.groups])
+    (across,) = on.between("barrier", [[frozenset({member.node}) for member in on.leaders]])
+    spread = [[[]] + [None] * (many - 1) for many in on.sizes]
+    told = on.within("broadcast", spread)
+    return all(len(got) == on.count for got in across) and all(got == [] for node in told for got in node)
+
+
 def _parts(data: Vector, many: int) -> list[Vector]:
     length = len(data) // many
     return [data[part * length : (part + 1) * length] for part in range(many)]
@@ -261,6 +269,30 @@ def flat_alltoall(on: Nodes) -> bool:
     )
 
 
+def leader_alltoall(on: Nodes) -> bool:
+    """Leaders gather all that their ranks have, exchange it by nodes, and scatter what is for each of theirs."""
+    blocks, each = _blocks(on.ranks), on.each
+    own = [
+        [{member.rank: chained(blocks[member.node * each + member.rank])} for member in group] for group in on.groups
+    ]
+    on.within("gather", own)
+    starts = range(0, on.ranks, each)
+    rows = [
+        [[block for i in range(each) for block in blocks[start + i][to : to + each]] for to in starts]
+        for start in starts
+    ]
+    (across,) = on.between("alltoall", [rows])
+    mine = [
+        {j: [[source[i * each + j] for i in range(each)] for source in node] for j in range(each)} for node in across
+    ]
+    got = on.within("scatter", [[pieces] + [{}] * (each - 1) for pieces in mine])
+    return all(
+        chained(got[node][place][place]) == [row[node * each + place] for row in blocks]
+        for node in range(on.count)
+        for place in range(each)
+    )
+
+
 def split_alltoall(on: Nodes) -> bool:
     """Inside, what is for the same place of any node goes to the rank of that place; across, to the node."""
     blocks, each = _blocks(on.ranks), on.each
@@ -297,6 +329,7 @@ PLAYED = {
     ("allgather", "flat"): flat_allgather,
     ("allgather", "leader"): leader_allgather,
     ("barrier", "flat"): flat_barrier,
+    ("barrier", "leader"): leader_barrier,
 }
 """Whatever the number of ranks."""
 
@@ -306,6 +339,7 @@ EVEN = {
     ("reduce_scatter", "leader"): leader_reduce_scatter,
     ("reduce_scatter", "split"): split_reduce_scatter,
     ("alltoall", "flat"): flat_alltoall,
+    ("alltoall", "leader"): leader_alltoall,
     ("alltoall", "split"): split_alltoall,
 }
 """Where all nodes are full."""

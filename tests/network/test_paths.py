@@ -18,6 +18,7 @@ from aspenpy.cost.paths import paths_of
 from aspenpy.cost.ranks import RankOptions, binding_of
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import evaluate_many
+from aspenpy.studies.explore.scaling import scaling
 from tests.network.levelled import Member, Path, run
 from tests.network.programs import halo_exchange
 from tests.network.test_levels import PLAYED, Nodes, amount
@@ -239,7 +240,8 @@ def test_among_fewer_ranks_than_the_block_has() -> None:
 
 # -- halos -----------------------------------------------------------------------------------------
 
-GRIDS = [grid for d in (1, 2) for grid in product(range(1, 18), repeat=d) if prod(grid) in (2, 4, 5, 8, 10, 12, 16, 17)]
+GRIDS = [grid for d in (1, 2, 3) for grid in product(range(1, 18), repeat=d) if 1 < prod(grid) <= 17]
+"""All shapes of 2 to 17 ranks; of three dimensions those that are longer than one rank in each."""
 
 
 @pytest.mark.parametrize("per_node", [1, 2, 4, 5])
@@ -247,7 +249,9 @@ def test_halos_with_sides_inside_the_node(per_node: int) -> None:
     """Exact where rings and nodes divide each other; where not, at most what is played."""
     on = machine(per_node, 17)
     for grid in GRIDS:
-        ranks, faces = prod(grid), (6, 1)[: len(grid)]
+        if len(grid) == 3 and min(grid) == 1:
+            continue
+        ranks, faces = prod(grid), (6, 1, 2)[: len(grid)]
         place = dict(enumerate(product(*map(range, grid))))
         group = [Member(rank // per_node, rank % per_node) for rank in range(ranks)]
         program = halo_exchange(place, grid, faces, True)
@@ -325,6 +329,26 @@ def test_eight_million_ranks_cost_what_eight_do() -> None:
     assert best_of_three(8_000_000) < 3 * best_of_three(8) + 0.5
 
 
+def test_twenty_points_of_scaling_take_less_than_a_second() -> None:
+    app = aspenpy.parse(
+        """
+        model a {
+          param ranks = 1
+          kernel main {
+            execute [ranks] { messages [1e8] as allreduce }
+            execute [ranks] { messages [1e6] as halo(3) }
+            execute [ranks] { messages [8] as alltoall }
+          }
+        }
+        """
+    )
+    assert isinstance(app, Application)
+    start = process_time()
+    scaled = scaling(app, machine(880, 9408), ranks=[2**power for power in range(20)])
+    assert len(scaled.points) == 20
+    assert process_time() - start < 1
+
+
 # -- mistakes --------------------------------------------------------------------------------------
 
 
@@ -398,33 +422,38 @@ def three_levels(nodes: int, sockets: int, cores: int) -> Machine:
     return found
 
 
-def counted_levels(ranks: int, sockets: int, cores: int, each: int) -> list[tuple[int, int, int]]:
-    """For each level, of ranks that fill nodes of `each`: the most ends and ranks of a container, and the messages of
-    an end that share its port when all send."""
-    place = [(rank // each, rank % each // cores, rank) for rank in range(ranks)]
-
-    def most(inner: int, outer: int) -> tuple[int, int, int]:
-        ends: dict[tuple[int, ...], set[tuple[int, ...]]] = {}
-        members: dict[tuple[int, ...], int] = {}
-        for where in place:
-            ends.setdefault(where[:outer], set()).add(where[:inner])
-            members[where[:outer]] = members.get(where[:outer], 0) + 1
-        port = max(sum(where[:inner] == end for where in place) for known in ends.values() for end in known)
-        return max(map(len, ends.values())), max(members.values()), port
-
-    return [most(3, 2), most(2, 1), most(1, 0)]
+Place = tuple[int, int, int]
 
 
-@given(st.integers(1, 3), st.integers(1, 3), st.integers(1, 4), st.data())
-@settings(max_examples=examples(40), deadline=None)
-def test_ranks_of_each_level(nodes: int, sockets: int, cores: int, data: st.DataObject) -> None:
+def placed(ranks: int, nodes: int, sockets: int, cores: int, each: int, distribution: str) -> list[Place]:
+    """Node, socket and number of each rank: filled one after the other, or dealt out evenly to neighbours."""
+    if distribution == "compact":
+        return [(rank // each, rank % each // cores, rank) for rank in range(ranks)]
+    many = ceil(ranks / nodes)
+    return [(rank // many, rank % many // ceil(many / sockets), rank) for rank in range(ranks)]
+
+
+def counted(place: list[Place], inner: int, outer: int) -> tuple[int, int]:
+    """The most ranks of the containers of a level, and of its ends."""
+    most = [max(sum(other[:depth] == where[:depth] for other in place) for where in place) for depth in (outer, inner)]
+    return most[0], most[1]
+
+
+@given(st.integers(1, 3), st.integers(1, 3), st.integers(1, 4), st.sampled_from(["compact", "scatter"]), st.data())
+@settings(max_examples=examples(60), deadline=None)
+def test_ranks_of_each_level(nodes: int, sockets: int, cores: int, distribution: str, data: st.DataObject) -> None:
+    """Of a socket, a node and the machine; the ranks of an end share its port when all send."""
     on = three_levels(nodes, sockets, cores)
     each = data.draw(st.integers(1, sockets * cores), "ranks on a node")
     ranks = data.draw(st.integers(1, nodes * each), "ranks")
-    options = RankOptions(per_node=each)
-    levels = levels_between(graph.number(ranks), paths_of(on, "cpu", binding_of(on, "cpu", options)))
-    found = [evaluate_many([level.ends, level.ranks], None, 0, on.definitions) for level in levels]
+    binding = binding_of(on, "cpu", RankOptions(per_node=each, distribution=distribution))
+    levels = levels_between(graph.number(ranks), paths_of(on, "cpu", binding))
+    place = placed(ranks, nodes, sockets, cores, each, distribution)
+    expected = [counted(place, 3, 2), counted(place, 2, 1), counted(place, 1, 0)]
+    most = evaluate_many([level.ranks for level in levels], None, 0, on.definitions)
     byte = evaluate_many([level.all.beta for level in levels], None, 0, on.definitions)
-    counted = counted_levels(ranks, sockets, cores, each)
-    assert found == [[ends, most] for ends, most, _ in counted]
-    assert byte == pytest.approx([port / 10e9 for *_, port in counted], rel=1e-12)
+    assert most == [in_all for in_all, _ in expected]
+    assert byte == pytest.approx([of_an_end / 10e9 for _, of_an_end in expected], rel=1e-12)
+    if distribution == "compact":
+        ends = evaluate_many([level.ends for level in levels], None, 0, on.definitions)
+        assert ends == [ceil(in_all / of_an_end) for in_all, of_an_end in expected]
