@@ -115,12 +115,15 @@ def _longest(times: list[Expr]) -> Expr:
 
 
 def _all_at_once(sides: list[list[Side]]) -> Expr:
-    """Seconds in which all ranks send all of their faces: those that go over one port share what it injects."""
+    """Seconds in which all ranks send all of their faces: those of an end share its ports, where each has at least what
+    the busiest rank sends."""
     times = []
     for column in zip(*sides, strict=True):
         net, used = column[0].path.network, [each.taken for each in column]
         latency = _longest([each.taken * each.link.alpha for each in column])
-        rates = [graph.add(*(each.taken * each.bytes_of_a_port for each in column)) / net.injection]
+        shared = graph.add(*(each.taken * each.bytes_of_a_port for each in column))
+        busiest = graph.add(*(each.taken * each.bytes_of_a_rank for each in column))
+        rates = [graph.apply("max", shared, busiest) / net.injection]
         rates += [each.taken * each.face / net.link for each in column]
         if net.total is not None:
             rates.append(graph.add(*(each.taken * each.bytes_in_all for each in column)) / net.total)
@@ -144,10 +147,11 @@ def _of_all_ranks(time: Expr, ranks: Expr, among: Ranks, trait: flow.Trait) -> E
 
 
 class Side(Record):
-    """What goes over one path along a dimension: `load` ranks of an end, `senders` of a container, that each send a
-    face one way at the same time; `sent` is all that a rank sends along it."""
+    """What goes over one path along a dimension: `load` of the ranks of an end, its `members`, and `senders` of a
+    container each send a face one way at the same time; `sent` is all that a rank sends along it."""
 
     path: Path
+    members: Expr
     load: Expr
     senders: Expr
     hops: Expr | None
@@ -175,7 +179,14 @@ class Side(Record):
 
     @property
     def bytes_of_a_port(self) -> Expr:
-        return self.path.per_port(self.senders, self.load) * self.sent.most_traffic
+        """Both ways, on average over the ports of an end."""
+        return self.load * self.path.ends / self.path.network.ports * self.sent.most_traffic
+
+    @property
+    def bytes_of_a_rank(self) -> Expr:
+        """Both ways where all members send, one way of those at the edge where only they do."""
+        everyone = graph.compare(">=", self.load, self.members)
+        return graph.if_else(everyone, self.sent.most_traffic, graph.apply("min", self.face, self.sent.most_traffic))
 
     @property
     def bytes_in_all(self) -> Expr:
@@ -207,9 +218,9 @@ class Neighbours(Record):
             else:
                 load = crossing(below, full, stride, self.length, count)
             load = graph.if_else(inner, load, 0) if path.inner else load
-            ends = graph.apply("ceil", full / (below if path.inner else self.among.per_node))
-            senders = graph.apply("min", load * ends, full)
-            found.append(Side(path, load, senders, self._hops(path), sent, face))
+            members = below if path.inner else self.among.per_node
+            senders = graph.apply("min", load * graph.apply("ceil", full / members), full)
+            found.append(Side(path, members, load, senders, self._hops(path), sent, face))
             below = full
         return found
 

@@ -21,15 +21,12 @@ class Path(Record):
     ends: Expr
     inner: bool
 
-    def per_port(self, senders: Expr, of_an_end: Expr) -> Expr:
-        """Messages that share a port, of so many ranks of a container and so many of an end that send at once."""
-        sharing = graph.apply("ceil", of_an_end * self.ends / self.network.ports)
-        return graph.apply("max", graph.apply("min", sharing, senders), 1)
-
     def link(self, senders: Expr, of_an_end: Expr, hops: Expr | None = None) -> Link:
-        """What such messages take: those of a port leave it one after the other, a gap apart (LogP), and share what it
-        injects."""
-        net, per_port = self.network, self.per_port(senders, of_an_end)
+        """What messages take of so many ranks of a container, and so many of an end, that send at the same time: those
+        of a port leave it one after the other, a gap apart (LogP), and share what it injects."""
+        net = self.network
+        sharing = graph.apply("ceil", of_an_end * self.ends / net.ports)
+        per_port = graph.apply("max", graph.apply("min", sharing, senders), 1)
         if hops is None:
             hops = net.topology.average_distance + net.topology.terminal_hops
         alpha = net.latency + hops * net.hop_latency + (per_port - 1) * net.gap

@@ -294,6 +294,22 @@ def test_all_faces_at_once_share_the_port() -> None:
     assert found == pytest.approx(INNER + 3e6 / 10e9, rel=1e-12)
 
 
+def test_faces_at_once_over_several_ports() -> None:
+    """Of a grid of 4 x 4 x 8, a node has half a row: all four ranks send two faces across each of two dimensions, and
+    the two at the ends one along the row, 18 in all. Over one port that is what counts, over four what a rank at an
+    end sends: five faces. Rows of four are rings inside a node."""
+    one, four = machine(4, 16), machine(4, 16, ports="4*nodes")
+    requirement = '[6e6] as halo("all_ports", 4, 4, 4)'
+    assert seconds('[6e6] as halo("all_ports", 4, 4, 8)', 128, machine(4, 32)) == pytest.approx(
+        OUTER + 18e6 * SLOW, rel=1e-12
+    )
+    assert seconds('[6e6] as halo("all_ports", 4, 4, 8)', 128, machine(4, 32, ports="4*nodes")) == pytest.approx(
+        OUTER + 5e6 * SLOW, rel=1e-12
+    )
+    assert seconds(requirement, 64, one) == pytest.approx(OUTER + 16e6 * SLOW, rel=1e-12)
+    assert seconds(requirement, 64, four) == pytest.approx(OUTER + 4e6 * SLOW, rel=1e-12)
+
+
 def test_open_ends() -> None:
     """Two ranks of a grid that is not a ring exchange once; three or more twice."""
     on = machine(8, 1, network=False)
