@@ -56,7 +56,7 @@ def test_an_answer_or_a_stated_reason(name: str) -> None:
             assert isfinite(runtime), app
             assert runtime > 0 or _stays_in_caches(found), app
             answered += 1
-    assert answered > 0
+    assert answered > 0 or not THOROUGH  # of one or two applications, each may be refused
 
 
 def _stays_in_caches(found: aspenpy.Prediction) -> bool:
