@@ -73,8 +73,6 @@ gc.disable()
 
 
 def pytest_collection_finish() -> None:
-    """What there is now stays to the end, and no search for garbage goes through it again."""
-    gc.freeze()
     gc.enable()
 
 

@@ -6,7 +6,6 @@ it, and is for the rest like one that was started: its own files, folder, enviro
 
 from __future__ import annotations
 
-import gc
 import os
 import re
 import shlex
@@ -78,7 +77,6 @@ def printed_by(command: Command, folder: Path, environment: Mapping[str, str]) -
             options = {"stdin": subprocess.PIPE, "stdout": output, "stderr": output, "cwd": folder}
             piped = ends.enter_context(subprocess.Popen(["bash", "-c", command.filter], **options))
             target = piped.stdin.fileno()
-        gc.freeze()  # what a copy does not touch is not copied
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)  # NumPy's threads wait for work; no lock is held
             process = os.fork()

@@ -4,7 +4,6 @@ A line of input is a folder, the files that take output and errors, and the argu
 exit status. Most of what a short command takes are Python's start and the imports, which a copy has behind it.
 """
 
-import gc
 import json
 import os
 import resource
@@ -42,7 +41,6 @@ def run(folder: str, out: str, err: str, arguments: list[str]) -> None:
 if __name__ == "__main__":
     for command in ("check", "eval", "explain", "show"):
         import_module(f"aspenpy.shell.commands.{command}")
-    gc.freeze()  # what a copy does not touch is not copied
     for line in sys.stdin:
         copy = os.fork()
         if not copy:
