@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from aspenpy.cost.caches.access import Access, Affine, Distances, Scattered, Stencil
-from aspenpy.cost.caches.interference import RARE, Window, hits, kept, reuse
+from aspenpy.cost.caches.interference import (
+    RARE,
+    Neighbours,
+    Window,
+    footprint,
+    hits,
+    kept,
+    reuse,
+    reuse_of_sibling,
+)
 from aspenpy.cost.caches.level import POLICIES, Level
 from aspenpy.cost.caches.nest import Nest, product
 from aspenpy.cost.caches.warm import missing_share
@@ -25,10 +34,18 @@ class Touches(Record):
 
 
 class Around(Record):
-    """What else happens in a block: the nests of its other arrays, and the bytes of all data structures."""
+    """What else happens in a block: its other nests, those that have touched the same data structure `before`, the
+    words that were `drawn` from it, and the bytes of all data structures."""
 
-    others: tuple[Nest, ...]
+    nests: Neighbours
+    before: tuple[Nest, ...]
+    drawn: Expr
     all_bytes: Expr
+
+    @property
+    def first_alone(self) -> Around:
+        """As if nothing else had touched the data structure before."""
+        return self.replace(before=(), drawn=graph.ZERO)
 
 
 def touches(access: Access, around: Around, level: Level) -> list[Touches]:
@@ -44,7 +61,7 @@ def _affine(access: Access, around: Around, level: Level) -> list[Touches]:
     """What each loop repeats, from the innermost outwards: T times the lines within, less the lines of all."""
     assert isinstance(access.pattern, Affine)
     nest = access.pattern.nest
-    others = around.others
+    others = around.nests
     parts = []
     for depth, loop in enumerate(nest.loops, 1):
         if loop.trips is graph.ONE:
@@ -60,17 +77,23 @@ def _affine(access: Access, around: Around, level: Level) -> list[Touches]:
         again = _at_least_none(loop.trips * inner - all_lines)
         near = not any(inner_loop.moves for inner_loop in nest.loops[: depth - 1])
         parts.append(Touches(again * passes, share, _but_its_own(distance), near))
-    return [*parts, _first(access, nest, around, level)]
+    return [*parts, *_first(access, nest, around, level)]
 
 
-def _first(access: Access, nest: Nest, around: Around, level: Level) -> Touches:
+def _first(access: Access, nest: Nest, around: Around, level: Level) -> list[Touches]:
+    """The first touches of lines: those that another nest of the same structure has touched before, and the others."""
     lines = nest.lines(len(nest.loops), level.line)
+    known = []
+    if around.before:
+        again = graph.apply("min", lines, footprint(around.before, level))
+        share, distance = reuse_of_sibling(nest, around.before[0], around.nests, level)
+        known, lines = [Touches(again, share, _but_its_own(distance))], lines - again
     if not access.warm:
-        return Touches(lines, graph.ZERO, graph.ZERO)
-    arrays = [(other, other.lines(len(other.loops), level.line)) for other in (nest, *around.others)]
+        return [*known, Touches(lines, graph.ZERO, graph.ZERO)]
+    others = [(nests[0], footprint(nests, level)) for nests in around.nests.others]
     everything = around.all_bytes / level.line
-    gone = missing_share(nest, arrays, everything, level)
-    return Touches(lines, 1 - gone, everything)
+    gone = missing_share(nest, [(nest, nest.lines(len(nest.loops), level.line)), *others], everything, level)
+    return [*known, Touches(lines, 1 - gone, everything)]
 
 
 def _but_its_own(lines: Expr) -> Expr:
@@ -93,7 +116,7 @@ def _stencil(access: Access, around: Around, level: Level) -> list[Touches]:
     pattern = access.pattern.part(graph.apply("min", 1, sweeps))
     sweeps = graph.apply("max", 1, sweeps)
     nest = pattern.nest
-    others = [other.lines(len(other.loops), level.line) for other in around.others]
+    others = around.nests.lines(level)
     sweep_lines = nest.lines(len(nest.loops), level.line)
     parts, known = list[Touches](), sweep_lines
     for axis in range(len(pattern.extents) - 1, 0, -1):
@@ -108,7 +131,7 @@ def _stencil(access: Access, around: Around, level: Level) -> list[Touches]:
     everything = graph.add(sweep_lines, *others)
     again = sweep_lines * _at_least_none(sweeps - 1)
     parts.append(Touches(again, kept(everything / level.sets, level), _but_its_own(everything)))
-    return [*parts, _first(access, nest, around, level)]
+    return [*parts, *_first(access, nest, around, level)]
 
 
 def _layers(pattern: Stencil, nest: Nest, axis: int, level: Level) -> Expr:
@@ -128,8 +151,11 @@ def _scattered(access: Access, around: Around, level: Level) -> list[Touches]:
     pattern = access.pattern
     assert isinstance(pattern, Scattered)
     lines = graph.apply("max", 1, pattern.table / level.line)
-    untouched = (1 - 1 / lines) ** access.accesses
-    different = lines * (1 - untouched)
+    before = graph.ZERO
+    if around.before:
+        before = graph.apply("min", 1, footprint(around.before, level) / lines)
+    untouched = (1 - before) * (1 - 1 / lines) ** around.drawn
+    different = lines * untouched * (1 - (1 - 1 / lines) ** access.accesses)
     held = graph.apply("min", 1, level.lines / lines)
     again = _at_least_none(access.accesses - different)
     return [Touches(again, held, lines), Touches(different, _swept_before(access, lines, around, level), graph.ZERO)]
@@ -144,15 +170,16 @@ def _swept_before(access: Access, lines: Expr, around: Around, level: Level) -> 
 
 
 def _distances(access: Access, around: Around, level: Level) -> list[Touches]:
-    """SDCM for each distance."""
+    """SDCM for each distance. Of a data structure that was not swept before, each line is touched first once."""
     pattern = access.pattern
     assert isinstance(pattern, Distances)
+    cold = graph.ZERO if access.warm else graph.apply("min", access.accesses, pattern.structure / level.line)
     parts = []
     for distance, share in zip(pattern.distances, pattern.shares, strict=True):
         lines = distance * _lines_a_unit(pattern.unit, access, level)
-        count = access.accesses * share
+        count = (access.accesses - cold) * share
         parts.append(Touches(count, level.holds(lines), lines))
-    return [*parts, Touches(access.accesses * pattern.first, graph.ZERO, graph.ZERO)]
+    return [*parts, Touches(access.accesses * pattern.first + cold, graph.ZERO, graph.ZERO)]
 
 
 def _lines_a_unit(unit: str, access: Access, level: Level) -> Expr:
