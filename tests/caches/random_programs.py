@@ -76,14 +76,14 @@ def loops(draws: Random, tiled: bool = False, shared: bool = False) -> Program:
     """Arrays with some of the loops as their indices, in any order. `tiled`: the loops in blocks; `shared`: two walks
     over one square array."""
     depth = draws.randint(2, 3) if tiled or shared else draws.randint(1, 4)
-    longest = {1: 2000, 2: 100, 3: 26, 4: 10}[depth]
+    longest = {1: 2000, 2: 90, 3: 20, 4: 9}[depth]
     trips = [draws.randint(2 + longest // 8, longest) for _ in range(depth)]
     tiles = [draws.choice([4, 8]) for _ in trips] if tiled else [1] * depth
     trips = [-(-count // tile) * tile for count, tile in zip(trips, tiles, strict=True)]
     if shared:
         trips = [trips[0]] * depth
     layout, named = Layout(), []
-    for number in range(draws.randint(1, 4 if shared else 5)):
+    for number in range(draws.randint(1, 5 if depth < 3 else 3)):
         axes = [axis for axis in range(depth) if draws.random() < 0.7] or [draws.randrange(depth)]
         orders = [axes]
         if shared and not number:
@@ -141,7 +141,7 @@ def triangle(draws: Random) -> Program:
 
 def sweeps(draws: Random) -> Program:
     """Streams side by side, some of them short and swept again and again."""
-    words, times, layout = draws.randint(50, 900), draws.choice([2, 5, 10, 25]), Layout()
+    words, times, layout = draws.randint(50, 800), draws.choice([2, 5, 10]), Layout()
     total, made, requirements = words * times, [], []
     for _ in range(draws.randint(1, 5)):
         again = draws.random() < 0.5
@@ -159,7 +159,7 @@ def sweeps(draws: Random) -> Program:
 
 def table(draws: Random) -> Program:
     """Any place of a table, read or updated, beside streams."""
-    words, count, layout = draws.randint(300, 9000), draws.randint(3000, 9000), Layout()
+    words, count, layout = draws.randint(300, 9000), draws.randint(2000, 7000), Layout()
     name, base = layout.array(words)
     letters = draws.choice(["L", "LS"])
     streams = [layout.array(count) for _ in range(draws.randint(0, 2))]
@@ -179,7 +179,7 @@ def table(draws: Random) -> Program:
 def stencil(draws: Random, updated: bool = False) -> Program:
     """A sweep over a grid with a rim, to another grid or in place (`updated`), coefficients beside it or not."""
     axes = draws.choice([2, 2, 3])
-    star, radius = draws.choice([(True, 1), (True, 2), (False, 1)] if axes == 2 else [(True, 1), (True, 2)])
+    star, radius = draws.choice([(True, 1), (False, 1), (False, 2)] if axes == 2 else [(True, 1), (True, 2)])
     extents = [draws.randint(8, 220), draws.randint(8, 24)] if axes == 2 else [draws.randint(6, 40) for _ in range(2)]
     extents += [draws.randint(4, 10)] * (axes - 2)
     sizes = [extent + 2 * radius for extent in extents]

@@ -22,6 +22,9 @@ from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.record import Record
 
+NEWTON_STEPS = 4
+"""What it takes to come within 1 % of how long a line of a table stays."""
+
 
 class Touches(Record):
     """So many touches of lines, of which the share `hits` finds its line; `distance` other lines were touched since.
@@ -146,8 +149,8 @@ def _layers(pattern: Stencil, nest: Nest, axis: int, level: Level) -> Expr:
 
 
 def _scattered(access: Access, around: Around, level: Level) -> list[Touches]:
-    """Each line as likely as any other: under any policy that does not look ahead the cache holds its share of them,
-    and k accesses touch N (1 - (1 - 1/N)^k) different lines of N."""
+    """Each line as likely as any other: k accesses touch N (1 - (1 - 1/N)^k) different lines of N. Under any policy
+    that does not look ahead the cache holds its share of them, where nothing else passes through it."""
     pattern = access.pattern
     assert isinstance(pattern, Scattered)
     lines = graph.apply("max", 1, pattern.table / level.line)
@@ -157,8 +160,23 @@ def _scattered(access: Access, around: Around, level: Level) -> list[Touches]:
     untouched = (1 - before) * (1 - 1 / lines) ** around.drawn
     different = lines * untouched * (1 - (1 - 1 / lines) ** access.accesses)
     held = graph.apply("min", 1, level.lines / lines)
+    passing = graph.add(*around.nests.lines(level))
+    if passing is not graph.ZERO:
+        held = _held_beside(lines, passing / graph.apply("max", 1, access.accesses), passing, level)
     again = _at_least_none(access.accesses - different)
     return [Touches(again, held, lines), Touches(different, _swept_before(access, lines, around, level), graph.ZERO)]
+
+
+def _held_beside(lines: Expr, pace: Expr, passing: Expr, level: Level) -> Expr:
+    """The share of a table that is held while other lines pass through, `pace` of them for each access: a line stays
+    for x accesses a line of the table, until N (1 - e^-x) lines of it and N x pace others fill the cache (Che, Tung and
+    Wang, JSAC 2002). The left side is concave, so Newton's steps from below the root stay below it."""
+    time = level.lines / (lines * (1 + pace))
+    for _ in range(NEWTON_STEPS):
+        gone = graph.apply("exp", -time)
+        time += (level.lines / lines - (1 - gone) - pace * time) / (gone + pace)
+    fits = graph.compare("<=", lines + passing, level.lines)
+    return graph.if_else(fits, 1, graph.apply("min", 1, 1 - graph.apply("exp", -time)))
 
 
 def _swept_before(access: Access, lines: Expr, around: Around, level: Level) -> Expr:

@@ -15,6 +15,9 @@ MOST_TOLD_APART = 2
 """Arrays whose sets are followed one by one; each doubles the cases."""
 
 
+PARTS = tuple(graph.number(k) / 8 for k in (1, 3, 5, 7))
+"""Midpoints of the quarters of a window of which any part may lie between two touches."""
+
 RARE = graph.number(1e-9)
 """A chance below which what follows from it is not asked."""
 
@@ -67,6 +70,12 @@ def footprint(nests: Sequence[Nest], level: Level) -> Expr:
     """Lines of one data structure that its nests touch: those of the longest."""
     lines = [nest.lines(len(nest.loops), level.line) for nest in nests]
     return graph.apply("max", *lines) if len(lines) > 1 else lines[0]
+
+
+def footprint_sets(nests: Sequence[Nest], lines: Expr, level: Level) -> Expr:
+    """The sets that hold those lines."""
+    sets = [_sets(nest, len(nest.loops), lines, [], level) for nest in nests]
+    return graph.apply("max", *sets) if len(sets) > 1 else sets[0]
 
 
 class Window(Record):
@@ -188,22 +197,28 @@ def reuse_of_sibling(own: Nest, sibling: Nest, others: Neighbours, level: Level)
     """The share of a nest's first touches that find the line where a sibling has left it, and the lines in between.
 
     The sibling has been everywhere within a pass of the loops that it moves in; where both move alike in the outer of
-    these, within one of the loops inside them.
+    these, within one of the loops inside them. Where both move in the outermost of them, each in its own direction, as
+    a matrix and its transpose, any part of all comes in between, each as likely.
     """
     pairs = enumerate(zip(own.loops, sibling.loops, strict=True), 1)
     different = max((depth for depth, (mine, theirs) in pairs if mine.stride is not theirs.stride), default=0)
     passed = max(1, min(different, sibling.outermost))
-    return hits(sibling, others.of(own, sibling), window(sibling, passed + 1), level)
+    parts = PARTS if own.loops[passed - 1].moves and sibling.loops[passed - 1].moves else (graph.ONE,)
+    between, beside = window(sibling, passed + 1), others.of(own, sibling)
+    shares, lines = zip(*(hits(sibling, beside, between, level, part) for part in parts), strict=True)
+    return graph.add(*shares) / len(parts), graph.add(*lines) / len(parts)
 
 
-def hits(own: Nest, others: Neighbours, between: Window, level: Level) -> tuple[Expr, Expr]:
-    """The share of the reuses in the window that find their line, and the lines touched in between.
+def hits(own: Nest, others: Neighbours, between: Window, level: Level, part: Expr = graph.ONE) -> tuple[Expr, Expr]:
+    """The share of the reuses in the window, or in that part of it, that find their line, and the lines in between.
 
     A set keeps its lines while no more of them are in use than it has ways. The loads of its arrays are whole numbers:
     one of 8.3 on average is 9 in three sets of ten, in whichever sets those of the others are higher.
     """
     mine = load(own, between, level)
     arrays = _arrays(own, mine, others, between, level)
+    if part is not graph.ONE:
+        mine, arrays = mine.part(part), [array.replace(load=array.load.part(part)) for array in arrays]
     met = []
     for array in arrays:
         own_there = overlap(own, array.nest, array.load, between, level)
@@ -237,20 +252,27 @@ def _arrays(own: Nest, mine: Load, others: Neighbours, between: Window, level: L
     arrays = [_Array(nest, count, load(nest, between, level)) for nest, count in alone.items()]
     for nests in others.others:
         if len(nests) > 1:
-            arrays += _within(nests, footprint(nests, level), between, level)
+            arrays += _within(nests, nests, None, between, level)
     if others.siblings:
-        arrays += _within(others.siblings, footprint((own, *others.siblings), level) - mine.lines, between, level)
+        arrays += _within(others.siblings, (own, *others.siblings), mine, between, level)
     return arrays
 
 
-def _within(nests: Sequence[Nest], room: Expr, between: Window, level: Level) -> list[_Array]:
-    """Nests of one array that touch no more than so many lines together."""
-    arrays = []
+def _within(
+    nests: Sequence[Nest], structure: Sequence[Nest], taken: Load | None, between: Window, level: Level
+) -> list[_Array]:
+    """Nests of one array, beside what another of it has taken: together they touch no more lines than the array has,
+    and no more in a set than it has there."""
+    arrays, room = [], footprint(structure, level)
+    deepest = room / footprint_sets(structure, room, level)
+    if taken is not None:
+        room, deepest = room - taken.lines, deepest - taken.each
     for nest in nests:
         whole = load(nest, between, level)
-        taken = graph.apply("min", whole.lines, graph.apply("max", 0, room))
-        arrays.append(_Array(nest, 1, whole.part(taken / whole.lines)))
-        room = room - taken
+        lines = graph.apply("min", whole.lines, graph.apply("max", 0, room))
+        each = graph.apply("min", whole.each * lines / whole.lines, graph.apply("max", 0, deepest))
+        arrays.append(_Array(nest, 1, whole.part(lines / whole.lines).replace(each=each)))
+        room, deepest = room - lines, deepest - each * whole.share
     return arrays
 
 
