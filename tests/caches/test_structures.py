@@ -100,7 +100,7 @@ def symmetric(order: int) -> list[Walk]:
 
 
 @pytest.mark.parametrize("walks", [paths, square, symmetric])
-@pytest.mark.parametrize("order", [16, 24, 40, pytest.param(53, marks=thorough)])
+@pytest.mark.parametrize("order", [16, 28, pytest.param(40, marks=thorough), pytest.param(53, marks=thorough)])
 def test_several_walks_over_one_array(walks, order: int) -> None:
     """Where the array fits into the cache, and where it does not: within 12 %, and 25 % for the paths, whose misses of
     d[i][k] spare d[i][j] some."""

@@ -74,6 +74,14 @@ class Stencil(Record):
             stride = stride * trips
         return Nest(self.word, (*loops, *self.around))
 
+    @property
+    def points_nest(self) -> Nest:
+        """The sweeps with a loop along each axis over the points around each, as those of a box."""
+        moves = [(rows.stride, extent) for rows, extent in zip(self.nest.loops, self.extents, strict=False)]
+        thick = graph.number(2 * self.radius + 1)
+        points = [Loop(stride, thick) for stride, _ in moves]
+        return Nest(self.word, (*points, *(Loop(*move) for move in moves), *self.around))
+
 
 class Scattered(Record):
     """Accesses anywhere in a table of so many bytes, each place as likely."""

@@ -7,16 +7,18 @@ from collections.abc import Callable
 from aspenpy.cost.caches.access import Access, Affine, Distances, Scattered, Stencil
 from aspenpy.cost.caches.interference import (
     RARE,
+    Load,
     Neighbours,
     Window,
     footprint,
     hits,
     kept,
+    load_of,
     reuse,
     reuse_of_sibling,
 )
 from aspenpy.cost.caches.level import POLICIES, Level
-from aspenpy.cost.caches.nest import Nest, product
+from aspenpy.cost.caches.nest import Loop, Nest, product
 from aspenpy.cost.caches.warm import missing_share
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
@@ -118,28 +120,61 @@ def _stencil(access: Access, around: Around, level: Level) -> list[Touches]:
     sweeps = access.accesses / access.sweep
     pattern = access.pattern.part(graph.apply("min", 1, sweeps))
     sweeps = graph.apply("max", 1, sweeps)
-    nest = pattern.nest
-    others = around.nests.lines(level)
+    nest, box = pattern.nest, pattern.points_nest
+    axes, others = len(pattern.extents), around.nests.outside(len(pattern.extents))
     sweep_lines = nest.lines(len(nest.loops), level.line)
     parts, known = list[Touches](), sweep_lines
-    for axis in range(len(pattern.extents) - 1, 0, -1):
-        layers = graph.mul(sweeps, *pattern.extents[axis:])
-        distance = _layers(pattern, nest, axis, level) + graph.add(*others) / layers
-        all_layers = graph.mul(_layers(pattern, nest, axis, level), *pattern.extents[axis:])
+    for axis in range(axes - 1, -1, -1):
+        lines = _layers(pattern, nest, axis, level)
+        if axis:
+            mine = load_of(lines, box, axes + axis, level)
+            share, distance = hits(box, others, Window(axes + axis + 1, axes + axis, 0), level, mine=mine)
+        else:
+            share, distance = _rows_at_once(pattern, others, level)
+        all_layers = graph.mul(lines, *pattern.extents[axis:])
         repeated = _at_least_none(all_layers - known) * sweeps
-        parts.insert(0, Touches(repeated, kept(distance / level.sets, level), _but_its_own(distance)))
+        parts.insert(0, Touches(repeated, share, _but_its_own(distance)))
         known = graph.apply("max", known, all_layers)
     words = access.accesses - known * sweeps
     parts.append(Touches(_at_least_none(words), graph.ONE, graph.ZERO, near=True))
-    everything = graph.add(sweep_lines, *others)
+    everything = graph.add(sweep_lines, *around.nests.lines(level))
     again = sweep_lines * _at_least_none(sweeps - 1)
     parts.append(Touches(again, kept(everything / level.sets, level), _but_its_own(everything)))
     return [*parts, *_first(access, nest, around, level)]
 
 
+def _rows_at_once(pattern: Stencil, others: Neighbours, level: Level) -> tuple[Expr, Expr]:
+    """The share of the lines that stay while the stencil goes on along a row, of each row that it touches one, and
+    those lines. Rows a period of the cache apart meet in one set; the arms of a star meet in that of its middle."""
+    box = pattern.points_nest
+    axes = len(pattern.extents)
+    point = box.replace(loops=(Loop(graph.ZERO, graph.ONE), *box.loops[1:]))
+    between, thick = Window(axes + 1, axes, 0), graph.number(2 * pattern.radius + 1)
+    whole = load_of(product(loop.trips for loop in point.loops[:axes]), point, axes, level)
+    arms = []
+    for axis in range(1, axes):
+        still = [loop if at == axis else Loop(graph.ZERO, graph.ONE) for at, loop in enumerate(point.loops[:axes])]
+        arm = point.replace(loops=(*still, *point.loops[axes:]))
+        arms.append(load_of(thick, arm, axes, level).each)
+    if not pattern.star or len(arms) == 1:
+        return hits(point, others, between, level, mine=whole)
+    rows = graph.number(pattern.streams(axes - 1))
+    middle = graph.add(*arms) - len(arms) + 1
+    total, lines = graph.ZERO, rows
+    for count, each in ((middle, middle), *((thick - each, each) for each in arms)):
+        share, lines = hits(point, others, between, level, mine=Load(rows, each, whole.share))
+        total += count * share
+    return total / rows, lines
+
+
 def _layers(pattern: Stencil, nest: Nest, axis: int, level: Level) -> Expr:
-    """Lines of the layers across so many axes (2: planes, 1: rows) that a stencil touches at a point. Those of a star
-    beside its middle have no rim."""
+    """Lines of the layers across so many axes (2: planes, 1: rows, 0: points in a row) that a stencil touches at a
+    point. Those of a star beside its middle have no rim, and a point of a row each."""
+    if not axis:
+        near = pattern.points_nest
+        run = near.run_lines(near.loops[:1], near.loops[1:], level.line)
+        rows = pattern.streams(len(pattern.extents)) // (2 * pattern.radius + 1)
+        return rows * run if not pattern.star else pattern.streams(len(pattern.extents) - 1) - 1 + run
     full = nest.lines(axis, level.line)
     if not pattern.star:
         return pattern.streams(len(pattern.extents) - axis) * full

@@ -25,8 +25,8 @@ class Structure(Record):
 
     def neighbours(self, number: int, others: Sequence[Structure]) -> Neighbours:
         """What comes between the touches of a group."""
-        own = self.groups[number][0].nest
-        siblings = tuple(nest for nest in self.nests if nest is not own)
+        groups = (*self.groups[:number], *self.groups[number + 1 :])
+        siblings = tuple(group[0].nest for group in groups if group[0].nest is not None)
         nests = (structure.nests for structure in others if structure is not self)
         return Neighbours(siblings, tuple(found for found in nests if found))
 
