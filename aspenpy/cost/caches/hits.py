@@ -7,15 +7,14 @@ from collections.abc import Callable
 from aspenpy.cost.caches.access import Access, Affine, Distances, Scattered, Stencil
 from aspenpy.cost.caches.interference import (
     RARE,
-    Load,
     Neighbours,
     Window,
     footprint,
     hits,
     kept,
-    load_of,
     reuse,
     reuse_of_sibling,
+    sets_of,
 )
 from aspenpy.cost.caches.level import POLICIES, Level
 from aspenpy.cost.caches.nest import Loop, Nest, product
@@ -120,51 +119,48 @@ def _stencil(access: Access, around: Around, level: Level) -> list[Touches]:
     sweeps = access.accesses / access.sweep
     pattern = access.pattern.part(graph.apply("min", 1, sweeps))
     sweeps = graph.apply("max", 1, sweeps)
-    nest, box = pattern.nest, pattern.points_nest
-    axes, others = len(pattern.extents), around.nests.outside(len(pattern.extents))
+    nest, others = pattern.nest, around.nests.lines(level)
     sweep_lines = nest.lines(len(nest.loops), level.line)
     parts, known = list[Touches](), sweep_lines
-    for axis in range(axes - 1, -1, -1):
+    for axis in range(len(pattern.extents) - 1, -1, -1):
         lines = _layers(pattern, nest, axis, level)
-        if axis:
-            mine = load_of(lines, box, axes + axis, level)
-            share, distance = hits(box, others, Window(axes + axis + 1, axes + axis, 0), level, mine=mine)
-        else:
-            share, distance = _rows_at_once(pattern, others, level)
         all_layers = graph.mul(lines, *pattern.extents[axis:])
+        if axis:
+            beside = graph.add(*others) / graph.mul(sweeps, *pattern.extents[axis:])
+            sets = sets_of(pattern.points_nest, len(pattern.extents) + axis, lines, level)
+            distance = lines + beside
+            share = kept(distance / graph.apply("min", level.sets, sets + beside), level)
+        else:
+            share, distance = _rows_at_once(pattern, level), lines
         repeated = _at_least_none(all_layers - known) * sweeps
         parts.insert(0, Touches(repeated, share, _but_its_own(distance)))
         known = graph.apply("max", known, all_layers)
     words = access.accesses - known * sweeps
     parts.append(Touches(_at_least_none(words), graph.ONE, graph.ZERO, near=True))
-    everything = graph.add(sweep_lines, *around.nests.lines(level))
+    everything = graph.add(sweep_lines, *others)
     again = sweep_lines * _at_least_none(sweeps - 1)
     parts.append(Touches(again, kept(everything / level.sets, level), _but_its_own(everything)))
     return [*parts, *_first(access, nest, around, level)]
 
 
-def _rows_at_once(pattern: Stencil, others: Neighbours, level: Level) -> tuple[Expr, Expr]:
-    """The share of the lines that stay while the stencil goes on along a row, of each row that it touches one, and
-    those lines. Rows a period of the cache apart meet in one set; the arms of a star meet in that of its middle."""
-    box = pattern.points_nest
-    axes = len(pattern.extents)
-    point = box.replace(loops=(Loop(graph.ZERO, graph.ONE), *box.loops[1:]))
-    between, thick = Window(axes + 1, axes, 0), graph.number(2 * pattern.radius + 1)
-    whole = load_of(product(loop.trips for loop in point.loops[:axes]), point, axes, level)
-    arms = []
-    for axis in range(1, axes):
-        still = [loop if at == axis else Loop(graph.ZERO, graph.ONE) for at, loop in enumerate(point.loops[:axes])]
-        arm = point.replace(loops=(*still, *point.loops[axes:]))
-        arms.append(load_of(thick, arm, axes, level).each)
-    if not pattern.star or len(arms) == 1:
-        return hits(point, others, between, level, mine=whole)
-    rows = graph.number(pattern.streams(axes - 1))
+def _rows_at_once(pattern: Stencil, level: Level) -> Expr:
+    """The share of the lines that stay while the stencil goes on along a row, of each row that it touches one. Rows a
+    period of the cache apart meet in one set; the arms of a star meet in that of its middle."""
+    axes, points = len(pattern.extents), pattern.points_nest
+    still = Loop(graph.ZERO, graph.ONE)
+
+    def each(along: range) -> Expr:
+        """Lines in a set, of the rows along some axes."""
+        loops = tuple(loop if axis in along else still for axis, loop in enumerate(points.loops))
+        rows = product(loop.trips for loop in loops)
+        return rows / sets_of(points.replace(loops=loops), axes, rows, level)
+
+    if not pattern.star:
+        return kept(each(range(1, axes)), level)
+    arms, thick = [each(range(axis, axis + 1)) for axis in range(1, axes)], 2 * pattern.radius + 1
     middle = graph.add(*arms) - len(arms) + 1
-    total, lines = graph.ZERO, rows
-    for count, each in ((middle, middle), *((thick - each, each) for each in arms)):
-        share, lines = hits(point, others, between, level, mine=Load(rows, each, whole.share))
-        total += count * share
-    return total / rows, lines
+    apart = (graph.mul(thick - arm, kept(arm, level)) for arm in arms)
+    return graph.add(graph.mul(middle, kept(middle, level)), *apart) / pattern.streams(axes - 1)
 
 
 def _layers(pattern: Stencil, nest: Nest, axis: int, level: Level) -> Expr:

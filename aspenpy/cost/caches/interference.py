@@ -61,15 +61,6 @@ class Neighbours(Record):
         """Those of a sibling."""
         return self.replace(siblings=(own, *(nest for nest in self.siblings if nest is not sibling)))
 
-    def outside(self, loops: int) -> Neighbours:
-        """The same around so many loops more."""
-        still = (Loop(graph.ZERO, graph.ONE),) * loops
-
-        def around(nests: tuple[Nest, ...]) -> tuple[Nest, ...]:
-            return tuple(nest.replace(loops=(*still, *nest.loops)) for nest in nests)
-
-        return Neighbours(around(self.siblings), tuple(map(around, self.others)))
-
     def lines(self, level: Level) -> list[Expr]:
         """Of each other structure, all that the block touches."""
         return [footprint(nests, level) for nests in self.others]
@@ -130,10 +121,9 @@ def load(nest: Nest, between: Window, level: Level) -> Load:
     )
 
 
-def load_of(lines: Expr, nest: Nest, depth: int, level: Level) -> Load:
-    """So many lines in the sets of the innermost loops of a nest, which touch these and others."""
-    covered = _sets(nest, depth, lines, [], level)
-    return Load(lines, lines / covered, covered / level.sets)
+def sets_of(nest: Nest, depth: int, lines: Expr, level: Level) -> Expr:
+    """The sets in which so many lines lie, among those of the innermost loops of a nest."""
+    return _sets(nest, depth, lines, [], level)
 
 
 def _sets(nest: Nest, depth: int, lines: Expr, shifts: list[Loop], level: Level) -> Expr:
@@ -224,16 +214,13 @@ def reuse_of_sibling(own: Nest, sibling: Nest, others: Neighbours, level: Level)
     return graph.add(*shares) / len(parts), graph.add(*lines) / len(parts)
 
 
-def hits(
-    own: Nest, others: Neighbours, between: Window, level: Level, part: Expr = graph.ONE, mine: Load | None = None
-) -> tuple[Expr, Expr]:
+def hits(own: Nest, others: Neighbours, between: Window, level: Level, part: Expr = graph.ONE) -> tuple[Expr, Expr]:
     """The share of the reuses in the window, or in that part of it, that find their line, and the lines in between.
-    `mine` is what the access itself brings into it.
 
     A set keeps its lines while no more of them are in use than it has ways. The loads of its arrays are whole numbers:
     one of 8.3 on average is 9 in three sets of ten, in whichever sets those of the others are higher.
     """
-    mine = load(own, between, level) if mine is None else mine
+    mine = load(own, between, level)
     arrays = _arrays(own, mine, others, between, level)
     if part is not graph.ONE:
         mine, arrays = mine.part(part), [array.replace(load=array.load.part(part)) for array in arrays]
