@@ -126,10 +126,8 @@ def _stencil(access: Access, around: Around, level: Level) -> list[Touches]:
         lines = _layers(pattern, nest, axis, level)
         all_layers = graph.mul(lines, *pattern.extents[axis:])
         if axis:
-            beside = graph.add(*others) / graph.mul(sweeps, *pattern.extents[axis:])
-            sets = sets_of(pattern.points_nest, len(pattern.extents) + axis, lines, level)
-            distance = lines + beside
-            share = kept(distance / graph.apply("min", level.sets, sets + beside), level)
+            beside = [part / graph.mul(sweeps, *pattern.extents[axis:]) for part in others]
+            share, distance = _layers_kept(pattern, axis, lines, beside, level), graph.add(lines, *beside)
         else:
             share, distance = _rows_at_once(pattern, level), lines
         repeated = _at_least_none(all_layers - known) * sweeps
@@ -141,6 +139,31 @@ def _stencil(access: Access, around: Around, level: Level) -> list[Touches]:
     again = sweep_lines * _at_least_none(sweeps - 1)
     parts.append(Touches(again, kept(everything / level.sets, level), _but_its_own(everything)))
     return [*parts, *_first(access, nest, around, level)]
+
+
+def _layers_kept(pattern: Stencil, axis: int, lines: Expr, beside: list[Expr], level: Level) -> Expr:
+    """The share of the lines that stay until the next layer across so many axes touches them, `lines` of the layers
+    and those `beside` them in between.
+
+    Along the slowest axis the layers follow each other in memory. Between two touches of a line, as the layer `far`
+    ahead of the middle and as the one after, lie those from the last layer behind up to the next ahead, less the rows
+    on which it is touched early or late; of these it shares its set with each a whole number of ways away.
+    """
+    radius = pattern.radius
+    if axis < len(pattern.extents) - 1:
+        sets = sets_of(pattern.points_nest, len(pattern.extents) + axis, lines, level)
+        return kept(graph.add(lines, *beside) / graph.apply("min", level.sets, graph.add(sets, *beside)), level)
+    row, layer = (pattern.nest.loops[place].stride for place in (axis - 1, axis))
+    way, shares = level.line * level.sets, []
+    for far in range(radius, -radius, -1):
+        late = radius if not pattern.star or far == 0 else 0
+        early = radius if not pattern.star or far == 1 else 0
+        around = ((radius + far) * layer - late * row, (radius + 1 - far) * layer - early * row)
+        in_set = graph.add(*(graph.apply("floor", graph.apply("max", 0, part) / way) for part in around), 1)
+        passed = graph.apply("max", 0, 1 - (late + early) * row / layer)
+        loads = [part for lines in beside for part in (lines * passed / level.sets, graph.ONE)]
+        shares.append(graph.apply("lines_with_room", level.room, in_set, *loads))
+    return graph.add(*shares) / len(shares)
 
 
 def _rows_at_once(pattern: Stencil, level: Level) -> Expr:
