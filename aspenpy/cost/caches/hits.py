@@ -154,15 +154,16 @@ def _layers_kept(pattern: Stencil, axis: int, lines: Expr, beside: list[Expr], l
         sets = sets_of(pattern.points_nest, len(pattern.extents) + axis, lines, level)
         return kept(graph.add(lines, *beside) / graph.apply("min", level.sets, graph.add(sets, *beside)), level)
     row, layer = (pattern.nest.loops[place].stride for place in (axis - 1, axis))
+    within = lines / (pattern.streams(1) * pattern.nest.lines(axis, level.line))
     way, shares = level.line * level.sets, []
     for far in range(radius, -radius, -1):
         late = radius if not pattern.star or far == 0 else 0
         early = radius if not pattern.star or far == 1 else 0
         around = ((radius + far) * layer - late * row, (radius + 1 - far) * layer - early * row)
-        in_set = graph.add(*(graph.apply("floor", graph.apply("max", 0, part) / way) for part in around), 1)
+        in_set = graph.add(*(graph.apply("floor", graph.apply("max", 0, part) / way) for part in around))
         passed = graph.apply("max", 0, 1 - (late + early) * row / layer)
         loads = [part for lines in beside for part in (lines * passed / level.sets, graph.ONE)]
-        shares.append(graph.apply("lines_with_room", level.room, in_set, *loads))
+        shares.append(graph.apply("lines_with_room", level.room, 1 + in_set * within, *loads))
     return graph.add(*shares) / len(shares)
 
 
