@@ -37,13 +37,19 @@ class Affine(Record):
 class Stencil(Record):
     """Sweeps over `extents` points of a grid, the fastest index first, each point with its neighbours up to `radius`
     away, along the axes (`star`) or in a box; a star may leave out its middle (`hollow`). The grid has a rim of
-    `radius` points around those."""
+    `radius` points around those. `around` are the loops that sweep it again."""
 
     extents: tuple[Expr, ...]
     radius: int
     star: bool
     word: Expr
     hollow: bool = False
+    around: tuple[Loop, ...] = ()
+
+    @property
+    def trips(self) -> list[Expr]:
+        """Of all its loops, from the innermost outwards."""
+        return [*self.extents, *(loop.trips for loop in self.around)]
 
     @property
     def points(self) -> int:
@@ -60,13 +66,21 @@ class Stencil(Record):
 
     @property
     def nest(self) -> Nest:
-        """One sweep over the grid, rim included."""
+        """The sweeps over the grid, rim included."""
         loops, stride = [], self.word
         for extent in self.extents:
             trips = extent + 2 * self.radius
             loops.append(Loop(stride, trips))
             stride = stride * trips
-        return Nest(self.word, tuple(loops))
+        return Nest(self.word, (*loops, *self.around))
+
+    @property
+    def points_nest(self) -> Nest:
+        """The sweeps with a loop along each axis over the points around each, as those of a box."""
+        moves = [(rows.stride, extent) for rows, extent in zip(self.nest.loops, self.extents, strict=False)]
+        thick = graph.number(2 * self.radius + 1)
+        points = [Loop(stride, thick) for stride, _ in moves]
+        return Nest(self.word, (*points, *(Loop(*move) for move in moves), *self.around))
 
 
 class Scattered(Record):
@@ -76,12 +90,14 @@ class Scattered(Record):
 
 
 class Distances(Record):
-    """The reuse distances of all accesses, in `unit`, each with its share of them; `first` are first touches."""
+    """The reuse distances of all accesses, in `unit`, each with its share of them. First touches are the share `first`
+    and each line of `structure` bytes once."""
 
     distances: tuple[Expr, ...]
     shares: tuple[Expr, ...]
     unit: str
     first: Expr = graph.ZERO
+    structure: Expr = graph.ZERO
 
 
 class Access(Record):
@@ -313,7 +329,8 @@ def _stencil(request: _Request) -> Stencil:
         request.require(extent, graph.ONE, request.trait, message, hint)
         request.checks.append(whole(extent, request.trait.span, DIVIDING))
     radius, star, hollow = known[asked]
-    return Stencil(tuple(extents), radius, star, request.word, hollow)
+    around = () if request.reuse is None else (Loop(graph.ZERO, request.times),)
+    return Stencil(tuple(extents), radius, star, request.word, hollow, around)
 
 
 def _random(request: _Request) -> Scattered:
@@ -340,7 +357,8 @@ def _gather(request: _Request) -> Scattered:
 
 def _rd(request: _Request) -> Distances:
     distance, unit = _counted(request, 1, "rd(distance) or rd(distance, line|word|byte)")
-    return Distances((_distance(distance[0], request.trait),), (graph.ONE,), unit)
+    structure = request.reader.sizes.get(request.requirement.target or "", graph.ZERO)
+    return Distances((_distance(distance[0], request.trait),), (graph.ONE,), unit, structure=structure)
 
 
 def _rdd(request: _Request) -> Distances:

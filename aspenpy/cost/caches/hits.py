@@ -5,13 +5,26 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from aspenpy.cost.caches.access import Access, Affine, Distances, Scattered, Stencil
-from aspenpy.cost.caches.interference import RARE, Window, hits, kept, reuse
+from aspenpy.cost.caches.interference import (
+    RARE,
+    Neighbours,
+    Window,
+    footprint,
+    hits,
+    kept,
+    reuse,
+    reuse_of_sibling,
+    sets_of,
+)
 from aspenpy.cost.caches.level import POLICIES, Level
-from aspenpy.cost.caches.nest import Nest, product
+from aspenpy.cost.caches.nest import Loop, Nest, product
 from aspenpy.cost.caches.warm import missing_share
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.record import Record
+
+NEWTON_STEPS = 4
+"""What it takes to come within 1 % of how long a line of a table stays."""
 
 
 class Touches(Record):
@@ -25,10 +38,18 @@ class Touches(Record):
 
 
 class Around(Record):
-    """What else happens in a block: the nests of its other arrays, and the bytes of all data structures."""
+    """What else happens in a block: its other nests, those that have touched the same data structure `before`, the
+    words that were `drawn` from it, and the bytes of all data structures."""
 
-    others: tuple[Nest, ...]
+    nests: Neighbours
+    before: tuple[Nest, ...]
+    drawn: Expr
     all_bytes: Expr
+
+    @property
+    def first_alone(self) -> Around:
+        """As if nothing else had touched the data structure before."""
+        return self.replace(before=(), drawn=graph.ZERO)
 
 
 def touches(access: Access, around: Around, level: Level) -> list[Touches]:
@@ -44,7 +65,7 @@ def _affine(access: Access, around: Around, level: Level) -> list[Touches]:
     """What each loop repeats, from the innermost outwards: T times the lines within, less the lines of all."""
     assert isinstance(access.pattern, Affine)
     nest = access.pattern.nest
-    others = around.others
+    others = around.nests
     parts = []
     for depth, loop in enumerate(nest.loops, 1):
         if loop.trips is graph.ONE:
@@ -60,17 +81,23 @@ def _affine(access: Access, around: Around, level: Level) -> list[Touches]:
         again = _at_least_none(loop.trips * inner - all_lines)
         near = not any(inner_loop.moves for inner_loop in nest.loops[: depth - 1])
         parts.append(Touches(again * passes, share, _but_its_own(distance), near))
-    return [*parts, _first(access, nest, around, level)]
+    return [*parts, *_first(access, nest, around, level)]
 
 
-def _first(access: Access, nest: Nest, around: Around, level: Level) -> Touches:
+def _first(access: Access, nest: Nest, around: Around, level: Level) -> list[Touches]:
+    """The first touches of lines: those that another nest of the same structure has touched before, and the others."""
     lines = nest.lines(len(nest.loops), level.line)
+    known = []
+    if around.before:
+        again = graph.apply("min", lines, footprint(around.before, level))
+        share, distance = reuse_of_sibling(nest, around.before[0], around.nests, level)
+        known, lines = [Touches(again, share, _but_its_own(distance))], lines - again
     if not access.warm:
-        return Touches(lines, graph.ZERO, graph.ZERO)
-    arrays = [(other, other.lines(len(other.loops), level.line)) for other in (nest, *around.others)]
+        return [*known, Touches(lines, graph.ZERO, graph.ZERO)]
+    others = [(nests[0], footprint(nests, level)) for nests in around.nests.others]
     everything = around.all_bytes / level.line
-    gone = missing_share(nest, arrays, everything, level)
-    return Touches(lines, 1 - gone, everything)
+    gone = missing_share(nest, [(nest, nest.lines(len(nest.loops), level.line)), *others], everything, level)
+    return [*known, Touches(lines, 1 - gone, everything)]
 
 
 def _but_its_own(lines: Expr) -> Expr:
@@ -92,28 +119,82 @@ def _stencil(access: Access, around: Around, level: Level) -> list[Touches]:
     sweeps = access.accesses / access.sweep
     pattern = access.pattern.part(graph.apply("min", 1, sweeps))
     sweeps = graph.apply("max", 1, sweeps)
-    nest = pattern.nest
-    others = [other.lines(len(other.loops), level.line) for other in around.others]
+    nest, others = pattern.nest, around.nests.lines(level)
     sweep_lines = nest.lines(len(nest.loops), level.line)
     parts, known = list[Touches](), sweep_lines
-    for axis in range(len(pattern.extents) - 1, 0, -1):
-        layers = graph.mul(sweeps, *pattern.extents[axis:])
-        distance = _layers(pattern, nest, axis, level) + graph.add(*others) / layers
-        all_layers = graph.mul(_layers(pattern, nest, axis, level), *pattern.extents[axis:])
+    for axis in range(len(pattern.extents) - 1, -1, -1):
+        lines = _layers(pattern, nest, axis, level)
+        all_layers = graph.mul(lines, *pattern.extents[axis:])
+        if axis:
+            beside = [part / graph.mul(sweeps, *pattern.extents[axis:]) for part in others]
+            share, distance = _layers_kept(pattern, axis, lines, beside, level), graph.add(lines, *beside)
+        else:
+            share, distance = _rows_at_once(pattern, level), lines
         repeated = _at_least_none(all_layers - known) * sweeps
-        parts.insert(0, Touches(repeated, kept(distance / level.sets, level), _but_its_own(distance)))
+        parts.insert(0, Touches(repeated, share, _but_its_own(distance)))
         known = graph.apply("max", known, all_layers)
     words = access.accesses - known * sweeps
     parts.append(Touches(_at_least_none(words), graph.ONE, graph.ZERO, near=True))
     everything = graph.add(sweep_lines, *others)
     again = sweep_lines * _at_least_none(sweeps - 1)
     parts.append(Touches(again, kept(everything / level.sets, level), _but_its_own(everything)))
-    return [*parts, _first(access, nest, around, level)]
+    return [*parts, *_first(access, nest, around, level)]
+
+
+def _layers_kept(pattern: Stencil, axis: int, lines: Expr, beside: list[Expr], level: Level) -> Expr:
+    """The share of the lines that stay until the next layer across so many axes touches them, `lines` of the layers
+    and those `beside` them in between.
+
+    Along the slowest axis the layers follow each other in memory. Between two touches of a line, as the layer `far`
+    ahead of the middle and as the one after, lie those from the last layer behind up to the next ahead, less the rows
+    on which it is touched early or late; of these it shares its set with each a whole number of ways away.
+    """
+    radius = pattern.radius
+    if axis < len(pattern.extents) - 1:
+        sets = sets_of(pattern.points_nest, len(pattern.extents) + axis, lines, level)
+        return kept(graph.add(lines, *beside) / graph.apply("min", level.sets, graph.add(sets, *beside)), level)
+    row, layer = (pattern.nest.loops[place].stride for place in (axis - 1, axis))
+    within = lines / (pattern.streams(1) * pattern.nest.lines(axis, level.line))
+    way, shares = level.line * level.sets, []
+    for far in range(radius, -radius, -1):
+        late = radius if not pattern.star or far == 0 else 0
+        early = radius if not pattern.star or far == 1 else 0
+        around = ((radius + far) * layer - late * row, (radius + 1 - far) * layer - early * row)
+        in_set = graph.add(*(graph.apply("floor", graph.apply("max", 0, part) / way) for part in around))
+        passed = graph.apply("max", 0, 1 - (late + early) * row / layer)
+        loads = [part for lines in beside for part in (lines * passed / level.sets, graph.ONE)]
+        shares.append(graph.apply("lines_with_room", level.room, 1 + in_set * within, *loads))
+    return graph.add(*shares) / len(shares)
+
+
+def _rows_at_once(pattern: Stencil, level: Level) -> Expr:
+    """The share of the lines that stay while the stencil goes on along a row, of each row that it touches one. Rows a
+    period of the cache apart meet in one set; the arms of a star meet in that of its middle."""
+    axes, points = len(pattern.extents), pattern.points_nest
+    still = Loop(graph.ZERO, graph.ONE)
+
+    def each(along: range) -> Expr:
+        """Lines in a set, of the rows along some axes."""
+        loops = tuple(loop if axis in along else still for axis, loop in enumerate(points.loops))
+        rows = product(loop.trips for loop in loops)
+        return rows / sets_of(points.replace(loops=loops), axes, rows, level)
+
+    if not pattern.star:
+        return kept(each(range(1, axes)), level)
+    arms, thick = [each(range(axis, axis + 1)) for axis in range(1, axes)], 2 * pattern.radius + 1
+    middle = graph.add(*arms) - len(arms) + 1
+    apart = (graph.mul(thick - arm, kept(arm, level)) for arm in arms)
+    return graph.add(graph.mul(middle, kept(middle, level)), *apart) / pattern.streams(axes - 1)
 
 
 def _layers(pattern: Stencil, nest: Nest, axis: int, level: Level) -> Expr:
-    """Lines of the layers across so many axes (2: planes, 1: rows) that a stencil touches at a point. Those of a star
-    beside its middle have no rim."""
+    """Lines of the layers across so many axes (2: planes, 1: rows, 0: points in a row) that a stencil touches at a
+    point. Those of a star beside its middle have no rim, and a point of a row each."""
+    if not axis:
+        near = pattern.points_nest
+        run = near.run_lines(near.loops[:1], near.loops[1:], level.line)
+        rows = pattern.streams(len(pattern.extents)) // (2 * pattern.radius + 1)
+        return rows * run if not pattern.star else pattern.streams(len(pattern.extents) - 1) - 1 + run
     full = nest.lines(axis, level.line)
     if not pattern.star:
         return pattern.streams(len(pattern.extents) - axis) * full
@@ -123,16 +204,34 @@ def _layers(pattern: Stencil, nest: Nest, axis: int, level: Level) -> Expr:
 
 
 def _scattered(access: Access, around: Around, level: Level) -> list[Touches]:
-    """Each line as likely as any other: under any policy that does not look ahead the cache holds its share of them,
-    and k accesses touch N (1 - (1 - 1/N)^k) different lines of N."""
+    """Each line as likely as any other: k accesses touch N (1 - (1 - 1/N)^k) different lines of N. Under any policy
+    that does not look ahead the cache holds its share of them, where nothing else passes through it."""
     pattern = access.pattern
     assert isinstance(pattern, Scattered)
     lines = graph.apply("max", 1, pattern.table / level.line)
-    untouched = (1 - 1 / lines) ** access.accesses
-    different = lines * (1 - untouched)
+    before = graph.ZERO
+    if around.before:
+        before = graph.apply("min", 1, footprint(around.before, level) / lines)
+    untouched = (1 - before) * (1 - 1 / lines) ** around.drawn
+    different = lines * untouched * (1 - (1 - 1 / lines) ** access.accesses)
     held = graph.apply("min", 1, level.lines / lines)
+    passing = graph.add(*around.nests.lines(level))
+    if passing is not graph.ZERO:
+        held = _held_beside(lines, passing / graph.apply("max", 1, access.accesses), passing, level)
     again = _at_least_none(access.accesses - different)
     return [Touches(again, held, lines), Touches(different, _swept_before(access, lines, around, level), graph.ZERO)]
+
+
+def _held_beside(lines: Expr, pace: Expr, passing: Expr, level: Level) -> Expr:
+    """The share of a table that is held while other lines pass through, `pace` of them for each access: a line stays
+    for x accesses a line of the table, until N (1 - e^-x) lines of it and N x pace others fill the cache (Che, Tung and
+    Wang, JSAC 2002). The left side is concave, so Newton's steps from below the root stay below it."""
+    time = level.lines / (lines * (1 + pace))
+    for _ in range(NEWTON_STEPS):
+        gone = graph.apply("exp", -time)
+        time += (level.lines / lines - (1 - gone) - pace * time) / (gone + pace)
+    fits = graph.compare("<=", lines + passing, level.lines)
+    return graph.if_else(fits, 1, graph.apply("min", 1, 1 - graph.apply("exp", -time)))
 
 
 def _swept_before(access: Access, lines: Expr, around: Around, level: Level) -> Expr:
@@ -144,15 +243,16 @@ def _swept_before(access: Access, lines: Expr, around: Around, level: Level) -> 
 
 
 def _distances(access: Access, around: Around, level: Level) -> list[Touches]:
-    """SDCM for each distance."""
+    """SDCM for each distance. Of a data structure that was not swept before, each line is touched first once."""
     pattern = access.pattern
     assert isinstance(pattern, Distances)
+    cold = graph.ZERO if access.warm else graph.apply("min", access.accesses, pattern.structure / level.line)
     parts = []
     for distance, share in zip(pattern.distances, pattern.shares, strict=True):
         lines = distance * _lines_a_unit(pattern.unit, access, level)
-        count = access.accesses * share
+        count = (access.accesses - cold) * share
         parts.append(Touches(count, level.holds(lines), lines))
-    return [*parts, Touches(access.accesses * pattern.first, graph.ZERO, graph.ZERO)]
+    return [*parts, Touches(access.accesses * pattern.first + cold, graph.ZERO, graph.ZERO)]
 
 
 def _lines_a_unit(unit: str, access: Access, level: Level) -> Expr:

@@ -15,6 +15,9 @@ MOST_TOLD_APART = 2
 """Arrays whose sets are followed one by one; each doubles the cases."""
 
 
+PARTS = tuple(graph.number(k) / 8 for k in (1, 3, 5, 7))
+"""Midpoints of the quarters of a window of which any part may lie between two touches."""
+
 RARE = graph.number(1e-9)
 """A chance below which what follows from it is not asked."""
 
@@ -38,9 +41,41 @@ class Load(Record):
         """Loads and their chances, as `lines_with_room` takes them, in a set that the array uses or does not use."""
         return ([self.each, graph.ONE] if there else []) + self.after(there)
 
+    def part(self, share: Expr) -> Load:
+        """That share of the lines, in the same sets."""
+        return self.replace(lines=self.lines * share, each=self.each * share, moved=self.moved * share)
+
     def after(self, there: bool) -> list[Expr]:
         """Those of the lines that it has moved on to."""
         return [] if self.moved is graph.ZERO else [self.moved, self.beside if there else self.apart]
+
+
+class Neighbours(Record):
+    """What else is touched between two touches of a line: by other nests of the same data structure (`siblings`), and
+    by those of each other structure (`others`). Nests of one structure touch no more lines than it has."""
+
+    siblings: tuple[Nest, ...]
+    others: tuple[tuple[Nest, ...], ...]
+
+    def of(self, own: Nest, sibling: Nest) -> Neighbours:
+        """Those of a sibling."""
+        return self.replace(siblings=(own, *(nest for nest in self.siblings if nest is not sibling)))
+
+    def lines(self, level: Level) -> list[Expr]:
+        """Of each other structure, all that the block touches."""
+        return [footprint(nests, level) for nests in self.others]
+
+
+def footprint(nests: Sequence[Nest], level: Level) -> Expr:
+    """Lines of one data structure that its nests touch: those of the longest."""
+    lines = [nest.lines(len(nest.loops), level.line) for nest in nests]
+    return graph.apply("max", *lines) if len(lines) > 1 else lines[0]
+
+
+def footprint_sets(nests: Sequence[Nest], lines: Expr, level: Level) -> Expr:
+    """The sets that hold those lines."""
+    sets = [_sets(nest, len(nest.loops), lines, [], level) for nest in nests]
+    return graph.apply("max", *sets) if len(sets) > 1 else sets[0]
 
 
 class Window(Record):
@@ -84,6 +119,11 @@ def load(nest: Nest, between: Window, level: Level) -> Load:
         beside=more * (1 - fresh) / covered,
         apart=graph.apply("min", 1, more * fresh / others),
     )
+
+
+def sets_of(nest: Nest, depth: int, lines: Expr, level: Level) -> Expr:
+    """The sets in which so many lines lie, among those of the innermost loops of a nest."""
+    return _sets(nest, depth, lines, [], level)
 
 
 def _sets(nest: Nest, depth: int, lines: Expr, shifts: list[Loop], level: Level) -> Expr:
@@ -140,7 +180,7 @@ def overlap(own: Nest, other: Nest, there: Load, between: Window, level: Level) 
     return graph.if_else(all_multiples(differences, period), in_step, 0)
 
 
-def reuse(own: Nest, others: Sequence[Nest], carried: int, level: Level) -> tuple[Expr, Expr]:
+def reuse(own: Nest, others: Neighbours, carried: int, level: Level) -> tuple[Expr, Expr]:
     """The share of the touches that the loop `carried` repeats and that find their line, and the lines in between.
 
     Where the loop goes on where the loops inside have ended, its passes share the line at the seam, which is touched
@@ -158,14 +198,32 @@ def reuse(own: Nest, others: Sequence[Nest], carried: int, level: Level) -> tupl
     return graph.if_else(goes_on, seam, share), graph.if_else(goes_on, few, lines)
 
 
-def hits(own: Nest, others: Sequence[Nest], between: Window, level: Level) -> tuple[Expr, Expr]:
-    """The share of the reuses in the window that find their line, and the lines touched in between.
+def reuse_of_sibling(own: Nest, sibling: Nest, others: Neighbours, level: Level) -> tuple[Expr, Expr]:
+    """The share of a nest's first touches that find the line where a sibling has left it, and the lines in between.
+
+    The sibling has been everywhere within a pass of the loops that it moves in; where both move alike in the outer of
+    these, within one of the loops inside them. Where both move in the outermost of them, each in its own direction, as
+    a matrix and its transpose, any part of all comes in between, each as likely.
+    """
+    pairs = enumerate(zip(own.loops, sibling.loops, strict=True), 1)
+    different = max((depth for depth, (mine, theirs) in pairs if mine.stride is not theirs.stride), default=0)
+    passed = max(1, min(different, sibling.outermost))
+    parts = PARTS if own.loops[passed - 1].moves and sibling.loops[passed - 1].moves else (graph.ONE,)
+    between, beside = window(sibling, passed + 1), others.of(own, sibling)
+    shares, lines = zip(*(hits(sibling, beside, between, level, part) for part in parts), strict=True)
+    return graph.add(*shares) / len(parts), graph.add(*lines) / len(parts)
+
+
+def hits(own: Nest, others: Neighbours, between: Window, level: Level, part: Expr = graph.ONE) -> tuple[Expr, Expr]:
+    """The share of the reuses in the window, or in that part of it, that find their line, and the lines in between.
 
     A set keeps its lines while no more of them are in use than it has ways. The loads of its arrays are whole numbers:
     one of 8.3 on average is 9 in three sets of ten, in whichever sets those of the others are higher.
     """
     mine = load(own, between, level)
-    arrays = [_Array(other, count, load(other, between, level)) for other, count in Counter(others).items()]
+    arrays = _arrays(own, mine, others, between, level)
+    if part is not graph.ONE:
+        mine, arrays = mine.part(part), [array.replace(load=array.load.part(part)) for array in arrays]
     met = []
     for array in arrays:
         own_there = overlap(own, array.nest, array.load, between, level)
@@ -191,6 +249,36 @@ class _Array(Record):
     nest: Nest
     count: int
     load: Load
+
+
+def _arrays(own: Nest, mine: Load, others: Neighbours, between: Window, level: Level) -> list[_Array]:
+    """The other arrays in the window, and other nests of the same array with what they add to its lines."""
+    alone = Counter(nests[0] for nests in others.others if len(nests) == 1)
+    arrays = [_Array(nest, count, load(nest, between, level)) for nest, count in alone.items()]
+    for nests in others.others:
+        if len(nests) > 1:
+            arrays += _within(nests, nests, None, between, level)
+    if others.siblings:
+        arrays += _within(others.siblings, (own, *others.siblings), mine, between, level)
+    return arrays
+
+
+def _within(
+    nests: Sequence[Nest], structure: Sequence[Nest], taken: Load | None, between: Window, level: Level
+) -> list[_Array]:
+    """Nests of one array, beside what another of it has taken: together they touch no more lines than the array has,
+    and no more in a set than it has there."""
+    arrays, room = [], footprint(structure, level)
+    deepest = room / footprint_sets(structure, room, level)
+    if taken is not None:
+        room, deepest = room - taken.lines, deepest - taken.each
+    for nest in nests:
+        whole = load(nest, between, level)
+        lines = graph.apply("min", whole.lines, graph.apply("max", 0, room))
+        each = graph.apply("min", whole.each * lines / whole.lines, graph.apply("max", 0, deepest))
+        arrays.append(_Array(nest, 1, whole.part(lines / whole.lines).replace(each=each)))
+        room, deepest = room - lines, deepest - each * whole.share
+    return arrays
 
 
 def _cases(

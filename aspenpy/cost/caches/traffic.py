@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from aspenpy.cost.caches.access import Access, Affine, Stencil
+from aspenpy.cost.caches.access import Access, Stencil
+from aspenpy.cost.caches.block_loops import in_the_same_loops
 from aspenpy.cost.caches.hits import Around, touches
 from aspenpy.cost.caches.level import Level
-from aspenpy.cost.caches.nest import Loop, Nest, product
+from aspenpy.cost.caches.nest import product
+from aspenpy.cost.caches.structures import structures
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
-from aspenpy.expr.polynomial import term
-from aspenpy.language.diagnostics import Related, fail
 from aspenpy.models.application import flow
 from aspenpy.record import Record
 
@@ -76,39 +76,41 @@ def block_traffic(
     """The traffic of the requirements of a block that have a pattern of access. The translation `buffer` is a cache of
     pages.
 
-    Requirements on the same data with the same loops touch the same lines: the first of them meets the misses.
+    Each line of a data structure is touched first once, whatever the patterns that touch it.
     """
-    accesses = _in_the_same_loops(accesses)
-    leaders = _leaders(accesses)
+    block = structures(in_the_same_loops(accesses))
+    traffic = dict[flow.Requirement, Traffic]()
+    for structure in block:
+        for number, group in enumerate(structure.groups):
+            neighbours = structure.neighbours(number, block)
+            around = Around(neighbours, structure.before(number), structure.drawn(number), all_bytes)
+            traffic |= _group_traffic(group, around, levels, buffer)
+    return {access.requirement: traffic[access.requirement] for access in accesses}
+
+
+def _group_traffic(
+    group: tuple[Access, ...], around: Around, levels: Sequence[Level], buffer: Level | None
+) -> dict[flow.Requirement, Traffic]:
+    """The traffic of accesses that touch the same lines at the same time: the first of them meets the misses."""
+    leader, *others = group
+    asking = leader.replace(accesses=_most(group)) if leader.is_scattered else leader
+    check = product(member.check for member in group)
     fetching = [level.by_misses for level in levels]
-    misses, lines, walks = {}, {}, {}
-    for leader, members in leaders.items():
-        around = Around(tuple(o.nest for o in leaders if o is not leader and o.nest is not None), all_bytes)
-        check = product(member.check for member in members)
-        misses[leader] = [missed * check for missed in _misses(leader, around, fetching)]
-        lines[leader] = misses[leader] if fetching == [*levels] else _misses(leader, around, levels)
-        walks[leader] = graph.ZERO if buffer is None else _misses(leader, around, [buffer])[0]
-    stored = {leader: any(member.writes for member in members) for leader, members in leaders.items()}
-    traffic = {}
-    for leader, members in leaders.items():
-        for access in members:
-            if access is leader:
-                uses = _uses(access, misses[leader], lines[leader] if stored[leader] else None, levels)
-            else:
-                uses = _uses(access, [graph.ZERO] * len(levels), None, levels)
-            traffic[access.requirement] = Traffic(access, uses, walks[leader] if access is leader else graph.ZERO)
-    return traffic
+    misses = [missed * check for missed in _misses(asking, around, fetching)]
+    stored = any(member.writes for member in group)
+    lines = misses
+    if stored and (fetching != [*levels] or around.before):
+        lines = _misses(asking, around.first_alone, levels)
+    walks = graph.ZERO if buffer is None else _misses(asking, around, [buffer])[0]
+    first = Traffic(leader, _uses(leader, misses, lines if stored else None, levels), walks)
+    none = [graph.ZERO] * len(levels)
+    rest = {member.requirement: Traffic(member, _uses(member, none, None, levels)) for member in others}
+    return {leader.requirement: first, **rest}
 
 
-def _leaders(accesses: Sequence[Access]) -> dict[Access, list[Access]]:
-    """The accesses that touch the same lines, by the first of them."""
-    groups: dict[object, list[Access]] = {}
-    for access in accesses:
-        same: object = access.requirement
-        if access.nest is not None and access.requirement.target is not None:
-            same = access.requirement.target, access.nest
-        groups.setdefault(same, []).append(access)
-    return {members[0]: members for members in groups.values()}
+def _most(group: Sequence[Access]) -> Expr:
+    different = list(dict.fromkeys(member.accesses for member in group))
+    return graph.apply("max", *different) if len(different) > 1 else different[0]
 
 
 def _misses(access: Access, around: Around, levels: Sequence[Level]) -> list[Expr]:
@@ -150,67 +152,3 @@ def _uses(
         uses.append(LevelUse(level, asked, missed, fetched, written_back))
         asked = missed
     return tuple(uses)
-
-
-def _in_the_same_loops(accesses: Sequence[Access]) -> list[Access]:
-    """Every nest of the block brought to the loops of the block."""
-    _same_depth(accesses)
-    patterns = [access.pattern for access in accesses]
-    nests = [pattern.nest for pattern in patterns if isinstance(pattern, Affine) and pattern.own]
-    models = [[loop.trips for loop in nest.loops] for nest in nests]
-    models += [[*pattern.extents] for pattern in patterns if isinstance(pattern, Stencil)]
-    if not models:
-        models = [[loop.trips for loop in pattern.nest.loops] for pattern in patterns if isinstance(pattern, Affine)]
-    depth = max(map(len, models), default=0)
-    trips = [_longest([counts[at] for counts in models if at < len(counts)]) for at in range(depth)]
-    return [_brought(access, trips) for access in accesses]
-
-
-def _longest(trips: list[Expr]) -> Expr:
-    """The trips of a loop, which arrays outside of it give as 1."""
-    different = list(dict.fromkeys(count for count in trips if count is not graph.ONE)) or [graph.ONE]
-    return graph.apply("max", *different) if len(different) > 1 else different[0]
-
-
-def _same_depth(accesses: Sequence[Access]) -> None:
-    written = [access for access in accesses if access.nest is not None and getattr(access.pattern, "own", True)]
-    for access in written[1:]:
-        first, here = written[0], access.requirement
-        assert access.nest is not None
-        assert first.nest is not None
-        if len(access.nest.loops) != len(first.nest.loops):
-            counts = f"{len(first.nest.loops)} and {len(access.nest.loops)}"
-            message = f"the patterns of one block have the same loops, and these have {counts}"
-            related, hint = (
-                (Related(first.requirement.span, "the first"),),
-                "give a loop outside of an access as `0, 1`",
-            )
-            fail("different-loops", message, here.span, related=related, hint=hint)
-
-
-def _brought(access: Access, trips: list[Expr]) -> Access:
-    """A stream goes on through all the loops of the block, by whole bytes a pass."""
-    pattern = access.pattern
-    if not isinstance(pattern, Affine) or pattern.own or len(pattern.nest.loops) == len(trips):
-        return access
-    sweep, *repeats = pattern.nest.loops
-    if repeats:
-        loops = (*pattern.nest.loops, *[Loop(graph.ZERO, graph.ONE)] * (len(trips) - 1 - len(repeats)))
-        return _with_nest(access, Nest(access.word, loops))
-    steps = access.accesses / product(trips)
-    found = []
-    for count in trips:
-        found.append(Loop(sweep.stride * _whole(steps), count))
-        steps *= count
-    return _with_nest(access, Nest(access.word, tuple(found)))
-
-
-def _whole(steps: Expr) -> Expr:
-    """How many places a stream goes on in one pass of a loop, where it may stand still in most."""
-    places = term(steps)
-    whole = places.coefficient.denominator == 1 and all(exponent > 0 for _, exponent in places.powers)
-    return places.expression() if whole else graph.apply("round", places.expression())
-
-
-def _with_nest(access: Access, nest: Nest) -> Access:
-    return access.replace(pattern=Affine(nest, own=False))
