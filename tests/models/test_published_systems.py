@@ -42,7 +42,7 @@ class Gradients(Record):
     settings: dict[str, float] = {}  # noqa: RUF012
 
 
-PHASE_1 = {"perlmutter_gpu_nodes": 1424, "slingshot_11_bandwidth": 6.25e9}
+PHASE_1 = {"perlmutter_gpu_nodes": 1424, "perlmutter_gpu_ports": 2, "slingshot_11_bandwidth": 12.5e9}
 """Perlmutter of June 2021: Slingshot-10, two ports of 100 Gbit/s a node."""
 
 LINPACK = [
