@@ -207,8 +207,9 @@ def reuse_of_sibling(own: Nest, sibling: Nest, others: Neighbours, level: Level)
     """
     pairs = enumerate(zip(own.loops, sibling.loops, strict=True), 1)
     different = max((depth for depth, (mine, theirs) in pairs if mine.stride is not theirs.stride), default=0)
-    passed = max(1, min(different, sibling.outermost))
-    parts = PARTS if own.loops[passed - 1].moves and sibling.loops[passed - 1].moves else (graph.ONE,)
+    passed = min(different, sibling.outermost)
+    crossing = passed and own.loops[passed - 1].moves and sibling.loops[passed - 1].moves
+    parts = PARTS if crossing else (graph.ONE,)
     between, beside = window(sibling, passed + 1), others.of(own, sibling)
     shares, lines = zip(*(hits(sibling, beside, between, level, part) for part in parts), strict=True)
     return graph.add(*shares) / len(parts), graph.add(*lines) / len(parts)
