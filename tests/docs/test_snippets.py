@@ -3,6 +3,7 @@
 import os
 import re
 import sys
+from collections.abc import Iterator
 from math import inf
 from pathlib import Path
 
@@ -19,21 +20,24 @@ PAGES = [ROOT / "README.md", *sorted(path for path in ROOT.glob("docs/**/*.md") 
 
 
 @pytest.fixture(scope="module")
-def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+def environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
     """An `aspenpy` on the path that is the one under test, and a terminal of a known width. Proofs have the processor's
     time that they have elsewhere, however long the clock says that takes on a busy machine."""
     load_modules()
-    comparison.PROOF_CLOCK = comparison.LOOK_CLOCK = inf
     folder = tmp_path_factory.mktemp("bin")
     command = folder / "aspenpy"
     command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m aspenpy "$@"\n')
     command.chmod(0o755)
-    return {
+    variables = {
         "PATH": f"{folder}{os.pathsep}{os.environ['PATH']}",
         "PYTHONPATH": str(ROOT),
         "COLUMNS": "100",
         "NO_COLOR": "1",
     }
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(comparison, "PROOF_CLOCK", inf)
+        patch.setattr(comparison, "LOOK_CLOCK", inf)
+        yield variables
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
