@@ -1,6 +1,7 @@
 """How much is tried, and how long is waited.
 
-`ASPENPY_THOROUGH=1` tries all there is: every example of a property, every fault, many kills.
+`ASPENPY_THOROUGH=1` tries all there is: every example of a property, every fault, many kills. `CI=1` tries the slow
+cases of the suite too, as continuous integration does.
 """
 
 from __future__ import annotations
@@ -22,6 +23,11 @@ def some(whole: int, part: int) -> int:
 
 thorough = pytest.mark.skipif(not THOROUGH, reason="tried with ASPENPY_THOROUGH=1")
 """Of a case that takes long, beside a smaller one of its kind."""
+
+slow = pytest.mark.skipif(
+    not (THOROUGH or os.environ.get("CI")), reason="takes seconds: tried by continuous integration, with CI=1"
+)
+"""Of a case of two to ten seconds that few changes concern: all of them together are a minute of processor time."""
 
 
 def examples(most: int) -> int:

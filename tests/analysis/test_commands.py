@@ -11,7 +11,7 @@ import pytest
 
 from aspenpy.answers import paths
 from tests.cli.conftest import Runner
-from tests.thorough import some
+from tests.thorough import slow, some
 
 ON = ("axpy.aspen", "--machine", "cluster.aspen")
 
@@ -442,6 +442,7 @@ def layers(count: int) -> str:
     return f"model layers {{ data d [8] kernel main {{ call a0 call b0 }} {inner} {last} }}"
 
 
+@slow
 def test_too_many_paths(run: Runner, models: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(paths, "MOST_VISITS", some(paths.MOST_VISITS, 2_000))
     (models / "layers.aspen").write_text(layers(24))

@@ -11,6 +11,7 @@ from benchmarks.real.kernels import KERNELS, Kernel, Size, bytes_of
 from benchmarks.real.machine import PARTS, best, model
 from benchmarks.real.programs import Caches, compiled, compiler
 from benchmarks.real.validate import TOLERANCE, Case, report, row, timed
+from tests.thorough import slow
 
 CACHES = Caches((32 << 10, 1 << 20, 32 << 20), (8, 8, 16), 64)
 CLOCK, LANES = 2e9, 4
@@ -73,6 +74,7 @@ def test_results_are_right(kernel: Kernel, folder: Path) -> None:
         assert timed(Case(kernel, "", size, threads), 1e-3, folder) > 0
 
 
+@slow
 def test_both_programs_compile_without_warnings(folder: Path) -> None:
     for name in ("kernels", "machine"):
         assert compiled(name, folder / "strict", "-Wall", "-Wextra", "-Werror").exists()

@@ -16,6 +16,7 @@ from aspenpy.answers.traffic import Traffic, traffic
 from aspenpy.expr.cache_laws import lru_hits
 from aspenpy.models.library import load_machine
 from tests.caches.programs import counted, machine_of, modelled, simulator
+from tests.thorough import slow
 from tests.tiny import codes, machine
 
 L1 = ("L1", 32768, 8)
@@ -158,6 +159,7 @@ def zipf_of_lines() -> tuple[list[int], int, dict[int, int]]:
 
 
 @pytest.mark.parametrize("lines", [100, 300, 800])
+@slow
 def test_zipf_randomly_replaced(lines: int) -> None:
     """4 ways, a random line replaced. Distances count lines, and an eviction comes with a reference: what is far away
     in lines is much further in references where a few lines have most of them."""

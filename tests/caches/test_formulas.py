@@ -14,7 +14,7 @@ from aspenpy.expr.regime import regime
 from aspenpy.models.library import load_application, load_machine
 from tests.caches.programs import PAGE, Walk, counted, nest, simulator
 from tests.expr.strategies import bound, environments, expressions
-from tests.thorough import THOROUGH, examples
+from tests.thorough import THOROUGH, examples, slow
 
 n, tile = symbol("n"), symbol("tile")
 
@@ -98,6 +98,7 @@ def simulated(block: int) -> int:
     return found.misses
 
 
+@slow
 def test_the_best_block_follows_from_the_formula() -> None:
     """4 KiB hold three blocks of 16 x 16 floats and not of 24 x 24. Below that the slope is negative: larger blocks
     are better. The block with the least traffic by the formula has the least in the simulator, but for 5 %."""

@@ -17,7 +17,7 @@ import pytest
 from aspenpy.answers.traffic import traffic
 from aspenpy.models.application.model import Application
 from aspenpy.models.library import load_application, load_machine
-from tests.thorough import THOROUGH
+from tests.thorough import THOROUGH, slow
 
 SHARED = Path(os.environ.get("ASPENPY_SHARED", Path(__file__).parents[3] / "shared"))
 PUBLISHED = SHARED / "oracles" / "cachegrind.csv"
@@ -207,6 +207,7 @@ def cachegrind(folder: Path, name: str, n: int) -> Counts:
 
 @pytest.mark.skipif(shutil.which("valgrind") is None, reason="valgrind is not installed")
 @pytest.mark.skipif(shutil.which("gcc") is None, reason="no C compiler on this machine")
+@slow
 def test_fresh_counts(tmp_path: Path) -> None:
     found = [error for name, n in FRESH for error in errors(predicted(name, n), cachegrind(tmp_path, name, n))]
     assert statistics.median(found) <= MEDIAN

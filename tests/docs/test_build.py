@@ -13,11 +13,12 @@ from pygments.token import Error
 
 from aspenpy.report.highlight import AspenLexer
 from tests.docs.snippets import FENCED
-from tests.thorough import THOROUGH
+from tests.thorough import THOROUGH, slow
 
 ROOT = Path(__file__).parents[2]
 
 
+@slow
 def test_build(tmp_path: Path) -> None:
     pytest.importorskip("furo", reason="the extra `docs` is not installed")
     options = ["-W", "--keep-going", "-q", "-b", "html" if THOROUGH else "dummy", "-d", str(tmp_path / "trees")]

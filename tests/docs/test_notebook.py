@@ -9,7 +9,7 @@ import pytest
 
 from tests.docs import numbers
 from tests.docs.pictures import drawing
-from tests.thorough import HANGS
+from tests.thorough import HANGS, slow
 
 ROOT = Path(__file__).parents[2]
 NOTEBOOK = ROOT / "docs" / "notebook.ipynb"
@@ -62,6 +62,7 @@ def _html(output: dict[str, Any]) -> str:
     return "".join(data.get("text/html", data.get("text/latex", data.get("text/plain", output.get("text", "")))))
 
 
+@slow
 def test_notebook(executed: dict[str, Any], update_pictures: bool) -> None:
     if update_pictures:
         NOTEBOOK.write_text(json.dumps(executed, indent=1, ensure_ascii=False) + "\n")

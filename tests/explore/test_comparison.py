@@ -15,6 +15,7 @@ from aspenpy.studies.explore import comparison, race
 from aspenpy.studies.explore.comparison import Comparison
 from aspenpy.tables.data import as_json
 from aspenpy.tables.text import as_text
+from tests.thorough import slow
 
 APPLICATION = """
 model work {
@@ -140,6 +141,7 @@ def test_sums_over_a_few_grids_are_compared_term_by_term() -> None:
     assert [stretch.fastest for stretch in sweep.stretches] == ["h100"]
 
 
+@slow
 def test_a_time_without_a_value_is_told_before_a_proof_that_fails() -> None:
     """sqrt(2500 - n^2) has values up to n = 50."""
     app = aspenpy.parse(APPLICATION)
@@ -214,6 +216,7 @@ def test_a_search_ends_by_the_clock(monkeypatch: pytest.MonkeyPatch) -> None:
     assert 0.5 <= told[-1] <= 1
 
 
+@slow
 def test_panels_of_a_solver_are_compared_in_time() -> None:
     """No n has to be proven for the sums over panels; a step of 0.5 % shows that none of the two is passed. (Below
     609 a core is ahead of the accelerator, which starts kernels for each column of a panel.)"""

@@ -18,7 +18,7 @@ from aspenpy.studies.explore import problem
 from aspenpy.studies.explore.optimise import Optimum
 from aspenpy.studies.explore.pareto import Front, non_dominated
 from aspenpy.studies.explore.variance import Sobol
-from tests.thorough import examples, some
+from tests.thorough import examples, slow, some
 from tests.tiny import SECONDS, application, both, codes, machine
 
 pytest.importorskip("scipy")
@@ -246,6 +246,7 @@ def test_a_front_of_combinations() -> None:
     assert found.proven
 
 
+@slow
 def test_a_front_of_real_numbers() -> None:
     """x^2 and (x - 2)^2 (Schaffer 1985): every x from 0 to 2, where the roots add up to 2."""
     pytest.importorskip("pymoo")
@@ -365,6 +366,7 @@ def test_most_of_a_range_without_values() -> None:
     assert inside.point["n"] == pytest.approx(7, rel=1e-5)
 
 
+@slow
 def test_a_law_of_caches_is_optimised_over_real_numbers() -> None:
     """No tile of the library's blocked product beats the one that is found."""
     app, there = aspenpy.load_application("cache_mm_blk16"), aspenpy.load_machine("cachegrind")

@@ -18,7 +18,7 @@ from aspenpy.studies.explore.space import spanned
 from aspenpy.studies.explore.variable import declared, variable
 from aspenpy.studies.explore.variance import Morris, Sobol
 from aspenpy.tables.text import as_text
-from tests.thorough import examples
+from tests.thorough import examples, slow
 from tests.tiny import SECONDS, application, both, codes, machine
 
 HASTE = """param clock = 2 in 1 .. 4
@@ -107,6 +107,7 @@ def test_the_headline_is_what_doubling_does() -> None:
     assert found["nx"].here == pytest.approx(1, abs=0.01)
 
 
+@slow
 def test_a_law_of_caches_falls_back_to_differences() -> None:
     blocked, machine_ = aspenpy.load_application("cache_mm_reg"), aspenpy.load_machine("cachegrind")
     found = {item.parameter: item for item in sensitivity(blocked, machine_)}  # type: ignore[union-attr]

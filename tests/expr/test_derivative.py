@@ -25,7 +25,7 @@ from aspenpy.expr.graph import (
     topological,
 )
 from tests.expr.strategies import SYMBOLS, expressions
-from tests.thorough import some
+from tests.thorough import slow, some
 
 n, m = symbol("n"), symbol("m")
 
@@ -186,6 +186,7 @@ def test_random_misses_by_each_argument(place):
     assert float(evaluate(slope, {n: values[place]})) == pytest.approx(expected, rel=1e-6)
 
 
+@slow
 def test_deeper_than_python_recurses():
     chain = n
     for _ in range(DEEP):

@@ -7,6 +7,8 @@ from subprocess import CompletedProcess
 
 import pytest
 
+from tests.thorough import slow
+
 Run = Callable[..., CompletedProcess[str]]
 
 MAIN = "kernel main { execute { flops [1] } }"
@@ -124,6 +126,7 @@ def test_models_that_import_each_other_too_deep(run: Run, tmp_path: Path) -> Non
     assert "more than 100 deep" in refused(run, "d0.aspen")
 
 
+@slow
 def test_the_checks_are_bounded_too(run: Run, tmp_path: Path) -> None:
     circles = " ".join(f"param x{n} = x{n} + 1" for n in range(3_000))
     calls = " ".join(f"call k{n}" for n in range(3_000))

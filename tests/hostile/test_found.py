@@ -20,7 +20,7 @@ from aspenpy import AspenError
 from aspenpy.shell.main import main
 from tests.hostile.conftest import ROOT
 from tests.hostile.fuzz import MEASURED
-from tests.thorough import HANGS, some, thorough
+from tests.thorough import HANGS, slow, some, thorough
 
 Run = Callable[..., CompletedProcess[str]]
 
@@ -129,6 +129,7 @@ PARTS = "\n".join(f"node c{n} {{ node c{n + 1} }}" for n in range(15_000))
     ],
     ids=["a sum", "parameters", "branches", "a text without its end", "a deep machine"],
 )
+@slow
 def test_what_is_too_long(text: str, message: str, tmp_path: Path, run: Run) -> None:
     (tmp_path / "a.aspen").write_text(text)
     done = run("show", "a.aspen")

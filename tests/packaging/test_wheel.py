@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.thorough import slow
+
 ROOT = Path(__file__).parents[2]
 
 
@@ -33,6 +35,7 @@ def run(installed: Path, folder: Path, *arguments: str | Path) -> str:
     return subprocess.run(command, cwd=folder, env=environment, check=True, capture_output=True, text=True).stdout
 
 
+@slow
 def test_wheel_stands_alone(installed: Path, tmp_path: Path) -> None:
     place = run(installed, tmp_path, "-c", "import aspenpy; print(aspenpy.__file__)")
     assert Path(place.strip()).is_relative_to(installed)

@@ -17,6 +17,7 @@ from aspenpy.language.source import Source
 from aspenpy.traces import measure, stack
 from aspenpy.traces.histogram import parse_histogram, read_histogram
 from tests.reuse.simulation import histogram, stack_distances
+from tests.thorough import slow
 
 SMALL = [0, 64, 0, 64, 128, 0, 0]
 """Lines 0 1 0 1 2 0 0: first, first, 1, 1, first, 2, 0."""
@@ -215,6 +216,7 @@ def peak_mebibytes(path: Path) -> float:
     return peak / 2**20
 
 
+@slow
 def test_memory_is_that_of_the_lines(tmp_path: Path) -> None:
     """A trace four times as long, of 8 and 32 MiB, takes no more."""
     lines = np.random.default_rng(5).integers(0, 64 * 5000, 1_000_000, dtype="<u8")

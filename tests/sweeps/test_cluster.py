@@ -16,7 +16,7 @@ from aspenpy.studies.sweeps import run as run_module
 from aspenpy.studies.sweeps.cluster import connected
 from aspenpy.studies.sweeps.grid import studied
 from aspenpy.studies.sweeps.run import Run
-from tests.thorough import THOROUGH
+from tests.thorough import THOROUGH, slow
 from tests.tiny import application, codes, machine
 
 APP = application("execute { flops [n*k/m] }", "param n = 5 param k = 2 param m = 1")
@@ -135,6 +135,7 @@ def forgotten(client, monkeypatch, share, patience):
     return asked
 
 
+@slow
 def test_a_part_of_which_nothing_is_heard_is_asked_for_again(client, monkeypatch):
     asked = forgotten(client, monkeypatch, lambda count: count == 2, 3)  # seconds, for the others' results
     n = numpy.linspace(1, 2, 4 << 15)

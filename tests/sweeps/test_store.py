@@ -20,7 +20,7 @@ from aspenpy.studies.sweeps.formats import format_of
 from aspenpy.studies.sweeps.grid import studied
 from aspenpy.studies.sweeps.run import Run
 from aspenpy.studies.sweeps.store import Store
-from tests.thorough import HANGS, some
+from tests.thorough import HANGS, slow, some
 from tests.tiny import application, codes, machine
 
 APP = application("execute { flops [n*k/m] }", "param n = 5 param k = 2 param m = 1")
@@ -260,6 +260,7 @@ def test_a_folder_that_is_no_zarr_store_is_left_alone(tmp_path):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="there is no SIGKILL")
+@slow
 def test_killed_and_resumed(spawn, run, models: Path):
     """SIGKILL in the middle; what is resumed is what an undisturbed run gives."""
     (models / "long.aspen").write_text(
@@ -487,6 +488,7 @@ def test_one_process_at_a_time(tmp_path, spawn, models: Path, resume: bool):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="there is no VmHWM")
+@slow
 def test_memory_stays_within_twice_the_bound(spawn, models: Path):
     """64 MiB are given, and the results take 180 MB (by default 90), which go by in stretches. What the program and
     Arrow take is in the bound, too."""
