@@ -14,14 +14,15 @@ from pathlib import Path
 
 import pytest
 
-from tests.thorough import HANGS, THOROUGH
+from tests.thorough import HANGS, THOROUGH, slow
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 
-pytestmark = pytest.mark.skipif(
-    sys.platform != "linux" or not shutil.which("gcc"), reason="the faults need Linux and gcc"
-)
+pytestmark = [
+    slow,
+    pytest.mark.skipif(sys.platform != "linux" or not shutil.which("gcc"), reason="the faults need Linux and gcc"),
+]
 
 LEAST_CALLS = {"csv": 35, "parquet": 35, "npz": 35, "json": 35, "netcdf": 50, "zarr": 100, "fmt": 5, "cache": 8}
 """Of the file system by each command. A sweep opens, writes, settles and renames its journal, two stretches, the

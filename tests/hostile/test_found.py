@@ -164,6 +164,7 @@ TRIANGULAR = " ".join(f"iterate i{n} [{f'i{n - 1} + 1' if n else 2}] {{" for n i
     ],
     ids=["powers", "powers of fractions", "loops as long as their counters"],
 )
+@slow
 def test_loops_end_or_are_refused(body: str, tmp_path: Path, run: Run) -> None:
     (tmp_path / "a.aspen").write_text(f"model a {{ kernel main {{ {body} }} }}")
     done = run("eval", "a.aspen", "--machine", "simple")

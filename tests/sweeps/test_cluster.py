@@ -22,6 +22,7 @@ from tests.tiny import application, codes, machine
 APP = application("execute { flops [n*k/m] }", "param n = 5 param k = 2 param m = 1")
 
 pytestmark = [
+    slow,
     pytest.mark.skipif(find_spec("distributed") is None, reason="the extra `dask` is not installed"),
     pytest.mark.filterwarnings("ignore::Warning"),  # Dask's own, of sockets that it closes late
 ]
@@ -135,7 +136,6 @@ def forgotten(client, monkeypatch, share, patience):
     return asked
 
 
-@slow
 def test_a_part_of_which_nothing_is_heard_is_asked_for_again(client, monkeypatch):
     asked = forgotten(client, monkeypatch, lambda count: count == 2, 3)  # seconds, for the others' results
     n = numpy.linspace(1, 2, 4 << 15)
