@@ -1,7 +1,7 @@
 """A fuzz of models, commands, traces and measurements: each is answered or refused, without a traceback, in time.
 
-`ASPENPY_FUZZ_SECONDS` is how long it takes in all (8 by default), `ASPENPY_FUZZ_SEED` chooses what is tried. A find is
-told with the name of its case, which can be tried alone: `ASPENPY_FUZZ_CASE=models-17`.
+`ASPENPY_FUZZ_SECONDS` is how long it takes in all (30 in continuous integration, else 8), `ASPENPY_FUZZ_SEED` chooses
+what is tried. A find is told with the name of its case, which can be tried alone: `ASPENPY_FUZZ_CASE=models-17`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import pytest
 from aspenpy.shell.main import main
 from tests.hostile import fuzz
 
-SECONDS = float(os.environ.get("ASPENPY_FUZZ_SECONDS", "8"))
+SECONDS = float(os.environ.get("ASPENPY_FUZZ_SECONDS") or (30 if os.environ.get("CI") else 8))
 SEED = os.environ.get("ASPENPY_FUZZ_SEED", "1")
 CASE = os.environ.get("ASPENPY_FUZZ_CASE")
 MOST_SECONDS = 5
