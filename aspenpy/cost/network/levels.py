@@ -213,15 +213,20 @@ def _scheme(name: str, *phases: Phase | Iterable[Phase]) -> Scheme:
 # -- the ways of each collective -------------------------------------------------------------------
 
 
+def _by_leaders(a: Among, collective: str) -> Scheme:
+    """One of each container speaks for all in it, who are told when it is done."""
+    return _scheme(
+        "leader",
+        (a.one(level, "reduce", a.size) for level in a.inside),
+        a.one(a.top, collective, a.size),
+        (a.one(level, "broadcast", a.size) for level in reversed(a.inside)),
+    )
+
+
 def _barrier(a: Among) -> list[Scheme]:
     return [
         _scheme("flat", (a.every(level, "barrier", a.size) for level in a.outwards)),
-        _scheme(
-            "leader",
-            (a.one(level, "reduce", a.size) for level in a.inside),
-            a.one(a.top, "barrier", a.size),
-            (a.one(level, "broadcast", a.size) for level in reversed(a.inside)),
-        ),
+        _by_leaders(a, "barrier"),
     ]
 
 
@@ -229,12 +234,7 @@ def _allreduce(a: Among) -> list[Scheme]:
     m = a.size
     return [
         _scheme("flat", (a.every(level, "allreduce", m) for level in a.outwards)),
-        _scheme(
-            "leader",
-            (a.one(level, "reduce", m) for level in a.inside),
-            a.one(a.top, "allreduce", m),
-            (a.one(level, "broadcast", m) for level in reversed(a.inside)),
-        ),
+        _by_leaders(a, "allreduce"),
         _scheme(
             "split",
             (a.every(level, "reduce_scatter", m / a.parts(level)) for level in a.inside),
