@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import lru_cache
 
+from aspenpy.cost.caches.level import Level
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.expr.polynomial import certainly_shorter, term
@@ -113,6 +114,18 @@ class Nest(Record):
     def period(self, depth: int, line: Expr, sets: Expr) -> Expr:
         """The runs begin at multiples of so many bytes, taken around the cache's sets."""
         return graph.apply("gcd", line * sets, self.pitch(depth, line))
+
+    def sets_in_turn(self, level: Level) -> Expr:
+        """Sets in which the lines of the innermost loop that moves lie, where it takes a line after the other and they
+        find no room together; 0 where it does not."""
+        walk = next((loop for loop in self.loops if loop.moves), None)
+        if walk is None or walk.stride is self.word:
+            return graph.ZERO
+        round_trip = level.line * level.sets
+        met = graph.apply("min", level.sets, round_trip / graph.apply("gcd", walk.stride, round_trip))
+        apart = graph.compare(">=", walk.stride, level.line)
+        crowded = graph.junction("and", apart, graph.compare(">", walk.trips, level.room * met))
+        return graph.if_else(crowded, met, 0)
 
     def pitch(self, depth: int, line: Expr) -> Expr:
         """The runs begin at multiples of so many bytes; 0 where there is one run."""
