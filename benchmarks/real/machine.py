@@ -55,8 +55,8 @@ core here_core {{
       with integer [base*integer_latency], add [base*add_latency], multiply [base*multiply_latency],
         fma [base*fma_latency], divide [base*divide_latency], square_root [base*square_root_latency],
         load [base*load_latency],
-        restarts(steps) [base*max(0, 1 - reorder/steps)]  // another chain begins after so many
-  property reorder [{reorder}]  // steps of a loop of short chains that a core works on at once
+        restarts(steps) [base*max(1 - reorder/steps/(floor(reorder/steps) + 1), 1/(floor(reorder/steps) + 2))]
+  property reorder [{reorder}]  // steps of a loop of short chains that a core works on at once, retired in order
   resource accesses(number) [number/clock] with unaligned [base*{unaligned}]  // of vectors, most across two lines
   cache here_l1
   cache here_l2

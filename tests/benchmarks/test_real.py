@@ -13,6 +13,7 @@ from benchmarks.real.machine import PARTS, best, model
 from benchmarks.real.programs import Caches, compiled, compiler
 from benchmarks.real.validate import TOLERANCE, Case, report, row, timed
 from tests.thorough import slow
+from tests.tiny import application
 
 CACHES = Caches((32 << 10, 1 << 20, 32 << 20), (8, 8, 16), 64)
 CLOCK, LANES = 2e9, 4
@@ -137,6 +138,25 @@ def test_a_third_cache_is_shared_where_cores_find_less_at_once() -> None:
     core = "core here_core"
     assert own.index("cache here_l3") > own.index(f"{core} {{")
     assert shared.index("cache here_l3") < shared.index(f"{core} {{")
+
+
+def chained(steps: int, window: int) -> float:
+    """Latencies a step of chains of so many steps, where a core holds `window` of them and lets go of them in order."""
+    chains = 20 + 4000 // steps
+    done, gone = list[float](), list[float]()
+    for step in range(steps * chains):
+        begins = gone[step - window] if step >= window else 0.0
+        done.append(1 + (max(begins, done[-1]) if step % steps else begins))
+        gone.append(max(done[-1], gone[-1] if gone else 0.0))
+    half = steps * (chains // 2)
+    return (gone[-1] - gone[-1 - half]) / half
+
+
+@pytest.mark.parametrize("steps", [4, 8, 12, 15, 20, 25, 28, 40, 50, 56, 70, 128, 300])
+def test_short_chains_against_a_window_of_steps(steps: int, machine: aspenpy.Machine) -> None:
+    app = application(f"execute [1] {{ chain [1e6] as add, restarts({steps}) }}")
+    found = float(aspenpy.predict(app, machine).runtime) * CLOCK / 3e6
+    assert found == pytest.approx(chained(steps, 28), rel=0.05)
 
 
 def test_columns_in_few_sets_wait_in_the_norm_with_what_sends_them() -> None:
