@@ -10,7 +10,8 @@ from aspenpy.language.diagnostics import fail
 from aspenpy.models.application.model import Application
 from aspenpy.models.library import load_application, load_machine
 from aspenpy.models.machine.model import Machine
-from aspenpy.shell.options import Arguments, settings_of
+from aspenpy.shell.option import Arguments
+from aspenpy.shell.options import settings_of
 
 
 def case_of_arguments(arguments: Arguments, kernel: str | None = None) -> Case:

@@ -122,7 +122,8 @@ def run(arguments: list[str]) -> int:
         return SUCCESS
     if name not in COMMANDS:
         raise CommandError(_unknown(name))
-    from aspenpy.shell.options import plain_arguments, require_machine, require_outputs
+    from aspenpy.shell.option import plain_arguments
+    from aspenpy.shell.options import require_machine, require_outputs
 
     command = import_module(f"aspenpy.shell.commands.{name}")
     parsed = plain_arguments(command.OPTIONS, rest)

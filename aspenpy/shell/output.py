@@ -10,7 +10,7 @@ from typing import Any, TextIO
 
 from aspenpy.language.diagnostics import Diagnostic, render
 from aspenpy.shell.failure import ClosedPipe, CommandError
-from aspenpy.shell.options import Arguments
+from aspenpy.shell.option import Arguments
 from aspenpy.shell.pictures import save
 from aspenpy.tables.data import as_csv, as_json
 from aspenpy.tables.table import Page, Report

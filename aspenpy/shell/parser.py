@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import NoReturn
 
 from aspenpy.shell.failure import CommandError
-from aspenpy.shell.options import Arguments, Examples, OneOf, Option
+from aspenpy.shell.option import Arguments, Examples, OneOf, Option
 from aspenpy.shell.output import emit
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.main import COMMANDS
-from aspenpy.shell.options import plain_arguments
+from aspenpy.shell.option import plain_arguments
 from aspenpy.shell.parser import Parser
 
 LINES = [

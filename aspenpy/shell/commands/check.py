@@ -10,7 +10,8 @@ from aspenpy.language.diagnostics import Diagnostic
 from aspenpy.language.files import Reader
 from aspenpy.models.library import load_machine
 from aspenpy.shell.models import ModelFile, checked_files
-from aspenpy.shell.options import OUTSIDE, TABLE_OR_JSON, Arguments, Examples, flag, machine, option
+from aspenpy.shell.option import Arguments, Examples, flag, machine, option
+from aspenpy.shell.options import OUTSIDE, TABLE_OR_JSON
 from aspenpy.shell.output import drawn, emit, emit_json
 
 EXAMPLES: Examples = (

@@ -8,19 +8,8 @@ from aspenpy.models.machine.model import Machine
 from aspenpy.report.comparison import draw
 from aspenpy.shell.entry import case_of_arguments, machine_named
 from aspenpy.shell.failure import CommandError
-from aspenpy.shell.options import (
-    ALL_FORMATS,
-    MODEL,
-    OUTSIDE,
-    RANKS,
-    SEED,
-    VALUES,
-    Arguments,
-    Examples,
-    flag,
-    option,
-    words,
-)
+from aspenpy.shell.option import Arguments, Examples, flag, option, words
+from aspenpy.shell.options import ALL_FORMATS, MODEL, OUTSIDE, RANKS, SEED, VALUES
 from aspenpy.shell.output import answer
 from aspenpy.shell.progress import Progress
 from aspenpy.studies.explore.comparison import Comparison, Sweep

@@ -9,19 +9,8 @@ from aspenpy.language.axis import ends
 from aspenpy.report.counting import inverse as reported
 from aspenpy.shell.entry import case_of_arguments
 from aspenpy.shell.failure import CommandError
-from aspenpy.shell.options import (
-    ALL_FORMATS,
-    MODEL,
-    OUTSIDE,
-    SEED,
-    VALUES,
-    Arguments,
-    Examples,
-    flag,
-    machine,
-    option,
-    words,
-)
+from aspenpy.shell.option import Arguments, Examples, flag, machine, option, words
+from aspenpy.shell.options import ALL_FORMATS, MODEL, OUTSIDE, SEED, VALUES
 from aspenpy.shell.output import answer
 
 EXAMPLES: Examples = (

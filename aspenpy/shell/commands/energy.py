@@ -14,19 +14,8 @@ from aspenpy.language.dimensions import JOULES, WATTS
 from aspenpy.report.energy import draw
 from aspenpy.shell.entry import case_of_arguments
 from aspenpy.shell.failure import CommandError
-from aspenpy.shell.options import (
-    ALL_FORMATS,
-    MODEL,
-    SEED,
-    SETTINGS,
-    Arguments,
-    Examples,
-    choice,
-    flag,
-    machine,
-    option,
-    picture,
-)
+from aspenpy.shell.option import Arguments, Examples, choice, flag, machine, option, picture
+from aspenpy.shell.options import ALL_FORMATS, MODEL, SEED, SETTINGS
 from aspenpy.shell.output import answer
 from aspenpy.shell.quantity import quantity_of
 from aspenpy.studies.explore.efficiency import Efficiency

@@ -9,7 +9,8 @@ from aspenpy.answers.prediction import Prediction, predict
 from aspenpy.cost.mapper import warnings_of
 from aspenpy.language.diagnostics import AspenError, Diagnostic, distinct
 from aspenpy.shell.entry import case_of_arguments, entries
-from aspenpy.shell.options import ALL_FORMATS, MODEL, SEED, SETTINGS, Arguments, Examples, machine, option, positive
+from aspenpy.shell.option import Arguments, Examples, machine, option, positive
+from aspenpy.shell.options import ALL_FORMATS, MODEL, SEED, SETTINGS
 from aspenpy.shell.output import emit, emit_json, report, show
 from aspenpy.tables.data import as_csv, as_json
 from aspenpy.tables.table import Report

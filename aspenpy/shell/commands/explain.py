@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from aspenpy.answers.prediction import predict
 from aspenpy.shell.entry import case_of_arguments, only_entry
-from aspenpy.shell.options import MODEL, SETTINGS, TABLE_OR_JSON, Arguments, Examples, flag, machine, option
+from aspenpy.shell.option import Arguments, Examples, flag, machine, option
+from aspenpy.shell.options import MODEL, SETTINGS, TABLE_OR_JSON
 from aspenpy.shell.output import answer
 
 EXAMPLES: Examples = (

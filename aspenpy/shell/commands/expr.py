@@ -12,7 +12,8 @@ from aspenpy.expr.printer import to_latex, to_text
 from aspenpy.language.diagnostics import AspenError, Diagnostic, distinct
 from aspenpy.shell.entry import case_of_arguments
 from aspenpy.shell.failure import CommandError
-from aspenpy.shell.options import MODEL, SETTINGS, Arguments, Examples, OneOf, flag, machine, option, words
+from aspenpy.shell.option import Arguments, Examples, OneOf, flag, machine, option, words
+from aspenpy.shell.options import MODEL, SETTINGS
 from aspenpy.shell.output import emit, report
 
 EXAMPLES: Examples = (

@@ -6,20 +6,8 @@ from aspenpy.language.files import require_writable, write_whole
 from aspenpy.report.fit import draw, percent
 from aspenpy.shell.commands.fmt import standard_input
 from aspenpy.shell.entry import case_of_arguments
-from aspenpy.shell.options import (
-    ALL_FORMATS,
-    MODEL,
-    SEED,
-    SETTINGS,
-    Arguments,
-    Examples,
-    machine,
-    option,
-    pairs,
-    picture,
-    repeated,
-    words,
-)
+from aspenpy.shell.option import Arguments, Examples, machine, option, pairs, picture, repeated, words
+from aspenpy.shell.options import ALL_FORMATS, MODEL, SEED, SETTINGS
 from aspenpy.shell.output import answer
 from aspenpy.shell.progress import Progress
 from aspenpy.studies.empirical.fit import fit

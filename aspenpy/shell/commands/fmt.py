@@ -12,7 +12,8 @@ from aspenpy.language.format import format_text
 from aspenpy.language.source import Source
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.models import files_in
-from aspenpy.shell.options import OUTSIDE, Arguments, Examples, OneOf, flag, option
+from aspenpy.shell.option import Arguments, Examples, OneOf, flag, option
+from aspenpy.shell.options import OUTSIDE
 from aspenpy.shell.output import emit, report
 
 EXAMPLES: Examples = (

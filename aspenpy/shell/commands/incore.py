@@ -7,7 +7,8 @@ from pathlib import Path
 from aspenpy.answers.incore import incore
 from aspenpy.language.files import require_writable
 from aspenpy.shell.failure import writing
-from aspenpy.shell.options import TABLE_OR_JSON, Arguments, Examples, option
+from aspenpy.shell.option import Arguments, Examples, option
+from aspenpy.shell.options import TABLE_OR_JSON
 from aspenpy.shell.output import answer, emit
 
 LOOP = r".L1:\n vaddsd %%xmm1, %%xmm0, %%xmm0\n jne .L1\n"

@@ -15,7 +15,8 @@ from aspenpy.models.machine.header import Header
 from aspenpy.models.machine.header import header as header_of
 from aspenpy.report.library import Wanted, report, sources
 from aspenpy.shell.failure import CommandError
-from aspenpy.shell.options import TABLE_OR_JSON, Arguments, Examples, choice, option
+from aspenpy.shell.option import Arguments, Examples, choice, option
+from aspenpy.shell.options import TABLE_OR_JSON
 from aspenpy.shell.output import emit_json, show
 from aspenpy.shell.quantity import constant_or_failure
 from aspenpy.tables.data import objects

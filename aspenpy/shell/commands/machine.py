@@ -18,7 +18,8 @@ from aspenpy.models.machine.skeleton import KINDS, Kind, skeleton
 from aspenpy.shell.commands.check import conclude
 from aspenpy.shell.failure import CommandError, writing
 from aspenpy.shell.models import checked_files
-from aspenpy.shell.options import OUTSIDE, Arguments, Examples, choice, flag, option
+from aspenpy.shell.option import Arguments, Examples, choice, flag, option
+from aspenpy.shell.options import OUTSIDE
 from aspenpy.shell.output import emit
 
 EXAMPLES: Examples = (

@@ -8,7 +8,8 @@ from aspenpy.generate.mpi import Skeleton
 from aspenpy.shell.commands.fmt import replace
 from aspenpy.shell.entry import case_of_arguments
 from aspenpy.shell.failure import CommandError
-from aspenpy.shell.options import MODEL, OUTSIDE, RANKS, SOCKET, VALUES, Arguments, Examples, choice, machine, option
+from aspenpy.shell.option import Arguments, Examples, choice, machine, option
+from aspenpy.shell.options import MODEL, OUTSIDE, RANKS, SOCKET, VALUES
 from aspenpy.shell.output import emit, report
 from aspenpy.tables.numbers import count
 

@@ -7,17 +7,8 @@ from aspenpy.cost.network.collectives import COLLECTIVES
 from aspenpy.models.library import load_machine
 from aspenpy.report.network import draw
 from aspenpy.shell.failure import CommandError
-from aspenpy.shell.options import (
-    ONE_MACHINE,
-    OUTSIDE,
-    TABLE_OR_JSON,
-    Arguments,
-    Examples,
-    option,
-    picture,
-    repeated,
-    settings_of,
-)
+from aspenpy.shell.option import Arguments, Examples, option, picture, repeated
+from aspenpy.shell.options import ONE_MACHINE, OUTSIDE, TABLE_OR_JSON, settings_of
 from aspenpy.shell.output import answer
 
 EXAMPLES: Examples = (

@@ -4,21 +4,8 @@ from __future__ import annotations
 
 from aspenpy.answers.placement.best import place
 from aspenpy.shell.entry import case_of_arguments
-from aspenpy.shell.options import (
-    ALL_FORMATS,
-    MODEL,
-    OUTSIDE,
-    PAR,
-    RANKS,
-    SEED,
-    VALUES,
-    Arguments,
-    Examples,
-    flag,
-    machine,
-    pairs,
-    repeated,
-)
+from aspenpy.shell.option import Arguments, Examples, flag, machine, pairs, repeated
+from aspenpy.shell.options import ALL_FORMATS, MODEL, OUTSIDE, PAR, RANKS, SEED, VALUES
 from aspenpy.shell.output import answer
 
 EXAMPLES: Examples = (

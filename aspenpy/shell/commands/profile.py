@@ -6,7 +6,8 @@ from aspenpy.answers.prediction import predict
 from aspenpy.answers.profile import Profile
 from aspenpy.report.profile import draw
 from aspenpy.shell.entry import case_of_arguments
-from aspenpy.shell.options import MODEL, SEED, SETTINGS, Arguments, Examples, flag, formats, machine, picture
+from aspenpy.shell.option import Arguments, Examples, flag, formats, machine, picture
+from aspenpy.shell.options import MODEL, SEED, SETTINGS
 from aspenpy.shell.output import answer, emit_json, report
 from aspenpy.shell.pictures import save
 

@@ -10,7 +10,8 @@ from aspenpy.language.files import require_writable
 from aspenpy.report.reuse import draw
 from aspenpy.report.reuse import report as reported
 from aspenpy.shell.failure import CommandError
-from aspenpy.shell.options import TABLE_OR_JSON, Arguments, Examples, choice, option, picture, repeated
+from aspenpy.shell.option import Arguments, Examples, choice, option, picture, repeated
+from aspenpy.shell.options import TABLE_OR_JSON
 from aspenpy.shell.output import emit, emit_json, report, show
 from aspenpy.shell.pictures import save
 from aspenpy.shell.progress import Progress

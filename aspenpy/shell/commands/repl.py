@@ -6,7 +6,8 @@ import sys
 
 from aspenpy.language.diagnostics import AspenError
 from aspenpy.shell.entry import case_of_arguments
-from aspenpy.shell.options import MODEL, SEED, SETTINGS, Arguments, Examples, machine
+from aspenpy.shell.option import Arguments, Examples, machine
+from aspenpy.shell.options import MODEL, SEED, SETTINGS
 from aspenpy.shell.output import emit, report, show
 from aspenpy.shell.prompt import lines
 from aspenpy.shell.session.conversation import Answer

@@ -10,17 +10,8 @@ from aspenpy.report.roofline_gnuplot import script
 from aspenpy.report.roofline_picture import draw
 from aspenpy.shell.entry import machine_named, only_entry, ranks_of
 from aspenpy.shell.failure import writing
-from aspenpy.shell.options import (
-    ALL_FORMATS,
-    ONE_MACHINE,
-    SEED,
-    SETTINGS,
-    Arguments,
-    Examples,
-    option,
-    picture,
-    settings_of,
-)
+from aspenpy.shell.option import Arguments, Examples, option, picture
+from aspenpy.shell.options import ALL_FORMATS, ONE_MACHINE, SEED, SETTINGS, settings_of
 from aspenpy.shell.output import answer
 
 EXAMPLES: Examples = (

@@ -8,22 +8,8 @@ from aspenpy.language.source import Span, listed
 from aspenpy.report.scaling import draw
 from aspenpy.shell.entry import case_of_arguments
 from aspenpy.shell.failure import CommandError
-from aspenpy.shell.options import (
-    ALL_FORMATS,
-    MODEL,
-    OUTSIDE,
-    RANKS,
-    SEED,
-    SOCKET,
-    VALUES,
-    Arguments,
-    Examples,
-    flag,
-    machine,
-    option,
-    picture,
-    words,
-)
+from aspenpy.shell.option import Arguments, Examples, flag, machine, option, picture, words
+from aspenpy.shell.options import ALL_FORMATS, MODEL, OUTSIDE, RANKS, SEED, SOCKET, VALUES
 from aspenpy.shell.output import answer
 from aspenpy.studies.explore.scaling import Scaling, doublings
 

@@ -9,24 +9,8 @@ from aspenpy.report.sensitivity import draw
 from aspenpy.report.sensitivity import report as reported
 from aspenpy.shell.entry import case_of_arguments, machine_named
 from aspenpy.shell.failure import CommandError
-from aspenpy.shell.options import (
-    ALL_FORMATS,
-    MODEL,
-    OUTSIDE,
-    RANKS,
-    SEED,
-    SOCKET,
-    VALUES,
-    Arguments,
-    Examples,
-    Option,
-    choice,
-    flag,
-    machine,
-    option,
-    picture,
-    repeated,
-)
+from aspenpy.shell.option import Arguments, Examples, Option, choice, flag, machine, option, picture, repeated
+from aspenpy.shell.options import ALL_FORMATS, MODEL, OUTSIDE, RANKS, SEED, SOCKET, VALUES
 from aspenpy.shell.output import answer
 from aspenpy.studies.explore.constraint import separated
 from aspenpy.studies.explore.methods import sensitivity

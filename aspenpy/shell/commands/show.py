@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from aspenpy.language.files import Reader
+from aspenpy.models.library import loaded
 from aspenpy.report.library import summary
 from aspenpy.shell.failure import CommandError
-from aspenpy.shell.models import loaded, path_of
-from aspenpy.shell.options import OUTSIDE, TABLE_OR_JSON, Arguments, Examples, flag, option
+from aspenpy.shell.models import path_of
+from aspenpy.shell.option import Arguments, Examples, flag, option
+from aspenpy.shell.options import OUTSIDE, TABLE_OR_JSON
 from aspenpy.shell.output import answer, show_source
 
 EXAMPLES: Examples = (

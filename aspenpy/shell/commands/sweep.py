@@ -9,7 +9,8 @@ from aspenpy.language.dimensions import UNITS
 from aspenpy.report.sweep import draw, summed_up
 from aspenpy.shell.entry import case_of_arguments, machine_named
 from aspenpy.shell.failure import CommandError
-from aspenpy.shell.options import MODEL, SETTINGS, Arguments, Examples, flag, formats, machine, option, repeated, seed
+from aspenpy.shell.option import Arguments, Examples, flag, formats, machine, option, repeated, seed
+from aspenpy.shell.options import MODEL, SETTINGS
 from aspenpy.shell.output import answer
 from aspenpy.shell.progress import progress
 from aspenpy.studies.sweeps.cluster import connected

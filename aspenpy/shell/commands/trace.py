@@ -5,7 +5,8 @@ from __future__ import annotations
 from aspenpy.answers.trace import MOST, PASSES, Trace
 from aspenpy.cost.mapper import warnings_of
 from aspenpy.shell.entry import case_of_arguments
-from aspenpy.shell.options import MODEL, SEED, SETTINGS, TABLE_OR_JSON, Arguments, Examples, machine, option, positive
+from aspenpy.shell.option import Arguments, Examples, machine, option, positive
+from aspenpy.shell.options import MODEL, SEED, SETTINGS, TABLE_OR_JSON
 from aspenpy.shell.output import answer
 
 EXAMPLES: Examples = (

@@ -6,19 +6,8 @@ from aspenpy.answers.prediction import predict
 from aspenpy.answers.traffic import Traffic
 from aspenpy.report.traffic import draw
 from aspenpy.shell.entry import case_of_arguments
-from aspenpy.shell.options import (
-    ALL_FORMATS,
-    MODEL,
-    OUTSIDE,
-    RANKS,
-    SEED,
-    SOCKET,
-    VALUES,
-    Arguments,
-    Examples,
-    machine,
-    picture,
-)
+from aspenpy.shell.option import Arguments, Examples, machine, picture
+from aspenpy.shell.options import ALL_FORMATS, MODEL, OUTSIDE, RANKS, SEED, SOCKET, VALUES
 from aspenpy.shell.output import answer
 
 EXAMPLES: Examples = (

@@ -12,7 +12,7 @@ from aspenpy.language.nodes import Expression
 from aspenpy.language.parser import parse_value
 from aspenpy.language.source import Span, halves, listed
 from aspenpy.models.library import load_machine
-from aspenpy.shell.options import positive
+from aspenpy.shell.option import positive
 from aspenpy.shell.session.conversation import Answer, Conversation, whole_line
 from aspenpy.shell.session.line import expected, first_word, identifier, placed
 from aspenpy.shell.session.question import asked, is_declared, metrics, names_in, symbol_at, tree_of, written_out
