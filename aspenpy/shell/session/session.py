@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from aspenpy.language.diagnostics import AspenError, fail, nearest
+from aspenpy.shell.prompt import started
 from aspenpy.shell.session.commands import COMMANDS
-from aspenpy.shell.session.completion import completions
 from aspenpy.shell.session.conversation import Answer, Conversation
 from aspenpy.shell.session.line import first_word, placed, typed
 
@@ -34,8 +36,16 @@ class Session(Conversation):
             raise placed(error, rest if rest.text() else word) from None
 
     def completions(self, before: str) -> list[str]:
-        """The words that could stand in the place of the one that ends the text."""
-        return completions(self.state, before)
+        """The words that could stand in the place of the one that ends the text, sorted: commands in the first place,
+        behind one what belongs there."""
+        beginning = before[len(before) - started(before) :]
+        first, *rest = before.lstrip().split(maxsplit=1)[:2] or [""]
+        known: Iterable[str] = ()
+        if not rest and not before[-1:].isspace():
+            known = COMMANDS
+        elif first in COMMANDS:
+            known = COMMANDS[first].completed_by(self.state)
+        return sorted({word for word in known if word.startswith(beginning)})
 
 
 def _instead(name: str) -> str:
