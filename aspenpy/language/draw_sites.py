@@ -6,11 +6,12 @@ same numbers after it was laid out anew, commented, or given another kernel.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from aspenpy.expr.functions import FUNCTIONS
 from aspenpy.language import nodes
+from aspenpy.language.statements import nodes_in
 from aspenpy.record import Record
 
 Draw = nodes.Apply | nodes.Sample
@@ -20,7 +21,7 @@ def draw_sites(trees: Mapping[str, Any]) -> dict[int, str]:
     """The site of each draw in some trees that have names, by the identity of its node: `main 0`, `main 1`, ..."""
     sites: dict[int, str] = {}
     for name, tree in trees.items():
-        draws = [node for node in _nodes_in(tree) if _draws(node)]
+        draws = [node for node in nodes_in(tree) if _draws(node)]
         sites |= {id(node): f"{name} {number}" for number, node in enumerate(draws)}
     return sites
 
@@ -34,16 +35,3 @@ def _draws(node: Record) -> bool:
     if isinstance(node, nodes.Apply):
         return node.function in FUNCTIONS and FUNCTIONS[node.function].random
     return isinstance(node, nodes.Sample)
-
-
-def _nodes_in(tree: Any) -> Iterator[Record]:
-    """A tree of nodes, or a tuple of such, from the top down and in the order written."""
-    pending = [tree]
-    while pending:
-        item = pending.pop()
-        if isinstance(item, Record):
-            yield item
-            fields = (field for field in reversed(item._fields) if not field.endswith("span"))
-            pending += [getattr(item, field) for field in fields]
-        elif isinstance(item, tuple):
-            pending += reversed(item)

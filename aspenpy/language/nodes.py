@@ -1,8 +1,7 @@
 """The syntax tree: what was written, with names not yet resolved.
 
-Each node carries the span it was written at (compared nodes ignore it) and keeps the user's
-spelling where a value was computed from it. Sums and products are flat chains, so that a sum of ten
-thousand terms is one node and not a tree ten thousand deep.
+Each node carries the span it was written at (compared nodes ignore it) and keeps the user's spelling where a value was
+computed from it. Sums and products are flat chains: one of ten thousand terms is no tree ten thousand deep.
 """
 
 from __future__ import annotations
@@ -40,8 +39,7 @@ class Negation(Record):
 
 
 class Chain(Record):
-    """Terms joined by `+ -`, or factors joined by `* /`, from left to right: a - b + c is
-    `Chain(a, (("-", b), ("+", c)))`. One chain holds operators of one precedence only."""
+    """Terms joined by `+ -`, or factors by `* /`, in their order: a - b + c is `Chain(a, (("-", b), ("+", c)))`."""
 
     first: Expression
     rest: tuple[tuple[str, Expression], ...]
@@ -104,8 +102,7 @@ Condition = Comparison | Junction
 
 
 class Parameter(Record):
-    """`param name = value`, with `in low .. high`, or `in member_of` (an enum). `rank` is 1 for an
-    array, 2 for a table."""
+    """`param name = value`, with `in low .. high`, or `in member_of` (an enum); arrays have rank 1, tables rank 2."""
 
     name: str
     value: Expression

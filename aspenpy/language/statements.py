@@ -1,4 +1,4 @@
-"""Statements: what stands in them, whichever they are; read from the fields of their nodes."""
+"""What stands in a tree, and in statements, whichever they are; read from the fields of their nodes."""
 
 from __future__ import annotations
 
@@ -7,6 +7,24 @@ from typing import Any
 
 from aspenpy.language import nodes
 from aspenpy.language.source import Span
+from aspenpy.record import Record
+
+
+def nodes_in(tree: Any) -> Iterator[Record]:
+    """A tree of nodes, or a tuple of such, from the top down and in the order written."""
+    pending = [tree]
+    while pending:
+        item = pending.pop()
+        if isinstance(item, Record):
+            yield item
+            pending += [getattr(item, field) for field in reversed(branches(item))]
+        elif isinstance(item, tuple):
+            pending += reversed(item)
+
+
+def branches(node: Record) -> list[str]:
+    """The fields of a node that say what it is; where it stands does not."""
+    return [field for field in node._fields if not field.endswith("span")]
 
 
 def statements_in(statements: tuple[nodes.Statement, ...]) -> Iterator[nodes.Statement]:

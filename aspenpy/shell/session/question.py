@@ -16,6 +16,7 @@ from aspenpy.language.dimensions import DIMENSIONLESS, JOULES, SECONDS, Dimensio
 from aspenpy.language.infer import Lookup, dimension_of
 from aspenpy.language.parser import parse_part
 from aspenpy.language.source import Source, Span
+from aspenpy.language.statements import branches, nodes_in
 from aspenpy.record import Record
 from aspenpy.shell.session.line import placed
 from aspenpy.shell.session.state import State
@@ -97,9 +98,7 @@ def is_declared(state: State, name: str) -> bool:
 
 def names_in(tree: Any) -> set[str]:
     """The names that an expression is written in."""
-    if isinstance(tree, nodes.Name):
-        return {tree.name}
-    return {name for branch in _inside(tree) for name in names_in(branch)}
+    return {node.name for node in nodes_in(tree) if isinstance(node, nodes.Name)}
 
 
 def symbol_at(span: Span, state: State) -> Expr:
@@ -139,7 +138,7 @@ def written_out(tree: nodes.Expression, names: Mapping[str, nodes.Expression], s
         nonlocal left
         if not isinstance(node, nodes.Name) or node.name not in names:
             return _mapped(node, rewritten)
-        left -= _size(names[node.name])
+        left -= sum(1 for _ in nodes_in(names[node.name]))
         if left < 0:
             fail("too-large", f"written out, this has more than {LARGEST:,} names and operators", span)
         return names[node.name]
@@ -154,19 +153,4 @@ def _mapped(node: Any, change: Callable[[Any], Any]) -> Any:
         return tuple(map(change, node))
     if not isinstance(node, Record):
         return node
-    return node.replace(**{field: change(getattr(node, field)) for field in _branches(node)})
-
-
-def _size(node: Any) -> int:
-    return isinstance(node, Record) + sum(map(_size, _inside(node)))
-
-
-def _inside(node: Any) -> tuple[Any, ...]:
-    """The branches of a tree."""
-    if isinstance(node, Record):
-        return tuple(getattr(node, field) for field in _branches(node))
-    return node if isinstance(node, tuple) else ()
-
-
-def _branches(node: Record) -> list[str]:
-    return [field for field in node._fields if not field.endswith("span")]
+    return node.replace(**{field: change(getattr(node, field)) for field in branches(node)})
