@@ -63,9 +63,13 @@ def load_machine(path_or_name: str | Path, *, allow_outside: bool = False) -> Ma
 
 def parse(text: str, name: str = "<text>") -> Application | Machine:
     """The application or machine written in a string. Imports and includes look in the current folder."""
-    source = Source(text, name)
+    return loaded(Source(text, name), Reader())
+
+
+def loaded(source: Source, reader: Reader) -> Application | Machine:
+    """The application or machine in a source, whichever it is."""
     warnings: list[Diagnostic] = []
-    node = parse_file(source, Reader(), warnings)
+    node = parse_file(source, reader, warnings)
     if isinstance(node, nodes.Application):
-        return link_application(node, source, warnings)
+        return link_application(node, source, warnings, reader)
     return link_machine(node, warnings)

@@ -7,15 +7,8 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from aspenpy.language import nodes
 from aspenpy.language.diagnostics import AspenError, Diagnostic, fail, nearest
-from aspenpy.language.files import Reader, models_folder
-from aspenpy.language.parser import parse_file
-from aspenpy.language.source import Source
-from aspenpy.models.application.load import link as link_application
-from aspenpy.models.application.model import Application
-from aspenpy.models.machine.load import link as link_machine
-from aspenpy.models.machine.model import Machine
+from aspenpy.language.files import models_folder
 from aspenpy.shell.failure import CommandError
 
 
@@ -63,12 +56,3 @@ def path_of(path_or_name: str) -> Path:
         return library[path_or_name]
     hint = nearest(path_or_name, library) or "`aspenpy list apps` and `aspenpy list machines` show what there is"
     fail("unknown-model", f"there is no file and no model in the library called `{path_or_name}`", hint=hint)
-
-
-def loaded(source: Source, reader: Reader) -> Application | Machine:
-    """The application or machine in a source, whichever it is."""
-    warnings: list[Diagnostic] = []
-    node = parse_file(source, reader, warnings)
-    if isinstance(node, nodes.Application):
-        return link_application(node, source, warnings, reader)
-    return link_machine(node, warnings)
