@@ -44,8 +44,7 @@ def expression(quantity: Quantity) -> nodes.Expression:
     return parse_expression(quantity if isinstance(quantity, str) else _spelled(quantity))
 
 
-MOST_BITS = 13_000
-"""Of a whole number: nearly the 4,000 digits that a literal may have."""
+MOST_BITS = 13_000  # of a whole number: nearly the 4,000 digits that a literal may have
 
 
 def _spelled(value: float | Fraction) -> str:

@@ -17,8 +17,7 @@ from aspenpy.language.diagnostics import Diagnostic, fail, warning
 from aspenpy.record import Record
 from aspenpy.tables.result import Result
 
-PATIENCE = 300
-"""Seconds that OSACA may take."""
+PATIENCE = 300  # seconds that OSACA may take
 
 ARCHITECTURES = (
     *("SNB", "IVB", "HSW", "BDW", "SKX", "CSX", "ICL", "ICX", "SPR", "ZEN1", "ZEN2", "ZEN3", "ZEN4"),
@@ -28,8 +27,7 @@ ARCHITECTURES = (
 CLASSES = {"add": "add", "sub": "add", "mul": "multiply", "div": "divide", "sqrt": "square_root"}
 """What x86 calls the classes of operations; a fused multiply-add is two flops."""
 
-WIDTHS = {"x": 16, "y": 32, "z": 64}
-"""Bytes of a register."""
+WIDTHS = {"x": 16, "y": 32, "z": 64}  # bytes of a register
 
 _ARITHMETIC = re.compile(r"v?(?:(add|sub|mul|div|sqrt)|(fn?m(?:add|sub)\d*))(s|p)(s|d)$")
 _INSTRUCTION = re.compile(r"^  Instruction: (\S+)$.*?^  Line: (.*?)$", re.MULTILINE | re.DOTALL)

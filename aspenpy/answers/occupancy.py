@@ -17,17 +17,10 @@ from aspenpy.models.application.total import Leaf, Total, Totals, of_kind, run_t
 from aspenpy.models.machine.model import Place
 from aspenpy.record import Record
 
-MANY_LANES = 32
-"""From so many lanes on a core is an accelerator's: no program is written for one of them alone."""
-
-FEW_TURNS = 4
-"""From so many turns on a core, instances are pieces of work and not ranks."""
-
-SHORT_PART = Fraction(1, 20)
-"""Of the runtime: what takes less may leave cores idle."""
-
-IDLE_PART = Fraction(1, 10)
-"""Of the core-seconds of a block; less is left idle by all codes."""
+MANY_LANES = 32  # from so many lanes on a core is an accelerator's: no program is written for one of them alone
+FEW_TURNS = 4  # from so many turns on a core, instances are pieces of work and not ranks
+SHORT_PART = Fraction(1, 20)  # of the runtime: what takes less may leave cores idle
+IDLE_PART = Fraction(1, 10)  # of the core-seconds of a block; less is left idle by all codes
 
 MOST_BLOCKS = 1000
 

@@ -15,8 +15,7 @@ from aspenpy.language.diagnostics import AspenError, Diagnostic, warning
 from aspenpy.language.dimensions import readable
 from aspenpy.models.application import flow
 
-MANY_TIMES = 4
-"""A block that asks for its data so often reuses them: a pass or two over all of them are compulsory."""
+MANY_TIMES = 4  # a block that asks for its data so often reuses them: a pass or two over all of them are compulsory
 
 
 def reused_without_pattern(prediction: Evaluation, ran: Collection[flow.Block]) -> list[Diagnostic]:

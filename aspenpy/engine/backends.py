@@ -11,11 +11,8 @@ from aspenpy.engine.program import Program
 from aspenpy.language.diagnostics import fail, nearest
 from aspenpy.record import Record
 
-LARGE = 200_000
-"""Points of a case above which compiling pays."""
-
-LLVM_BYTES = 1 << 27
-"""The least memory for compiling: LLVM alone takes 80 MB."""
+LARGE = 200_000  # points of a case above which compiling pays
+LLVM_BYTES = 1 << 27  # the least memory for compiling: LLVM alone takes 80 MB
 
 
 class Backend(Record):

@@ -26,8 +26,7 @@ OPTIONS = (
 """No fused multiply-add: it would move steps of `ceil` from where the other back ends have them. The last option lets
 both branches of a condition be computed."""
 
-SECONDS = 120
-"""Time limit of the compiler."""
+SECONDS = 120  # time limit of the compiler
 
 
 def compiler() -> str | None:

@@ -30,8 +30,7 @@ _WORDS = """
     log1p log2 logb lrint lround modf nan nearbyint nextafter pow remainder remquo rint round scalbn signbit signgam
     sin sinh sqrt tan tanh tgamma trunc y0 y1 yn
 """
-KEYWORDS = frozenset(_WORDS.split())
-"""Keywords, and the names in math.h."""
+KEYWORDS = frozenset(_WORDS.split())  # keywords, and the names in math.h
 
 HEADERS = {"#include <math.h>": "", "#include <stdlib.h>": "calloc("}
 """The call that each header is needed for; an empty one means always."""

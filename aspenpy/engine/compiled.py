@@ -11,11 +11,8 @@ from aspenpy.engine.operation import Loop, Op, arrays
 from aspenpy.engine.program import BY_NUMPY, Program
 from aspenpy.expr.functions import FUNCTIONS
 
-CONDITIONS = frozenset({"compare", "and", "or"})
-"""Kinds whose values are conditions."""
-
-LONGEST_TABLE = 4096
-"""Longest array that is compiled into code."""
+CONDITIONS = frozenset({"compare", "and", "or"})  # kinds whose values are conditions
+LONGEST_TABLE = 4096  # longest array that is compiled into code
 
 
 GIVEN = frozenset(name for name in BY_NUMPY if not FUNCTIONS[name].llvm) | {"draw", "stream"}

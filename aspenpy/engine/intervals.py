@@ -17,8 +17,7 @@ Interval = tuple[float, float]
 
 ANYWHERE: Interval = (-math.inf, math.inf)
 
-LARGEST = 1e300
-"""Larger values are taken to overflow; the margin covers libraries that round differently."""
+LARGEST = 1e300  # larger values are taken to overflow; the margin covers libraries that round differently
 
 
 def intervals(ops: Sequence[Op], box: Sequence[Interval]) -> list[Interval]:

@@ -14,14 +14,12 @@ from aspenpy.engine.compiled import Kernel, called, leaves, signature
 from aspenpy.engine.llvm_text import source
 from aspenpy.engine.program import Program
 
-LIBRARY = ("log", "log2", "log10", "log1p", "exp", "pow", "cbrt", "fmod")
-"""Functions of the C library that are called."""
+LIBRARY = ("log", "log2", "log10", "log1p", "exp", "pow", "cbrt", "fmod")  # functions of the C library that are called
 
 LANES = (("+avx512f", 8), ("+avx", 4))
 """Points that one instruction handles, by feature of the processor; 2 without any."""
 
-KEPT = 8
-"""Number of programs whose machine code is kept for repeated sweeps."""
+KEPT = 8  # number of programs whose machine code is kept for repeated sweeps
 
 
 def kernel(program: Program) -> Kernel:

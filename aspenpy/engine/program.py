@@ -21,8 +21,7 @@ from aspenpy.expr.evaluate import EvaluationError, evaluate, evaluate_many
 from aspenpy.expr.functions import FUNCTIONS
 from aspenpy.expr.graph import Expr
 
-WHOLE_POWERS = frozenset({2, 3, 4})
-"""Exponents that are written as products."""
+WHOLE_POWERS = frozenset({2, 3, 4})  # exponents that are written as products
 
 
 ELEMENTARY = frozenset(

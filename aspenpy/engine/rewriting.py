@@ -13,11 +13,8 @@ from aspenpy.expr.graph import Expr
 STEPS = frozenset({"floor", "ceil", "round", "mod", "gcd", "grid", "sets_touched"})
 """Functions that jump at whole numbers, or take only whole numbers."""
 
-MOST_UNROLLED = 8192
-"""Limit of the nodes in the terms of one unrolled loop."""
-
-DEEPEST = 4
-"""Depth of nested loops that are unrolled."""
+MOST_UNROLLED = 8192  # limit of the nodes in the terms of one unrolled loop
+DEEPEST = 4  # depth of nested loops that are unrolled
 
 
 def unrolled(roots: Sequence[Expr]) -> list[Expr]:

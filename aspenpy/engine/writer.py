@@ -9,8 +9,7 @@ from typing import Any
 from aspenpy.engine.operation import Loop, Op
 from aspenpy.engine.program import Program
 
-LOOSE, JOINED, SUM, PRODUCT, SIGN, ATOM = range(6)
-"""Precedence of a text, loosest first."""
+LOOSE, JOINED, SUM, PRODUCT, SIGN, ATOM = range(6)  # precedence of a text, loosest first
 
 OPERANDS = {SUM: (SUM, PRODUCT), PRODUCT: (PRODUCT, ATOM), SIGN: (ATOM, ATOM)}
 """Least precedence of the first and of later operands without parentheses; operands of other texts are delimited."""
@@ -24,8 +23,7 @@ ARITHMETIC: dict[str, tuple[str, int]] = {
 }
 """Templates over the operands, with their precedence."""
 
-DEEPEST = 20
-"""Levels of an expression written into another; compilers and parsers have limits of their own."""
+DEEPEST = 20  # levels of an expression written into another; compilers and parsers have limits of their own
 
 LEAVES = frozenset({"constant", "input", "counter", "failed"})
 

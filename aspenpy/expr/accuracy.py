@@ -10,8 +10,7 @@ import numpy
 from aspenpy.expr.node import Expr
 from aspenpy.expr.traits import INTEGER
 
-NEAR = 1e-13
-"""Relative distance from a step within which rounding may decide the side."""
+NEAR = 1e-13  # relative distance from a step within which rounding may decide the side
 
 WHOLE, EXACT, ROUNDED, ROUGH = 3, 2, 1, 0
 """Accuracy of a float64: an exact whole number; exact; correctly rounded; off by several roundings."""

@@ -15,8 +15,7 @@ from typing import Any
 
 Number = int | Fraction | float
 
-EXACT_BITS = 4096
-"""An exact number longer than this becomes a float: `9^9^9^9` must be refused at once, not computed."""
+EXACT_BITS = 4096  # an exact number longer than this becomes a float: `9^9^9^9` must be refused at once, not computed
 
 _GIANT = 1 << EXACT_BITS
 
@@ -123,8 +122,7 @@ def _whole_root(base: float, degree: int) -> float | None:
     return float(near) if near**degree == base else None
 
 
-LARGEST_DEGREE = 52
-"""The highest degree whose root of a whole number below `LARGEST_EXACT_POWER` is more than 1."""
+LARGEST_DEGREE = 52  # the highest degree whose root of a whole number below `LARGEST_EXACT_POWER` is more than 1
 
 LARGEST_EXACT_POWER = 2**52
 """Whole numbers below it are exact in floating point, and rounding gives the exact roots of whole powers."""

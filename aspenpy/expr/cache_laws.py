@@ -8,11 +8,8 @@ from typing import Any
 
 from aspenpy.expr.arithmetic import DomainError, Number, settle, shown, to_float
 
-MOST_WAYS = 1_000_000
-"""Limit of the associativity: `lru_hits` adds one term for each way."""
-
-MOST_UNITS = 1 << 27
-"""Limit of the units of a cache that `sets_touched` marks, one bit each."""
+MOST_WAYS = 1_000_000  # limit of the associativity: `lru_hits` adds one term for each way
+MOST_UNITS = 1 << 27  # limit of the units of a cache that `sets_touched` marks, one bit each
 
 
 def lru_hits(distance: Number, ways: Number, lines: Number) -> Number:

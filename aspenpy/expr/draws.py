@@ -15,11 +15,8 @@ from typing import Any
 from aspenpy.expr.arithmetic import DomainError, Number, settle, shown, to_float
 
 MASK = (1 << 64) - 1
-_EMPTY_STREAM = 0x243F6A8885A308D3
-"""The hash of an empty stream: the first digits of pi."""
-
-ENDS_AT_ONE = 1e-9
-"""How far from 1 the last cumulative probability may be."""
+_EMPTY_STREAM = 0x243F6A8885A308D3  # the hash of an empty stream: the first digits of pi
+ENDS_AT_ONE = 1e-9  # how far from 1 the last cumulative probability may be
 
 
 def mixed(state: Any) -> Any:

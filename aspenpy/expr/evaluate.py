@@ -16,8 +16,7 @@ from aspenpy.expr.graph import COMPARISONS
 from aspenpy.expr.laws import LAWS
 from aspenpy.expr.node import Expr, dependents
 
-Value = Any
-"""int, Fraction, float; bool for a condition; a tuple of values for an array."""
+Value = Any  # int, Fraction, float; bool for a condition; a tuple of values for an array
 
 EXACT_PASSES = 500
 """Passes of a loop without closed form, nested ones counted, that are added exactly; more are run as arrays."""

@@ -7,8 +7,7 @@ from typing import Any
 from aspenpy.expr.laws import LAWS
 from aspenpy.expr.node import Expr
 
-MOST_PASSES = 10**8
-"""Limit of the passes of loops without closed form in one evaluation: some seconds of work."""
+MOST_PASSES = 10**8  # limit of the passes of loops without closed form in one evaluation: some seconds of work
 
 
 class EvaluationError(Exception):

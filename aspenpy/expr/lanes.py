@@ -28,15 +28,13 @@ from aspenpy.expr.traits import INTEGER
 
 Array = NDArray[Any]
 
-LANES_AT_ONCE = 1 << 16
-"""Passes computed together: a few megabytes of arrays for a body of some dozen nodes."""
+LANES_AT_ONCE = 1 << 16  # passes computed together: a few megabytes of arrays for a body of some dozen nodes
 
 MOST_REDONE = 500_000
 """Limit of the operations in passes that are computed again exactly, plus five a pass: two seconds of work, even with
 fractions of hundreds of digits."""
 
-MOST_HELD = 1 << 25
-"""Limit of the values held at once by nested loops: 256 MiB."""
+MOST_HELD = 1 << 25  # limit of the values held at once by nested loops: 256 MiB
 
 
 class Evaluation(Protocol):

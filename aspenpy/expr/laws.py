@@ -42,8 +42,7 @@ class Law(Record):
         return self.reason.format(shown(value))
 
 
-PROBABILITY_SLACK = 1e-12
-"""Tolerance for rounding: ten times 0.1 in floating point is accepted as 1."""
+PROBABILITY_SLACK = 1e-12  # tolerance for rounding: ten times 0.1 in floating point is accepted as 1
 
 LAWS: dict[str, Law] = {
     "count": Law("a loop cannot run {} times: the count must not be negative"),

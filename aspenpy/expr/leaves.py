@@ -31,8 +31,7 @@ def number(value: Number) -> Expr:
     return shared("number", (), value, known)
 
 
-FROM_ZERO = "from zero"
-"""Owner of symbols that never stand for a value below 0."""
+FROM_ZERO = "from zero"  # owner of symbols that never stand for a value below 0
 
 
 def symbol(name: str, owner: str = "") -> Expr:

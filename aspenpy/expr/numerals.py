@@ -10,11 +10,8 @@ from fractions import Fraction
 
 from aspenpy.expr.arithmetic import Number
 
-MOST_DIGITS = 20
-"""A decimal with more significant digits is written as a quotient."""
-
-_PLAIN_ABOVE, _PLAIN_BELOW = -4, 15
-"""Powers of ten between which a number is written without an exponent."""
+MOST_DIGITS = 20  # a decimal with more significant digits is written as a quotient
+_PLAIN_ABOVE, _PLAIN_BELOW = -4, 15  # powers of ten between which a number is written without an exponent
 
 
 def decimal(value: int | Fraction) -> tuple[int, int] | None:

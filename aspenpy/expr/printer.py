@@ -19,8 +19,7 @@ from aspenpy.expr.node import TEXTS, Expr, of_kind, topological
 from aspenpy.expr.numerals import aspen_numeral, latex_numeral
 from aspenpy.record import Record
 
-MOST_NODES = 1_000_000
-"""Limit of the nodes of the written tree, in which shared nodes count as often as they are used."""
+MOST_NODES = 1_000_000  # limit of the nodes of the written tree, in which shared nodes count as often as they are used
 
 JUNCTION, COMPARISON, SUM, PRODUCT, SIGN, POWER, ATOM = range(7)
 """How tightly a text binds, loosest first. A piece that is a node gives the least binding that needs no parentheses
@@ -28,8 +27,7 @@ there."""
 
 Pieces = list["str | tuple[Expr, int]"]
 
-Rule = Callable[["Expr", "Dialect"], tuple[int, Pieces]]
-"""The precedence of a node's text, and its pieces."""
+Rule = Callable[["Expr", "Dialect"], tuple[int, Pieces]]  # the precedence of a node's text, and its pieces
 
 
 class TooLarge(ValueError):

@@ -10,8 +10,7 @@ from functools import lru_cache
 
 from aspenpy.expr.arithmetic import DomainError, Number, shown
 
-MOST_RANKS = 10**12
-"""All numbers up to the root of the ranks are tried: a million."""
+MOST_RANKS = 10**12  # all numbers up to the root of the ranks are tried: a million
 
 MOST_DIMENSIONS = 6
 

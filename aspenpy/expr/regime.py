@@ -30,8 +30,7 @@ values replace them."""
 
 LARGEST_DENOMINATOR = 10_000
 
-MOST_TERMS = 500
-"""A product with more terms is not multiplied out."""
+MOST_TERMS = 500  # a product with more terms is not multiplied out
 
 HIGHEST_POWER = 8
 

@@ -7,14 +7,9 @@ from collections.abc import Callable
 
 Rule = Callable[[tuple[int, ...]], int]
 
-TOTAL = 1
-"""Evaluation cannot fail once the symbols have values (overflow excepted)."""
-
-INTEGER = 2
-"""It is a whole number."""
-
-NONNEGATIVE = 4
-"""It is not below 0."""
+TOTAL = 1  # evaluation cannot fail once the symbols have values (overflow excepted)
+INTEGER = 2  # it is a whole number
+NONNEGATIVE = 4  # it is not below 0
 
 ALL = TOTAL | INTEGER | NONNEGATIVE
 

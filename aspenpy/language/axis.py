@@ -15,13 +15,11 @@ from aspenpy.language.dimensions import PREFIXES
 from aspenpy.language.source import Source, Span, halves, listed, trimmed
 from aspenpy.record import Record
 
-CATEGORIES = ("app", "machine", "socket", "kernel")
-"""Axes that are no numbers."""
+CATEGORIES = ("app", "machine", "socket", "kernel")  # axes that are no numbers
 
 SPACINGS = ("lin", "log", "pow2")
 
-WIDE = 1000
-"""A range whose ends are so many times apart is gone over in equal ratios, unless told otherwise."""
+WIDE = 1000  # a range whose ends are so many times apart is gone over in equal ratios, unless told otherwise
 
 FORMS = "NAME=LOW..HIGH:log:200, NAME=1,2,4 or NAME alone for the range that the model declares"
 

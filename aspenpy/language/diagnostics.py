@@ -20,11 +20,8 @@ T = TypeVar("T")
 
 Severity = Literal["error", "warning", "note"]
 
-LONGEST_LINE_SHOWN = 120
-"""Characters of a source line that are drawn around the caret; the rest becomes an ellipsis."""
-
-LONGEST_CHAIN_SHOWN = 10
-"""Names of a circular definition, or of kernels that call each other, that a message lists."""
+LONGEST_LINE_SHOWN = 120  # characters of a source line that are drawn around the caret; the rest becomes an ellipsis
+LONGEST_CHAIN_SHOWN = 10  # names of a circular definition, or of kernels that call each other, that a message lists
 
 
 class Related(Record):
@@ -139,8 +136,7 @@ def nearest(name: str, candidates: Iterable[str], spelled: Callable[[str], str] 
     return "did you mean " + " or ".join(f"`{candidate}`" for candidate in map(spelled, close)) + "?"
 
 
-MOST_LISTED = 12
-"""Names that a hint lists where none of them comes close to the one that was given."""
+MOST_LISTED = 12  # names that a hint lists where none of them comes close to the one that was given
 
 
 def instead_of(name: str, known: Iterable[str], noun: str) -> str:

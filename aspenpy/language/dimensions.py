@@ -109,8 +109,7 @@ _NAMED = {
     SECONDS: "seconds", JOULES: "joules", WATTS: "watts", HERTZ: "hertz",
 }  # fmt: skip
 
-_SYMBOLS = ("B", "flop", "message", "s", "J")
-"""Of the base units, in the order of the fields of `Dimension`."""
+_SYMBOLS = ("B", "flop", "message", "s", "J")  # of the base units, in the order of the fields of `Dimension`
 
 
 def words(dimension: Dimension) -> str:
@@ -192,5 +191,4 @@ def _shown(value: Decimal) -> str:
     return plain if len(plain) <= LONGEST_PLAIN_NUMBER else f"{_rounded(Fraction(value), 6).normalize():e}"
 
 
-LONGEST_PLAIN_NUMBER = 10
-"""Characters of a number that is not shown as a power of ten."""
+LONGEST_PLAIN_NUMBER = 10  # characters of a number that is not shown as a power of ten

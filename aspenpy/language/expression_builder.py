@@ -19,8 +19,7 @@ from aspenpy.language.tokens import Token
 
 Children = list[Any]
 
-MAXIMUM_DEPTH = 100
-"""Levels of an expression: what works on the tree may recurse, with several calls a level."""
+MAXIMUM_DEPTH = 100  # levels of an expression: what works on the tree may recurse, with several calls a level
 
 
 class Piece:
@@ -32,8 +31,7 @@ class Piece:
         self.value, self.start, self.end = value, start, end
 
 
-_PLACED = (Token, Piece)
-"""What has its place in itself; a node has it in its span."""
+_PLACED = (Token, Piece)  # what has its place in itself; a node has it in its span
 
 
 class ExpressionBuilder:

@@ -14,8 +14,7 @@ from aspenpy.language.parser import parse_file
 from aspenpy.language.source import Source, Span
 from aspenpy.language.vocabulary import LIST
 
-WIDTH = 100
-"""Columns of a line that holds blocks."""
+WIDTH = 100  # columns of a line that holds blocks
 
 INDENTATION = "  "
 

@@ -14,8 +14,7 @@ from aspenpy.language import nodes
 from aspenpy.language.diagnostics import Related, fail
 from aspenpy.language.dimensions import DIMENSIONLESS, Dimension, unit_of, words
 
-Lookup = Callable[[str], Dimension | None]
-"""The dimension of a name, None if it is not known."""
+Lookup = Callable[[str], Dimension | None]  # the dimension of a name, None if it is not known
 
 
 def dimension_of(node: nodes.Expression | nodes.Condition, lookup: Lookup) -> Dimension | None:

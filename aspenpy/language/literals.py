@@ -8,11 +8,8 @@ from functools import lru_cache
 
 from aspenpy.language.dimensions import unit_of
 
-LONGEST_NUMBER = 4_000
-"""Characters of a number: converting more takes quadratic time, and nobody can read them."""
-
-LARGEST_EXPONENT = 400
-"""Behind `e`; a floating-point number ends at about 308."""
+LONGEST_NUMBER = 4_000  # characters of a number: converting more takes quadratic time, and nobody can read them
+LARGEST_EXPONENT = 400  # behind `e`; a floating-point number ends at about 308
 
 
 class LiteralError(ValueError):
@@ -35,8 +32,7 @@ def read_number(spelling: str) -> int | Fraction:
     return digits * 10**scale if scale >= 0 else _whole(Fraction(digits, 10**-scale))
 
 
-LONGEST_EXPONENT = 12
-"""Characters of an exponent that are looked at."""
+LONGEST_EXPONENT = 12  # characters of an exponent that are looked at
 
 
 @lru_cache(maxsize=4096)

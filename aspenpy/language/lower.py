@@ -16,8 +16,7 @@ from aspenpy.language.source import Span
 from aspenpy.language.vocabulary import SI_CONSTANTS
 from aspenpy.record import Record
 
-Origins = dict[Expr, Span]
-"""Where a node of the graph was first written in a model: what an evaluation error points at."""
+Origins = dict[Expr, Span]  # where a node of the graph was first written in a model: what an evaluation error points at
 
 MORE_CONSTANTS: dict[str, tuple[int, int]] = {
     "pico": (10, -12), "femto": (10, -15), "zetta": (10, 21), "yotta": (10, 24),

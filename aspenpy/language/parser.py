@@ -89,8 +89,7 @@ def _recognise(stream: TokenStream, builder: Builder, start: str) -> Any:
     return values[0]
 
 
-_STUCK = -(10**9)
-"""No action: the token cannot stand there."""
+_STUCK = -(10**9)  # no action: the token cannot stand there
 
 
 def _maker(rule: Rule, builder: Builder) -> Callable[[list[Any]], Any] | None:

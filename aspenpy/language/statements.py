@@ -47,8 +47,7 @@ def bodies(statement: nodes.Statement) -> list[tuple[nodes.Statement, ...]]:
     return [part for part in _parts(statement) if isinstance(part, tuple)]
 
 
-_SIMPLE = (nodes.Execute, nodes.Call, nodes.Sample)
-"""Statements without blocks, which nearly all of a long model are."""
+_SIMPLE = (nodes.Execute, nodes.Call, nodes.Sample)  # statements without blocks, which nearly all of a long model are
 
 
 def expressions(statement: nodes.Statement) -> list[nodes.Expression | nodes.Condition]:

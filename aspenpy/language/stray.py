@@ -25,8 +25,7 @@ _STRAY = (
 )
 
 
-LONGEST_SHOWN = 40
-"""Characters of the user's text that a message repeats."""
+LONGEST_SHOWN = 40  # characters of the user's text that a message repeats
 
 
 def shortened(text: str) -> str:

@@ -27,14 +27,9 @@ if TYPE_CHECKING:
 
 START_SYMBOLS = ("file", "expression", "value", "condition")
 
-END = "$END"
-"""The terminal behind the last token."""
-
-PASS_ON = ""
-"""The handler of a rule that stands for its only symbol."""
-
-COLLECT = "*"
-"""The handler of the repetitions lark makes of `*` and `+`: a list."""
+END = "$END"  # the terminal behind the last token
+PASS_ON = ""  # the handler of a rule that stands for its only symbol
+COLLECT = "*"  # the handler of the repetitions lark makes of `*` and `+`: a list
 
 
 class Rule(NamedTuple):

@@ -21,18 +21,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-MAXIMUM_NESTING = 200
-"""Brackets open at one place, with the signs and powers that wait for an operand."""
-
-MAXIMUM_BLOCKS = 64
-"""Braces open at one place: what works on the tree may recurse, with several calls a block."""
+MAXIMUM_NESTING = 200  # brackets open at one place, with the signs and powers that wait for an operand
+MAXIMUM_BLOCKS = 64  # braces open at one place: what works on the tree may recurse, with several calls a block
 
 MAXIMUM_WORDS = 600_000
 """Words of a model with all it includes, and signs between them: reading a word takes some 10 us, and what has as many
 blocks as that takes some seconds to work out."""
 
-MAXIMUM_INCLUDES = 10_000
-"""Files one model may include, counted as often as they are included."""
+MAXIMUM_INCLUDES = 10_000  # files one model may include, counted as often as they are included
 
 _OPENING = frozenset({"LPAR", "LSQB", "LBRACE"})
 _CLOSING = frozenset({"RPAR", "RSQB", "RBRACE"})

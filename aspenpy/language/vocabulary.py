@@ -100,5 +100,4 @@ def enclosing(bracket: str) -> frozenset[str]:
     return frozenset(word for word in beginning(STATEMENT) if bracket in KEYWORDS[word].encloses)
 
 
-CONSTANTS = beginning(CONSTANT)
-"""Keywords that are values."""
+CONSTANTS = beginning(CONSTANT)  # keywords that are values

@@ -33,8 +33,7 @@ GROUPS = (
 CONTINUATIONS = frozenset({"PLUS", "MINUS", "STAR", "SLASH", "CIRCUMFLEX", "DOT", "LPAR", "LSQB"})
 """What may follow any value; of no interest where the value could as well have ended."""
 
-CLOSING = {"LPAR": "RPAR", "LSQB": "RSQB", "LBRACE": "RBRACE"}
-"""The bracket that closes each bracket."""
+CLOSING = {"LPAR": "RPAR", "LSQB": "RSQB", "LBRACE": "RBRACE"}  # the bracket that closes each bracket
 
 
 def word_for(terminal: str) -> str:

@@ -118,8 +118,7 @@ def seed(of: str = "random draws") -> Option:
     return option("--seed", "N", f"of {of} (default: {DEFAULT_SEED})", type=int, default=DEFAULT_SEED)
 
 
-MOST_DIGITS = 30
-"""Of a count: nothing is there 10^30 times, and Python reads no integer of more than 4,300 digits."""
+MOST_DIGITS = 30  # of a count: nothing is there 10^30 times, and Python reads no integer of more than 4,300 digits
 
 
 def positive(text: str) -> int:

@@ -9,11 +9,8 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-MARGIN = 16
-"""Bytes that must stand before the first number: words are read from its end backwards."""
-
-EIGHT = 8
-"""Digits of a word."""
+MARGIN = 16  # bytes that must stand before the first number: words are read from its end backwards
+EIGHT = 8  # digits of a word
 
 
 def _each(byte: int) -> np.uint64:

@@ -18,8 +18,7 @@ if TYPE_CHECKING:
 
 Bins = Literal["exact", "log"]
 
-BINS_AN_OCTAVE = 8
-"""Of `log`: distances in one row differ by less than a tenth."""
+BINS_AN_OCTAVE = 8  # of `log`: distances in one row differ by less than a tenth
 
 
 class AddressRange(Record):

@@ -28,8 +28,7 @@ if TYPE_CHECKING:
 
 DISTANCE, COUNT, CUMULATIVE = COLUMNS = ("distance", "count", "cumulative")
 
-LINE_BYTES = "line_bytes"
-"""The remark that a reader understands; all others are for people."""
+LINE_BYTES = "line_bytes"  # the remark that a reader understands; all others are for people
 
 TOLERANCE = 1e-6
 """By which cumulative shares may miss 1, and what the counts say: files are written with few digits by hand."""

@@ -16,16 +16,14 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-DIGIT = 6
-"""Bits. A block has as many elements as a digit has values: its counts fit a byte."""
+DIGIT = 6  # bits; a block has as many elements as a digit has values: its counts fit a byte
 
 WIDTH = 1 << DIGIT
 
 MOST = 1 << (DIGIT + 16)
 """Elements: NumPy sorts 16 bits, the digits above the lowest, in a time that grows with their number only."""
 
-COLUMNS = 4096
-"""Blocks that are compared at once: what they take, 512 KiB, stays near the processor."""
+COLUMNS = 4096  # blocks that are compared at once: what they take, 512 KiB, stays near the processor
 
 
 def earlier_and_greater(values: NDArray[Any]) -> NDArray[np.int32]:

@@ -20,11 +20,8 @@ from aspenpy.traces.trace_file import BINARY, FORMATS, TraceFile
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-LINE = 64
-"""Bytes of a line if nothing is said."""
-
-PIECE = 1 << 16
-"""References that are looked at together before they come to the stack."""
+LINE = 64  # bytes of a line if nothing is said
+PIECE = 1 << 16  # references that are looked at together before they come to the stack
 
 LAST_ADDRESS = (1 << 64) - 1
 

@@ -12,8 +12,7 @@ if TYPE_CHECKING:
 
 LOAD, STORE, INSTRUCTION = 0, 1, 2
 
-KINDS = {"loads": LOAD, "stores": STORE, "instructions": INSTRUCTION}
-"""What references are, as an option names them."""
+KINDS = {"loads": LOAD, "stores": STORE, "instructions": INSTRUCTION}  # what references are, as an option names them
 
 DATA = frozenset({LOAD, STORE})
 

@@ -13,8 +13,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-GROUPS = 16
-"""Parts of a sample, by line, whose differences tell its error."""
+GROUPS = 16  # parts of a sample, by line, whose differences tell its error
 
 
 def hashes(lines: NDArray[np.uint64]) -> NDArray[np.uint64]:

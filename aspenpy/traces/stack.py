@@ -25,8 +25,7 @@ LEAST_CHUNK, MOST_CHUNK = 1 << 3 * DIGIT, MOST // 2
 """References. A chunk grows with the number of lines, whose order is renewed after each. Three digits of the counting
 tell the references of the smallest apart."""
 
-COLD = -1
-"""The distance of a first reference."""
+COLD = -1  # the distance of a first reference
 
 
 class LruStack:

@@ -18,14 +18,9 @@ from aspenpy.traces.references import References
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-BLOCK = 1 << 20
-"""Bytes that are read at once."""
-
-LONGEST_SHOWN = 60
-"""Characters of a line that a message shows."""
-
-MOST_BYTES = 99_999
-"""Of one reference; the largest that a processor makes have a few thousand."""
+BLOCK = 1 << 20  # bytes that are read at once
+LONGEST_SHOWN = 60  # characters of a line that a message shows
+MOST_BYTES = 99_999  # of one reference; the largest that a processor makes have a few thousand
 
 
 class Lines(NamedTuple):

@@ -22,19 +22,13 @@ LACKEY, BINARY, DINERO = "lackey", "binary", "dinero"
 
 TEXTS: dict[str, text.TextFormat] = {LACKEY: lackey, DINERO: dinero}
 
-FORMATS = (LACKEY, BINARY, DINERO)
-"""Lackey's text, 64-bit addresses with the lowest byte first, and Dinero's text."""
-
-GUESSED_FROM = 1 << 16
-"""Bytes at the beginning that tell the format."""
-
-GZIP = b"\x1f\x8b"
-"""What a file that is compressed begins with."""
+FORMATS = (LACKEY, BINARY, DINERO)  # lackey's text, 64-bit addresses with the lowest byte first, and Dinero's text
+GUESSED_FROM = 1 << 16  # bytes at the beginning that tell the format
+GZIP = b"\x1f\x8b"  # what a file that is compressed begins with
 
 STANDARD_INPUT = "<standard input>"
 
-WORD = 8
-"""Bytes of an address in binary."""
+WORD = 8  # bytes of an address in binary
 
 
 class TraceFile:

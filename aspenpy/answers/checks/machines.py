@@ -182,8 +182,7 @@ def _homeless_ranks(machine: Machine) -> list[Diagnostic]:
     return distinct(found)
 
 
-INHABITED = ("node", "socket", "core")
-"""What ranks live on: a memory may have a property `rank` of another meaning."""
+INHABITED = ("node", "socket", "core")  # what ranks live on: a memory may have a property `rank` of another meaning
 
 
 HINTS = {

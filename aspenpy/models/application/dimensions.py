@@ -15,8 +15,7 @@ from aspenpy.language.statements import expressions, statements_in
 RESOURCE_DIMENSIONS = {"flops": FLOPS, "loads": BYTES, "stores": BYTES, "intracomm": BYTES}
 """What an amount of the conventional resources is. A message may be counted or weighed, so `messages` is open."""
 
-_UNIT = re.compile(r"[0-9.] ?[A-Za-z]")
-"""What a unit literal looks like at least."""
+_UNIT = re.compile(r"[0-9.] ?[A-Za-z]")  # what a unit literal looks like at least
 
 
 def contradictions(node: nodes.Application) -> list[Diagnostic]:
@@ -98,8 +97,7 @@ class Inference:
             self.found.add(Diagnostic("dimensions", message, node.span))
 
 
-DEEPEST_INFERENCE = 50
-"""Parameters defined through parameters are followed this far; beyond, a dimension is unknown."""
+DEEPEST_INFERENCE = 50  # parameters defined through parameters are followed this far; beyond, a dimension is unknown
 
 
 def may_carry_units(node: nodes.Application | nodes.Machine) -> bool:

@@ -132,5 +132,4 @@ class Kernel(Node):
     computed: tuple[tuple[Expr, Expr], ...] = ()
 
 
-NOTHING = Sequence((), None)
-"""The flow that does nothing: an `else` that is not there."""
+NOTHING = Sequence((), None)  # the flow that does nothing: an `else` that is not there

@@ -23,11 +23,8 @@ from aspenpy.record import Record
 IMPLIED_ARGUMENTS = {"rdd": (nodes.Name("rddCDF"), nodes.Name("rddVals"))}
 """What a trait without arguments takes from around it: the kernel's or the model's."""
 
-UNITS = ("line", "word", "byte")
-"""What a reuse distance may be counted in."""
-
-UNIT_ARGUMENTS = {"rd": 1, "rdd": 2}
-"""The argument of a trait that is one of those words, whatever else has the name."""
+UNITS = ("line", "word", "byte")  # what a reuse distance may be counted in
+UNIT_ARGUMENTS = {"rd": 1, "rdd": 2}  # the argument of a trait that is one of those words, whatever else has the name
 
 
 def build_kernel(application: Declarations, name: str) -> flow.Kernel:

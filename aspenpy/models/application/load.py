@@ -13,11 +13,8 @@ from aspenpy.models.application.dimensions import contradictions
 from aspenpy.models.application.mixtures import check_mixtures
 from aspenpy.models.application.model import Application
 
-MOST_IMPORTS = 1_000
-"""Models one application may import in all: far above any real one, and a bound for hostile ones."""
-
-DEEPEST_IMPORT = 100
-"""How many models may import each other in turn: loading them recurs."""
+MOST_IMPORTS = 1_000  # models one application may import in all: far above any real one, and a bound for hostile ones
+DEEPEST_IMPORT = 100  # how many models may import each other in turn: loading them recurs
 
 
 def load(source: Source, reader: Reader | None = None) -> Application:

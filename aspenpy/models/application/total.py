@@ -106,8 +106,7 @@ class Leaf:
         return callee
 
 
-MOST_REBUILT = 500_000
-"""Nodes of the graph that putting arguments into callees may make: a quarter of a gigabyte."""
+MOST_REBUILT = 500_000  # nodes of the graph that putting arguments into callees may make: a quarter of a gigabyte
 
 
 def run_totals(
@@ -286,8 +285,7 @@ def walk(node: flow.Flow) -> list[flow.Flow]:
     return parts
 
 
-_LEAVES = frozenset({flow.Block, flow.Call})
-"""What nearly all of a long model are."""
+_LEAVES = frozenset({flow.Block, flow.Call})  # what nearly all of a long model are
 
 
 def inside(node: flow.Flow) -> list[flow.Flow]:

@@ -15,11 +15,8 @@ from aspenpy.language.source import Span
 from aspenpy.models.model import Model, Parameter, parameter
 from aspenpy.record import Record
 
-OWNER = "machine"
-"""The owner of a machine's symbols: it tells them from an application's of the same name."""
-
-BASE = graph.symbol("base", "trait")
-"""What a trait calls the time so far."""
+OWNER = "machine"  # the owner of a machine's symbols: it tells them from an application's of the same name
+BASE = graph.symbol("base", "trait")  # what a trait calls the time so far
 
 
 class ResourceTrait(Record):
@@ -90,8 +87,7 @@ class Place(Record):
     parents: tuple[Component, ...]
 
 
-MOST_DEEP = 200
-"""Components of which each has the next as a part: well within what Python and readers of JSON nest."""
+MOST_DEEP = 200  # components of which each has the next as a part: well within what Python and readers of JSON nest
 
 MOST_PLACES = 100_000
 """Of one tree: two parts that are the same component, forty levels deep, are a million million places."""

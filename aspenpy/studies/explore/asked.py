@@ -16,8 +16,7 @@ from aspenpy.studies.explore.optimise import optimise as optimised
 from aspenpy.studies.explore.pareto import Front, pareto
 from aspenpy.studies.explore.space import Space, Varied, spanned
 
-Texts = str | Sequence[str]
-"""One text, in which commas separate, or several."""
+Texts = str | Sequence[str]  # one text, in which commas separate, or several
 
 
 def goals_of(minimise: Texts, maximise: Texts) -> list[Goal]:

@@ -342,14 +342,9 @@ class Sweep:
 PROOF_SECONDS, PROOF_CLOCK = 2.5, 3.5
 """Of processor time, and by the clock, that are spent on proving that all crossovers are found."""
 
-LOOK_SECONDS, LOOK_CLOCK = 2.0, 2.5
-"""The same of trying values where nothing is proven."""
-
-FEWEST_LOOKS = 17
-"""Values that are tried however little time is left."""
-
-MOST_LOOKS = 257
-"""Values that are tried where nothing is proven."""
+LOOK_SECONDS, LOOK_CLOCK = 2.0, 2.5  # the same of trying values where nothing is proven
+FEWEST_LOOKS = 17  # values that are tried however little time is left
+MOST_LOOKS = 257  # values that are tried where nothing is proven
 
 
 def _labels(predictions: Sequence[Prediction]) -> list[str]:

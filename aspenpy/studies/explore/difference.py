@@ -17,13 +17,11 @@ from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.expr.polynomial import Exact, Monomial, atom, combined, constant, product, total
 
-MOST_TERMS = 64
-"""A longer sum is not multiplied out: it counts as a variable."""
+MOST_TERMS = 64  # a longer sum is not multiplied out: it counts as a variable
 
 HIGHEST_POWER = 12
 
-MOST_PASSES = 32
-"""A sum of more terms is not written out, nor are sums that have more than `MOST_WRITTEN` in all."""
+MOST_PASSES = 32  # a sum of more terms is not written out, nor are sums that have more than `MOST_WRITTEN` in all
 
 MOST_WRITTEN = 256
 

@@ -20,17 +20,10 @@ from aspenpy.record import Record
 from aspenpy.studies.explore.points import Formulas
 from aspenpy.studies.explore.variable import Variable, declared, is_countable, parameter_dimension
 
-STEPS = 101
-"""Values of a range at which an elasticity is looked at."""
-
-FACTOR = 2.0
-"""The interval of a secant: the parameter is doubled, or halved where it cannot be doubled."""
-
-_Rule = Callable[[Floats, Floats], Floats]
-"""From places of a parameter, and the metric there, to elasticities."""
-
-NOTHING = 1e-12
-"""An elasticity below this is what rounding leaves of slopes that cancel."""
+STEPS = 101  # values of a range at which an elasticity is looked at
+FACTOR = 2.0  # the interval of a secant: the parameter is doubled, or halved where it cannot be doubled
+_Rule = Callable[[Floats, Floats], Floats]  # from places of a parameter, and the metric there, to elasticities
+NOTHING = 1e-12  # an elasticity below this is what rounding leaves of slopes that cancel
 
 
 class Elasticity(Record):

@@ -24,8 +24,7 @@ from aspenpy.record import Record
 from aspenpy.studies.explore.points import ramps
 from aspenpy.studies.explore.variable import Variable
 
-MOST_LIFTED = 40
-"""Unknowns that are added; further ones stay kinks."""
+MOST_LIFTED = 40  # unknowns that are added; further ones stay kinks
 
 
 class Lifting(Record):
@@ -62,8 +61,7 @@ def lifted(exprs: Sequence[Expr], symbols: Sequence[Expr]) -> Lifting:
     )
 
 
-NEAR = 1e-6
-"""How far apart neighbours are, in parts of the range."""
+NEAR = 1e-6  # how far apart neighbours are, in parts of the range
 
 
 def _looped(exprs: Sequence[Expr]) -> set[Expr]:
@@ -225,8 +223,7 @@ class Smooth:
         return tuple(float(result[i] * scale.rows[0] / scale.rows[1 + i]) for i in range(len(self.equal)))
 
 
-BALANCED = 1e-4
-"""How far the gradients may be from balance, in parts of the objective over the whole of each range."""
+BALANCED = 1e-4  # how far the gradients may be from balance, in parts of the objective over the whole of each range
 
 
 def _of_last(function: Callable[[Floats], Floats]) -> Callable[[Floats], Floats]:

@@ -17,8 +17,7 @@ from aspenpy.studies.explore.infeasible import refuse_infeasible
 from aspenpy.studies.explore.problem import Candidate, Problem
 from aspenpy.studies.explore.space import Space
 
-LOOSER = 0.01
-"""By which part of its bound a binding constraint is loosened, to tell where the optimum goes."""
+LOOSER = 0.01  # by which part of its bound a binding constraint is loosened, to tell where the optimum goes
 
 
 class Goal(Record):

@@ -18,11 +18,8 @@ from aspenpy.studies.explore.optimise import Goal
 from aspenpy.studies.explore.problem import FEASIBLE, Problem
 from aspenpy.studies.explore.space import Space
 
-POPULATION, GENERATIONS = 128, 100
-"""Of NSGA-II."""
-
-WORST = 1e300
-"""What NSGA-II is told of a point without a value."""
+POPULATION, GENERATIONS = 128, 100  # of NSGA-II
+WORST = 1e300  # what NSGA-II is told of a point without a value
 
 
 class Choice(Record):

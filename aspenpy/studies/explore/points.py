@@ -14,15 +14,9 @@ from aspenpy.expr.evaluate import MOST_PASSES, Evaluation, EvaluationError, eval
 from aspenpy.expr.graph import Expr
 from aspenpy.expr.lanes import Lanes
 
-POINTS_AT_ONCE = 1 << 14
-"""Few enough for the arrays of some dozen nodes to stay in a cache."""
-
-MOST_KEPT = 256
-"""Points whose exact values are kept for the nodes that come later."""
-
-
-STEPS = frozenset({"ceil", "floor", "round"})
-"""Functions whose slope is 0 and which yet rise with their argument."""
+POINTS_AT_ONCE = 1 << 14  # few enough for the arrays of some dozen nodes to stay in a cache
+MOST_KEPT = 256  # points whose exact values are kept for the nodes that come later
+STEPS = frozenset({"ceil", "floor", "round"})  # functions whose slope is 0 and which yet rise with their argument
 
 
 def ramps(exprs: Sequence[Expr], of: Callable[[Expr], bool]) -> list[Expr]:

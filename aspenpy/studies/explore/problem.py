@@ -17,25 +17,18 @@ from aspenpy.studies.explore.points import Floats
 from aspenpy.studies.explore.space import Quantity, Space
 from aspenpy.studies.explore.variable import Variable
 
-MOST_COMBINATIONS = 2_000_000
-"""Of whole numbers and choices, without real variables: all of them are looked at."""
+MOST_COMBINATIONS = 2_000_000  # of whole numbers and choices, without real variables: all of them are looked at
 
 MOST_SEARCHED = 64
 """Combinations of whole numbers and choices in each of which the real variables are searched; of more, the best."""
 
-STARTS = 4
-"""Of the search in each of them, from the best of so many points:"""
+STARTS = 4  # of the search in each of them, from the best of so many points:
 
 SCATTERED = 128
 
-BESIDE = 64
-"""Values that are tried at once to find where there are no more values."""
-
-NARROW = 1e-14
-"""That place is found to this part of it."""
-
-FEASIBLE = 1e-7
-"""A constraint that is violated by no more than this part of its sides holds."""
+BESIDE = 64  # values that are tried at once to find where there are no more values
+NARROW = 1e-14  # that place is found to this part of it
+FEASIBLE = 1e-7  # a constraint that is violated by no more than this part of its sides holds
 
 
 class Candidate(Record):

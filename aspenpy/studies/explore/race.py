@@ -15,8 +15,7 @@ from aspenpy.expr.evaluate import EvaluationError
 from aspenpy.expr.graph import Expr
 from aspenpy.studies.explore.difference import difference, written_out
 
-Seen = Callable[[float], None]
-"""Is told which part of a search is done, 0 to 1: of it, or of the time that it may take."""
+Seen = Callable[[float], None]  # is told which part of a search is done, 0 to 1: of it, or of the time that it may take
 
 
 class Deadline:
@@ -38,11 +37,8 @@ class Deadline:
         return Deadline(*(given * left for given in self._given))
 
 
-MET = 1e-9
-"""Times this close to each other where they change places meet there: the place itself is rounded."""
-
-TIE = 1e-12
-"""Times this close to each other, relative to them, are equal as far as floating point can tell."""
+MET = 1e-9  # times this close to each other where they change places meet there: the place itself is rounded
+TIE = 1e-12  # times this close to each other, relative to them, are equal as far as floating point can tell
 
 
 class Race(Search):

@@ -35,17 +35,13 @@ from aspenpy.tables.result import Result
 
 Mode = Literal["strong", "weak"]
 
-RANKS = ("ranks", "P")
-"""Parameters that say how many ranks there are, where none is named."""
-
-PROBLEMS = (("nx", "ny", "nz"),)
-"""Parameters whose product is the size of a problem, where none are named."""
+RANKS = ("ranks", "P")  # parameters that say how many ranks there are, where none is named
+PROBLEMS = (("nx", "ny", "nz"),)  # parameters whose product is the size of a problem, where none are named
 
 SEARCHED_ONE_BY_ONE = 1024
 """Up to so many ranks, every number is looked at in the search for the fastest; beyond it 64 in each octave."""
 
-MOST_GROWTH = 1e12
-"""By which a problem is made larger in the search for an efficiency."""
+MOST_GROWTH = 1e12  # by which a problem is made larger in the search for an efficiency
 
 
 class Point(Record):

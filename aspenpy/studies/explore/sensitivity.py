@@ -13,11 +13,8 @@ from aspenpy.record import Record
 from aspenpy.studies.explore.space import Skipped, Space
 from aspenpy.studies.explore.variable import Variable
 
-STEPS = 101
-"""Values of a range that are tried."""
-
-GRID = 33
-"""Values of each parameter of a pair that are tried."""
+STEPS = 101  # values of a range that are tried
+GRID = 33  # values of each parameter of a pair that are tried
 
 
 class Effect(Record):

@@ -22,11 +22,8 @@ from aspenpy.record import Record
 from aspenpy.studies.explore.points import Formulas
 from aspenpy.studies.explore.variable import CASES, Variable, case_variable, parameter_dimension, variable
 
-POINTS_TRIED = 256
-"""At once, to find one without a value."""
-
-Quantity = Callable[[Prediction], Expr]
-"""Of a prediction, in the symbols of its models."""
+POINTS_TRIED = 256  # at once, to find one without a value
+Quantity = Callable[[Prediction], Expr]  # of a prediction, in the symbols of its models
 
 
 class Skipped(Record):
@@ -168,8 +165,7 @@ def _knows(prediction: Prediction, name: str) -> bool:
     return True
 
 
-Varied = str | Variable | Sequence[str | Variable]
-"""What varies: one text or variable, or several."""
+Varied = str | Variable | Sequence[str | Variable]  # what varies: one text or variable, or several
 
 
 def spanned(case: Case, vary: Varied, load: Callable[[str], Machine] = load_machine) -> Space:

@@ -23,8 +23,7 @@ from aspenpy.record import Record
 
 Kind = Literal["real", "whole", "choice"]
 
-CASES = ("machine", "socket")
-"""Variables that are no parameters: each choice is a prediction of its own."""
+CASES = ("machine", "socket")  # variables that are no parameters: each choice is a prediction of its own
 
 MOST_WHOLE = 10**6
 """A declared range of more whole numbers than this is gone over as real numbers, unless `:whole` is said."""

@@ -21,15 +21,13 @@ from aspenpy.language.diagnostics import fail
 from aspenpy.record import Record
 from aspenpy.studies.explore.space import Skipped, Space
 
-LEVELS = 4
-"""Of Morris's grid."""
+LEVELS = 4  # of Morris's grid
 
 MOST_RUNS = 10**8
 
 CONFIDENCE = 0.95
 
-FEWEST = 2
-"""Samples, or trajectories, all of whose runs have a value."""
+FEWEST = 2  # samples, or trajectories, all of whose runs have a value
 
 
 class Index(Record):

@@ -17,23 +17,18 @@ from typing import Any, NoReturn
 from aspenpy.language.diagnostics import fail
 from aspenpy.studies.sweeps.work import Stretch, Work, Worker
 
-SECONDS = 10
-"""For which a scheduler is waited for."""
+SECONDS = 10  # for which a scheduler is waited for
 
 PATIENCE = 10
 """Seconds without news after which the cluster is asked what it works at, or for which a result may travel."""
 
-POLL = 0.002
-"""Seconds between two looks at what is ready."""
+POLL = 0.002  # seconds between two looks at what is ready
 
 PENDING = {"no-worker", "processing", "queued", "released", "waiting"}
 """States of a task that the scheduler is not done with."""
 
-RETRIES = 3
-"""Times that a stretch is tried again, after an error or after all its workers were killed."""
-
-IN_FLIGHT = 4
-"""Stretches for each thread of the cluster that are asked for at once."""
+RETRIES = 3  # times that a stretch is tried again, after an error or after all its workers were killed
+IN_FLIGHT = 4  # stretches for each thread of the cluster that are asked for at once
 
 
 def connected(address: str) -> Any:

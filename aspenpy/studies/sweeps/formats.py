@@ -27,8 +27,7 @@ from aspenpy.studies.sweeps.store import Store
 from aspenpy.studies.sweeps.study import Study, label
 from aspenpy.studies.sweeps.work import Stretch
 
-ROWS_AT_ONCE = 1 << 16
-"""Rows of a table that are made and written together."""
+ROWS_AT_ONCE = 1 << 16  # rows of a table that are made and written together
 
 
 class Format(Record):

@@ -26,14 +26,9 @@ from aspenpy.studies.sweeps.sampling import Spread, sampled
 from aspenpy.studies.sweeps.study import Categories, Dimension, Study
 from aspenpy.studies.sweeps.values import MOST_VALUES, length, values
 
-MOST_UNASKED = 10**10
-"""Points beyond which a sweep is probably a mistake."""
-
-POINTS_A_SECOND = 10**8
-"""What a computer of today manages, for a warning."""
-
-Over = Mapping[str, Axis | Iterable[Any]]
-"""Axes by name, as they were written or as values."""
+MOST_UNASKED = 10**10  # points beyond which a sweep is probably a mistake
+POINTS_A_SECOND = 10**8  # what a computer of today manages, for a warning
+Over = Mapping[str, Axis | Iterable[Any]]  # axes by name, as they were written or as values
 
 
 class Layout(Record):

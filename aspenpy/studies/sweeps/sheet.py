@@ -18,11 +18,8 @@ from aspenpy.engine.reasons import FINE
 
 Slices = tuple[slice, ...]
 
-LARGEST_SHARED = 1 << 21
-"""Places over which an operation is computed once for all blocks."""
-
-LEAST_SHARING = 16
-"""Times that a value is used again, below which it is computed in each block."""
+LARGEST_SHARED = 1 << 21  # places over which an operation is computed once for all blocks
+LEAST_SHARING = 16  # times that a value is used again, below which it is computed in each block
 
 
 class Sheet:

@@ -25,8 +25,7 @@ from aspenpy.studies.sweeps.result import InMemory, SweepResult
 from aspenpy.studies.sweeps.run import Run
 from aspenpy.studies.sweeps.work import Stretch
 
-VERSION = 1
-"""Of the journal."""
+VERSION = 1  # of the journal
 
 JOURNAL = "journal.json"
 
@@ -35,11 +34,8 @@ OWN = re.compile(
 )
 """What a store keeps in its folder; what else is there is somebody's, and stays."""
 
-AT_FDCWD, RENAME_EXCHANGE = -100, 2
-"""Of Linux, renameat2(2): paths as they are, and two that change places."""
-
-Writer = Callable[["Store", Path], None]
-"""Writes the result of a finished store under another name."""
+AT_FDCWD, RENAME_EXCHANGE = -100, 2  # of Linux, renameat2(2): paths as they are, and two that change places
+Writer = Callable[["Store", Path], None]  # writes the result of a finished store under another name
 
 
 class Store:

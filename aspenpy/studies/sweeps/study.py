@@ -24,8 +24,7 @@ from aspenpy.models.units import unit_of_parameter
 from aspenpy.record import Record
 from aspenpy.studies.explore.points import plain
 
-AXIS = "axis"
-"""Owner of the symbols that stand for the values of axes."""
+AXIS = "axis"  # owner of the symbols that stand for the values of axes
 
 
 def label(case: Case, category: str) -> str:

@@ -12,17 +12,10 @@ from aspenpy.language.axis import Axis, number
 from aspenpy.language.diagnostics import fail
 from aspenpy.language.source import Span
 
-POINTS = 100
-"""Of a range that does not say how many."""
-
-MOST_VALUES = 10**8
-"""Of one axis: 800 megabytes."""
-
-Worth = Callable[[Span], float]
-"""The value of an expression in the language, as a user wrote it."""
-
-Declared = Callable[[str], tuple[float, float] | None]
-"""The range that the model gives a parameter."""
+POINTS = 100  # of a range that does not say how many
+MOST_VALUES = 10**8  # of one axis: 800 megabytes
+Worth = Callable[[Span], float]  # the value of an expression in the language, as a user wrote it
+Declared = Callable[[str], tuple[float, float] | None]  # the range that the model gives a parameter
 
 
 def length(axis: Axis) -> int:

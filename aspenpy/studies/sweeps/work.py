@@ -17,12 +17,8 @@ from aspenpy.engine.program import Program
 from aspenpy.expr.graph import Expr
 from aspenpy.studies.sweeps.sheet import Blocks, Sheet
 
-KEPT = 32
-"""Programs, and their compiled code, that are kept for further sweeps over the same axes."""
-
-
-SAMPLED = 10_000
-"""Values of a column that are looked at beforehand."""
+KEPT = 32  # programs, and their compiled code, that are kept for further sweeps over the same axes
+SAMPLED = 10_000  # values of a column that are looked at beforehand
 
 
 class Stretch(NamedTuple):
