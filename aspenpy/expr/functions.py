@@ -122,45 +122,73 @@ def _flat(graph: Any, *args: Any) -> Any:
     return tuple(graph.ZERO for _ in args)
 
 
+# -- rows that are alike ---------------------------------------------------------------------------
+
+
+def _logarithm(name: str, base: int | None, exact: Rule, latex: str) -> Function:
+    """The logarithm to a base, None for the natural one."""
+    return Function(
+        name, 1, 1, "pure",
+        exact=exact,
+        numpy=lambda numpy, x: getattr(numpy, name)(x),
+        sympy=lambda sympy, x: sympy.log(x) if base is None else sympy.log(x) / sympy.log(base),
+        c=name + "({0})",
+        llvm=f"call double @{name}(double {{0}})",
+        interval=_between(getattr(math, name)),
+        rising=True,
+        latex=latex + r"\left({0}\right)",
+        derivative=lambda graph, x: (1 / (x if base is None else x * graph.apply("log", graph.number(base))),),
+    )  # fmt: skip
+
+
+def _staircase(name: str, exact: Rule, ieee: str, sympy: Rule, brackets: str) -> Function:
+    """A function to whole numbers, which NumPy, C and LLVM call by its name in IEEE 754's library."""
+    left, right = brackets.split()
+    return Function(
+        name, 1, 1, "same",
+        exact=exact,
+        numpy=lambda numpy, x: getattr(numpy, ieee)(x),
+        sympy=sympy,
+        c=ieee + "({0})",
+        llvm=f"call double @llvm.{ieee}.f64(double {{0}})",
+        interval=_between(exact),
+        rising=True,
+        latex=rf"\left{left} {{0}} \right{right}",
+        derivative=_flat,
+        traits=traits.whole,
+    )  # fmt: skip
+
+
+def _helper(
+    name: str,
+    least: int,
+    most: int | None,
+    exact: Rule,
+    numpy: Rule,
+    derivative: Rule,
+    known: traits.Rule = traits.positive_result,
+    dimension: str = "unknown",
+) -> Function:
+    """A function that no library has: C has a helper for it, SymPy one without a definition."""
+    written = "{joined}" if most is not None else "(const double[]){{{joined}}}, {count}"
+    return Function(
+        name, least, most, dimension,
+        exact=exact,
+        numpy=numpy,
+        sympy=lambda sympy, *args: sympy.Function(name)(*args),
+        c=f"aspen_{name}({written})",
+        latex=rf"\operatorname{{{{{name}}}}}\left({{joined}}\right)".replace("_", r"\_"),
+        derivative=derivative,
+        traits=known,
+    )  # fmt: skip
+
+
 FUNCTIONS: dict[str, Function] = {
     function.name: function
     for function in (
-        Function(
-            "log", 1, 1, "pure",
-            exact=arithmetic.natural_logarithm,
-            numpy=lambda numpy, x: numpy.log(x),
-            sympy=lambda sympy, x: sympy.log(x),
-            c="log({0})",
-            llvm="call double @log(double {0})",
-            interval=_between(math.log),
-            rising=True,
-            latex=r"\ln\left({0}\right)",
-            derivative=lambda graph, x: (1 / x,),
-        ),
-        Function(
-            "log2", 1, 1, "pure",
-            exact=arithmetic.binary_logarithm,
-            numpy=lambda numpy, x: numpy.log2(x),
-            sympy=lambda sympy, x: sympy.log(x) / sympy.log(2),
-            c="log2({0})",
-            llvm="call double @log2(double {0})",
-            interval=_between(math.log2),
-            rising=True,
-            latex=r"\log_{{2}}\left({0}\right)",
-            derivative=lambda graph, x: (1 / (x * graph.apply("log", graph.number(2))),),
-        ),
-        Function(
-            "log10", 1, 1, "pure",
-            exact=arithmetic.decimal_logarithm,
-            numpy=lambda numpy, x: numpy.log10(x),
-            sympy=lambda sympy, x: sympy.log(x) / sympy.log(10),
-            c="log10({0})",
-            llvm="call double @log10(double {0})",
-            interval=_between(math.log10),
-            rising=True,
-            latex=r"\log_{{10}}\left({0}\right)",
-            derivative=lambda graph, x: (1 / (x * graph.apply("log", graph.number(10))),),
-        ),
+        _logarithm("log", None, arithmetic.natural_logarithm, r"\ln"),
+        _logarithm("log2", 2, arithmetic.binary_logarithm, r"\log_{{2}}"),
+        _logarithm("log10", 10, arithmetic.decimal_logarithm, r"\log_{{10}}"),
         Function(
             "exp", 1, 1, "pure",
             exact=arithmetic.exponential,
@@ -187,45 +215,10 @@ FUNCTIONS: dict[str, Function] = {
             derivative=lambda graph, x: (1 / (2 * graph.apply("sqrt", x)),),
             traits=traits.root,
         ),
-        Function(
-            "floor", 1, 1, "same",
-            exact=lambda x: math.floor(x),
-            numpy=lambda numpy, x: numpy.floor(x),
-            sympy=lambda sympy, x: sympy.floor(x, evaluate=False),
-            c="floor({0})",
-            llvm="call double @llvm.floor.f64(double {0})",
-            interval=_between(math.floor),
-            rising=True,
-            latex=r"\left\lfloor {0} \right\rfloor",
-            derivative=_flat,
-            traits=traits.whole,
-        ),
-        Function(
-            "ceil", 1, 1, "same",
-            exact=lambda x: math.ceil(x),
-            numpy=lambda numpy, x: numpy.ceil(x),
-            sympy=lambda sympy, x: sympy.ceiling(x, evaluate=False),
-            c="ceil({0})",
-            llvm="call double @llvm.ceil.f64(double {0})",
-            interval=_between(math.ceil),
-            rising=True,
-            latex=r"\left\lceil {0} \right\rceil",
-            derivative=_flat,
-            traits=traits.whole,
-        ),
-        Function(
-            "round", 1, 1, "same",  # to the nearest whole number, a half to the even one, as IEEE 754 has it
-            exact=lambda x: round(x),
-            numpy=lambda numpy, x: numpy.rint(x),
-            sympy=lambda sympy, x: _sympy_round(sympy, x),
-            c="rint({0})",
-            llvm="call double @llvm.rint.f64(double {0})",
-            interval=_between(round),
-            rising=True,
-            latex=r"\left\lfloor {0} \right\rceil",
-            derivative=_flat,
-            traits=traits.whole,
-        ),
+        _staircase("floor", math.floor, "floor", lambda sympy, x: sympy.floor(x, evaluate=False), r"\lfloor \rfloor"),
+        _staircase("ceil", math.ceil, "ceil", lambda sympy, x: sympy.ceiling(x, evaluate=False), r"\lceil \rceil"),
+        # to the nearest whole number, a half to the even one, as IEEE 754 has it
+        _staircase("round", round, "rint", lambda sympy, x: _sympy_round(sympy, x), r"\lfloor \rceil"),
         Function(
             "abs", 1, 1, "same",
             exact=lambda x: abs(x),
@@ -301,56 +294,23 @@ FUNCTIONS: dict[str, Function] = {
             derivative=_flat,
             traits=traits.count,
         ),
-        Function(
-            "grid", 3, 3, "pure",
-            exact=process_grid,
-            numpy=cache_laws.numpy_by_point(process_grid),
-            sympy=lambda sympy, *args: sympy.Function("grid")(*args),
-            c="aspen_grid({joined})",
-            latex=r"\operatorname{{grid}}\left({joined}\right)",
-            derivative=_flat,
-            traits=traits.count,
+        _helper(
+            "grid", 3, 3, process_grid, cache_laws.numpy_by_point(process_grid), _flat, traits.count, "pure"
         ),
-        Function(
-            "lru_hits", 3, 3, "unknown",
-            exact=cache_laws.lru_hits,
-            numpy=cache_laws.numpy_lru_hits,
-            sympy=lambda sympy, *args: sympy.Function("lru_hits")(*args),
-            c="aspen_lru_hits({joined})",
-            llvm="call double @aspen_lru_hits(double {0}, double {1}, double {2})",
-            latex=r"\operatorname{{lru\_hits}}\left({joined}\right)",
-            derivative=cache_laws.lru_slopes,
-            traits=traits.positive_result,
+        _helper(
+            "lru_hits", 3, 3, cache_laws.lru_hits, cache_laws.numpy_lru_hits, cache_laws.lru_slopes
+        ).replace(llvm="call double @aspen_lru_hits(double {0}, double {1}, double {2})"),
+        _helper(
+            "random_misses", 3, None,
+            cache_laws.random_misses, cache_laws.numpy_by_point(cache_laws.random_misses), cache_laws.random_slopes,
         ),
-        Function(
-            "random_misses", 3, None, "unknown",
-            exact=cache_laws.random_misses,
-            numpy=cache_laws.numpy_by_point(cache_laws.random_misses),
-            sympy=lambda sympy, *args: sympy.Function("random_misses")(*args),
-            c="aspen_random_misses((const double[]){{{joined}}}, {count})",
-            latex=r"\operatorname{{random\_misses}}\left({joined}\right)",
-            derivative=cache_laws.random_slopes,
-            traits=traits.positive_result,
+        _helper(
+            "sets_touched", 5, None,
+            cache_laws.sets_touched, cache_laws.numpy_by_point(cache_laws.sets_touched), _flat, traits.count,
         ),
-        Function(
-            "sets_touched", 5, None, "unknown",
-            exact=cache_laws.sets_touched,
-            numpy=cache_laws.numpy_by_point(cache_laws.sets_touched),
-            sympy=lambda sympy, *args: sympy.Function("sets_touched")(*args),
-            c="aspen_sets_touched((const double[]){{{joined}}}, {count})",
-            latex=r"\operatorname{{sets\_touched}}\left({joined}\right)",
-            derivative=_flat,
-            traits=traits.count,
-        ),
-        Function(
-            "lines_with_room", 2, None, "unknown",
-            exact=cache_laws.lines_with_room,
-            numpy=cache_laws.numpy_lines_with_room,
-            sympy=lambda sympy, *args: sympy.Function("lines_with_room")(*args),
-            c="aspen_lines_with_room((const double[]){{{joined}}}, {count})",
-            latex=r"\operatorname{{lines\_with\_room}}\left({joined}\right)",
-            derivative=cache_laws.room_slopes,
-            traits=traits.positive_result,
+        _helper(
+            "lines_with_room", 2, None,
+            cache_laws.lines_with_room, cache_laws.numpy_lines_with_room, cache_laws.room_slopes,
         ),
         Function("uniform", 2, 2, "same", latex=r"\operatorname{{uniform}}\left({joined}\right)", random=True),
         Function("normal", 2, 2, "same", latex=r"\operatorname{{normal}}\left({joined}\right)", random=True),
