@@ -27,7 +27,6 @@ their arguments and payload:
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 from aspenpy.expr import traits
 from aspenpy.expr.arithmetic import COMPARISONS, DomainError, Number, divide, plus, raised, times
@@ -342,28 +341,22 @@ def _unbound(nodes: Sequence[Expr], counters: set[Expr]) -> frozenset[Expr]:
     return outside.get(nodes[-1], _NONE)
 
 
-REBUILT: dict[str, Callable[[Any, tuple[Expr, ...]], Expr]] = {
-    "array": lambda payload, args: array(args),
-    "add": lambda payload, args: add(*args),
-    "mul": lambda payload, args: mul(*args),
-    "neg": lambda payload, args: neg(*args),
-    "div": lambda payload, args: div(*args),
-    "power": lambda payload, args: power(*args),
-    "apply": lambda payload, args: apply(payload, *args),
-    "index": lambda payload, args: index(*args),
-    "compare": lambda payload, args: compare(payload, *args),
-    "junction": lambda payload, args: junction(payload, *args),
-    "if_else": lambda payload, args: if_else(*args),
-    "sum": lambda payload, args: summation(*args),
-    "checked": lambda payload, args: checked(payload, *args),
-    "draw": lambda payload, args: draw(payload, args[1:], args[0]),
-    "stream": lambda payload, args: stream(*args),
-}
+_OF_ARGUMENTS: dict[str, Callable[..., Expr]] = {
+    "array": lambda *elements: array(elements), "index": index, "if_else": if_else, "sum": summation, "stream": stream,
+    "add": add, "mul": mul, "neg": neg, "div": div, "power": power,
+}  # fmt: skip
+_OF_PAYLOAD: dict[str, Callable[..., Expr]] = {
+    "apply": apply, "compare": compare, "junction": junction, "checked": checked,
+    "draw": lambda distribution, stream, *arguments: draw(distribution, arguments, stream),
+}  # fmt: skip
+REBUILT = frozenset({*_OF_ARGUMENTS, *_OF_PAYLOAD})  # the kinds that have arguments
 
 
 def rebuilt(node: Expr, args: tuple[Expr, ...]) -> Expr:
     """The node with other arguments, through its constructor."""
-    return REBUILT[node.kind](node.payload, args)
+    if node.kind in _OF_PAYLOAD:
+        return _OF_PAYLOAD[node.kind](node.payload, *args)
+    return _OF_ARGUMENTS[node.kind](*args)
 
 
 def rewritten(
