@@ -21,6 +21,7 @@ from aspenpy.language.lower import Lowering
 from aspenpy.language.parser import parse_expression
 from aspenpy.models.application import flow
 from aspenpy.models.application.model import Application
+from aspenpy.models.application.ranges import declared_range
 from aspenpy.models.application.total import (
     Amount,
     Amounts,
@@ -167,7 +168,8 @@ class Counts(Result):
         place = self._place(symbol)
         if symbol not in graph.free_symbols(expr):
             fail("no-effect", f"the {resource} of `{self.entry.name}` do not depend on `{parameter}`", place)
-        declared = self._declared(symbol)
+        ends = declared_range(symbol, self.application.parameters.values())
+        declared = self.scope.values(ends, self.seed) if ends else None
         low, high = within or declared or WIDEST
         if whole:
             low, high = math.ceil(low), math.floor(high)
@@ -187,13 +189,6 @@ class Counts(Result):
             self._out_of_reach(parameter, target, resource, (low, value(low)), (high, value(high)))
         own_range = within is None and declared is not None
         return Inverse(parameter, resource, target, low, high, whole, own_range, roots.solutions, roots.leaps)
-
-    def _declared(self, symbol: Expr) -> tuple[Value, Value] | None:
-        for parameter in self.application.parameters.values():
-            if parameter.symbol is symbol and parameter.low is not None and parameter.high is not None:
-                low, high = self.scope.values([parameter.low, parameter.high], self.seed)
-                return low, high
-        return None
 
     def _place(self, symbol: Expr) -> Any:
         found = (item for item in self.application.parameters.values() if item.symbol is symbol)

@@ -14,7 +14,7 @@ from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import AspenError, Diagnostic, fail, nearest
 from aspenpy.models.application.model import Application
-from aspenpy.models.application.ranges import range_warning, ranged
+from aspenpy.models.application.ranges import range_warnings
 from aspenpy.models.application.total import RUNTIME, Amount, Busy, Calls, Exclusive, Total, of_kind
 from aspenpy.models.machine.model import OWNER, Machine
 from aspenpy.record import Record
@@ -243,15 +243,9 @@ class Evaluation(Result):
             used = self._used
         except AspenError:
             return []  # a circular definition is an error of its own
-        warnings = []
-        for parameter, exprs in ranged([*self.application.parameters.values(), *self.machine.parameters]):
-            if parameter.symbol not in used:
-                continue
-            try:
-                warnings.append(range_warning(parameter, *self.scope.values(exprs, self.seed)))
-            except AspenError:
-                continue  # what has no value is an error of its own where it is needed
-        return [warning for warning in warnings if warning is not None]
+        parameters = (*self.application.parameters.values(), *self.machine.parameters)
+        needed = (parameter for parameter in parameters if parameter.symbol in used)
+        return range_warnings(needed, lambda exprs: self.scope.values(exprs, self.seed))
 
     # -- formulas --------------------------------------------------------------------------------
 

@@ -21,20 +21,24 @@ class Units:
 
     def of(self, node: nodes.Expression) -> str:
         """`B/s`, `Hz`; empty for a plain number, and where the model does not say."""
-        dimension = self._dimension(node)
+        dimension = self.dimension(node)
         return "" if dimension is None else symbol(dimension)
 
-    def _dimension(self, node: nodes.Expression) -> Dimension | None:
+    def dimension(self, node: nodes.Expression) -> Dimension | None:
+        """None for an array, and where the model does not say."""
+        return None if isinstance(node, nodes.Array) else self._inferred(node)
+
+    def _inferred(self, node: nodes.Expression) -> Dimension | None:
         """A contradiction is for `check` to report; here it is a unit that nobody knows."""
         try:
-            return None if isinstance(node, nodes.Array) else dimension_of(node, self._of_name)
+            return dimension_of(node, self._of_name)
         except AspenError:
             return None
 
     def _of_name(self, name: str) -> Dimension | None:
         if name not in self._known:
             self._known[name] = None
-            self._known[name] = self._dimension(self.named[name]) if name in self.named else None
+            self._known[name] = self._inferred(self.named[name]) if name in self.named else None
         return self._known[name]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 from aspenpy.answers.checks.values import circles, failures, start_of
@@ -33,7 +34,7 @@ from aspenpy.language.statements import calls, own_names
 from aspenpy.models.application import flow
 from aspenpy.models.application.flow_builder import callees_first
 from aspenpy.models.application.model import Application
-from aspenpy.models.application.ranges import range_warning, ranged
+from aspenpy.models.application.ranges import range_warnings
 from aspenpy.models.application.recovery import recovered_kernels
 from aspenpy.models.application.total import blocks_in
 from aspenpy.models.machine.model import Machine
@@ -224,14 +225,12 @@ def _unknown_names(application: Application, machine: Machine | None, kernels: l
 def _ranges(application: Application) -> list[Diagnostic]:
     """Defaults outside the range that their parameter declares, and ranges upside down."""
     run = Evaluation({}, DEFAULT_SEED, all_definitions(application, None, None))
-    outside = []
-    for parameter, exprs in ranged(application.parameters.values()):
-        try:
-            run.compute(exprs)
-        except EvaluationError:
-            continue  # reported where the value is broken, or given by the machine
-        outside.append(range_warning(parameter, *(run.known[expr] for expr in exprs)))
-    return [item for item in outside if item is not None]
+
+    def values(exprs: Sequence[Expr]) -> list[Any]:
+        run.compute(exprs)
+        return [run.known[expr] for expr in exprs]
+
+    return range_warnings(application.parameters.values(), values)
 
 
 def _sizes(application: Application) -> list[Diagnostic]:

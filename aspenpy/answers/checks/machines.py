@@ -18,7 +18,7 @@ from aspenpy.expr.graph import Expr
 from aspenpy.language import nodes
 from aspenpy.language.diagnostics import AspenError, Diagnostic, distinct, nearest, warning
 from aspenpy.language.lower import Origins
-from aspenpy.models.application.ranges import range_warning, ranged
+from aspenpy.models.application.ranges import range_warnings
 from aspenpy.models.machine.model import OWNER, Component, Machine
 from aspenpy.models.machine.words import WORDS
 
@@ -30,7 +30,9 @@ def check_machine(machine: Machine) -> list[Diagnostic]:
         *_broken_machine_values(machine),
         *(circular(found, None, machine) for found in circles(list(machine.definitions), machine.definitions)),
         *_unknown_machine_names(machine),
-        *_ranges(machine),
+        *range_warnings(
+            machine.parameters, lambda exprs: evaluate_many(exprs, None, DEFAULT_SEED, machine.definitions)
+        ),
         *_unused_machine_parameters(machine),
         *_unreachable_components(machine),
         *_idle_conflicts(machine),
@@ -61,18 +63,6 @@ def _broken_machine_values(machine: Machine) -> list[Diagnostic]:
     spans: Origins = {graph.checked("quantity", part.quantity): part.span for part in parts if part.span is not None}
     quantities = dict.fromkeys(graph.checked("quantity", part.quantity) for part in parts)
     return broken + [error for expr in quantities for error in failures(expr, spans)]
-
-
-def _ranges(machine: Machine) -> list[Diagnostic]:
-    """Defaults outside the range that their parameter declares, and ranges upside down."""
-    outside = []
-    for parameter, exprs in ranged(machine.parameters):
-        try:
-            values = evaluate_many(exprs, None, DEFAULT_SEED, machine.definitions)
-        except EvaluationError:
-            continue  # reported where the value is broken
-        outside.append(range_warning(parameter, *values))
-    return [item for item in outside if item is not None]
 
 
 def _unknown_machine_names(machine: Machine) -> list[Diagnostic]:

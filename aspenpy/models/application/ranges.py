@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from typing import Any
 
 from aspenpy.expr.arithmetic import shown
+from aspenpy.expr.evaluate import EvaluationError
 from aspenpy.expr.graph import Expr
 from aspenpy.language import nodes
-from aspenpy.language.diagnostics import Diagnostic
+from aspenpy.language.diagnostics import AspenError, Diagnostic
 from aspenpy.language.dimensions import readable, symbol, unit_of
 from aspenpy.models.model import Parameter
 
@@ -18,6 +20,23 @@ def ranged(parameters: Iterable[Parameter]) -> Iterator[tuple[Parameter, tuple[E
     for parameter in parameters:
         if parameter.low is not None and parameter.high is not None:
             yield parameter, (parameter.symbol, parameter.low, parameter.high)
+
+
+def declared_range(symbol: Expr, parameters: Iterable[Parameter]) -> tuple[Expr, Expr] | None:
+    """The ends of the range of the parameter that a symbol stands for; None where none of them declares one."""
+    return next(((low, high) for item, (_, low, high) in ranged(parameters) if item.symbol is symbol), None)
+
+
+def range_warnings(
+    parameters: Iterable[Parameter], values: Callable[[Sequence[Expr]], Sequence[Any]]
+) -> list[Diagnostic]:
+    """What is odd about parameters and their ranges; `values` gives those of expressions. What has none is an error of
+    its own where it is needed."""
+    warnings = []
+    for parameter, exprs in ranged(parameters):
+        with suppress(AspenError, EvaluationError):
+            warnings.append(range_warning(parameter, *values(exprs)))
+    return [warning for warning in warnings if warning is not None]
 
 
 def range_warning(parameter: Parameter, value: Any, low: Any, high: Any) -> Diagnostic | None:

@@ -8,6 +8,7 @@ from aspenpy.answers.scope import Value
 from aspenpy.language.axis import Axis, Extent, axis_at, literal
 from aspenpy.language.diagnostics import fail
 from aspenpy.language.source import Span
+from aspenpy.models.application.ranges import declared_range
 from aspenpy.record import Record
 from aspenpy.shell.session.line import expected
 from aspenpy.shell.session.question import asked, symbol_at
@@ -100,11 +101,10 @@ def number(span: Span, state: State) -> Value:
 def _declared(name: str, span: Span, state: State) -> tuple[Value, Value]:
     """The range that the parameter declares, as values."""
     scope = state.prediction.scope
-    symbol = scope.symbol(name)
-    for item in (*state.application.parameters.values(), *state.required_machine.parameters):
-        if item.symbol is symbol and item.low is not None and item.high is not None:
-            low, high = scope.values([item.low, item.high], state.seed)
-            return low, high
+    parameters = (*state.application.parameters.values(), *state.required_machine.parameters)
+    if ends := declared_range(scope.symbol(name), parameters):
+        low, high = scope.values(ends, state.seed)
+        return low, high
     fail("no-range", f"`{name}` declares no range to go over", span, hint=f"say one: {name}=LOW..HIGH")
 
 

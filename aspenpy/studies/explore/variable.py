@@ -12,13 +12,13 @@ from aspenpy.engine.arrays import Floats
 from aspenpy.expr.graph import Expr
 from aspenpy.language import nodes
 from aspenpy.language.axis import Axis, Extent, literal, parsed
-from aspenpy.language.diagnostics import AspenError, fail
+from aspenpy.language.diagnostics import fail
 from aspenpy.language.dimensions import BYTES, DIMENSIONLESS, Dimension, readable, symbol
-from aspenpy.language.infer import dimension_of
 from aspenpy.language.source import Span
 from aspenpy.models.application.model import Application
 from aspenpy.models.machine.model import OWNER, Machine
 from aspenpy.models.model import Parameter
+from aspenpy.models.units import Units
 from aspenpy.record import Record
 
 Kind = Literal["real", "whole", "choice"]
@@ -252,17 +252,9 @@ def _counts(value: float, dimension: Dimension | None) -> bool:
 def parameter_dimension(name: str, prediction: Prediction) -> Dimension | None:
     """What a parameter is in, as far as its model tells."""
     declaring = declaration(name, prediction)
-    if declaring is None or isinstance(declaring.node.value, nodes.Array):
+    if declaring is None:
         return None
-
-    def of_name(other: str, seen: tuple[str, ...] = ()) -> Dimension | None:
-        value = declaring.known[other].node.value if other in declaring.known and other not in seen else None
-        return None if value is None else dimension_of(value, lambda inner: of_name(inner, (*seen, other)))
-
-    try:
-        return dimension_of(declaring.node.value, of_name)
-    except AspenError:  # a contradiction is for `check` to report
-        return None
+    return Units({known: item.node.value for known, item in declaring.known.items()}).dimension(declaring.node.value)
 
 
 def all_declared(prediction: Prediction, exprs: list[Expr]) -> list[Variable]:

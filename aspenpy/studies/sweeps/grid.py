@@ -18,10 +18,11 @@ from aspenpy.language.diagnostics import AspenError, fail
 from aspenpy.language.dimensions import readable
 from aspenpy.language.source import Span
 from aspenpy.models.application.model import Application
+from aspenpy.models.application.ranges import declared_range
 from aspenpy.models.library import load_application, load_machine
 from aspenpy.models.machine.model import Machine
 from aspenpy.record import Record
-from aspenpy.studies.explore.variable import declaration, is_countable
+from aspenpy.studies.explore.variable import is_countable
 from aspenpy.studies.sweeps.sampling import Spread, sampled
 from aspenpy.studies.sweeps.study import Categories, Dimension, Study
 from aspenpy.studies.sweeps.values import MOST_VALUES, length, values
@@ -183,10 +184,11 @@ class _Probe:
     def declared(self, name: str) -> tuple[float, float] | None:
         """The range that the model gives a parameter."""
         prediction = Prediction(self.case)
-        parameter = declaration(name, prediction)
-        if parameter is None or parameter.low is None or parameter.high is None:
+        parameters = (*prediction.application.parameters.values(), *prediction.machine.parameters)
+        ends = declared_range(prediction.scope.symbol(name), parameters)
+        if ends is None:
             return None
-        low, high = prediction.scope.values([parameter.low, parameter.high])
+        low, high = prediction.scope.values(ends)
         return _float(low, name), _float(high, name)
 
     def counts(self, name: str, low: float, high: float) -> bool:
