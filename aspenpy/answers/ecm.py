@@ -18,7 +18,7 @@ from aspenpy.cost.memory import Hierarchy
 from aspenpy.cost.prices import MEMORY_RESOURCES, BlockCost, RequirementCost, conflict_groups, slowest
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
-from aspenpy.language.diagnostics import Diagnostic, fail, nearest
+from aspenpy.language.diagnostics import Diagnostic, fail
 from aspenpy.models.application import flow
 from aspenpy.models.application.total import Leaf, Total, Totaller, Totals, blocks_in
 from aspenpy.record import Record
@@ -66,21 +66,17 @@ class Ecm(Record, Result):
 def ecm(prediction: Evaluation, kernel: str | None = None, diagnostics: tuple[Diagnostic, ...] = ()) -> Ecm:
     """The model of one kernel, or of all that ran. Raises AspenError where it cannot be made."""
     tree, model = prediction.tree, _Model(prediction.tree)
-    names = [item.name for item in tree.kernels]
-    if kernel is not None and kernel not in names:
-        hint = nearest(kernel, names) or "the kernels that ran are " + ", ".join(reversed(names))
-        fail("unknown-kernel", f"no kernel `{kernel}` ran", hint=hint)
     totals = {key: worth for key, worth in Totaller(model).kernel(tree.entry).items() if isinstance(key, _Part)}
     bound = graph.substitute([*totals.values(), model.clock, model.available], {tree.entry.context: graph.ZERO})
     place = tree.entry.name_span
     values = [as_float(value, "a time", place) for value in prediction.scope.values(bound, prediction.seed)]
     *amounts, clock, available = values
     numbers = dict(zip(totals, amounts, strict=True))
-    wanted = ((item, block) for item in reversed(tree.kernels) for block in blocks_in(item.body))
+    wanted = ((item, block) for item in tree.ran(kernel) for block in blocks_in(item.body))
     blocks = tuple(
         _block(item, block, model, numbers, clock, available)
         for item, block in wanted
-        if kernel in (None, item.name) and numbers.get(_Part(block, _LINES))
+        if numbers.get(_Part(block, _LINES))
     )
     if not blocks:
         message = "no block that ran says how it touches its data"
@@ -92,8 +88,8 @@ def ecm(prediction: Evaluation, kernel: str | None = None, diagnostics: tuple[Di
 def is_serial(tree: CostTree) -> bool:
     """Whether the machine calls a level `serial`, and a block says how it touches its data."""
     places = tree.machine.first_places(tree.socket)
-    priced = (cost for block in tree.blocks.values() for cost in block.requirements)
-    return any("serial" in place.component.properties for place in places) and any(cost.traffic for cost in priced)
+    patterned = any(cost.traffic for cost in tree.requirements)
+    return patterned and any("serial" in place.component.properties for place in places)
 
 
 _LINES, _ITERATIONS, _CORE, _MEMORY, _TRANSFER, _ALL = "lines", "iterations", "core", "memory", "transfer", "all"

@@ -9,10 +9,10 @@ from aspenpy.cost.messages import Exchange
 from aspenpy.cost.prices import LAUNCHED, BlockCost, Offer, RequirementCost
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
-from aspenpy.language.diagnostics import Diagnostic, fail, nearest
+from aspenpy.language.diagnostics import Diagnostic, fail
 from aspenpy.language.source import Span
 from aspenpy.models.application import flow
-from aspenpy.models.application.total import Leaf, Total, Totaller, Totals, blocks_in, of_kind
+from aspenpy.models.application.total import Leaf, Total, Totaller, Totals, of_kind
 from aspenpy.record import Record
 from aspenpy.tables.result import Result
 
@@ -111,18 +111,8 @@ class _ByRequirement(Leaf):
 def explain(prediction: Evaluation, kernel: str | None = None, diagnostics: tuple[Diagnostic, ...] = ()) -> Explanation:
     """The steps of one kernel, or of all that ran; `diagnostics` are the warnings that go with them."""
     tree = prediction.tree
-    names = [item.name for item in tree.kernels]
-    if kernel is not None and kernel not in names:
-        hint = nearest(kernel, names) or "the kernels that ran are " + ", ".join(reversed(names))
-        fail("unknown-kernel", f"no kernel `{kernel}` ran", hint=hint)
+    wanted = list(tree.in_order(kernel))
     totals = Totaller(_ByRequirement(tree)).kernel(tree.entry)
-    wanted = [
-        (item, block, cost)
-        for item in reversed(tree.kernels)
-        if kernel in (None, item.name)
-        for block in blocks_in(item.body)
-        for cost in tree.blocks[block].requirements
-    ]
     if len(wanted) > MOST_STEPS:
         message = f"{len(wanted):,} requirements ran, and at most {MOST_STEPS:,} are explained at once"
         hint = "explain one kernel, as in `aspenpy explain MODEL KERNEL`; `aspenpy profile` tells where the time goes"

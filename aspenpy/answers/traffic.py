@@ -18,7 +18,7 @@ from aspenpy.expr.regime import regime
 from aspenpy.language.diagnostics import Diagnostic, fail, warning
 from aspenpy.models.application import flow
 from aspenpy.models.application.model import Application
-from aspenpy.models.application.total import Totals, blocks_in, run_totals
+from aspenpy.models.application.total import Leaf, Total, Totals, run_totals
 from aspenpy.models.machine.model import Machine
 from aspenpy.record import Record
 from aspenpy.tables.result import Result
@@ -122,14 +122,8 @@ class Traffic(Result):
         return tuple(all_uses)
 
     def _patterned(self) -> list[tuple[flow.Kernel, flow.Block, BlockTraffic]]:
-        tree = self.prediction.tree
-        return [
-            (kernel, block, cost.traffic)
-            for kernel in reversed(tree.kernels)
-            for block in blocks_in(kernel.body)
-            for cost in tree.blocks[block].requirements
-            if cost.traffic is not None
-        ]
+        costs = self.prediction.tree.in_order()
+        return [(kernel, block, cost.traffic) for kernel, block, cost in costs if cost.traffic is not None]
 
     @cached_property
     def totals(self) -> tuple[LevelTotal, ...]:
@@ -202,17 +196,13 @@ class Traffic(Result):
     def diagnostics(self) -> tuple[Diagnostic, ...]:
         """Requirements without an access pattern, which go to memory in full, policies that are approximated, misses
         near an edge of a cache."""
-        tree = self.prediction.tree
-        warnings = [*self.prediction.diagnostics, *self._approximated]
-        warnings += self.edge_notes
-        for kernel in reversed(tree.kernels):
-            for block in blocks_in(kernel.body):
-                for cost in tree.blocks[block].requirements:
-                    if cost.traffic is None and cost.requirement.resource in ("loads", "stores"):
-                        name = cost.requirement.resource
-                        message = f"`{name}` does not say how it touches its data: all of it goes to memory"
-                        hint = "name a pattern: `as stream`, `as nest(stride, trips, ...)`, `as rd(distance)`"
-                        warnings.append(warning("no-reuse-information", message, cost.requirement.span, hint=hint))
+        warnings = [*self.prediction.diagnostics, *self._approximated, *self.edge_notes]
+        for _, _, cost in self.prediction.tree.in_order():
+            name = cost.requirement.resource
+            if cost.traffic is None and name in ("loads", "stores"):
+                message = f"`{name}` does not say how it touches its data: all of it goes to memory"
+                hint = "name a pattern: `as stream`, `as nest(stride, trips, ...)`, `as rd(distance)`"
+                warnings.append(warning("no-reuse-information", message, cost.requirement.span, hint=hint))
         return tuple(warnings)
 
 

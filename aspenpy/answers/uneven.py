@@ -20,8 +20,7 @@ SLACK = 1e-6  # the part of a sweep that rounding may make
 
 def uneven_sweeps(prediction: Evaluation) -> list[Diagnostic]:
     """A warning for each access of which it is certain."""
-    costs = [cost for block in prediction.tree.blocks.values() for cost in block.requirements]
-    accesses = [cost.traffic.access for cost in costs if cost.traffic is not None]
+    accesses = [cost.traffic.access for cost in prediction.tree.requirements if cost.traffic is not None]
     return uneven(accesses, lambda ratio: prediction.scope.values([ratio], prediction.seed)[0])
 
 

@@ -13,6 +13,7 @@ from itertools import islice
 from aspenpy.cost.prices import (
     LAUNCH,
     BlockCost,
+    RequirementCost,
     Together,
     conflict_groups,
     first_largest,
@@ -23,7 +24,7 @@ from aspenpy.cost.residence import Residence
 from aspenpy.cost.traits import unknown_trait
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
-from aspenpy.language.diagnostics import Diagnostic, distinct, fail
+from aspenpy.language.diagnostics import Diagnostic, distinct, fail, nearest, warning
 from aspenpy.language.garbage import collection_paused
 from aspenpy.language.lower import Origins, carry_origin
 from aspenpy.models.application import flow
@@ -39,6 +40,7 @@ from aspenpy.models.application.total import (
     Total,
     Totals,
     added,
+    blocks_in,
     callees_first,
     of_kind,
     run_totals,
@@ -97,16 +99,21 @@ class CostTree:
         self.origins = origins
         self.residence = residence
 
+    @property
+    def requirements(self) -> list[RequirementCost]:
+        """The prices of what the blocks ask for."""
+        return [cost for block in self.blocks.values() for cost in block.requirements]
+
     @cached_property
     def divided(self) -> frozenset[str]:
         """The resources that several components serve, since data lie in several memories."""
-        costs = (item for block in self.blocks.values() for item in block.requirements)
+        costs = self.requirements
         return frozenset(item.requirement.resource for item in costs if item.server != item.requirement.resource)
 
     @cached_property
     def warnings(self) -> tuple[Diagnostic, ...]:
         """What loading found in either model, and traits that say nothing on this machine, `MOST_TRAITS` of them."""
-        costs = [cost for block in self.blocks.values() for cost in block.requirements if cost.offer is not None]
+        costs = self.requirements
         ignored = (
             unknown_trait(self.machine, cost.requirement, trait, [cost.offer.resource])
             for cost in costs
@@ -114,12 +121,9 @@ class CostTree:
             if cost.offer is not None and trait.name in cost.ignored
         )
         unknown = islice(ignored, MOST_TRAITS)
-        needs = [cost.requirement for block in self.blocks.values() for cost in block.requirements]
         negative = [
-            Diagnostic(
-                "negative-amount", f"`{need.resource}` asks for less than nothing", need.span, severity="warning"
-            )
-            for need in needs
+            warning("negative-amount", f"`{need.resource}` asks for less than nothing", need.span)
+            for need in (cost.requirement for cost in costs)
             if need.amount.kind == "number" and need.amount.payload < 0
         ]
         own = [*self.application.warnings, *self.machine.warnings]
@@ -130,12 +134,11 @@ class CostTree:
         core = self.residence.where.core
         if core is None or core.component.value("outstanding") is not None:
             return
-        costs = (item for block in self.blocks.values() for item in block.requirements)
-        needs = [item.requirement for item in costs if item.traffic is not None and item.traffic.access.is_scattered]
-        for need in needs[:1]:
+        patterned = ((item.requirement, item.traffic) for item in self.requirements if item.traffic is not None)
+        for need in islice((need for need, traffic in patterned if traffic.access.is_scattered), 1):
             message = f"core `{core.component.name}` does not say how many lines it has `outstanding`"
             hint = "accesses at random are priced at the memory's bandwidth, as if none waited for its latency"
-            yield Diagnostic("no-outstanding", message, need.span, hint=hint, severity="warning")
+            yield warning("no-outstanding", message, need.span, hint=hint)
 
     @property
     def rank_binding(self) -> Binding | None:
@@ -147,6 +150,20 @@ class CostTree:
     def kernels(self) -> list[flow.Kernel]:
         """The entry and all it calls, callees first."""
         return callees_first(self.entry)
+
+    def ran(self, kernel: str | None = None) -> list[flow.Kernel]:
+        """The kernels, the entry first; one alone if it is named. Raises AspenError where that did not run."""
+        names = [item.name for item in reversed(self.kernels)]
+        if kernel is not None and kernel not in names:
+            hint = nearest(kernel, names) or "the kernels that ran are " + ", ".join(names)
+            fail("unknown-kernel", f"no kernel `{kernel}` ran", hint=hint)
+        return [item for item in reversed(self.kernels) if kernel in (None, item.name)]
+
+    def in_order(self, kernel: str | None = None) -> Iterator[tuple[flow.Kernel, flow.Block, RequirementCost]]:
+        """The prices of what the blocks of the kernels that `ran` ask for, in the order written."""
+        for item in self.ran(kernel):
+            for block in blocks_in(item.body):
+                yield from ((item, block, cost) for cost in self.blocks[block].requirements)
 
     def overlaps(self, node: flow.Parallel) -> bool:
         """Whether the branches of a `par` run at once."""

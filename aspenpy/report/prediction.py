@@ -72,7 +72,7 @@ def bound_ranks(prediction: Prediction) -> list[tuple[str, str]]:
 
 def _write_allocated(prediction: Prediction) -> list[str]:
     """The data of the stores that fetch lines before they write them."""
-    costs = [cost for block in prediction.tree.blocks.values() for cost in block.requirements]
+    costs = prediction.tree.requirements
     fetching = [cost.requirement for cost in costs if cost.traffic is not None and cost.traffic.allocates]
     return list(dict.fromkeys(need.target or "memory" for need in fetching))
 
