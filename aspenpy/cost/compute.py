@@ -33,7 +33,7 @@ from aspenpy.language.diagnostics import Diagnostic, Related, fail, nearest
 from aspenpy.language.lower import Origins, carry_origin
 from aspenpy.models.application import flow
 from aspenpy.models.application.total import summed
-from aspenpy.models.machine.model import BASE, Machine, Place
+from aspenpy.models.machine.model import BASE, Machine, Place, Resource
 from aspenpy.record import Record
 
 
@@ -253,37 +253,29 @@ def price(requirement: flow.Requirement, instances: Instances, where: Target, or
     applied: list[AppliedTrait] = []
     base = graph.substitute([resource.time], {resource.argument: amount}, carry)[0]
     shared = sharing(instances, offer.place, where.core, where.line, requirement.resource)
+    of_ranks = where.between_ranks.serves(offer.place)
     if operation is not None:
         base = operation.seconds
         applied.append(AppliedTrait(operation.name, (), base, base))
-    elif where.between_ranks.serves(offer.place):
-        messages = where.machine.through("cost.messages")
-        message = messages.message_of(requirement, instances.count, where.between_ranks)
+    elif of_ranks:
+        message = where.machine.through("cost.messages").message_of(requirement, instances.count, where.between_ranks)
         base, shared = message.time, Sharing(graph.ONE, graph.ONE)
         applied.append(message)
     serial = base
     names = [trait.name for trait in requirement.traits]
-    for trait in requirement.traits:
-        if is_part(trait.name, names):
-            continue
-        if is_exchange(trait.name, resource, where.machine, inner=where.between_ranks.serves(offer.place)):
+    for trait in (trait for trait in requirement.traits if not is_part(trait.name, names)):
+        if is_exchange(trait.name, resource, where.machine, inner=of_ranks):
             messages = where.machine.through("cost.messages")
             exchange = messages.exchange_of(trait, requirement, instances.count, offer, where.between_ranks)
-            applied = [item for item in applied if item.name != MESSAGE]
+            applied = [*(item for item in applied if item.name != MESSAGE), exchange]
             serial, shared = exchange.time, Sharing(graph.ONE, graph.ONE)
-            applied.append(exchange)
+        elif operation is not None and trait.name in operation.traits:
             continue
-        if operation is not None and trait.name in operation.traits:
-            continue
-        if trait.name not in resource.traits:
-            ignored += [] if priced_without(requirement, trait.name) else [trait.name]
-            continue
-        rule = resource.traits[trait.name]
-        bindings = {BASE: serial}
-        if rule.argument is not None:
-            bindings[rule.argument] = _trait_argument(trait, resource.name)
-        serial = graph.substitute([rule.time], bindings, carry)[0]
-        applied.append(AppliedTrait(trait.name, trait.arguments, rule.time, serial))
+        elif trait.name in resource.traits:
+            applied.append(_applied(trait, resource, serial, carry))
+            serial = applied[-1].time
+        elif not priced_without(requirement, trait.name):
+            ignored.append(trait.name)
     return RequirementCost(
         requirement,
         offer,
@@ -297,6 +289,14 @@ def price(requirement: flow.Requirement, instances: Instances, where: Target, or
         unit="" if operation is None else operation.unit,
         together=instances.together,
     )
+
+
+def _applied(trait: flow.Trait, resource: Resource, serial: Expr, carry: Callable[[Expr, Expr], None]) -> AppliedTrait:
+    """A trait by the rule that the resource has for it."""
+    rule = resource.traits[trait.name]
+    argument = {} if rule.argument is None else {rule.argument: _trait_argument(trait, resource.name)}
+    time = graph.substitute([rule.time], {BASE: serial, **argument}, carry)[0]
+    return AppliedTrait(trait.name, trait.arguments, rule.time, time)
 
 
 def _trait_argument(trait: flow.Trait, resource: str) -> Expr:

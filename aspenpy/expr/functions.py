@@ -167,12 +167,11 @@ def _helper(
     numpy: Rule,
     derivative: Rule,
     known: traits.Rule = traits.positive_result,
-    dimension: str = "unknown",
 ) -> Function:
     """A function that no library has: C has a helper for it, SymPy one without a definition."""
     written = "{joined}" if most is not None else "(const double[]){{{joined}}}, {count}"
     return Function(
-        name, least, most, dimension,
+        name, least, most, "unknown",
         exact=exact,
         numpy=numpy,
         sympy=lambda sympy, *args: sympy.Function(name)(*args),
@@ -295,8 +294,8 @@ FUNCTIONS: dict[str, Function] = {
             traits=traits.count,
         ),
         _helper(
-            "grid", 3, 3, process_grid, cache_laws.numpy_by_point(process_grid), _flat, traits.count, "pure"
-        ),
+            "grid", 3, 3, process_grid, cache_laws.numpy_by_point(process_grid), _flat, traits.count
+        ).replace(dimension="pure"),
         _helper(
             "lru_hits", 3, 3, cache_laws.lru_hits, cache_laws.numpy_lru_hits, cache_laws.lru_slopes
         ).replace(llvm="call double @aspen_lru_hits(double {0}, double {1}, double {2})"),

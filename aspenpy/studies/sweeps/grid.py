@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
 from math import prod
 from typing import Any
@@ -64,36 +64,26 @@ def studied(
         if name not in CATEGORIES
     }
 
-    def models(name: str, own: Any, load: Callable[..., Any]) -> list[Any]:
-        items = chosen.get(name, [own])
-        return [load(item, allow_outside=allow_outside) if isinstance(item, str) else item for item in items]
-
-    apps = models("app", case.application, load_application)
-    machines = models("machine", case.machine, load_machine)
-    kernels, sockets = chosen.get("kernel", [case.kernel]), chosen.get("socket", [case.socket])
-    cases = [
-        case.changed(application=application, machine=where, socket=socket, kernel=kernel)
-        for application, where, socket, kernel in product(apps, machines, sockets, kernels)
-    ]
+    choices = {
+        name: [_loaded(name, item, allow_outside) for item in chosen.get(name, [getattr(case, field)])]
+        for name, field in FIELDS.items()
+    }
+    cases = [case.changed(**dict(zip(FIELDS.values(), choice, strict=True))) for choice in product(*choices.values())]
     _refuse_giant(axes, len(cases), layout)
     probe = _Probe(cases[0])
-    if layout.samples is None:
-        columns = {
-            name: values(axis, probe.worth(name), probe.declared) if isinstance(axis, Axis) else axis
-            for name, axis in axes.items()
-        }
-        dimensions = _dimensions(columns, layout.zip)
-    else:
-        if layout.zip or not axes:
-            fail("bad-sample", "a sample is taken of the ranges of some axes, and they are not paired")
-        spans = {name: _span(axis, probe) for name, axis in axes.items()}
-        dimensions = [Dimension("sample", sampled(spans, layout.samples, layout.method, case.seed))]
-    labels = {"app": [model.name for model in apps], "machine": [model.name for model in machines]} | {
-        "socket": list(map(str, sockets)),
-        "kernel": kernels,
-    }
-    categories = [Categories(name, _distinct(name, labels[name])) for name in CATEGORIES if name in chosen]
+    dimensions = _grid(axes, layout, probe) if layout.samples is None else [_sample(axes, layout, probe)]
+    categories = [Categories(name, _distinct(name, choices[name])) for name in CATEGORIES if name in chosen]
     return Study(cases, categories, dimensions, metrics=metrics)
+
+
+FIELDS = dict(zip(CATEGORIES, ("application", "machine", "socket", "kernel"), strict=True))  # of a case
+
+
+def _loaded(category: str, item: Any, allow_outside: bool) -> Any:
+    """The model that a text stands for; sockets and kernels are texts."""
+    if category == "app" and isinstance(item, str):
+        return load_application(item, allow_outside=allow_outside)
+    return load_machine(item, allow_outside=allow_outside) if category == "machine" and isinstance(item, str) else item
 
 
 def _refuse_set(names: Iterable[str], settings: Mapping[str, Setting]) -> None:
@@ -112,7 +102,8 @@ def _items(name: str, axis: Axis | Iterable[Any]) -> list[Any]:
     return choices
 
 
-def _distinct(name: str, labels: list[str]) -> tuple[str, ...]:
+def _distinct(name: str, choices: list[Any]) -> tuple[str, ...]:
+    labels = [getattr(choice, "name", str(choice)) for choice in choices]
     for label in labels:
         if labels.count(label) > 1:
             fail("category-twice", f"`{label}` is twice among the values of `{name}`")
@@ -146,10 +137,21 @@ def _refuse_giant(axes: Mapping[str, Axis | Floats], cases: int, layout: Layout)
         fail("too-many-points", message, hint="--yes (in Python, yes=True) if that is what you want")
 
 
-def _dimensions(columns: Mapping[str, Floats], zip: Sequence[Sequence[str]]) -> list[Dimension]:
+def _sample(axes: Mapping[str, Axis | Floats], layout: Layout, probe: _Probe) -> Dimension:
+    if layout.zip or not axes:
+        fail("bad-sample", "a sample is taken of the ranges of some axes, and they are not paired")
+    spans = {name: _span(axis, probe) for name, axis in axes.items()}
+    return Dimension("sample", sampled(spans, layout.samples or 0, layout.method, probe.case.seed))
+
+
+def _grid(axes: Mapping[str, Axis | Floats], layout: Layout, probe: _Probe) -> list[Dimension]:
     """The directions of the grid: an axis each, those of a group as one."""
+    columns = {
+        name: values(axis, probe.worth(name), probe.declared) if isinstance(axis, Axis) else axis
+        for name, axis in axes.items()
+    }
     group_of: dict[str, Sequence[str]] = {}
-    for group in zip:
+    for group in layout.zip:
         for name in group:
             if name not in columns:
                 fail("unknown-axis", f"`{name}` is paired with others, and is no numeric axis of the sweep")
