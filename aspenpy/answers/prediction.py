@@ -6,14 +6,12 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Unpack
 
+from aspenpy.answers.accesses import blocks_without_time, reused_without_pattern, uneven_sweeps
 from aspenpy.answers.case import Case, CaseOptions, case_of
 from aspenpy.answers.evaluation import Evaluation, amount_of
 from aspenpy.answers.occupancy import filling_cores, instances_of_blocks
 from aspenpy.answers.scope import Scope, Value, scope_of
 from aspenpy.answers.sizes import exceeding_memory, sizes_below_zero
-from aspenpy.answers.timeless import blocks_without_time
-from aspenpy.answers.uneven import uneven_sweeps
-from aspenpy.answers.unpatterned import reused_without_pattern
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import AspenError, Diagnostic, fail

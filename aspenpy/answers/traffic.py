@@ -18,7 +18,7 @@ from aspenpy.expr.regime import regime
 from aspenpy.language.diagnostics import Diagnostic, fail, warning
 from aspenpy.models.application import flow
 from aspenpy.models.application.model import Application
-from aspenpy.models.application.total import Leaf, Total, Totals, run_totals
+from aspenpy.models.application.total import Totals, run_totals
 from aspenpy.models.machine.model import Machine
 from aspenpy.record import Record
 from aspenpy.tables.result import Result

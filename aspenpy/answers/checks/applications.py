@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from aspenpy.answers.accesses import uneven
 from aspenpy.answers.checks.values import circles, failures, start_of
 from aspenpy.answers.counting import Counts
 from aspenpy.answers.models import expressions
@@ -13,7 +14,6 @@ from aspenpy.answers.prediction import predict
 from aspenpy.answers.scope import DEFAULT_SEED, circular
 from aspenpy.answers.sizes import sizes_below_zero
 from aspenpy.answers.traffic import Traffic
-from aspenpy.answers.uneven import uneven
 from aspenpy.cost.caches.access import SENSELESS, Reader, read_access
 from aspenpy.cost.caches.level import levels_of
 from aspenpy.cost.caches.names import CACHE_TRAITS
