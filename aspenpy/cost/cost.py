@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from itertools import islice
 
+from aspenpy.cost.operations import unknown_trait
 from aspenpy.cost.prices import (
     LAUNCH,
     BlockCost,
@@ -21,7 +22,6 @@ from aspenpy.cost.prices import (
 )
 from aspenpy.cost.ranks import Binding
 from aspenpy.cost.residence import Residence
-from aspenpy.cost.traits import unknown_trait
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import Diagnostic, distinct, fail, nearest, warning

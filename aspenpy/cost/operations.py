@@ -18,9 +18,10 @@ from collections.abc import Sequence
 
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
+from aspenpy.language.diagnostics import Diagnostic, nearest, warning
 from aspenpy.language.vocabulary import OPERATION_CLASSES
 from aspenpy.models.application import flow
-from aspenpy.models.machine.model import Component, Resource
+from aspenpy.models.machine.model import Component, Machine, Resource
 from aspenpy.record import Record
 
 CLASSES = OPERATION_CLASSES
@@ -113,3 +114,18 @@ def rate_properties(requirement: flow.Requirement, name: str, ending: str = "rat
     width = (WIDE,) if WIDE in traits and name != PRODUCT else ()
     precision = [PRECISIONS[trait] for trait in traits if trait in PRECISIONS][:1]
     return tuple(dict.fromkeys("_".join([name, *part, *width, ending]) for part in (precision, [])))
+
+
+def unknown_trait(
+    machine: Machine, requirement: flow.Requirement, trait: flow.Trait, resources: Sequence[Resource]
+) -> Diagnostic:
+    """A warning of a trait that none of the resources knows: it changes nothing."""
+    if trait.name in CLASSES:
+        message = f"machine `{machine.name}` states no rate of `{trait.name}`: these operations cost what others do"
+        rates = " or ".join(f"`{name}`" for name in rate_properties(requirement, trait.name))
+        needed = f"a core states it as the property {rates}, operations a cycle"
+        return warning("unknown-rate", message, trait.span, hint=needed)
+    known = list(dict.fromkeys(name for resource in resources for name in resource.traits))
+    message = f"machine `{machine.name}` knows no trait `{trait.name}` of `{requirement.resource}`"
+    hint = nearest(trait.name, known) or ("it knows " + ", ".join(known) if known else None)
+    return warning("unknown-trait", message, trait.span, hint=hint)

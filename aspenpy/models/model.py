@@ -9,8 +9,7 @@ from typing import Any
 from aspenpy.expr.graph import Expr
 from aspenpy.language import nodes
 from aspenpy.language.diagnostics import Diagnostic
-from aspenpy.language.draw_sites import Draw, draw_sites, site_in_text
-from aspenpy.language.lower import Lowering, Origins, guarded
+from aspenpy.language.lower import Draw, Lowering, Origins, draw_sites, guarded, site_in_text
 from aspenpy.language.source import Span
 from aspenpy.record import Record
 from aspenpy.tables.result import Result

@@ -21,9 +21,8 @@ from aspenpy.cost.compute import choose_socket, nobody_offers, target
 from aspenpy.cost.exchanges import is_exchange, is_part
 from aspenpy.cost.mapper import all_definitions
 from aspenpy.cost.memory import Hierarchy, histogram_reader
-from aspenpy.cost.operations import priced_without
+from aspenpy.cost.operations import priced_without, unknown_trait
 from aspenpy.cost.residence import memory_named, placed_data
-from aspenpy.cost.traits import unknown_trait
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import Evaluation, EvaluationError
 from aspenpy.expr.graph import Expr

@@ -13,8 +13,7 @@ from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import fail
 from aspenpy.record import Record
 from aspenpy.studies.explore.constraint import Constraint, Parsed, quantity, refuse_contradiction
-from aspenpy.studies.explore.infeasible import refuse_infeasible
-from aspenpy.studies.explore.problem import Candidate, Problem
+from aspenpy.studies.explore.problem import Candidate, Problem, refuse_infeasible
 from aspenpy.studies.explore.space import Space
 
 LOOSER = 0.01  # by which part of its bound a binding constraint is loosened, to tell where the optimum goes

@@ -13,9 +13,8 @@ from aspenpy.expr.draws import for_generators
 from aspenpy.language.diagnostics import fail
 from aspenpy.record import Record
 from aspenpy.studies.explore.constraint import Constraint, refuse_contradiction
-from aspenpy.studies.explore.infeasible import refuse_infeasible
 from aspenpy.studies.explore.optimise import Goal
-from aspenpy.studies.explore.problem import FEASIBLE, Problem
+from aspenpy.studies.explore.problem import FEASIBLE, Problem, refuse_infeasible
 from aspenpy.studies.explore.space import Space
 
 POPULATION, GENERATIONS = 128, 100  # of NSGA-II

@@ -23,9 +23,8 @@ from aspenpy.models.library import load_application, load_machine
 from aspenpy.models.machine.model import Machine
 from aspenpy.record import Record
 from aspenpy.studies.explore.variable import is_countable
-from aspenpy.studies.sweeps.sampling import Spread, sampled
 from aspenpy.studies.sweeps.study import Categories, Dimension, Study
-from aspenpy.studies.sweeps.values import MOST_VALUES, length, values
+from aspenpy.studies.sweeps.values import MOST_VALUES, Spread, length, sampled, values
 
 MOST_UNASKED = 10**10  # points beyond which a sweep is probably a mistake
 POINTS_A_SECOND = 10**8  # what a computer of today manages, for a warning

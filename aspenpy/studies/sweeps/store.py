@@ -12,7 +12,7 @@ import os
 import re
 import shutil
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -20,7 +20,6 @@ import numpy
 
 from aspenpy.language.diagnostics import fail
 from aspenpy.language.files import require_writable, settle
-from aspenpy.studies.sweeps.lock import Lock
 from aspenpy.studies.sweeps.result import InMemory, SweepResult
 from aspenpy.studies.sweeps.run import Run
 from aspenpy.studies.sweeps.work import Stretch
@@ -324,3 +323,42 @@ def _remove(path: Path) -> None:
         shutil.rmtree(path)
     else:
         path.unlink(missing_ok=True)
+
+
+class Lock:
+    """A file that one process at a time has, until it ends, however that happens. Where the system knows no such locks,
+    everybody gets it."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._descriptor: int | None = None
+
+    def taken(self) -> bool:
+        """Takes it, unless another has it."""
+        self.release()
+        try:
+            import fcntl
+        except ImportError:
+            return True
+        while True:
+            descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                os.close(descriptor)
+                return False
+            except OSError:  # a file system without locks
+                pass
+            with suppress(FileNotFoundError):  # whoever had it may have removed it before we got it
+                if os.path.samestat(os.fstat(descriptor), self.path.stat()):
+                    self._descriptor = descriptor
+                    return True
+            os.close(descriptor)
+
+    def release(self) -> None:
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
+
+    def __del__(self) -> None:
+        self.release()
