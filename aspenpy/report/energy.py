@@ -103,6 +103,8 @@ def _facts(energy: Energy, verdicts: Sequence[Verdict], best: Optimum | None, ca
         facts_by_name["left out"] = f"power of {', '.join(energy.left_out)}"
     if cap is not None:
         facts_by_name["capped"] = _capped(cap)
+    if sum(energy.waiting.values()) > 0:
+        facts_by_name["power cap reached"] = _waiting(energy)
     facts_by_name |= {verdict.limit: _verdict(verdict) for verdict in verdicts}
     if best is not None:
         unit = unit_of_parameter(best.parameter, energy.prediction.application, energy.prediction.machine)
@@ -110,10 +112,15 @@ def _facts(energy: Energy, verdicts: Sequence[Verdict], best: Optimum | None, ca
     return facts_by_name
 
 
-LAWS = {"aeem": "AEEM (dissertation eq. 3.2-3.9)", "roofline": "energy roofline"}
+LAWS = {
+    "responding": "responding power (idle, cores, uncore, flops, bytes)",
+    "aeem": "AEEM (dissertation eq. 3.2-3.9)",
+    "roofline": "energy roofline",
+}
 CHARGED = {
     "socket": "one socket charged",
     "cores_used": "all sockets with work charged",
+    "nodes_used": "all sockets with work and idle partners on their nodes charged",
     "machine": "the whole machine charged",
 }
 MESSAGES = {
@@ -129,6 +136,14 @@ def charged(energy: Energy) -> str:
     options = energy.options
     more = [name for name, on in (("active cores", options.active_cores), ("uncore", options.uncore)) if on]
     return ", ".join([LAWS[options.law], CHARGED[options.charged], MESSAGES[options.nic], *more])
+
+
+def _waiting(energy: Energy) -> str:
+    """By how much the cap makes the run longer, and in which kernels."""
+    names = [name for name, wait in energy.waiting.items() if wait > 0]
+    listed = names[0] if len(names) == 1 else f"{len(names)} kernels"
+    without = energy.prediction.runtime
+    return f"{listed} slowed down, the run takes {seconds(energy.runtime)} and not {seconds(without)}"
 
 
 def _capped(cap: Capped) -> str:

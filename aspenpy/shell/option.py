@@ -98,8 +98,9 @@ def flag(name: str, help: str, **more: Any) -> Option:
     return Option((name,), {"help": help, **({"action": "store_true"} | more)})
 
 
-def choice(name: str, choices: Iterable[str], help: str, **more: Any) -> Option:
-    return Option((name,), {"choices": tuple(choices), "help": help, **more})
+def choice(names: str, choices: Iterable[str], help: str, **more: Any) -> Option:
+    """An option that takes one of some words."""
+    return Option(tuple(names.split()), {"choices": tuple(choices), "help": help, **more})
 
 
 def formats(*names: str, help: str = "default: table") -> Option:

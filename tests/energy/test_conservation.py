@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 import aspenpy
 from aspenpy.answers.energy.account import Energy
-from aspenpy.answers.energy.options import EnergyOptions
+from aspenpy.answers.energy.options import LITERAL, EnergyOptions
 from tests.random_models import applications
 from tests.thorough import examples
 from tests.tiny import both
@@ -23,19 +23,23 @@ machine m { node [3] box  interconnect [3] port  property efficiency [0.9] }
 node box { socket [2] s  static power [5 W] }
 socket s { property rank  core [4] c  memory d  static power [8 W]  dynamic power [40 W]
   property constant_power [7 W]  property energy_per_flop [2 J/flop]  property energy_per_byte [3 J/B]
-  property active_core_power [1 W] }
+  property active_core_power [1 W]  property idle_power [6 W]  property sleep_power [2 W]
+  property uncore_power [4 W]  property uncore_saturation [0.5]  property uncore_least [0.25]  property power_cap [20 W] }
 core c { resource flops(x) [x/clock] with simd [base/4], dp [base*2], stride(k) [base*k] }
 memory d { resource loads(x) [x/3] with stride(k) [base*k]  resource stores(x) [x/3]  conflict loads, stores
   static power [1 W]  dynamic power [2 W] }
 interconnect port { resource messages(x) [1 + x/7]  dynamic power [10 W] }
 """
 
-OPTIONS = st.builds(
-    EnergyOptions,
-    law=st.sampled_from(["aeem", "roofline"]),
-    charged=st.sampled_from(["socket", "cores_used", "machine"]),
-    nic=st.sampled_from(["eq3.8", "single_nic", "all_nics"]),
-    active_cores=st.booleans(),
+CHARGED, NIC = ["socket", "cores_used", "machine"], st.sampled_from(["eq3.8", "single_nic", "all_nics"])
+OPTIONS = st.one_of(
+    st.builds(
+        EnergyOptions, law=st.just("aeem"), charged=st.sampled_from(CHARGED), nic=NIC, active_cores=st.booleans()
+    ),
+    st.builds(EnergyOptions, law=st.just("roofline"), charged=st.sampled_from(CHARGED), nic=NIC),
+    st.builds(
+        EnergyOptions, law=st.just("responding"), charged=st.sampled_from([*CHARGED, "auto", "nodes_used"]), nic=NIC
+    ),
 )
 SETTINGS = st.fixed_dictionaries({"n": st.integers(0, 6), "r": st.sampled_from([0, 0.5, 3])})
 
@@ -85,6 +89,6 @@ def test_twice_the_watts_are_twice_the_energy(app_text: str, changes: dict[str, 
     for watts in ("5", "8", "40", "1", "2", "10"):
         doubled = doubled.replace(f"power [{watts} W]", f"power [2*{watts} W]")
     once, twice = (
-        Energy(aspenpy.predict(*both(app_text, machine), set=changes)).value for machine in (MACHINE, doubled)
+        Energy(aspenpy.predict(*both(app_text, machine), set=changes), LITERAL).value for machine in (MACHINE, doubled)
     )
     assert twice == close(2 * once)

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Literal, Unpack
 
 from aspenpy.answers.case import Case, CaseOptions
-from aspenpy.answers.energy.options import LITERAL, EnergyOptions
+from aspenpy.answers.energy.options import DEFAULT, EnergyOptions
 from aspenpy.answers.energy.power import PowerTree
 from aspenpy.answers.energy.term import Key, Term
 from aspenpy.answers.energy.totals import EnergyTotals
@@ -53,10 +53,10 @@ class Energy(Result):
 
     reported_by = "energy"
 
-    def __init__(self, prediction: Prediction, options: EnergyOptions = LITERAL) -> None:
+    def __init__(self, prediction: Prediction, options: EnergyOptions = DEFAULT) -> None:
         self.prediction = prediction
-        self.options = options
         self.totals = EnergyTotals(prediction.tree, options)
+        self.options = self.totals.options
         _ = self.value
 
     def __repr__(self) -> str:
@@ -67,10 +67,16 @@ class Energy(Result):
         """Joules."""
         return self._numbers([self.totals.energy])[0]
 
+    @cached_property
+    def waiting(self) -> dict[str, float]:
+        """Seconds by which a power cap makes the run longer, by kernel."""
+        waiting = self.totals.waiting
+        return dict(zip(waiting, self._numbers(list(waiting.values())), strict=True))
+
     @property
     def runtime(self) -> float:
-        """Seconds."""
-        return self.prediction.runtime
+        """Seconds, with those that a power cap adds."""
+        return self.prediction.runtime + sum(self.waiting.values())
 
     @property
     def power(self) -> float | None:
@@ -109,8 +115,9 @@ class Energy(Result):
             by_term = self.totals.by_kernel[use.name]
             joules = dict(zip(by_term, self._numbers(list(by_term.values())), strict=True))
             energy = sum(joules.values())
-            power = energy / use.exclusive if use.exclusive else None
-            uses.append(KernelEnergy(use.name, use.calls, use.exclusive, energy, joules, power))
+            time = use.exclusive + self.waiting.get(use.name, 0.0)
+            power = energy / time if time else None
+            uses.append(KernelEnergy(use.name, use.calls, time, energy, joules, power))
         return tuple(uses)
 
     @cached_property
@@ -149,7 +156,7 @@ def predict_energy(
     app: Application | Case,
     machine: Machine | None = None,
     *,
-    options: EnergyOptions = LITERAL,
+    options: EnergyOptions = DEFAULT,
     **case: Unpack[CaseOptions],
 ) -> Energy:
     """The energy that a run consumes, counted by `options`; the other arguments are those of `predict`."""

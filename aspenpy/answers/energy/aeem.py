@@ -136,6 +136,10 @@ class Aeem:
             totals[key] = slowest(conflict_groups(times, self.tree.conflicts))
         return totals
 
+    def waiting(self, cost: BlockCost) -> Expr:
+        """None: the model knows no cap."""
+        return graph.ZERO
+
     def _elapsed(self, key: Key, cost: BlockCost) -> Expr:
         """The block's time, for each socket that has work and for each core at work."""
         number = graph.ONE

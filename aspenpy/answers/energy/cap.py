@@ -6,7 +6,7 @@ clock is lowered until none does, and the run is predicted anew at that clock. P
 
 from __future__ import annotations
 
-from aspenpy.answers.energy.options import LITERAL, EnergyOptions
+from aspenpy.answers.energy.options import DEFAULT, EnergyOptions
 from aspenpy.answers.energy.power import PowerTree
 from aspenpy.answers.energy.totals import EnergyTotals
 from aspenpy.answers.prediction import Prediction
@@ -36,7 +36,7 @@ class Capped(Record):
     power: float
 
 
-def capped(prediction: Prediction, options: EnergyOptions = LITERAL) -> Capped:
+def capped(prediction: Prediction, options: EnergyOptions = DEFAULT) -> Capped:
     """The prediction at the highest clock at which the socket's declared power cap holds. Raises AspenError where the
     socket declares no cap or its cores no clock, and where no clock is low enough."""
     where = PowerTree(prediction.machine, prediction.socket, prediction.tree.origins)
@@ -71,7 +71,7 @@ class _Powers:
         self.scope = prediction.scope
         self.seed = prediction.seed
         self.symbol = self.scope.symbol(parameter)
-        totals = EnergyTotals(prediction.tree, options.replace(charged="socket"))
+        totals = EnergyTotals(prediction.tree, options.replace(charged="socket", limited=False))
         inside = {key for key, term in totals.terms.items() if term.path[: len(socket.path)] == socket.path}
         self.pairs: list[tuple[Expr, Expr]] = []
         for name, by_term in totals.by_kernel.items():

@@ -7,11 +7,15 @@ on the topology; figure 3.15 takes the time on one adapter; physically every ada
 from __future__ import annotations
 
 from aspenpy.answers.energy.options import NicMode
+from aspenpy.answers.energy.power import INTERCONNECT, PowerTree
+from aspenpy.cost.cost import CostTree
 from aspenpy.cost.prices import Offer, RequirementCost
 from aspenpy.expr import graph
 from aspenpy.expr.derivative import derivative
 from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import fail
+from aspenpy.language.source import Span
+from aspenpy.models.machine.model import Place
 
 
 def adapter_seconds(cost: RequirementCost, offer: Offer, parallelism: Expr, mode: NicMode) -> Expr:
@@ -22,6 +26,20 @@ def adapter_seconds(cost: RequirementCost, offer: Offer, parallelism: Expr, mode
         return graph.mul(cost.time, offer.place.count)
     volume = graph.mul(parallelism, cost.requirement.amount)
     return graph.mul(volume, _seconds_a_byte(offer))
+
+
+def adapters(where: PowerTree, tree: CostTree) -> dict[str, tuple[Place, Expr, Span | None]]:
+    """The adapters that consume power for the messages of a run, by the resource that they serve: the component, its
+    watts, and where they are stated."""
+    asked = {need.resource for block in tree.blocks for need in block.requirements}
+    found: dict[str, tuple[Place, Expr, Span | None]] = {}
+    for name, offer in where.offers.items():
+        if name in asked and offer.place.component.type == INTERCONNECT:
+            place = where.drawing(offer)
+            power = where.power(place) if place is not None else None
+            if place is not None and power is not None and power.dynamic is not None:
+                found[name] = (place, power.dynamic, power.dynamic_span)
+    return found
 
 
 def _seconds_a_byte(offer: Offer) -> Expr:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from aspenpy.answers.bounds import Real
-from aspenpy.answers.energy.options import LITERAL, EnergyOptions
+from aspenpy.answers.energy.options import DEFAULT, EnergyOptions
 from aspenpy.answers.energy.totals import METRICS, energy_metric
 from aspenpy.answers.inverse import Search
 from aspenpy.answers.prediction import Prediction
@@ -40,7 +40,7 @@ def optimum(
     high: Real,
     *,
     metric: str = "energy",
-    options: EnergyOptions = LITERAL,
+    options: EnergyOptions = DEFAULT,
 ) -> Optimum:
     """The least of a metric of `METRICS` over a parameter of either model. Raises AspenError where nothing depends on
     the parameter, or where it cannot be proved that all places are found."""

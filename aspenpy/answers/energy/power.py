@@ -152,18 +152,32 @@ class PowerTree:
             item for item in self.places.values() if self.power(item).dynamic is not None and item.path not in drawing
         ]
 
+    @property
+    def central(self) -> Place:
+        """What states the properties of power: the socket, or the machine if it has none."""
+        return self.socket or self.places[(self.machine.root.name,)]
+
+    def stated(self, name: str, law: str, place: Place | None = None) -> Expr | None:
+        """A property that the socket or another component may state, refused where it breaks the law."""
+        declared = (place or self.central).component.properties.get(name)
+        if declared is None or declared.value is None:
+            return None
+        value = graph.checked(law, declared.symbol)
+        if declared.span is not None:
+            self.origins[value] = declared.span
+        return value
+
     def declared_property(self, name: str, law: str = "power") -> tuple[Place, Expr]:
         """A property that the socket, or the machine if it has none, has to declare, refused where it breaks the law;
         with the component that declares it."""
-        place = self.socket or self.places[(self.machine.root.name,)]
+        place = self.central
         declared = place.component.properties.get(name)
         if declared is None or declared.value is None:
             message = f"{place.component.type} `{place.component.name}` declares no `{name}`"
             hint = f"write `property {name} [..]` in it, with its unit"
             fail("no-power", message, place.component.name_span, hint=hint)
-        value = graph.checked(law, declared.symbol)
-        if declared.span is not None:
-            self.origins[value] = declared.span
+        value = self.stated(name, law)
+        assert value is not None, name
         return place, value
 
     def memory_seconds(self, item: RequirementCost, instances: Instances) -> Expr:

@@ -9,12 +9,11 @@ of its socket: `energy_per_flop` (and `energy_per_flop_dp`, where double precisi
 
 from __future__ import annotations
 
-from typing import Literal
-
-from aspenpy.answers.energy.messages import adapter_seconds
+from aspenpy.answers.energy.headroom import Headroom
+from aspenpy.answers.energy.messages import adapter_seconds, adapters
 from aspenpy.answers.energy.options import EnergyOptions
-from aspenpy.answers.energy.power import INTERCONNECT, PowerTree
-from aspenpy.answers.energy.term import Cause, Key, Term
+from aspenpy.answers.energy.power import PowerTree
+from aspenpy.answers.energy.term import Cause, Key, Term, Unit
 from aspenpy.cost.cost import CostTree
 from aspenpy.cost.prices import BlockCost, RequirementCost
 from aspenpy.cost.ranks import Instances
@@ -40,15 +39,17 @@ class RooflineLaw:
         self._flops = self._declared("flops", FLOPS, "J/flop")
         self._bytes = self._declared("bytes", BYTES, "J/B")
         self._double = self._double_precision()
-        self._ports = self._messages(tree)
+        self._ports = {
+            name: self._add("messages", place, watts, "W", span)
+            for name, (place, watts, span) in adapters(self.where, tree).items()
+        }
+        self._headroom = Headroom(self.where, options)
 
-    def _declared(self, cause: Cause, name: str, unit: Literal["W", "J/flop", "J/B"]) -> Key:
+    def _declared(self, cause: Cause, name: str, unit: Unit) -> Key:
         place, value = self.where.declared_property(name, "power" if unit == "W" else "energy")
         return self._add(cause, place, value, unit, place.component.properties[name].span)
 
-    def _add(
-        self, cause: Cause, place: Place, rate: Expr, unit: Literal["W", "J/flop", "J/B"], span: Span | None
-    ) -> Key:
+    def _add(self, cause: Cause, place: Place, rate: Expr, unit: Unit, span: Span | None) -> Key:
         key = Key(cause, place.component.name)
         self.terms[key] = Term(key, place.path, rate, unit, EQUATION, cause == "constant", span)
         return key
@@ -60,21 +61,19 @@ class RooflineLaw:
             return None
         return graph.div(self.where.declared_property(DOUBLE_FLOPS, "energy")[1], self.terms[self._flops].rate)
 
-    def _messages(self, tree: CostTree) -> dict[str, Key]:
-        keys = {}
-        asked = {need.resource for block in tree.blocks for need in block.requirements}
-        for name, offer in self.where.offers.items():
-            if name in asked and offer.place.component.type == INTERCONNECT:
-                place = self.where.drawing(offer)
-                power = self.where.power(place) if place is not None else None
-                if place is not None and power is not None and power.dynamic is not None:
-                    keys[name] = self._add("messages", place, power.dynamic, "W", power.dynamic_span)
-        return keys
-
     def amounts(self, cost: BlockCost) -> Totals:
         """Seconds, flops and bytes of one execution of the block by all its instances."""
-        worths = [self._amount(item, cost.instances.count) for item in cost.requirements]
-        return added([{self._constant: graph.mul(self._sockets(cost.instances), cost.time)}, *worths])
+        time = graph.add(cost.time, self.waiting(cost))
+        return added([{self._constant: graph.mul(self._sockets(cost.instances), time)}, self._work(cost)])
+
+    def waiting(self, cost: BlockCost) -> Expr:
+        """Seconds by which a power cap makes the block longer."""
+        sockets = graph.ONE if self.where.socket is None else cost.instances.used_of(self.where.socket)
+        return self._headroom.waiting(self.terms, {self._constant: sockets}, self._work(cost), sockets, cost.time)
+
+    def _work(self, cost: BlockCost) -> Totals:
+        """What does not go with the time."""
+        return added([self._amount(item, cost.instances.count) for item in cost.requirements])
 
     def _amount(self, item: RequirementCost, instances: Expr) -> Totals:
         name = item.requirement.resource

@@ -12,7 +12,13 @@ from aspenpy.language.source import Span
 from aspenpy.models.application.total import Totals
 from aspenpy.record import Record
 
-Cause = Literal["idle", "active", "messages", "active cores", "uncore", "flops", "bytes", "constant", "conversion"]
+Cause = str
+"""Why energy is consumed: `idle`, `active`, `messages`, `active cores`, `uncore`, `flops`, `bytes`, `constant`,
+`conversion`, `idle partners`, or `flops` of a class such as `dp flops`."""
+
+
+Unit = Literal["W", "J/flop", "J/B"]
+"""Of a rate."""
 
 
 class Key(NamedTuple):
@@ -32,7 +38,7 @@ class Term(Record):
     key: Key
     path: tuple[str, ...]
     rate: Expr
-    unit: Literal["W", "J/flop", "J/B"]
+    unit: Unit
     equation: str
     elapsed: bool
     span: Span | None
@@ -53,4 +59,8 @@ class Law(Protocol):
 
     def amounts(self, cost: BlockCost) -> Totals:
         """By the key of a term, in its unit, of one execution of the block by all its instances."""
+        ...
+
+    def waiting(self, cost: BlockCost) -> Expr:
+        """Seconds by which a power cap makes the block longer."""
         ...

@@ -7,8 +7,9 @@ from functools import cached_property
 from typing import Any
 
 from aspenpy.answers.energy.aeem import Aeem
-from aspenpy.answers.energy.options import LITERAL, EnergyOptions, refuse_unknown
+from aspenpy.answers.energy.options import DEFAULT, EnergyOptions, refuse_unknown, settled
 from aspenpy.answers.energy.power import HOW
+from aspenpy.answers.energy.responding import Responding, responds
 from aspenpy.answers.energy.roofline_law import RooflineLaw
 from aspenpy.answers.energy.term import Key, Law, Term
 from aspenpy.answers.timed import TimedLeaf
@@ -19,22 +20,28 @@ from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import fail
 from aspenpy.language.lower import carry_origin
 from aspenpy.models.application import flow
-from aspenpy.models.application.total import Total, Totals, run_totals, summed
+from aspenpy.models.application.total import Total, Totals, of_kind, run_totals, summed
 
-LAWS: dict[str, type[Aeem] | type[RooflineLaw]] = {"aeem": Aeem, "roofline": RooflineLaw}  # by the name of the option
+LAWS: dict[str, type[Aeem] | type[Responding] | type[RooflineLaw]] = {
+    "responding": Responding,
+    "aeem": Aeem,
+    "roofline": RooflineLaw,
+}
+"""By the name of the option."""
 
 
 class EnergyTotals:
     """The energy of one run of the entry kernel. Raises AspenError where the machine declares no power."""
 
-    def __init__(self, tree: CostTree, options: EnergyOptions = LITERAL) -> None:
+    def __init__(self, tree: CostTree, options: EnergyOptions = DEFAULT) -> None:
         refuse_unknown(options)
         self.tree = tree
-        self.options = options
-        self.law: Law = LAWS[options.law](tree, options)
+        socket = tree.machine.root if tree.socket is None else tree.machine.components[tree.socket]
+        self.options = settled(options, responds(socket))
+        self.law: Law = LAWS[self.options.law](tree, self.options)
         if not self.law.terms:
             self._refuse_powerless()
-        self._losses = losses(tree, self.law.terms) if options.charged == "machine" else {}
+        self._losses = losses(tree, self.law.terms) if self.options.charged == "machine" else {}
 
     @property
     def terms(self) -> dict[Key, Term]:
@@ -44,7 +51,17 @@ class EnergyTotals:
     @cached_property
     def amounts(self) -> dict[Key, Expr]:
         """How much of each term's unit the run needs."""
-        return {key.term: worth for key, worth in self._run(apart=False).items()}
+        return {key.term: worth for key, worth in of_kind(Needed, self._run(apart=False)).items()}
+
+    @cached_property
+    def waiting(self) -> dict[str, Expr]:
+        """Seconds by which a power cap makes each kernel's own blocks longer."""
+        return {key.kernel: worth for key, worth in of_kind(Waiting, self._apart).items()}
+
+    @cached_property
+    def runtime(self) -> Expr:
+        """Seconds of the run, with what a power cap adds."""
+        return graph.add(self.tree.runtime, *self.waiting.values())
 
     @cached_property
     def by_term(self) -> dict[Key, Expr]:
@@ -55,7 +72,7 @@ class EnergyTotals:
     def by_kernel(self) -> dict[str, dict[Key, Expr]]:
         """Joules of each kernel's own blocks over the whole run, by term (equation 3.9: calls times E_i)."""
         apart: dict[str, dict[Key, Expr]] = {kernel.name: {} for kernel in reversed(self.tree.kernels)}
-        for key, worth in self._run(apart=True).items():
+        for key, worth in of_kind(Needed, self._apart).items():
             apart[key.kernel][key.term] = worth
         return {name: self._joules(amounts) for name, amounts in apart.items()}
 
@@ -72,8 +89,12 @@ class EnergyTotals:
                 joules[key] = summed(lost)
         return joules
 
+    @cached_property
+    def _apart(self) -> Totals:
+        return self._run(apart=True)
+
     def _run(self, *, apart: bool) -> Totals:
-        return run_totals(_Amounts(self, apart), self.tree.entry, carry_origin(self.tree.origins), Needed)
+        return run_totals(_Amounts(self, apart), self.tree.entry, carry_origin(self.tree.origins), Needed, Waiting)
 
     def _refuse_powerless(self) -> None:
         root = self.tree.machine.root
@@ -88,6 +109,12 @@ class Needed(Total):
     term: Key
 
 
+class Waiting(Total):
+    """Seconds by which a power cap makes a kernel's own blocks longer."""
+
+    kernel: str
+
+
 class _Amounts(TimedLeaf):
     """What the terms need; kernels are told apart only with `apart`."""
 
@@ -98,10 +125,12 @@ class _Amounts(TimedLeaf):
 
     def of_block(self, cost: BlockCost, kernel: flow.Kernel) -> Totals:
         name = kernel.name if self.apart else ""
-        return {Needed(name, key): worth for key, worth in self.law.amounts(cost).items()}
+        totals: Totals = {Needed(name, key): worth for key, worth in self.law.amounts(cost).items()}
+        waiting = self.law.waiting(cost)
+        return totals if waiting is graph.ZERO else {**totals, Waiting(name): waiting}
 
     def goes_with_time(self, key: Any) -> bool:
-        return isinstance(key, Needed) and self.law.terms[key.term].elapsed
+        return isinstance(key, Waiting) or (isinstance(key, Needed) and self.law.terms[key.term].elapsed)
 
 
 # -- what a machine loses on the way to its components -------------------------------------------------------------
@@ -148,6 +177,7 @@ METRICS: dict[str, Callable[[Expr, Expr], Expr]] = {
 1996)."""
 
 
-def energy_metric(tree: CostTree, metric: str, options: EnergyOptions = LITERAL) -> Expr:
+def energy_metric(tree: CostTree, metric: str, options: EnergyOptions = DEFAULT) -> Expr:
     """One of `METRICS` in the symbols of the models, for whoever sweeps, derives or compiles it."""
-    return METRICS[metric](EnergyTotals(tree, options).energy, tree.runtime)
+    totals = EnergyTotals(tree, options)
+    return METRICS[metric](totals.energy, totals.runtime)

@@ -13,6 +13,12 @@ from aspenpy.models.application.dimensions import (
     parameters_of,
 )
 
+FLOP_CLASSES = (
+    *("dp", "sp", "fp16", "bf16", "tf32", "fp8", "int8"),
+    *("tensor", "tensor_dp", "tensor_sp", "tensor_fp16", "tensor_bf16", "tensor_tf32", "tensor_fp8", "tensor_int8"),
+)
+"""Classes of flops whose energy a socket may state: `energy_per_flop_dp`."""
+
 PROPERTY_DIMENSIONS = {
     "capacity": BYTES,
     "cacheline": BYTES,
@@ -42,15 +48,19 @@ PROPERTY_DIMENSIONS = {
     "clock": HERTZ,
     "idle": WATTS,
     "tdp": WATTS,
+    "idle_power": WATTS,
+    "sleep_power": WATTS,
     "power_cap": WATTS,
     "active_core_power": WATTS,
     "uncore_power": WATTS,
     "uncore_clock": HERTZ,
     "uncore_reference": HERTZ,
+    "uncore_least": DIMENSIONLESS,
+    "uncore_saturation": DIMENSIONLESS,
     "efficiency": DIMENSIONLESS,
     "constant_power": WATTS,
     "energy_per_flop": JOULES / FLOPS,
-    "energy_per_flop_dp": JOULES / FLOPS,
+    **{f"energy_per_flop_{name}": JOULES / FLOPS for name in FLOP_CLASSES},
     "energy_per_byte": JOULES / BYTES,
 }
 """What the conventional properties are in; a bare number means that unit, too."""

@@ -33,14 +33,27 @@ OPTIONS = (
     MODEL,
     machine(required=True),
     *SETTINGS,
-    choice("--law", CHOICES["law"], "default: aeem, equations 3.2 to 3.9", default="aeem"),
-    choice("--charged", CHOICES["charged"], "whose power is charged (default: socket)", default="socket"),
+    choice(
+        "--model --law",
+        CHOICES["law"],
+        "`responding` to clocks, cores and traffic, where the machine states it; else `aeem`, the dissertation's "
+        "equations 3.2 to 3.9; or the energy `roofline` (default: auto)",
+        default="auto",
+        dest="law",
+    ),
+    choice(
+        "--charged",
+        CHOICES["charged"],
+        "whose power is charged (default: the sockets that have work; with aeem and roofline one socket)",
+        default="auto",
+    ),
     choice("--nic", CHOICES["nic"], "how messages are charged (default: eq3.8)", default="eq3.8"),
-    flag("--active-cores", "adds the machine's power of each core at work"),
-    flag("--uncore", "adds the machine's power that goes with uncore clock^2"),
+    flag("--active-cores", "adds the machine's power of each core at work to aeem"),
+    flag("--uncore", "adds the machine's power that goes with uncore clock^2 to aeem"),
+    option("--cap", "W", "a socket consumes no more, such as 150W: it slows down until that holds"),
     option("--budget", "J", "an energy, such as 1000J: does the run stay within it?"),
     option("--power-cap", "W", "a power, such as 20MW: does every kernel stay below it?"),
-    flag("--throttle", "lowers the clock until the machine's own cap holds"),
+    flag("--throttle", "lowers the clock until the cap holds, before it waits"),
     option("--least", "NAME=LOW..HIGH", "the value of a parameter at which the energy is least"),
     flag(
         "--transfer",
@@ -53,7 +66,11 @@ OPTIONS = (
 
 
 def energy_options_of(arguments: Arguments) -> EnergyOptions:
-    return EnergyOptions(arguments.law, arguments.charged, arguments.nic, arguments.active_cores, arguments.uncore)
+    cap = None if arguments.cap is None else float(quantity_of(arguments.cap, WATTS, "--cap"))
+    if cap is not None and arguments.law == "aeem":
+        raise CommandError("--cap: aeem has no cap that slows a socket down; choose another --model")
+    law, charged, nic = arguments.law, arguments.charged, arguments.nic
+    return EnergyOptions(law, charged, nic, arguments.active_cores, arguments.uncore, cap)
 
 
 def run(arguments: Arguments) -> int:

@@ -10,7 +10,7 @@ from functools import cached_property
 
 from aspenpy.answers.case import Case
 from aspenpy.answers.energy.account import Energy
-from aspenpy.answers.energy.options import LITERAL, EnergyOptions
+from aspenpy.answers.energy.options import DEFAULT, EnergyOptions
 from aspenpy.answers.energy.power import PowerTree
 from aspenpy.cost.transfer import LINK
 from aspenpy.expr import graph
@@ -43,7 +43,7 @@ class Efficiency(Result):
 
     reported_by = "efficiency"
 
-    def __init__(self, case: Case, *, options: EnergyOptions = LITERAL, transfer: bool = False) -> None:
+    def __init__(self, case: Case, *, options: EnergyOptions = DEFAULT, transfer: bool = False) -> None:
         self.machine = case.required_machine
         self.options = options
         self.transfer = transfer

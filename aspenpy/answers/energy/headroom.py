@@ -1,0 +1,60 @@
+"""Headroom: what a power cap leaves for work, and how much longer work takes that needs more.
+
+    T' = max(T, E / (cap - P))
+
+E are the joules that a block's work takes whenever it is done, P the watts that its socket consumes for as long as it
+takes: Choi, Dukhan, Liu and Vuduc, "Algorithmic time, energy, and power on candidate HPC compute building blocks",
+IPDPS 2014, where usable power bounds the rates of a roofline, with all that is constant in P.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from aspenpy.answers.energy.options import EnergyOptions
+from aspenpy.answers.energy.power import MEMORY, PowerTree
+from aspenpy.answers.energy.term import Key, Term
+from aspenpy.expr import graph
+from aspenpy.expr.graph import Expr
+from aspenpy.models.application.total import summed
+
+CAP = "power_cap"
+
+
+class Headroom:
+    """The cap of one kind of socket: the machine's `power_cap`, or the one that was asked for; None is no cap."""
+
+    def __init__(self, where: PowerTree, options: EnergyOptions) -> None:
+        self.where = where
+        self.cap: Expr | None = None
+        if options.limited:
+            self.cap = where.stated(CAP, "power") if options.cap is None else graph.number(options.cap)
+        declared = where.central.component.properties.get(CAP)
+        self.span = where.central.component.name_span if declared is None else declared.span
+
+    def waiting(
+        self,
+        terms: Mapping[Key, Term],
+        numbers: Mapping[Key, Expr],
+        work: Mapping[Key, Expr],
+        sockets: Expr,
+        time: Expr,
+    ) -> Expr:
+        """Seconds by which a block of `time` seconds on so many sockets becomes longer. `numbers` say how often each
+        elapsed term is consumed at once, `work` are the amounts of the others."""
+        if self.cap is None:
+            return graph.ZERO
+        constant = [graph.mul(terms[key].rate, number) for key, number in numbers.items() if self._feeds(terms[key])]
+        joules = [graph.mul(terms[key].rate, amount) for key, amount in work.items() if self._feeds(terms[key])]
+        left = graph.checked("headroom", graph.sub(self.cap, graph.div(summed(constant), sockets)))
+        if self.span is not None:
+            self.where.origins.setdefault(left, self.span)
+        needed = graph.div(summed(joules), graph.mul(sockets, left))
+        return graph.apply("max", graph.ZERO, graph.sub(needed, time))
+
+    def _feeds(self, term: Term) -> bool:
+        """Whether the socket's cap holds for a term: not for memory, adapters and others with power of their own."""
+        central = self.where.central
+        own_memory = term.path != central.path and self.where.places[term.path].component.type == MEMORY
+        powered = own_memory and self.where.powers[term.path[-1]].declared
+        return term.path[: len(central.path)] == central.path and not powered

@@ -1,0 +1,87 @@
+"""Occupancy: what of a machine a run occupies, and what is idle beside it."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from aspenpy.answers.energy.options import EnergyOptions
+from aspenpy.answers.energy.power import MEMORY, PowerTree
+from aspenpy.answers.energy.term import Key
+from aspenpy.cost.ranks import Instances, ratio
+from aspenpy.expr import graph
+from aspenpy.expr.graph import Expr
+from aspenpy.language.source import Span
+from aspenpy.models.machine.model import Place
+from aspenpy.record import Record
+
+SLEEP = "sleep_power"
+
+
+class Partner(Record):
+    """A component that is there and has no work: the watts of one, and where they are stated."""
+
+    place: Place
+    watts: Expr
+    span: Span | None
+
+
+class Occupancy:
+    """The sockets with work, the memories that serve them, and idle partners where those are charged."""
+
+    def __init__(self, where: PowerTree, options: EnergyOptions) -> None:
+        self.where = where
+        self.charged = options.charged
+
+    def sockets(self, instances: Instances) -> Expr:
+        """The sockets that have work, one at least."""
+        return graph.ONE if self.where.socket is None else instances.used_of(self.where.socket)
+
+    @cached_property
+    def beside(self) -> list[Place]:
+        """What else of a socket that works consumes idle power of its own: memories, in it or beside it."""
+        serving = {offer.place.path for offer in self.where.offers.values()}
+        return [
+            place
+            for place in self.where.places.values()
+            if self.where.power(place).static is not None
+            and place.path != self.where.central.path
+            and (self.where.in_socket(place) or (place.component.type == MEMORY and place.path in serving))
+        ]
+
+    @cached_property
+    def partners(self) -> list[Partner]:
+        """What is idle: on the same nodes, or in the whole machine."""
+        if self.charged not in ("nodes_used", "machine"):
+            return []
+        there = [
+            place
+            for place in self.where.machine.places()
+            if self.charged == "machine" or any(parent.type == "node" for parent in place.parents)
+        ]
+        return [partner for partner in map(self._partner, there) if partner is not None]
+
+    def _partner(self, place: Place) -> Partner | None:
+        watts = self.where.stated(SLEEP, "power", place)
+        if watts is not None:
+            return Partner(place, watts, place.component.properties[SLEEP].span)
+        power = self.where.power(place)
+        return None if power.static is None else Partner(place, power.static, power.static_span)
+
+    def idle(self, instances: Instances) -> dict[Key, Expr]:
+        """How many of each partner are idle while a block runs."""
+        numbers: dict[Key, Expr] = {}
+        for item in self.partners:
+            key = Key("idle partners", item.place.component.name)
+            numbers[key] = graph.add(numbers.get(key, graph.ZERO), self._number(item.place, instances))
+        return numbers
+
+    def _number(self, place: Place, instances: Instances) -> Expr:
+        """All there are, on the nodes or in the machine, less those at work."""
+        there = place.count
+        node = next((item for item in self.where.places.values() if item.component.type == "node"), None)
+        if self.charged == "nodes_used" and node is not None:
+            there = graph.mul(ratio(place.count, node.count), instances.used_of(node))
+        working = place.path == self.where.central.path or any(place.path == item.path for item in self.beside)
+        if not working:
+            return there
+        return graph.sub(there, graph.mul(self.where.in_one_socket(place), self.sockets(instances)))

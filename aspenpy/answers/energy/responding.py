@@ -1,0 +1,218 @@
+"""Responding: power that goes with the cores at work, their clock, the clock outside of them, flops and bytes.
+
+    E = S*(P_idle*T' + P_uncore*(u/u_0)^2*T_u) + n*P_core*T' + sum of e_flop*W + sum of e_byte*Q + messages
+    T_u = least*T' + min((1 - least)*T, T_memory/saturation)
+
+of a block that takes T' seconds on S sockets (T without a power cap), with n cores at work. The watts are properties of
+the socket, and go with the clock where the machine writes a law of it. P_core is static and switched power of a core
+together: fitted laws of server processors and the constants of an energy roofline (Choi and others, IPDPS 2013) are
+both of this form. The uncore's clock follows the traffic: all of its power is consumed where memory is busy for
+`saturation` of the time, the part `least` always.
+"""
+
+from __future__ import annotations
+
+from aspenpy.answers.energy.headroom import Headroom
+from aspenpy.answers.energy.messages import adapter_seconds, adapters
+from aspenpy.answers.energy.occupancy import Occupancy
+from aspenpy.answers.energy.options import EnergyOptions
+from aspenpy.answers.energy.power import MEMORY, PowerTree
+from aspenpy.answers.energy.term import Cause, Key, Term, Unit
+from aspenpy.cost.cost import CostTree
+from aspenpy.cost.operations import PRECISIONS, PRODUCT
+from aspenpy.cost.prices import MEMORY_RESOURCES, BlockCost, RequirementCost
+from aspenpy.cost.ranks import Instances
+from aspenpy.expr import graph
+from aspenpy.expr.graph import Expr
+from aspenpy.language.source import Span
+from aspenpy.models.application import flow
+from aspenpy.models.application.total import Totals, added, summed
+from aspenpy.models.machine.model import Component, Place
+
+IDLE, CORE, UNCORE = "idle_power", "active_core_power", "uncore_power"
+FLOPS, BYTES = "energy_per_flop", "energy_per_byte"
+EQUATION = "stated"
+
+
+class Responding:
+    """The terms of the model on one machine. Raises AspenError where the socket does not state `idle_power`."""
+
+    def __init__(self, tree: CostTree, options: EnergyOptions) -> None:
+        self.options = options
+        self.where = PowerTree(tree.machine, tree.socket, tree.origins)
+        self.where.offers |= tree.residence.offers
+        self.occupancy = Occupancy(self.where, options)
+        self.terms: dict[Key, Term] = {}
+        self._idle()
+        self._cores = self._watts("active cores", CORE, elapsed=True)
+        self._uncore = self._uncore_term()
+        self._saturation = self.where.stated("uncore_saturation", "efficiency")
+        self._least = self._uncore_least()
+        self._ports = {name: self._add("messages", *drawn) for name, drawn in adapters(self.where, tree).items()}
+        for cost in tree.blocks.values():
+            for item in cost.requirements:
+                self._of_requirement(item, cost.instances)  # adds its terms
+        self._headroom = Headroom(self.where, options)
+
+    # -- terms -----------------------------------------------------------------------------------
+
+    def _add(
+        self, cause: Cause, place: Place, rate: Expr, span: Span | None, elapsed: bool = False, unit: Unit = "W"
+    ) -> Key:
+        key = Key(cause, place.component.name)
+        self.terms[key] = Term(key, place.path, rate, unit, EQUATION, elapsed, span)
+        return key
+
+    def _idle(self) -> None:
+        """The socket that works, memories that serve it, and what else is charged for being there."""
+        socket, watts = self.where.declared_property(IDLE)
+        self._add("idle", socket, watts, socket.component.properties[IDLE].span, elapsed=True)
+        for place in self.occupancy.beside:
+            power = self.where.power(place)
+            assert power.static is not None, place.path
+            self._add("idle", place, graph.mul(self.where.in_one_socket(place), power.static), power.static_span, True)
+        for partner in self.occupancy.partners:
+            self._add("idle partners", partner.place, partner.watts, partner.span, elapsed=True)
+
+    def _watts(self, cause: Cause, name: str, elapsed: bool) -> Key | None:
+        rate = self.where.stated(name, "power")
+        if rate is None:
+            return None
+        place = self.where.central
+        return self._add(cause, place, rate, place.component.properties[name].span, elapsed)
+
+    def _uncore_term(self) -> Key | None:
+        """Power that goes with the square of the clock outside of the cores, where the machine states one."""
+        key = self._watts("uncore", UNCORE, elapsed=False)
+        clock = self.where.stated("uncore_clock", "clock")
+        if key is not None and clock is not None:
+            _, reference = self.where.declared_property("uncore_reference", "clock")
+            term = self.terms[key]
+            squared = graph.power(graph.div(clock, reference), 2)
+            self.terms[key] = term.replace(rate=graph.mul(term.rate, squared))
+        return key
+
+    def _uncore_least(self) -> Expr:
+        """The part of the uncore's power that is consumed without traffic: all, where nothing says how it follows."""
+        if self._saturation is None:
+            return graph.ONE
+        least = self.where.stated("uncore_least", "share")
+        return graph.ZERO if least is None else least
+
+    # -- amounts ---------------------------------------------------------------------------------
+
+    def amounts(self, cost: BlockCost) -> Totals:
+        """Seconds, flops and bytes of one execution of the block by all its instances, as far as they are charged."""
+        time = graph.add(cost.time, self.waiting(cost))
+        numbers = {**self._numbers(cost.instances), **self.occupancy.idle(cost.instances)}
+        totals = added([{key: graph.mul(number, time) for key, number in numbers.items()}, self._work(cost)])
+        if self.options.charged != "socket":
+            return totals
+        sockets = self.occupancy.sockets(cost.instances)
+        return {
+            key: amount if key.cause == "messages" else graph.div(amount, sockets) for key, amount in totals.items()
+        }
+
+    def waiting(self, cost: BlockCost) -> Expr:
+        """Seconds by which a power cap makes the block longer."""
+        sockets = self.occupancy.sockets(cost.instances)
+        numbers = self._numbers(cost.instances)
+        return self._headroom.waiting(self.terms, numbers, self._work(cost), sockets, cost.time)
+
+    def _numbers(self, instances: Instances) -> dict[Key, Expr]:
+        """How many of what works consume each of the terms that go with the time."""
+        sockets = self.occupancy.sockets(instances)
+        numbers = {Key("idle", self.where.central.component.name): sockets}
+        numbers |= {Key("idle", place.component.name): sockets for place in self.occupancy.beside}
+        if self._cores is not None:
+            numbers[self._cores] = graph.apply("min", instances.together, self.where.cores.count)
+        if self._uncore is not None:
+            numbers[self._uncore] = graph.mul(sockets, self._least)
+        return numbers
+
+    def _work(self, cost: BlockCost) -> Totals:
+        """The amounts that do not go with the time."""
+        totals = added([self._of_requirement(item, cost.instances) for item in cost.requirements])
+        if self._uncore is not None and self._saturation is not None:
+            totals[self._uncore] = self._uncore_seconds(cost, self._saturation)
+        return totals
+
+    def _uncore_seconds(self, cost: BlockCost, saturation: Expr) -> Expr:
+        """Socket-seconds in which traffic has the uncore consume what it does not always."""
+        busy = [
+            graph.div(self._memory_seconds(item, cost.instances), self.where.in_one_socket(item.offer.place))
+            for item in cost.requirements
+            if item.offer is not None and item.offer.place.component.type == MEMORY
+        ]
+        sockets = self.occupancy.sockets(cost.instances)
+        most = graph.mul(sockets, graph.sub(1, self._least), cost.time)
+        return graph.apply("min", most, graph.div(summed(busy), saturation))
+
+    def _memory_seconds(self, item: RequirementCost, instances: Instances) -> Expr:
+        """Memory-seconds at the memories' own rate, whatever traits say."""
+        return graph.mul(item.together, self.where.memory_seconds(item, instances))
+
+    def _of_requirement(self, item: RequirementCost, instances: Instances) -> Totals:
+        name, requirement = item.requirement.resource, item.requirement
+        if name == "flops":
+            key = self._flops(requirement)
+            return {} if key is None else {key: graph.mul(instances.count, requirement.amount)}
+        if name in MEMORY_RESOURCES and item.offer is not None:
+            return added([self._of_memory(item, item.offer.place, instances), self._of_caches(item, instances)])
+        if name in self._ports and item.offer is not None:
+            seconds = adapter_seconds(item, item.offer, instances.count, self.options.nic)
+            return {self._ports[name]: seconds}
+        return {}
+
+    def _flops(self, requirement: flow.Requirement) -> Key | None:
+        """The term of the most particular class whose energy the socket states."""
+        traits = [trait.name for trait in requirement.traits]
+        precision = [PRECISIONS[name] for name in traits if name in PRECISIONS] or ["sp"]
+        classes = [f"{PRODUCT}_{precision[0]}", PRODUCT] if PRODUCT in traits else []
+        socket = self.where.central
+        for each in (*classes, precision[0], ""):
+            name = f"{FLOPS}_{each}" if each else FLOPS
+            rate = self.where.stated(name, "energy")
+            if rate is not None:
+                cause = f"{each.replace('_', ' ')} flops" if each else "flops"
+                return self._add(cause, socket, rate, socket.component.properties[name].span, unit="J/flop")
+        return None
+
+    def _of_memory(self, item: RequirementCost, place: Place, instances: Instances) -> Totals:
+        """Joules of what memory sends and takes: by the byte where it or its socket says so, and what its own dynamic
+        power is while it is busy."""
+        totals: Totals = {}
+        for stating in dict.fromkeys((place.path, self.where.central.path)):
+            holder = self.where.places[stating]
+            rate = self.where.stated(BYTES, "energy", holder)
+            if rate is not None:
+                span = holder.component.properties[BYTES].span
+                totals[self._add("bytes", holder, rate, span, unit="J/B")] = graph.mul(
+                    instances.count, self._bytes(item)
+                )
+        power = self.where.power(place)
+        if power.dynamic is not None:
+            key = self._add("active", place, power.dynamic, power.dynamic_span)
+            totals[key] = self._memory_seconds(item, instances)
+        return totals
+
+    def _bytes(self, item: RequirementCost) -> Expr:
+        if item.traffic is None:
+            return item.requirement.amount
+        return graph.add(item.traffic.read_bytes, item.traffic.written_bytes)
+
+    def _of_caches(self, item: RequirementCost, instances: Instances) -> Totals:
+        """Joules of what goes through each cache that states them for a byte."""
+        totals: Totals = {}
+        for served in item.traffic.served if item.traffic is not None else ():
+            place = served.level.place
+            rate = self.where.stated(BYTES, "energy", place)
+            if rate is not None:
+                key = self._add("bytes", place, rate, place.component.properties[BYTES].span, unit="J/B")
+                totals[key] = graph.mul(instances.count, graph.add(served.sent, served.taken))
+        return totals
+
+
+def responds(component: Component) -> bool:
+    """Whether a socket states the model."""
+    return IDLE in component.properties
