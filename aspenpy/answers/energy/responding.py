@@ -1,9 +1,9 @@
 """Responding: power that goes with the cores at work, their clock, the clock outside of them, flops and bytes.
 
-    E = S*(P_idle*T' + P_uncore*(u/u_0)^2*T_u) + n*P_core*T' + sum of e_flop*W + sum of e_byte*Q + messages
+    E = S*(P_idle*T' + P_uncore*(u/u_0)^2*T_u) + n*P_core*T + sum of e_flop*W + sum of e_byte*Q + messages
     T_u = least*T' + min((1 - least)*T, T_memory/saturation)
 
-of a block that takes T' seconds on S sockets (T without a power cap), with n cores at work. The watts are properties of
+of a block that takes T seconds on S sockets, with n cores at work, and T' where a power cap makes it wait. The watts are properties of
 the socket, and go with the clock where the machine writes a law of it. P_core is static and switched power of a core
 together: fitted laws of server processors and the constants of an energy roofline (Choi and others, IPDPS 2013) are
 both of this form. The uncore's clock follows the traffic: all of its power is consumed where memory is busy for
@@ -120,19 +120,20 @@ class Responding:
         return self._headroom.waiting(self.terms, numbers, self._work(cost), sockets, cost.time)
 
     def _numbers(self, instances: Instances) -> dict[Key, Expr]:
-        """How many of what works consume each of the terms that go with the time."""
+        """How many of what works consume each of the terms that waiting prolongs."""
         sockets = self.occupancy.sockets(instances)
         numbers = {Key("idle", self.where.central.component.name): sockets}
         numbers |= {Key("idle", place.component.name): sockets for place in self.occupancy.beside}
-        if self._cores is not None:
-            numbers[self._cores] = graph.apply("min", instances.together, self.where.cores.count)
         if self._uncore is not None:
             numbers[self._uncore] = graph.mul(sockets, self._least)
         return numbers
 
     def _work(self, cost: BlockCost) -> Totals:
-        """The amounts that do not go with the time."""
+        """The amounts that waiting does not change."""
         totals = added([self._of_requirement(item, cost.instances) for item in cost.requirements])
+        if self._cores is not None:
+            cores = graph.apply("min", cost.instances.together, self.where.cores.count)
+            totals[self._cores] = graph.mul(cores, cost.time)
         if self._uncore is not None and self._saturation is not None:
             totals[self._uncore] = self._uncore_seconds(cost, self._saturation)
         return totals
