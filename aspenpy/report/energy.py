@@ -108,7 +108,8 @@ def _facts(energy: Energy, verdicts: Sequence[Verdict], best: Optimum | None, ca
     facts_by_name |= {verdict.limit: _verdict(verdict) for verdict in verdicts}
     if best is not None:
         unit = unit_of_parameter(best.parameter, energy.prediction.application, energy.prediction.machine)
-        facts_by_name["least"] = f"{joules(best.value)} at {best.parameter} = {worth(Amount(best.at, unit))}"
+        least = f"{joules(best.value)} at {best.parameter} = {worth(Amount(best.at, unit))}"
+        facts_by_name["least"] = least if best.proved else f"{least}, searched on a grid"
     return facts_by_name
 
 
@@ -150,6 +151,8 @@ def _capped(cap: Capped) -> str:
     if cap.clock == cap.declared:
         return f"{watts(cap.cap)} hold: a socket consumes at most {watts(cap.power)} at {readable(cap.clock, 'Hz')}"
     lowered = f"from {readable(cap.declared, 'Hz')} to {readable(cap.clock, 'Hz')}"
+    if cap.power > cap.cap * (1 + 1e-9):
+        return f"clock lowered {lowered}, the lowest, where a socket would still consume {watts(cap.power)}: it waits"
     return f"clock lowered {lowered}, so that a socket consumes {watts(cap.cap)} and not {watts(cap.uncapped)}"
 
 

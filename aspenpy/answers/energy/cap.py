@@ -2,10 +2,12 @@
 
 A socket may declare `property power_cap [750 W]`. Where a kernel would draw more on average over its own time, the
 clock is lowered until none does, and the run is predicted anew at that clock. Power is taken to rise with the clock.
+Where the lowest clock is not low enough, AEEM has no answer; with the other models the socket waits as well.
 """
 
 from __future__ import annotations
 
+from aspenpy.answers.energy.headroom import CAP
 from aspenpy.answers.energy.options import DEFAULT, EnergyOptions
 from aspenpy.answers.energy.power import PowerTree
 from aspenpy.answers.energy.totals import EnergyTotals
@@ -37,10 +39,11 @@ class Capped(Record):
 
 
 def capped(prediction: Prediction, options: EnergyOptions = DEFAULT) -> Capped:
-    """The prediction at the highest clock at which the socket's declared power cap holds. Raises AspenError where the
-    socket declares no cap or its cores no clock, and where no clock is low enough."""
+    """The prediction at the highest clock at which the socket's power cap holds, its own or that of the options. Raises
+    AspenError where the socket declares no cap or its cores no clock, and with AEEM where no clock is low enough."""
     where = PowerTree(prediction.machine, prediction.socket, prediction.tree.origins)
-    socket, expr = where.declared_property("power_cap")
+    socket = where.central
+    expr = where.declared_property(CAP)[1] if options.cap is None else graph.number(options.cap)
     parameter = _clock(where)
     cap, declared = (float(value) for value in prediction.scope.values([expr, prediction.scope.symbol(parameter)]))
     powers = _Powers(prediction, options, socket, parameter)
@@ -72,6 +75,7 @@ class _Powers:
         self.seed = prediction.seed
         self.symbol = self.scope.symbol(parameter)
         totals = EnergyTotals(prediction.tree, options.replace(charged="socket", limited=False))
+        self.waits = totals.options.law != "aeem"
         inside = {key for key, term in totals.terms.items() if term.path[: len(socket.path)] == socket.path}
         self.pairs: list[tuple[Expr, Expr]] = []
         for name, by_term in totals.by_kernel.items():
@@ -95,6 +99,8 @@ def _highest(powers: _Powers, cap: float, low: float, declared: float, socket: P
     """By halving, between a clock at which the cap holds and one at which it does not."""
     high = declared
     if low >= high or powers.at(low) > cap:
+        if powers.waits:
+            return min(low, high)
         component = socket.component
         message = f"the power cap of socket `{component.name}` does not hold at any clock"
         hint = f"at {readable(low, 'Hz')}, the lowest, a kernel draws {readable(powers.at(low), 'W')}"

@@ -1,11 +1,13 @@
 """Optimum: the value of a parameter, such as a clock, at which an energy or one of its products with time is least.
 
 The slope is derived, and every place where it is zero or leaps over zero is found (`analysis.inverse` proves it); the
-least is at one of those or at an end.
+least is at one of those or at an end. A formula of many terms would take minutes to prove: it is evaluated on a grid,
+and around the least of that by golden sections.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 from aspenpy.answers.bounds import Real
@@ -20,9 +22,20 @@ from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import fail
 from aspenpy.record import Record
 
+MOST_PROVED = 500
+"""Nodes of a formula whose turns are all proved to be found."""
+
+GRID = 64
+"""Pieces of the interval of a larger one."""
+
+GOLDEN = (math.sqrt(5) - 1) / 2
+SECTIONS = 30
+"""Golden sections: they narrow two pieces of the grid to a millionth of one."""
+
 
 class Optimum(Record):
-    """Where the metric is least in the interval, what it is there, and at the ends."""
+    """Where the metric is least in the interval, what it is there, and at the ends; `proved` says whether all places
+    where it turns were looked at."""
 
     parameter: str
     at: float
@@ -31,6 +44,7 @@ class Optimum(Record):
     value_low: float
     high: float
     value_high: float
+    proved: bool = True
 
 
 def optimum(
@@ -61,10 +75,26 @@ def optimum(
         except EvaluationError as error:
             raise prediction.scope.located(error) from None
 
-    places = [low, *_turns(formula, symbol, low, high, at), high]
-    values = {place: float(at(formula, place)) for place in places}
+    proved = sum(1 for _ in graph.topological(formula)) <= MOST_PROVED
+    turns = _turns(formula, symbol, low, high, at) if proved else _searched(lambda x: float(at(formula, x)), low, high)
+    values = {place: float(at(formula, place)) for place in [low, *turns, high]}
     best = min(values, key=values.__getitem__)
-    return Optimum(parameter, float(best), values[best], float(low), values[low], float(high), values[high])
+    return Optimum(parameter, float(best), values[best], float(low), values[low], float(high), values[high], proved)
+
+
+def _searched(value: Callable[[float], float], low: Real, high: Real) -> list[Real]:
+    """The least place of a grid, and of the two pieces beside it."""
+    step = (float(high) - float(low)) / GRID
+    grid = [float(low) + step * place for place in range(GRID + 1)]
+    best = min(grid, key=value)
+    left, right = max(float(low), best - step), min(float(high), best + step)
+    for _ in range(SECTIONS):
+        inner, outer = right - GOLDEN * (right - left), left + GOLDEN * (right - left)
+        if value(inner) <= value(outer):
+            right = outer
+        else:
+            left = inner
+    return [best, (left + right) / 2]
 
 
 def _turns(formula: Expr, symbol: Expr, low: Real, high: Real, at: Callable[[Expr, Real], Real]) -> list[Real]:
