@@ -24,7 +24,8 @@ node box { socket [2] s  static power [5 W] }
 socket s { property rank  core [4] c  memory d  static power [8 W]  dynamic power [40 W]
   property constant_power [7 W]  property energy_per_flop [2 J/flop]  property energy_per_byte [3 J/B]
   property active_core_power [1 W]  property idle_power [6 W]  property sleep_power [2 W]
-  property uncore_power [4 W]  property uncore_saturation [0.5]  property uncore_least [0.25]  property power_cap [20 W] }
+  property uncore_power [4 W]  property uncore_saturation [0.5]  property uncore_least [0.25]
+  property power_cap [20 W] }
 core c { resource flops(x) [x/clock] with simd [base/4], dp [base*2], stride(k) [base*k] }
 memory d { resource loads(x) [x/3] with stride(k) [base*k]  resource stores(x) [x/3]  conflict loads, stores
   static power [1 W]  dynamic power [2 W] }
