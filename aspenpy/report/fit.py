@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import cycle
 from typing import Any
 
+from aspenpy.answers.metrics import METRICS
 from aspenpy.language.dimensions import readable
 from aspenpy.report.drawing import BLACK, BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILION, gridded
 from aspenpy.studies.empirical.fit import Fit, Residual
@@ -144,8 +145,8 @@ def _long(fit: Fit) -> Table:
 
 
 def unit_of_metric(metric: str) -> str:
-    """Seconds, or what a resource is counted in."""
-    return "s" if metric == "runtime" else unit_of_resource(metric)
+    """That of a metric, or what a resource is counted in."""
+    return METRICS[metric].unit if metric in METRICS else unit_of_resource(metric)
 
 
 def number(value: float) -> str:

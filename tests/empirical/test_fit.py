@@ -505,3 +505,17 @@ def test_refused_rows(rows: list[dict[str, object]], code: str) -> None:
 def test_certain_digits(value: float, deviation: float | None, certain: float) -> None:
     fitted = FittedParameter("p", 1.0, value, -1e9, 99.95 if value == 99.96 else 1e9, deviation, None, None)
     assert fitted.certain == certain
+
+
+def test_power_of_a_machine() -> None:
+    """Watts that known constants make, at three clocks and two sizes: the fit finds the constants."""
+    app, on = aspenpy.load_application("stream"), aspenpy.load_machine("xeon_platinum_8360y")
+    known = {"platinum_8360y_idle": 61.25, "platinum_8360y_core_switched": 1.75, "platinum_8360y_uncore": 38.5}
+    rows = []
+    for clock in (1.2e9, 1.8e9, 2.4e9):
+        for kernel in (1e6, 3e6):
+            at = {"platinum_8360y_clock": clock, "n": kernel}
+            rows.append({**at, "power": aspenpy.predict_energy(app, on, set={**known, **at}).power})
+    found = aspenpy.fit(app, rows, on, metric="power", vary=[*known][:2], set={"platinum_8360y_uncore": 38.5})
+    assert found.values == pytest.approx({name: known[name] for name in [*known][:2]}, rel=1e-6)
+    assert found.rms < 1e-8

@@ -32,6 +32,8 @@ ASKED: dict[str, tuple[str, ...]] = {
     "bad_confidence": (*ON_SECONDS, "--confidence", "95"),
     "cannot_write": (*ON_SECONDS, *TWO, "--output", "none/fitted.aspen"),
     "no_file": (*ON_SECONDS,),
+    "power_in_joules": (*ON_SECONDS, *TWO, "--metric", "power"),
+    "no_power_column": (*ON_SECONDS, *TWO, "--metric", "power"),
 }
 """What is asked where it is not `--machine seconds.aspen --vary slope,offset`; without a file of its own, of `good`."""
 

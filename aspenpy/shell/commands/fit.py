@@ -6,13 +6,19 @@ from aspenpy.language.files import require_writable, write_whole
 from aspenpy.report.fit import draw, percent
 from aspenpy.shell.commands.fmt import standard_input
 from aspenpy.shell.entry import case_of_arguments
-from aspenpy.shell.option import Arguments, Examples, machine, option, pairs, picture, repeated, words
+from aspenpy.shell.option import Arguments, Examples, choice, machine, option, pairs, picture, repeated, words
 from aspenpy.shell.options import ALL_FORMATS, MODEL, SEED, SETTINGS
 from aspenpy.shell.output import answer
 from aspenpy.shell.progress import Progress
 from aspenpy.studies.empirical.fit import fit
+from aspenpy.studies.empirical.measurements import METRIC_DIMENSIONS
 
 EXAMPLES: Examples = (
+    (
+        "idle power of a processor from watts at three clocks",
+        r"printf 'platinum_8360y_clock [GHz],power [W]\n1.2,188\n1.6,204\n2,224\n' | aspenpy fit stream -"
+        " --machine xeon_platinum_8360y --metric power --vary platinum_8360y_idle,platinum_8360y_core_switched",
+    ),
     (
         "how many repetitions explain two counts of bytes",
         r"printf 'n,bytes [GB]\n1e6,1.55\n2e6,3.25\n' | aspenpy fit stream - --vary repetitions",
@@ -48,6 +54,11 @@ OPTIONS = (
         "repeated",
         dest="columns",
     ),
+    choice(
+        "--metric",
+        METRIC_DIMENSIONS,
+        "fits the column of that name, such as `power [W]`, as `energy` predicts it (default: runtime and amounts)",
+    ),
     option("--confidence", "C", "of intervals (default: 0.95)", type=float, default=0.95),
     option("-o --output", "FILE", "also writes the model with the fitted values in place"),
     picture("the errors"),
@@ -67,6 +78,7 @@ def run(arguments: Arguments) -> int:
             standard_input() if arguments.data == "-" else arguments.data,
             vary=words(arguments.vary),
             integer=words(arguments.integer),
+            metric=arguments.metric,
             columns=pairs("--column", "NAME=HEADER, such as n=size", arguments.columns),
             confidence=arguments.confidence,
             allow_outside=arguments.allow_outside,

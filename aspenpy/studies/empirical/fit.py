@@ -129,6 +129,7 @@ class FitOptions(CaseOptions, total=False):
     vary: Sequence[str]
     integer: Sequence[str]
     columns: Mapping[str, str] | None
+    metric: str | None
     confidence: float
     allow_outside: bool
     watch: Callable[[float], None] | None
@@ -140,6 +141,7 @@ class Request(Record):
     vary: Sequence[str] = ()
     integer: Sequence[str] = ()
     columns: Mapping[str, str] | None = None
+    metric: str | None = None
     confidence: float = 0.95
     allow_outside: bool = False
     watch: Callable[[float], None] | None = None
@@ -151,9 +153,10 @@ def fit(app: Application | Case, data: Data, machine: Machine | None = None, **o
     Those in `vary`; if left out, the parameters of the application that have a range, were neither set nor measured at
     given values, and that the measurements can determine together; those of the machines if the application has none.
     The others are in `refused`. Those in `integer` take whole values only. `machine` and `socket` hold where no column
-    says where a row was measured. `columns` renames columns of a file and leaves out all others. `confidence` is that
-    of intervals, 0.95 if nothing is said. `watch` is called with the root mean square of the relative errors each time
-    they have been computed. The other options are those of `Case`. Raises AspenError.
+    says where a row was measured. `columns` renames columns of a file and leaves out all others. `metric` is the one
+    that is fitted, such as `power`; else the runtime and amounts are. `confidence` is that of intervals, 0.95 if
+    nothing is said. `watch` is called with the root mean square of the relative errors each time they have been
+    computed. The other options are those of `Case`. Raises AspenError.
     """
     case, own = asked(app, machine, options)
     request = Request(**own)
@@ -164,7 +167,7 @@ def fit(app: Application | Case, data: Data, machine: Machine | None = None, **o
     def load(name: str) -> Machine:
         return load_machine(name, allow_outside=request.allow_outside)
 
-    responses = Responses(case, measurements(_sheet(data, request.columns), case, load))
+    responses = Responses(case, measurements(_sheet(data, request.columns), case, load, request.metric))
     names = _chosen(responses, vary)
     _require_fitted(integer, names, ())
     axes = [_axis(responses, name, names, name in integer) for name in names]

@@ -5,8 +5,8 @@
     keeneland,nvidia_m2090,1000,0.0009
 
 `runtime` (in seconds, or in the unit behind it: `runtime [ms]`) and the names of resources (`flops`, `loads`, ...;
-`bytes` for loads and stores) are measured; `machine` and `socket` say where; every other column gives the values of a
-parameter.
+`bytes` for loads and stores) are measured, or the one metric that was asked for, such as `power [W]`; `machine` and
+`socket` say where; every other column gives the values of a parameter.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from aspenpy.answers.case import Case
 from aspenpy.answers.metrics import METRICS
 from aspenpy.answers.scope import Value
 from aspenpy.language.diagnostics import AspenError, fail, nearest
-from aspenpy.language.dimensions import DIMENSIONLESS, SECONDS, UNITS, Dimension, unit_of, words
+from aspenpy.language.dimensions import DIMENSIONLESS, JOULES, SECONDS, UNITS, WATTS, Dimension, unit_of, words
 from aspenpy.language.source import Span
 from aspenpy.models.application.model import Application
 from aspenpy.models.machine.model import Machine
@@ -61,12 +61,16 @@ Load = Callable[[str], Machine]
 """A machine by the name that a cell gives it."""
 
 
-def measurements(sheet: Sheet, case: Case, load: Load) -> tuple[Measurement, ...]:
-    """The measurements in a sheet, row by row. The machine and socket of the case hold where a row does not name them.
-    Raises AspenError."""
+METRIC_DIMENSIONS = {"runtime": SECONDS, "energy": JOULES, "power": WATTS}
+"""What metrics of a prediction are in that can be fitted."""
+
+
+def measurements(sheet: Sheet, case: Case, load: Load, metric: str | None = None) -> tuple[Measurement, ...]:
+    """The measurements in a sheet, row by row: of one metric, or of the runtime and amounts. The machine and socket of
+    the case hold where a row does not name them. Raises AspenError."""
     application = case.application
     sheet = sheet if REASON in application.parameters else _with_values(sheet)
-    measured = _measured(sheet, application)
+    measured = _measured(sheet, application) if metric is None else _asked(sheet, metric)
     machines = _machines(sheet, case.machine, load)
     inputs = _inputs(sheet, measured, application, case.kernel, machines)
     sizes = {heading.name: _size(heading) for heading in sheet.headings}
@@ -76,8 +80,8 @@ def measurements(sheet: Sheet, case: Case, load: Load) -> tuple[Measurement, ...
         kind = str(row["socket"].value) if "socket" in row and row["socket"].value else case.socket
         for name in measured:
             cell = row[name]
-            if name == RUNTIME and where is None:
-                message = "a runtime needs a machine, and nothing says which"
+            if name in METRIC_DIMENSIONS and where is None:
+                message = f"{'an' if name == 'energy' else 'a'} {name} needs a machine, and nothing says which"
                 hint = "add a column `machine`, or give --machine"
                 fail("no-machine", message, cell.span, hint=hint, parents=cell.parents)
             value = _amount(cell, name, sizes[name])
@@ -103,8 +107,20 @@ def _measured(sheet: Sheet, application: Application) -> list[str]:
     columns = [name for name in names if name in measurable and name not in application.parameters]
     if not columns:
         hint = "measured are " + ", ".join(dict.fromkeys(measurable))
+        other = next((name for name in names if name in METRIC_DIMENSIONS), None)
+        hint = hint if other is None else f"`--metric {other}` fits the column `{other}`"
         fail("nothing-measured", "no column says what was measured", sheet.span, hint=hint)
     return columns
+
+
+def _asked(sheet: Sheet, metric: str) -> list[str]:
+    """The metric that was asked for, where a column has it."""
+    if metric not in METRIC_DIMENSIONS:
+        hint = nearest(metric, METRIC_DIMENSIONS) or "fitted are " + ", ".join(METRIC_DIMENSIONS)
+        fail("unknown-metric", f"`{metric}` is not fitted", hint=hint)
+    if metric not in [heading.name for heading in sheet.headings]:
+        fail("nothing-measured", f"no column `{metric}` says what was measured", sheet.span)
+    return [metric]
 
 
 def _inputs(
@@ -132,7 +148,8 @@ def _leaving_out(metric: Heading, sheet: Sheet) -> str:
     """A hint at the options that take all columns but those of a metric that cannot be fitted."""
     kept = [item.name for item in sheet.headings if item.name == RUNTIME or item.name not in METRICS]
     options = " ".join(f"--column {name}={name}" for name in kept)
-    return f"a runtime and amounts are fitted, not `{metric.name}`; `{options}` takes the other columns"
+    fitted = f"`--metric {metric.name}` fits it; " if metric.name in METRIC_DIMENSIONS else ""
+    return f"a runtime and amounts are fitted, not `{metric.name}`: {fitted}`{options}` takes the other columns"
 
 
 def _size(heading: Heading) -> Fraction:
@@ -144,7 +161,7 @@ def _size(heading: Heading) -> Fraction:
     except KeyError:
         hint = nearest(heading.unit, UNITS) or "units are such as s, ms, flop, MB, GB/s"
         fail("unknown-unit", f"unknown unit `{heading.unit}`", heading.span, hint=hint)
-    wanted = SECONDS if heading.name == RUNTIME else RESOURCE_DIMENSIONS.get(heading.name)
+    wanted = METRIC_DIMENSIONS.get(heading.name) or RESOURCE_DIMENSIONS.get(heading.name)
     if heading.name in PLACES:
         wanted = DIMENSIONLESS
     if wanted is not None and unit.dimension != wanted:

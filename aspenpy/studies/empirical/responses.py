@@ -23,7 +23,7 @@ from aspenpy.models.machine.model import Machine
 from aspenpy.models.model import Parameter
 from aspenpy.studies.empirical.axis import Axis
 from aspenpy.studies.empirical.hoisting import hoisted
-from aspenpy.studies.empirical.measurements import RUNTIME, Measurement
+from aspenpy.studies.empirical.measurements import METRIC_DIMENSIONS, Measurement
 from aspenpy.studies.empirical.sheet import counted
 from aspenpy.studies.explore.points import ramps
 
@@ -54,9 +54,9 @@ class Responses:
     def _formula(self, item: Measurement) -> tuple[Scope, Expr]:
         """The metric in the symbols of the models, and what they stand for."""
         case = self.case.changed(machine=item.machine, socket=item.socket)
-        if item.metric == RUNTIME:
+        if item.metric in METRIC_DIMENSIONS:
             prediction = Prediction(case)
-            return prediction.scope, prediction.tree.runtime
+            return prediction.scope, prediction.metric(item.metric)
         counts = Counts(case)
         return counts.scope, counts.expression(item.metric)
 
