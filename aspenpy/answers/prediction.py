@@ -52,11 +52,7 @@ class Prediction(Evaluation):
         """Warnings that go with the values: cores that are idle or that instances take turns on, data whose reuse no
         pattern tells, blocks that take no time."""
         widths = instances_of_blocks(self)
-        return (
-            *filling_cores(self, widths),
-            *reused_without_pattern(self, widths),
-            *blocks_without_time(self, widths),
-        )
+        return (*filling_cores(self, widths), *reused_without_pattern(self, widths), *blocks_without_time(self, widths))
 
     def prepare(self, free: Sequence[str], metric: str = "runtime") -> Prepared:
         """The metric as a fast function of the free parameters, in the order given."""

@@ -11,15 +11,7 @@ from functools import cached_property
 from itertools import islice
 
 from aspenpy.cost.operations import unknown_trait
-from aspenpy.cost.prices import (
-    LAUNCH,
-    BlockCost,
-    RequirementCost,
-    Together,
-    conflict_groups,
-    first_largest,
-    slowest,
-)
+from aspenpy.cost.prices import LAUNCH, BlockCost, RequirementCost, Together, conflict_groups, first_largest, slowest
 from aspenpy.cost.ranks import Binding
 from aspenpy.cost.residence import Residence
 from aspenpy.expr import graph

@@ -57,9 +57,5 @@ def chosen(name: str, programs: Sequence[Program], points_of_case: int, memory: 
     if missing:
         fail("missing-backend", missing)
     if backend.kernel and not all(map(compilable, programs)):
-        fail(
-            "not-compiled",
-            f"the back end `{name}` cannot compile arrays as values",
-            hint="--backend numpy can",
-        )
+        fail("not-compiled", f"the back end `{name}` cannot compile arrays as values", hint="--backend numpy can")
     return backend

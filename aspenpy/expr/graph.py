@@ -383,9 +383,7 @@ def rewritten(
 
 
 def substitute(
-    exprs: Sequence[Expr],
-    bindings: Mapping[Expr, Expr],
-    carry: Callable[[Expr, Expr], None] | None = None,
+    exprs: Sequence[Expr], bindings: Mapping[Expr, Expr], carry: Callable[[Expr, Expr], None] | None = None
 ) -> list[Expr]:
     """The expressions with all bindings replaced at once; `carry(old, new)` is called for each rebuilt node.
 

@@ -92,12 +92,7 @@ def fail(
 
 
 def warning(
-    code: str,
-    message: str,
-    span: Span | None = None,
-    *,
-    related: tuple[Related, ...] = (),
-    hint: str | None = None,
+    code: str, message: str, span: Span | None = None, *, related: tuple[Related, ...] = (), hint: str | None = None
 ) -> Diagnostic:
     """What is probably a mistake."""
     return Diagnostic(code, message, span, related, hint, severity="warning")

@@ -5,17 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from aspenpy.expr.precedence import (
-    ATOM,
-    BINARY,
-    NEGATE,
-    NEGATION,
-    POWER,
-    SUM,
-    Operator,
-    Precedence,
-    needs_parentheses,
-)
+from aspenpy.expr.precedence import ATOM, BINARY, NEGATE, NEGATION, POWER, SUM, Operator, Precedence, needs_parentheses
 from aspenpy.language import nodes
 from aspenpy.language.format import format_text
 from aspenpy.language.literals import write_string

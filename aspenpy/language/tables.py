@@ -72,12 +72,7 @@ def made_tables(grammar: str) -> Tables:
     from lark import Lark
 
     parser = Lark(
-        grammar,
-        parser="lalr",
-        lexer="basic",
-        start=list(START_SYMBOLS),
-        keep_all_tokens=True,
-        maybe_placeholders=True,
+        grammar, parser="lalr", lexer="basic", start=list(START_SYMBOLS), keep_all_tokens=True, maybe_placeholders=True
     )
     table = parser.parser.parser._parse_table  # where lark keeps it
     number = {rule: place for place, rule in enumerate(parser.rules)}

@@ -145,11 +145,7 @@ def _shown(found: Inverse, unit: str) -> list[Part]:
     whose = "the range it declares" if found.declared else "not a range that it declares"
     numbers = "whole numbers only" if found.whole else "all real numbers"
     tried = f"{name} from {_exactly(found.low)} to {_exactly(found.high)}, {whose}"
-    return [
-        *parts,
-        table(heads, found.leaps, "leaps", title=title),
-        Paragraph(f"Tried: {tried}; {numbers}."),
-    ]
+    return [*parts, table(heads, found.leaps, "leaps", title=title), Paragraph(f"Tried: {tried}; {numbers}.")]
 
 
 def _where(found: Inverse) -> str:

@@ -31,12 +31,7 @@ MOVES = (
     Column("volume", unit="B", quantity=True),
     Column("in", unit="s", key="time", get="seconds", quantity=True),
 )
-BESIDE = (
-    Column("placement"),
-    Column("runtime", unit="s"),
-    Column("times this", "ratio"),
-    Column("because"),
-)
+BESIDE = (Column("placement"), Column("runtime", unit="s"), Column("times this", "ratio"), Column("because"))
 
 
 def report(placement: Placement) -> Report:

@@ -179,11 +179,7 @@ def _data(prediction: Prediction, metrics: dict[str, Amount], samples: Samples |
         "overridden": [use.name for use in uses if use.overridden],
         "runtime": Amount(prediction.runtime, "s"),
         "resources": {
-            use.name: {
-                "amount": use.amount,
-                "unit": unit_of_resource(use.name),
-                **_fields(use, "time component"),
-            }
+            use.name: {"amount": use.amount, "unit": unit_of_resource(use.name), **_fields(use, "time component")}
             for use in prediction.resources.values()
         },
         "bottleneck": worst and _fields(worst, "resource component time share group"),

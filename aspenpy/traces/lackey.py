@@ -57,10 +57,7 @@ def quick(lines: Lines, kinds: frozenset[int]) -> References | None:
 
 
 def _in_order(
-    addresses: NDArray[np.uint64],
-    sizes: NDArray[np.int64],
-    prefixes: NDArray[np.uint64],
-    kinds: frozenset[int],
+    addresses: NDArray[np.uint64], sizes: NDArray[np.int64], prefixes: NDArray[np.uint64], kinds: frozenset[int]
 ) -> References:
     """A modification is a load, then a store."""
     letters = (prefixes >> np.uint64(8)).astype(np.uint8)

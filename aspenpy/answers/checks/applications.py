@@ -80,11 +80,7 @@ Sockets = tuple[str | None, ...]  # those that an application may run on; None f
 
 
 def _on_machine(
-    application: Application,
-    machine: Machine,
-    socket: str | None,
-    kernels: list[flow.Kernel],
-    found: list[Diagnostic],
+    application: Application, machine: Machine, socket: str | None, kernels: list[flow.Kernel], found: list[Diagnostic]
 ) -> list[Diagnostic]:
     """What was found, with what the machine does not know or serve, and what a run says. Where the application runs, a
     mistake in what no run needs is a warning: an error is what `aspenpy eval` refuses."""
@@ -252,9 +248,7 @@ def _unused_parameters(application: Application, kernels: list[flow.Kernel], bro
         written = [formal for formal in application.kernels[kernel.name].formals if formal.kind == "param"]
         unused += [
             warning(
-                "unused-parameter",
-                f"argument `{formal.payload[0]}` of kernel `{kernel.name}` is never used",
-                node.span,
+                "unused-parameter", f"argument `{formal.payload[0]}` of kernel `{kernel.name}` is never used", node.span
             )
             for formal, node in zip(kernel.formals, written, strict=True)
             if formal not in own and formal.payload[0] not in words

@@ -112,10 +112,7 @@ def _idle_conflicts(machine: Machine) -> list[Diagnostic]:
         offered |= {TRANSLATIONS} if "tlb_latency" in component.properties else set()
     return [
         warning(
-            "unknown-resource",
-            f"no component offers the resource `{name}`",
-            conflict.span,
-            hint=nearest(name, offered),
+            "unknown-resource", f"no component offers the resource `{name}`", conflict.span, hint=nearest(name, offered)
         )
         for component in machine.node.components
         for conflict in component.items
@@ -175,9 +172,7 @@ def _homeless_ranks(machine: Machine) -> list[Diagnostic]:
 INHABITED = ("node", "socket", "core")  # what ranks live on: a memory may have a property `rank` of another meaning
 
 
-HINTS = {
-    "design_power": "the dynamic power is the design power less the idle power: `dynamic power [95 W - 10 W]`",
-}
+HINTS = {"design_power": "the dynamic power is the design power less the idle power: `dynamic power [95 W - 10 W]`"}
 """By the law that is broken."""
 
 

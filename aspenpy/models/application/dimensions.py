@@ -135,10 +135,7 @@ def _declaration(node: nodes.Declaration, names: Inference) -> None:
             names.check(part.amount)
 
 
-_COUNTS: dict[type, str] = {
-    nodes.Loop: "a loop's count",
-    nodes.Probability: "a probability",
-}
+_COUNTS: dict[type, str] = {nodes.Loop: "a loop's count", nodes.Probability: "a probability"}
 """The statements whose expressions are numbers without a unit."""
 
 

@@ -10,10 +10,7 @@ from aspenpy.shell.output import answer
 
 EXAMPLES: Examples = (
     ("the fastest socket for each kernel", "aspenpy place cg --machine keeneland"),
-    (
-        "a placement of one's own",
-        "aspenpy place hpcg --machine keeneland --on multiply=nvidia_m2090",
-    ),
+    ("a placement of one's own", "aspenpy place hpcg --machine keeneland --on multiply=nvidia_m2090"),
     (
         "the best of those in which a kernel stays where it is",
         "aspenpy place cg --machine keeneland --on start=nvidia_m2090 --best",

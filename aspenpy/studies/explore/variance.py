@@ -103,12 +103,7 @@ def _leaders(rows: Sequence[tuple[str, float, float]]) -> tuple[str, ...]:
 
 
 def sobol(
-    space: Space,
-    *,
-    metric_name: str = "runtime",
-    samples: int = 1024,
-    pairs: bool = False,
-    seed: int = DEFAULT_SEED,
+    space: Space, *, metric_name: str = "runtime", samples: int = 1024, pairs: bool = False, seed: int = DEFAULT_SEED
 ) -> Sobol:
     """Variance-based indices with Saltelli's sampling (2002), each variable evenly distributed over its values.
 
