@@ -218,10 +218,9 @@ def _times(time: Expr, amount: Expr, amounts: Iterable[int], definitions: Mappin
         return None
 
 
-def value_of(expr: Expr, definitions: Mapping[Expr, Expr]) -> Real | None:
-    """None where the machine alone does not tell it."""
+def value_of(expr: Expr, definitions: Mapping[Expr, Expr]) -> Any:
+    """A number, or a tuple of them; None where the machine alone does not tell it."""
     try:
-        value: Real = evaluate_many([expr], None, 0, definitions)[0]
-        return value
+        return evaluate_many([expr], None, 0, definitions)[0]
     except EvaluationError:
         return None

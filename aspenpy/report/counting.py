@@ -114,7 +114,7 @@ def inverse(counts: Counts, found: Inverse) -> Report:
         "range": {"low": found.low, "high": found.high, "declared": found.declared},
         "whole": found.whole,
     }
-    target = f"{_exactly(found.target)} {unit}".rstrip()
+    target = f"{exactly(found.target)} {unit}".rstrip()
     asks = f"{counts.application.name}: {counts.entry.name} asks for {target} ({found.resource}{_asked(counts)})"
     roots = tuple(
         (found.parameter, item.low, item.high, found.resource, found.target, unit) for item in found.solutions
@@ -132,19 +132,19 @@ def _shown(found: Inverse, unit: str) -> list[Part]:
     name = found.parameter
     parts: list[Part] = []
     if len(found.solutions) > 1:
-        rows = tuple((_interval(item.low, item.high),) for item in found.solutions)
+        rows = tuple((exactly_between(item.low, item.high),) for item in found.solutions)
         parts.append(Table((Column(name, align="right"),), rows, media=TEXT))
     header = f"{found.resource} [{unit}]" if unit else found.resource
     heads = (
-        Column(name, _exactly, "right", key="before"),
+        Column(name, exactly, "right", key="before"),
         Column(header, "count", key="amount_before"),
-        Column(f"next {name}", _exactly, "right", key="behind"),
+        Column(f"next {name}", exactly, "right", key="behind"),
         Column(header, "count", key="amount_behind"),
     )
     title = "leaps over it" if found.solutions else "comes closest"
     whose = "the range it declares" if found.declared else "not a range that it declares"
     numbers = "whole numbers only" if found.whole else "all real numbers"
-    tried = f"{name} from {_exactly(found.low)} to {_exactly(found.high)}, {whose}"
+    tried = f"{name} from {exactly(found.low)} to {exactly(found.high)}, {whose}"
     return [*parts, table(heads, found.leaps, "leaps", title=title), Paragraph(f"Tried: {tried}; {numbers}.")]
 
 
@@ -155,13 +155,13 @@ def _where(found: Inverse) -> str:
         return f"at {len(found.solutions)} values of {found.parameter}, or ranges of them"
     (only,) = found.solutions
     joint = "=" if only.low == only.high else "from"
-    return f"at {found.parameter} {joint} {_interval(only.low, only.high).replace(' .. ', ' to ')}"
+    return f"at {found.parameter} {joint} {exactly_between(only.low, only.high).replace(' .. ', ' to ')}"
 
 
-def _interval(low: Any, high: Any) -> str:
-    return _exactly(low) if low == high else f"{_exactly(low)} .. {_exactly(high)}"
+def exactly_between(low: Any, high: Any) -> str:
+    return exactly(low) if low == high else f"{exactly(low)} .. {exactly(high)}"
 
 
-def _exactly(value: Any) -> str:
+def exactly(value: Any) -> str:
     """Digits enough to be given to `--set`."""
     return setting(plain(value))

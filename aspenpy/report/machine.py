@@ -7,10 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from aspenpy.answers.network import Network, has_network
-from aspenpy.answers.peaks import Peak, peaks, together
+from aspenpy.answers.peaks import Peak, peaks, together, value_of
 from aspenpy.expr import graph
-from aspenpy.expr.evaluate import EvaluationError, evaluate_many
-from aspenpy.expr.graph import Expr
 from aspenpy.expr.printer import excerpt
 from aspenpy.language import nodes
 from aspenpy.language.dimensions import symbol
@@ -123,8 +121,8 @@ def _components(machine: Machine) -> Table:
 def _numbers(machine: Machine, place: Place) -> tuple[Any, Any, Any]:
     """How many there are, and the watts that one of them consumes."""
     watts = [place.component.power.get(kind) for kind in ("static", "dynamic")]
-    static, dynamic = (None if expr is None else _value(machine, expr) for expr in watts)
-    return _value(machine, place.count), static, dynamic
+    static, dynamic = (None if expr is None else value_of(expr, machine.definitions) for expr in watts)
+    return value_of(place.count, machine.definitions), static, dynamic
 
 
 def _offers(place: Place) -> str | None:
@@ -142,14 +140,6 @@ def _branch(machine: Machine, tree: Tree[Place]) -> dict[str, Any]:
         "resources": list(tree.item.component.resources),
         "parts": [_branch(machine, part) for part in tree.branches],
     }
-
-
-def _value(machine: Machine, expr: Expr) -> Any:
-    """The value; None where the machine alone does not tell it."""
-    try:
-        return evaluate_many([expr], None, 0, machine.definitions)[0]
-    except EvaluationError:
-        return None
 
 
 # -- what it offers --------------------------------------------------------------------------------
@@ -204,7 +194,7 @@ def _properties(machine: Machine) -> list[Declared]:
         written = {name: item.value for name, item in own.items() if item.value is not None}
         units = Units(_expressions(machine) | written)
         for name, item in machine.components[node.name].properties.items():
-            value = None if item.value is None else _value(machine, item.value)
+            value = None if item.value is None else value_of(item.value, machine.definitions)
             unit = units.of(written[name]) or _conventional(name, written[name]) if name in written else ""
             declared.append(Declared(f"{node.name}.{name}", value, unit, None, None, own[name]))
     return declared
@@ -217,12 +207,12 @@ def _conventional(name: str, written: nodes.Expression) -> str:
 
 
 def _parameters(machine: Machine) -> list[Declared]:
-    units = Units(_expressions(machine))
+    units, known = Units(_expressions(machine)), machine.definitions
     lower = Lowering(lambda node: machine.lookup(node.name) or graph.symbol(node.name, OWNER), {})
     declared = []
     for name, node in machine.declared.items():
-        low, high = (None if end is None else _value(machine, guarded(lower, end)) for end in (node.low, node.high))
-        value = _value(machine, graph.symbol(name, OWNER))
+        low, high = (None if end is None else value_of(guarded(lower, end), known) for end in (node.low, node.high))
+        value = value_of(graph.symbol(name, OWNER), known)
         declared.append(Declared(name, value, units.of(node.value), low, high, node))
     return declared
 

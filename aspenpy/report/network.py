@@ -7,10 +7,9 @@ from typing import Any
 
 from aspenpy.answers.network import Collective, Network
 from aspenpy.cost.network.topology import described
-from aspenpy.expr.arithmetic import Number
 from aspenpy.expr.evaluate import evaluate
 from aspenpy.report.drawing import BLUE, VERMILION, numbers_in
-from aspenpy.tables.numbers import count, quantity, seconds
+from aspenpy.tables.numbers import count, counted, quantity, seconds
 from aspenpy.tables.table import Column, Report, Table, facts, table
 
 BOUNDS = {"upper": "at most ", "lower": "at least ", None: ""}
@@ -55,11 +54,11 @@ def figures(network: Network, title: str = "network") -> Table:
         return BOUNDS[made.bound(name)] + value
 
     hop = f", and {seconds(parts['hop_latency'])} a hop" if parts["hop_latency"] else ""
-    halves = f"{_counted(numbers['bisection'], 'link')}, {_rate(network.bisection_bandwidth)}"
+    halves = f"{counted(numbers['bisection'], 'link')}, {_rate(network.bisection_bandwidth)}"
     rows = [
         ("topology", described(made)),
         ("nodes", _places(network, int(numbers["nodes"]))),
-        ("diameter", bounded("diameter", _counted(numbers["diameter"], "hop"))),
+        ("diameter", bounded("diameter", counted(numbers["diameter"], "hop"))),
         ("average distance", bounded("average_distance", f"{float(numbers['average_distance']):.4g} hops")),
         ("bisection", bounded("bisection", halves)),
         ("links a node", f"{_links(network):.4g}"),
@@ -78,10 +77,6 @@ def _links(network: Network) -> float:
 
 def _places(network: Network, places: int) -> str:
     return count(places) if places == network.nodes else f"{count(network.nodes)} of {count(places)}"
-
-
-def _counted(number: Number, noun: str) -> str:
-    return f"{count(number)} {noun}{'' if number == 1 else 's'}"
 
 
 _rate = quantity("B/s")

@@ -7,7 +7,7 @@ from typing import Any
 from aspenpy.answers.parallelism import BlockParallelism, Parallelism
 from aspenpy.cost.mapper import warnings_of
 from aspenpy.report.tree import in_regions, lines
-from aspenpy.tables.numbers import count
+from aspenpy.tables.numbers import counted
 from aspenpy.tables.table import CSV, DATA, JSON, TEXT, Column, Report, Table, columns, table
 
 FIELDS = "instances width maps together mean executions"
@@ -48,7 +48,7 @@ def _tree(found: Parallelism) -> Table:
 def _said(found: Parallelism) -> str:
     if found.most is None:
         return "no block" if not found.blocks else "an unknown number of instances at once"
-    instances = f"{count(found.most)} {'part' if found.wide else 'instance'}{'' if found.most == 1 else 's'}"
+    instances = counted(found.most, "part" if found.wide else "instance")
     unknown = any(block.together is None for block in found.blocks)
     return f"{instances} or more at once" if unknown else f"up to {instances} at once"
 

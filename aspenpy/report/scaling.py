@@ -7,7 +7,7 @@ from typing import Any
 from aspenpy.report.drawing import BLACK, BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILION, numbers_in
 from aspenpy.report.prediction import bound_ranks, served, subject
 from aspenpy.studies.explore.scaling import Point, Scaling
-from aspenpy.tables.numbers import count, seconds, share
+from aspenpy.tables.numbers import count, counted, seconds, share
 from aspenpy.tables.table import ALL, CSV, DATA, JSON, TEXT, Column, Report, Table, facts, table
 
 CALLS = 3  # calls that are named for a number of ranks, those that take longest
@@ -40,14 +40,10 @@ def _facts(scaling: Scaling) -> list[tuple[str, str]]:
         rows.append(("problem", f"{' * '.join(scaling.problem)} grows with the ranks"))
     if scaling.mode == "strong":
         more = "; more of them take longer" if scaling.turns else ""
-        rows.append(("fastest", f"{_ranks(fastest.ranks)}, {seconds(fastest.time)}{more}"))
+        rows.append(("fastest", f"{counted(fastest.ranks, 'rank')}, {seconds(fastest.time)}{more}"))
     if scaling.calls:
-        rows.append(("calls", f"{', '.join(scaling.calls)}: the longest first, on {_ranks(last)}"))
+        rows.append(("calls", f"{', '.join(scaling.calls)}: the longest first, on {counted(last, 'rank')}"))
     return rows
-
-
-def _ranks(number: int) -> str:
-    return "1 rank" if number == 1 else f"{count(number)} ranks"
 
 
 def _points(scaling: Scaling) -> Table:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from aspenpy.answers.trace import Demand, Step, Trace
 from aspenpy.language.vocabulary import OPERATION_CLASSES
-from aspenpy.tables.numbers import Amount, amount, count, plain, setting, share, unit_of_resource
+from aspenpy.tables.numbers import Amount, amount, count, counted, plain, setting, share, unit_of_resource
 from aspenpy.tables.table import JSON, TEXT, Column, Paragraph, Report, columns, table
 
 DEMANDS = "resource amount unit direction data traits"
@@ -91,7 +91,7 @@ def _passes(step: Step) -> str:
 
 def _block(step: Step) -> str:
     instances, width = step.values["instances"], step.values.get("width", 1)
-    said = "" if instances == width == 1 else f" in {count(instances)} instance{'' if instances == 1 else 's'}"
+    said = "" if instances == width == 1 else f" in {counted(instances, 'instance')}"
     parts = "" if width == 1 else f" of {count(width)} parts"
     return f"block{_label(step)}{said}{parts}"
 

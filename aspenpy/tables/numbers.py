@@ -54,6 +54,11 @@ def count(value: Real) -> str:
     return readable(value, "", 6)
 
 
+def counted(number: Real, noun: str) -> str:
+    """`1 rank`, `1,280 ranks`."""
+    return f"{count(number)} {noun}{'' if number == 1 else 's'}"
+
+
 def expected(value: Real) -> str:
     """An expected count, which need not be whole."""
     return count(round(value)) if value >= 100 else f"{float(value):.3g}"

@@ -9,10 +9,9 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from aspenpy.answers.peaks import Peak, peaks
+from aspenpy.answers.peaks import Peak, peaks, value_of
 from aspenpy.cost.caches.level import SET_LATENCIES, levels_of
 from aspenpy.cost.operations import CLASSES, PRECISIONS, WIDE
-from aspenpy.expr.evaluate import EvaluationError, evaluate_many
 from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import Diagnostic, distinct, warning
 from aspenpy.language.dimensions import readable
@@ -321,8 +320,5 @@ def _is_power_of_two(value: Any) -> bool:
 
 def _value(machine: Machine, expr: Expr) -> Any:
     """None where the machine alone does not tell it, and for arrays."""
-    try:
-        value = evaluate_many([expr], None, 0, machine.definitions)[0]
-    except EvaluationError:
-        return None
+    value = value_of(expr, machine.definitions)
     return None if isinstance(value, tuple) else value

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from aspenpy.answers.peaks import value_of
 from aspenpy.expr import graph
-from aspenpy.expr.evaluate import EvaluationError, evaluate, evaluate_many
+from aspenpy.expr.evaluate import EvaluationError, evaluate
 from aspenpy.language.axis import ends
 from aspenpy.language.diagnostics import nearest
 from aspenpy.language.lower import Lowering
@@ -104,10 +105,7 @@ def _in_all(name: str, kind: str, measure: str | None = None) -> Any:
             each = place.component.properties.get(measure) if measure else None
             size = graph.ONE if each is None or each.value is None else each.value
             terms.append(graph.mul(place.count, size if measure is None or each is not None else graph.ZERO))
-    try:
-        return evaluate_many([graph.add(*terms)], None, 0, machine.definitions)[0] if terms else 0
-    except EvaluationError:
-        return None
+    return value_of(graph.add(*terms), machine.definitions)
 
 
 def _interval(name: str, text: str | None) -> Interval | None:

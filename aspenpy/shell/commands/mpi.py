@@ -11,7 +11,7 @@ from aspenpy.shell.failure import CommandError
 from aspenpy.shell.option import Arguments, Examples, choice, machine, option
 from aspenpy.shell.options import MODEL, OUTSIDE, RANKS, SOCKET, VALUES
 from aspenpy.shell.output import emit, report
-from aspenpy.tables.numbers import count
+from aspenpy.tables.numbers import count, counted
 
 EXAMPLES: Examples = (
     ("the messages of CoMD, in C", "aspenpy mpi comd"),
@@ -52,6 +52,6 @@ def run(arguments: Arguments) -> int:
         return 0
     replace(Path(arguments.output), code)
     messages, volume = skeleton.totals
-    sent = f"{count(messages)} message{'' if messages == 1 else 's'}"
+    sent = counted(messages, "message")
     emit(f"{arguments.output} is written; in the model it sends {sent}, {count(volume)} bytes")
     return 0

@@ -11,6 +11,7 @@ from aspenpy.expr import graph
 from aspenpy.language.axis import is_wide
 from aspenpy.language.diagnostics import AspenError, fail
 from aspenpy.language.source import Span, halves
+from aspenpy.report.counting import exactly, exactly_between
 from aspenpy.shell.session.axis import Range, interval, number, parameter
 from aspenpy.shell.session.line import around, expected
 from aspenpy.shell.session.question import Question, asked
@@ -84,7 +85,7 @@ def _out_of_reach(question: Question, target: Value, within: Range) -> NoReturn:
 
 def _page(question: Question, target: Value, within: Range, roots: Roots) -> Page:
     name = within.name
-    values = [_interval(item.low, item.high) for item in roots.solutions]
+    values = [exactly_between(item.low, item.high) for item in roots.solutions]
     where = f"at {name} = {values[0]}" if len(values) == 1 else f"at {len(values)} values of {name}"
     where = where if values else f"at no {name}"
     parts: list[Part] = [Title(f"{question.text} = {_shown(target, question.unit)} {where}")]
@@ -92,22 +93,13 @@ def _page(question: Question, target: Value, within: Range, roots: Roots) -> Pag
         parts.append(Table((Column(name, align="right"),), tuple((value,) for value in values)))
     if roots.leaps:
         shown = Column(question.text, lambda value: _shown(value, question.unit), "unit")
-        columns = (Column(name, _plain, "right"), shown, Column(f"next {name}", _plain, "right"), shown)
+        columns = (Column(name, exactly, "right"), shown, Column(f"next {name}", exactly, "right"), shown)
         rows = tuple((item.before, item.amount_before, item.behind, item.amount_behind) for item in roots.leaps)
         parts.append(Table(columns, rows, title="leaps over it"))
     numbers = "whole numbers only" if within.whole else "all real numbers"
     whose = ", the range it declares" if within.declared else ""
     tried = f"Tried: {name} from {setting(within.low)} to {setting(within.high)}{whose}; {numbers}."
     return (*parts, Paragraph(tried))
-
-
-def _interval(low: Value, high: Value) -> str:
-    return _plain(low) if low == high else f"{_plain(low)} .. {_plain(high)}"
-
-
-def _plain(value: Value) -> str:
-    """Digits enough to be set."""
-    return setting(value if isinstance(value, int) else float(value))
 
 
 def _shown(value: Value, unit: str) -> str:
