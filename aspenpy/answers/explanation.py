@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from aspenpy.answers.evaluation import Evaluation
 from aspenpy.answers.scope import as_float
 from aspenpy.cost.cost import Bound, CostTree
@@ -12,7 +14,7 @@ from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import Diagnostic, fail
 from aspenpy.language.source import Span
 from aspenpy.models.application import flow
-from aspenpy.models.application.total import Leaf, Total, Totaller, Totals, of_kind
+from aspenpy.models.application.total import OfBlocks, Total, Totaller, Totals, of_kind
 from aspenpy.record import Record
 from aspenpy.tables.result import Result
 
@@ -94,25 +96,20 @@ class _Time(Total):
     cost: RequirementCost
 
 
-class _ByRequirement(Leaf):
-    """The leaf that keeps each requirement's amount and time apart, over the whole run."""
-
-    def __init__(self, tree: CostTree) -> None:
-        self.tree = tree
-
-    def block(self, block: flow.Block, kernel: flow.Kernel) -> Totals:
-        totals: Totals = {}
-        for cost in self.tree.blocks[block].requirements:
-            totals[_Asked(cost)] = graph.mul(block.parallelism, cost.requirement.amount)
-            totals[_Time(cost)] = cost.time
-        return totals
+def _by_requirement(tree: CostTree, block: flow.Block, kernel: flow.Kernel) -> Totals:
+    """Each requirement's amount and time apart."""
+    totals: Totals = {}
+    for cost in tree.blocks[block].requirements:
+        totals[_Asked(cost)] = graph.mul(block.parallelism, cost.requirement.amount)
+        totals[_Time(cost)] = cost.time
+    return totals
 
 
 def explain(prediction: Evaluation, kernel: str | None = None, diagnostics: tuple[Diagnostic, ...] = ()) -> Explanation:
     """The steps of one kernel, or of all that ran; `diagnostics` are the warnings that go with them."""
     tree = prediction.tree
     wanted = list(tree.in_order(kernel))
-    totals = Totaller(_ByRequirement(tree)).kernel(tree.entry)
+    totals = Totaller(OfBlocks(partial(_by_requirement, tree))).kernel(tree.entry)
     if len(wanted) > MOST_STEPS:
         message = f"{len(wanted):,} requirements ran, and at most {MOST_STEPS:,} are explained at once"
         hint = "explain one kernel, as in `aspenpy explain MODEL KERNEL`; `aspenpy profile` tells where the time goes"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
+from functools import partial
 from math import ceil
 
 from aspenpy.answers.evaluation import Evaluation
@@ -13,7 +14,7 @@ from aspenpy.cost.ranks import ratio
 from aspenpy.expr import graph
 from aspenpy.language.diagnostics import AspenError, Diagnostic, warning
 from aspenpy.models.application import flow
-from aspenpy.models.application.total import Leaf, Total, Totals, of_kind, run_totals
+from aspenpy.models.application.total import OfBlocks, Total, Totals, of_kind, run_totals
 from aspenpy.models.machine.model import Place
 from aspenpy.record import Record
 
@@ -136,7 +137,7 @@ def instances_of_blocks(prediction: Evaluation) -> dict[flow.Block, Width]:
     if len(prediction.tree.blocks) > MOST_BLOCKS:
         return {}
     try:
-        totals = run_totals(_Leaf(prediction.tree), prediction.tree.entry)
+        totals = run_totals(OfBlocks(partial(_widths, prediction.tree)), prediction.tree.entry)
         values = prediction.scope.values(list(totals.values()), prediction.seed)
         numbers = {key: float(value) for key, value in zip(totals, values, strict=True)}
     except (AspenError, OverflowError, TypeError):
@@ -152,21 +153,16 @@ def instances_of_blocks(prediction: Evaluation) -> dict[flow.Block, Width]:
     }
 
 
-class _Leaf(Leaf):
-    """Counts the executions of blocks and their instances; of bound ranks the cores that these keep busy, of blocks
-    without a width, beside ranks, their seconds."""
-
-    def __init__(self, tree: CostTree) -> None:
-        self.tree = tree
-
-    def block(self, block: flow.Block, kernel: flow.Kernel) -> Totals:
-        cost, binding = self.tree.blocks[block], self.tree.residence.where.binding
-        totals: Totals = {Executions(block): graph.ONE, Started(block): block.parallelism}
-        if cost.instances.binding is not None:
-            totals[Together(block)] = cost.instances.together
-        elif binding is not None and _computes(cost):
-            totals[Spent(block)] = cost.time
-        return totals
+def _widths(tree: CostTree, block: flow.Block, kernel: flow.Kernel) -> Totals:
+    """Executions of a block and its instances; of bound ranks the cores that these keep busy, of a block without a
+    width, beside ranks, its seconds."""
+    cost, binding = tree.blocks[block], tree.residence.where.binding
+    totals: Totals = {Executions(block): graph.ONE, Started(block): block.parallelism}
+    if cost.instances.binding is not None:
+        totals[Together(block)] = cost.instances.together
+    elif binding is not None and _computes(cost):
+        totals[Spent(block)] = cost.time
+    return totals
 
 
 def _computes(cost: BlockCost) -> bool:

@@ -16,7 +16,7 @@ from aspenpy.expr.evaluate import EvaluationError, evaluate
 from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import fail
 from aspenpy.models.application import flow
-from aspenpy.models.application.total import Leaf, Totaller, Totals
+from aspenpy.models.application.total import OfBlocks, Totaller
 from aspenpy.record import Record
 
 MOST_VISITS = 20_000  # blocks that are met, counted on every call path
@@ -96,7 +96,9 @@ class Visit(Record):
         found: flow.Flow = self.block
         for item in reversed(self.scene.around):
             found = item.wrap(found) if isinstance(item, Branch) else _repeated(item, found)
-        return Totaller(_Worth(worth)).kernel(_kernel(found)).get("worth", graph.ZERO)
+        return (
+            Totaller(OfBlocks(lambda block, kernel: {"worth": worth})).kernel(_kernel(found)).get("worth", graph.ZERO)
+        )
 
 
 def visits(entry: flow.Kernel) -> Iterator[Visit]:
@@ -175,16 +177,6 @@ _STEPS: dict[type, Callable[[Any, Scene], list[tuple[flow.Flow, Scene]]]] = {
 
 
 # -- what a visit is worth -------------------------------------------------------------------------
-
-
-class _Worth(Leaf):
-    """The leaf of a single block."""
-
-    def __init__(self, worth: Expr) -> None:
-        self.worth = worth
-
-    def block(self, block: flow.Block, kernel: flow.Kernel) -> Totals:
-        return {"worth": self.worth}
 
 
 def _repeated(loop: Loop, body: flow.Flow) -> flow.Flow:

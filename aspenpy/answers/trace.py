@@ -17,7 +17,7 @@ from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import fail
 from aspenpy.models.application import flow
 from aspenpy.models.application.model import Application
-from aspenpy.models.application.total import Leaf, Totals, run_totals
+from aspenpy.models.application.total import OfBlocks, run_totals
 from aspenpy.models.machine.model import Machine
 from aspenpy.record import Record
 from aspenpy.tables.result import Result
@@ -101,7 +101,8 @@ class Trace(Result):
 
     def _number_of_blocks(self) -> Value:
         """Executions of blocks over the whole run; an expectation, where there are probabilities."""
-        (value,) = self._values([run_totals(_Executions(), self.entry).get("blocks", graph.ZERO)])
+        totals = run_totals(OfBlocks(lambda block, kernel: {"blocks": graph.ONE}), self.entry)
+        (value,) = self._values([totals.get("blocks", graph.ZERO)])
         result: Value = value
         return result
 
@@ -247,10 +248,3 @@ _RULES: dict[type, Any] = {
     flow.Expectation: Trace._expectation,
     flow.Call: Trace._call,
 }
-
-
-class _Executions(Leaf):
-    """The leaf that counts blocks."""
-
-    def block(self, block: flow.Block, kernel: flow.Kernel) -> Totals:
-        return {"blocks": graph.ONE}

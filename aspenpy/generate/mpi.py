@@ -24,7 +24,7 @@ from aspenpy.generate.mpi_kernel import KernelWriter, Surroundings, speaking_ker
 from aspenpy.language.diagnostics import Diagnostic, fail
 from aspenpy.models.application import flow
 from aspenpy.models.application.model import Application
-from aspenpy.models.application.total import Leaf, Totals, added, blocks_in, callees_first, run_totals
+from aspenpy.models.application.total import OfBlocks, Totals, added, blocks_in, callees_first, run_totals
 from aspenpy.models.machine.model import Machine
 
 
@@ -71,7 +71,7 @@ class Skeleton:
 
     @cached_property
     def _totals(self) -> list[Expr]:
-        totals = run_totals(_Sent(), self.entry)
+        totals = run_totals(OfBlocks(_sent), self.entry)
         return [totals.get("messages", graph.ZERO), totals.get("bytes", graph.ZERO)]
 
     @property
@@ -148,13 +148,11 @@ MAIN = """int main(int argc, char **argv)
 }}"""
 
 
-class _Sent(Leaf):
-    """The leaf that counts what is sent: `messages`, and `bytes`."""
-
-    def block(self, block: flow.Block, kernel: flow.Kernel) -> Totals:
-        exchanges = [exchange_of(item) for item in block.requirements if item.resource == MESSAGES]
-        sent = (exchange.sent(block.parallelism) for exchange in exchanges)
-        return added({"messages": messages, "bytes": volume} for messages, volume in sent)
+def _sent(block: flow.Block, kernel: flow.Kernel) -> Totals:
+    """`messages`, and `bytes`."""
+    exchanges = [exchange_of(item) for item in block.requirements if item.resource == MESSAGES]
+    sent = (exchange.sent(block.parallelism) for exchange in exchanges)
+    return added({"messages": messages, "bytes": volume} for messages, volume in sent)
 
 
 def _seconds(tree: CostTree) -> Callable[[flow.Flow, flow.Kernel], Expr]:

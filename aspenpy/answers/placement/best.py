@@ -19,12 +19,11 @@ from aspenpy.answers.placement.journey import Scene
 from aspenpy.answers.placement.locations import Location, State, decided
 from aspenpy.answers.placement.overlap import IN_WHOLE
 from aspenpy.answers.placement.placement import Placement, Question, Search, check_names
-from aspenpy.cost.cost import CostTree
 from aspenpy.expr import graph
 from aspenpy.language.diagnostics import AspenError, Diagnostic
 from aspenpy.models.application import flow
 from aspenpy.models.application.model import Application
-from aspenpy.models.application.total import Exclusive, Leaf, Totals, blocks_in, callees_first, calls_in, run_totals
+from aspenpy.models.application.total import Exclusive, OfBlocks, blocks_in, callees_first, calls_in, run_totals
 from aspenpy.models.machine.model import Machine
 from aspenpy.record import Record
 
@@ -82,7 +81,8 @@ class _Chooser:
     def _times(self, socket: str) -> dict[str, float | Diagnostic]:
         """What each kernel takes on a socket over the run, or why it cannot run there."""
         entry = self.question.entry
-        totals = run_totals(_Own(self.question.trees[socket]), entry)
+        costs = self.question.trees[socket].blocks
+        totals = run_totals(OfBlocks(lambda block, kernel: {Exclusive(kernel.name): costs[block].time}), entry)
         times: dict[str, float | Diagnostic] = {}
         for name in self.question.working:
             try:
@@ -220,16 +220,6 @@ class _Chooser:
         if code not in (*IMPOSSIBLE, UNKNOWN):
             raise error
         self.refused.setdefault(code, error)
-
-
-class _Own(Leaf):
-    """The leaf that adds up the blocks of each kernel."""
-
-    def __init__(self, tree: CostTree) -> None:
-        self.tree = tree
-
-    def block(self, block: flow.Block, kernel: flow.Kernel) -> Totals:
-        return {Exclusive(kernel.name): self.tree.blocks[block].time}
 
 
 class _Step:

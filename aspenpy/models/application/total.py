@@ -106,6 +106,16 @@ class Leaf:
         return callee
 
 
+class OfBlocks(Leaf):
+    """The leaf by which a block is worth what a function says."""
+
+    def __init__(self, worth: Callable[[flow.Block, flow.Kernel], Totals]) -> None:
+        self.worth = worth
+
+    def block(self, block: flow.Block, kernel: flow.Kernel) -> Totals:
+        return self.worth(block, kernel)
+
+
 MOST_REBUILT = 500_000  # nodes of the graph that putting arguments into callees may make: a quarter of a gigabyte
 
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from aspenpy.cost.cost import CostTree
 from aspenpy.cost.exchanges import EXCHANGES
 from aspenpy.cost.prices import RequirementCost, slowest
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.models.application import flow
-from aspenpy.models.application.total import Leaf, Total, Totals, added, of_kind, run_totals
+from aspenpy.models.application.total import OfBlocks, Total, Totals, added, of_kind, run_totals
 from aspenpy.record import Record
 
 MESSAGES = "messages"
@@ -25,7 +27,7 @@ class Communication(Record):
 
 
 def communication_of(tree: CostTree) -> Communication:
-    totals = run_totals(_Leaf(tree), tree.entry)
+    totals = run_totals(OfBlocks(partial(_talking, tree)), tree.entry)
     calls = {key.name: worth for key, worth in of_kind(_Call, totals).items()}
     return Communication(tree.runtime, totals.get(_WAITED, graph.ZERO), calls)
 
@@ -43,25 +45,20 @@ class _Call(Total):
 _WAITED = _Waited()
 
 
-class _Leaf(Leaf):
-    """What blocks wait for messages, and their calls. Branches of a `par` add, overlapped or not."""
-
-    def __init__(self, tree: CostTree) -> None:
-        self.tree = tree
-
-    def block(self, block: flow.Block, kernel: flow.Kernel) -> Totals:
-        cost = self.tree.blocks[block]
-        sent = [item for item in cost.requirements if item.requirement.resource == MESSAGES]
-        if not sent:
-            return {}
-        silent = tuple(
-            group.replace(time=group.time - graph.add(*(item.time for item in sent)))
-            if MESSAGES in group.resources
-            else group
-            for group in cost.groups
-        )
-        calls: list[Totals] = [{_Call(_called(item, kernel)): item.time} for item in sent]
-        return added([*calls, {_WAITED: cost.work - slowest(silent)}])
+def _talking(tree: CostTree, block: flow.Block, kernel: flow.Kernel) -> Totals:
+    """What a block waits for messages, and its calls. Branches of a `par` add, overlapped or not."""
+    cost = tree.blocks[block]
+    sent = [item for item in cost.requirements if item.requirement.resource == MESSAGES]
+    if not sent:
+        return {}
+    silent = tuple(
+        group.replace(time=group.time - graph.add(*(item.time for item in sent)))
+        if MESSAGES in group.resources
+        else group
+        for group in cost.groups
+    )
+    calls: list[Totals] = [{_Call(_called(item, kernel)): item.time} for item in sent]
+    return added([*calls, {_WAITED: cost.work - slowest(silent)}])
 
 
 def _called(item: RequirementCost, kernel: flow.Kernel) -> str:
