@@ -138,8 +138,7 @@ def instances_of_blocks(prediction: Evaluation) -> dict[flow.Block, Width]:
         return {}
     try:
         totals = run_totals(OfBlocks(partial(_widths, prediction.tree)), prediction.tree.entry)
-        values = prediction.scope.values(list(totals.values()), prediction.seed)
-        numbers = {key: float(value) for key, value in zip(totals, values, strict=True)}
+        numbers = prediction.scope.numbers(totals, prediction.seed)
     except (AspenError, OverflowError, TypeError):
         return {}  # is an error of its own where it is needed
     ran = {key.block: number for key, number in of_kind(Executions, numbers).items() if number > 0}

@@ -96,9 +96,8 @@ class Visit(Record):
         found: flow.Flow = self.block
         for item in reversed(self.scene.around):
             found = item.wrap(found) if isinstance(item, Branch) else _repeated(item, found)
-        return (
-            Totaller(OfBlocks(lambda block, kernel: {"worth": worth})).kernel(_kernel(found)).get("worth", graph.ZERO)
-        )
+        totaller = Totaller(OfBlocks(lambda block, kernel: {"worth": worth}))
+        return totaller.kernel(_kernel(found)).get("worth", graph.ZERO)
 
 
 def visits(entry: flow.Kernel) -> Iterator[Visit]:

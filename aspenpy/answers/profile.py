@@ -106,8 +106,7 @@ class Profile(Result):
     def _values(self, leaf: TimedLeaf) -> dict[Any, float]:
         """What a leaf keeps apart, over one run of the entry kernel."""
         totals = run_totals(leaf, self.prediction.tree.entry, None, Count, Spent)
-        values = self.prediction.scope.values(list(totals.values()), self.prediction.seed)
-        return {key: float(value) for key, value in zip(totals, values, strict=True)}
+        return self.prediction.scope.numbers(totals, self.prediction.seed)
 
 
 def profile(app: Application | Case, machine: Machine | None = None, **options: Unpack[CaseOptions]) -> Profile:

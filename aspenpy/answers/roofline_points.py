@@ -97,8 +97,7 @@ class Point(Record):
 def points(prediction: Prediction) -> list[Point]:
     """The application and behind it its kernels that do flops, the one that takes longest first."""
     totals = run_totals(_Ideal(prediction.tree), prediction.tree.entry)
-    numbers = prediction.scope.values(list(totals.values()), prediction.seed)
-    values = {key: float(value) for key, value in zip(totals, numbers, strict=True)}
+    values = prediction.scope.numbers(totals, prediction.seed)
     worst = prediction.bottleneck
     whole = _point(prediction, None, values, prediction.runtime, worst.resource if worst else None)
     uses = sorted(prediction.kernels, key=lambda use: -use.exclusive)

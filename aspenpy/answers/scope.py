@@ -245,6 +245,10 @@ class Scope:
         self._last = run
         return [run.known[expr] for expr in exprs]
 
+    def numbers(self, totals: Mapping[Any, Expr], seed: int = DEFAULT_SEED) -> dict[Any, float]:
+        """The values of totals in floating point, by their keys."""
+        return dict(zip(totals, map(float, self.values(list(totals.values()), seed)), strict=True))
+
     def used(self, exprs: Sequence[Expr]) -> list[Expr]:
         """The parameters that the expressions depend on, in the order of their declaration."""
         try:

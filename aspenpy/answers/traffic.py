@@ -94,9 +94,7 @@ class Traffic(Result):
 
     @cached_property
     def _values(self) -> Mapping[Moved, float]:
-        prediction = self.prediction
-        numbers = map(float, prediction.scope.values(list(self._totals.values()), prediction.seed))
-        return dict(zip(self._totals, numbers, strict=True))
+        return self.prediction.scope.numbers(self._totals, self.prediction.seed)
 
     @cached_property
     def edges(self) -> Edges:
