@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import reduce
 from typing import Any, Protocol
 
@@ -30,11 +30,21 @@ Array = NDArray[Any]
 
 LANES_AT_ONCE = 1 << 16  # passes computed together: a few megabytes of arrays for a body of some dozen nodes
 
+FEWEST_AT_ONCE = 1 << 10
+"""Passes of an inner loop that are computed together however large its body is."""
+
 MOST_REDONE = 500_000
 """Limit of the operations in passes that are computed again exactly, plus five a pass: two seconds of work, even with
 fractions of hundreds of digits."""
 
 MOST_HELD = 1 << 25  # limit of the values held at once by nested loops: 256 MiB
+
+
+LARGEST_WHOLE = 2.0**53
+"""Up to it float64 holds all whole numbers."""
+
+LARGEST_IN_LOG = 2.0**45
+"""Up to it the logarithms of 2^k and of 2^k - 1 differ by five times the rounding of such logarithms."""
 
 
 class Evaluation(Protocol):
@@ -62,8 +72,8 @@ def summed(run: Evaluation, total: Expr, passes: int) -> Any:
     with numpy.errstate(all="ignore"):
         for start in range(0, passes, LANES_AT_ONCE):
             numbers = numpy.arange(start, min(start + LANES_AT_ONCE, passes), dtype=numpy.float64)
-            lanes = Lanes(run, total, numbers, None, None)
-            values, doubts = lanes.result()
+            lanes = Lanes(run, [total], numbers, None, None)
+            values, doubts = lanes.result(total)
             sums.append(float(numpy.sum(values, where=~doubts)))
             doubtful = numpy.flatnonzero(doubts).tolist()
             redone += len(doubtful)
@@ -86,25 +96,32 @@ def _spend(run: Evaluation, passes: int) -> None:
 
 
 class Lanes:
-    """The body of one sum for many passes at once; within another sum, `parent` is that sum's and `parent_lane` the
-    lane of each pass in it."""
+    """The bodies of sums over one counter for many passes at once; within another sum, `parent` is that sum's and
+    `parent_lane` the lane of each pass in it."""
 
     def __init__(
-        self, run: Evaluation, total: Expr, numbers: Array, parent: Lanes | None, parent_lane: Array | None
+        self,
+        run: Evaluation,
+        totals: Sequence[Expr],
+        numbers: Array,
+        parent: Lanes | None,
+        parent_lane: Array | None,
     ) -> None:
-        self.run, self.total, self.parent, self.parent_lane = run, total, parent, parent_lane
-        self.inside = set(run.inside(total))
+        self.run, self.parent, self.parent_lane = run, parent, parent_lane
+        self.inside = {node for total in totals for node in run.inside(total)}
         self.size = len(numbers)
         self.held: int = (parent.held if parent else 0) + self.size * sum(len(node.args) for node in self.inside)
         if parent and self.held > MOST_HELD:
             raise DomainError("loops within loops have too many passes to add one by one, and no closed form")
-        self.known: dict[Expr, Any] = {total.args[0]: numbers}
-        self.grade: dict[Expr, int] = {total.args[0]: WHOLE}
+        counter = totals[0].args[0]
+        self.known: dict[Expr, Any] = {counter: numbers}
+        self.grade: dict[Expr, int] = {counter: WHOLE}
         self.doubts: Array = numpy.zeros(self.size, dtype=bool)
+        self.sums = Sums()
 
-    def result(self) -> tuple[Array, Array]:
-        """The body's values, and which of them are in doubt."""
-        body = self.total.args[2]
+    def result(self, total: Expr) -> tuple[Array, Array]:
+        """The values of one of the bodies, and which of them are in doubt."""
+        body = total.args[2]
         self.compute([body])
         try:
             computed = numpy.asarray(self.known[body], dtype=numpy.float64)
@@ -125,6 +142,7 @@ class Lanes:
                 if arg not in self.known and arg not in seen:
                     seen.add(arg)
                     waiting.append(arg)
+        self.sums.expect(node for node in seen if node.kind == "sum" and node in self.inside)
         for node in sorted(seen, key=lambda node: node.serial):
             self._compute(node)
 
@@ -138,7 +156,17 @@ class Lanes:
             if failed.any():
                 value = numpy.where(failed, numpy.nan, value)
         self.known[node] = value
-        self.grade.setdefault(node, grade_of(node, [self.grade[arg] for arg in node.args if arg in self.grade]))
+        self.grade.setdefault(node, self._grade(node, value))
+
+    def _grade(self, node: Expr, value: Any) -> int:
+        """Sums, products, remainders and powers of whole numbers are whole while float64 holds them; what is divided by
+        a power of 2 stays as close as it is."""
+        grades = [self.grade[arg] for arg in node.args if arg in self.grade]
+        closed = node.kind in ("add", "mul", "power") or node.payload == "mod"
+        whole = closed and min(grades, default=ROUGH) == WHOLE and _holds_whole(value)
+        if node.kind == "div" and grades[1] == WHOLE and _are_powers_of_two(self.known[node.args[1]]):
+            return min(EXACT, grades[0])
+        return WHOLE if whole else grade_of(node, grades)
 
     def _from_outside(self, node: Expr) -> tuple[Any, int]:
         """A value that is the same in all lanes, or the parent's value for each."""
@@ -152,7 +180,7 @@ class Lanes:
             self.run.compute([node])
         except EvaluationError:  # it fails again, and is reported, if an exact pass needs it
             self.run.begun = begun
-            return numpy.nan, ROUGH
+            return numpy.nan, WHOLE  # a lane that takes it is in doubt for that, and the others do not
         value = self.run.known[node]
         return (value, WHOLE) if node.kind == "stream" else as_float(value)
 
@@ -173,7 +201,29 @@ class Lanes:
 def _power(lanes: Lanes, node: Expr) -> Any:
     base, exponent = lanes.operands(node)
     lanes.doubt(numpy.isnan(base) | numpy.isnan(exponent))  # nan^0 is 1 to NumPy
-    return numpy.power(base, exponent)
+    whole = min(lanes.grade[arg] for arg in node.args) == WHOLE
+    return _whole_power(base, exponent) if whole and numpy.all(exponent >= 0) else numpy.power(base, exponent)
+
+
+def _whole_power(base: Any, exponent: Any) -> Any:
+    """By squares, which is exact as long as float64 holds the result; `pow` may be off by a rounding."""
+    result, left = numpy.ones(numpy.broadcast(base, exponent).shape), exponent
+    while numpy.any(left > 0):
+        result = numpy.where(left % 2 == 1, result * base, result)
+        base, left = base * base, left // 2
+    return result
+
+
+def _are_powers_of_two(value: Any) -> bool:
+    """Of all lanes; most arrays are told by their first."""
+    values = numpy.asarray(value)
+    return abs(numpy.frexp(values.flat[0])[0]) == 0.5 and bool(numpy.all(abs(numpy.frexp(values)[0]) == 0.5))
+
+
+def _holds_whole(value: Any) -> bool:
+    """Whether all lanes that have a value have a whole one that float64 holds exactly."""
+    values = numpy.asarray(value, dtype=numpy.float64)
+    return not numpy.any((abs(values) > LARGEST_WHOLE) | ((values != numpy.rint(values)) & ~numpy.isnan(values)))
 
 
 def _apply(lanes: Lanes, node: Expr) -> Any:
@@ -182,11 +232,23 @@ def _apply(lanes: Lanes, node: Expr) -> Any:
     assert row.numpy is not None, node.payload
     if node.payload == "lookup":
         return _lookup(lanes, operands)
-    if node.payload in ("floor", "ceil", "round") and lanes.grade[node.args[0]] == ROUGH:
+    if node.payload == "log2" and lanes.grade[node.args[0]] == WHOLE:
+        mantissa, exponent = numpy.frexp(operands[0])
+        return numpy.where(mantissa == 0.5, exponent - 1.0, row.numpy(numpy, *operands))
+    rough = lanes.grade[node.args[0]] == ROUGH and not _is_log_of_whole(lanes, node.args[0])
+    if node.payload in ("floor", "ceil", "round") and rough:
         lanes.doubt(near_step(2 * operands[0] if node.payload == "round" else operands[0]))
     if node.payload == "mod" and min(lanes.grade[arg] for arg in node.args) < EXACT:
         lanes.doubt(near_step(operands[0] / operands[1]))
     return row.numpy(numpy, *operands)
+
+
+def _is_log_of_whole(lanes: Lanes, node: Expr) -> bool:
+    """Whether it is log2 of whole numbers: exact of powers of two, and of others so far from a step that rounding does
+    not reach it."""
+    if node.payload != "log2" or lanes.grade.get(node.args[0]) != WHOLE:
+        return False
+    return not numpy.any(abs(lanes.known[node.args[0]]) > LARGEST_IN_LOG)
 
 
 def _lookup(lanes: Lanes, operands: list[Any]) -> Any:
@@ -243,7 +305,8 @@ def _compare(lanes: Lanes, node: Expr) -> Any:
 
 
 def _condition(lanes: Lanes, value: Any) -> Any:
-    """The condition; one from outside the loop that has no value makes every lane doubtful."""
+    """The condition; one from outside the loop that has no value makes every lane doubtful. An array of floats is nan
+    in the lanes in which it has none."""
     if isinstance(value, float):
         lanes.doubt(True)
         return False
@@ -252,14 +315,19 @@ def _condition(lanes: Lanes, value: Any) -> Any:
 
 def _junction(lanes: Lanes, node: Expr) -> Any:
     left, right = (_condition(lanes, operand) for operand in lanes.operands(node))
-    return (numpy.logical_and if node.payload == "and" else numpy.logical_or)(left, right)
+    found = (numpy.logical_and if node.payload == "and" else numpy.logical_or)(left, right)
+    missing = numpy.isnan(left) | numpy.isnan(right)
+    return numpy.where(missing, numpy.nan, found) if numpy.any(missing) else found
 
 
 def _if_else(lanes: Lanes, node: Expr) -> Any:
     condition, then, otherwise = lanes.operands(node)
     if isinstance(then, Elements) or isinstance(otherwise, Elements):
         return lanes.unknown()
-    return numpy.where(_condition(lanes, condition), then, otherwise)
+    taken = _condition(lanes, condition)
+    missing = numpy.isnan(taken)
+    found = numpy.where(taken, then, otherwise)
+    return numpy.where(missing, numpy.nan, found) if numpy.any(missing) else found
 
 
 def _checked(lanes: Lanes, node: Expr) -> Any:
@@ -310,30 +378,61 @@ def _cdf(lanes: Lanes, random_bits: Any, cumulative: Any) -> Any:
     return numpy.minimum(places, len(steps) - 1).astype(numpy.float64)
 
 
-def _sum(lanes: Lanes, node: Expr) -> Any:
-    """A loop within the loop: the passes of all lanes in sequence, `LANES_AT_ONCE` at a time."""
-    counts = numpy.broadcast_to(lanes.known[node.args[1]], (lanes.size,))
-    if lanes.grade[node.args[1]] == ROUGH:
-        lanes.doubt(near_step(counts))
-    counts = numpy.ceil(counts)
-    failed = numpy.isnan(counts)
-    passes = numpy.where(failed, 0, numpy.maximum(counts, 0))
+class Sums:
+    """Inner sums: those that go over the same counter equally often share what their bodies have in common, so that one
+    that is needed is computed with those that will be."""
+
+    def __init__(self) -> None:
+        self.expected: dict[tuple[Expr, Expr], dict[Expr, None]] = {}
+        self.done: dict[Expr, tuple[Array, Array]] = {}
+
+    def expect(self, nodes: Iterable[Expr]) -> None:
+        for node in nodes:
+            self.expected.setdefault((node.args[0], node.args[1]), {})[node] = None
+
+    def of(self, lanes: Lanes, node: Expr) -> tuple[Array, Array]:
+        """The sum in each lane, without the passes in doubt, and how many these are."""
+        if node not in self.done:
+            alike = self.expected.get((node.args[0], node.args[1]), {})
+            together = list(dict.fromkeys((node, *alike)))
+            alike.clear()  # another one that a body needs is computed by itself
+            self.done |= _added(lanes, together)
+        return self.done.pop(node)
+
+
+def _added(lanes: Lanes, nodes: Sequence[Expr]) -> dict[Expr, tuple[Array, Array]]:
+    """Sums over one counter: the passes of all lanes in sequence, as many at a time as memory is allowed for."""
+    counts = numpy.ceil(numpy.broadcast_to(lanes.known[nodes[0].args[1]], (lanes.size,)))
+    passes = numpy.where(numpy.isnan(counts), 0, numpy.maximum(counts, 0))
     if float(passes.sum()) > MOST_PASSES:
         _spend(lanes.run, MOST_PASSES + 1)
     _spend(lanes.run, int(passes.sum()))
     ends = numpy.cumsum(passes.astype(numpy.int64))
     starts = ends - passes.astype(numpy.int64)
-    totals, doubtful = numpy.zeros(lanes.size), numpy.zeros(lanes.size)
-    for begin in range(0, int(ends[-1]), LANES_AT_ONCE):
-        flat = numpy.arange(begin, min(begin + LANES_AT_ONCE, int(ends[-1])))
+    body = {node for total in nodes for node in lanes.run.inside(total)}
+    room = (MOST_HELD - lanes.held) // max(1, sum(len(node.args) for node in body))
+    at_once = max(FEWEST_AT_ONCE, min(LANES_AT_ONCE, room))
+    found = {node: (numpy.zeros(lanes.size), numpy.zeros(lanes.size)) for node in nodes}
+    for begin in range(0, int(ends[-1]), at_once):
+        flat = numpy.arange(begin, min(begin + at_once, int(ends[-1])))
         lane = numpy.searchsorted(ends, flat, side="right")
-        inner = Lanes(lanes.run, node, (flat - starts[lane]).astype(numpy.float64), lanes, lane)
-        values, doubts = inner.result()
-        totals += numpy.bincount(lane, weights=numpy.where(doubts, 0.0, values), minlength=lanes.size)
-        doubtful += numpy.bincount(lane, weights=doubts, minlength=lanes.size)
+        inner = Lanes(lanes.run, nodes, (flat - starts[lane]).astype(numpy.float64), lanes, lane)
+        for node, (totals, doubtful) in found.items():
+            values, doubts = inner.result(node)
+            totals += numpy.bincount(lane, weights=numpy.where(doubts, 0.0, values), minlength=lanes.size)
+            doubtful += numpy.bincount(lane, weights=doubts, minlength=lanes.size)
+    return found
+
+
+def _sum(lanes: Lanes, node: Expr) -> Any:
+    """A loop within the loop."""
+    counts = numpy.broadcast_to(lanes.known[node.args[1]], (lanes.size,))
+    if lanes.grade[node.args[1]] == ROUGH:
+        lanes.doubt(near_step(counts))
+    totals, doubtful = lanes.sums.of(lanes, node)
     lanes.doubt(doubtful > 0)
     lanes.grade[node] = WHOLE if node.args[2].traits & INTEGER else ROUGH
-    return numpy.where(failed, numpy.nan, totals)
+    return numpy.where(numpy.isnan(counts), numpy.nan, totals)
 
 
 _DISTRIBUTIONS: dict[str, Callable[..., Any]] = {"uniform": _uniform, "normal": _normal, "cdf": _cdf}

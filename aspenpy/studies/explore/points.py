@@ -9,10 +9,10 @@ import numpy
 
 from aspenpy.engine.arrays import Floats as Floats
 from aspenpy.expr import graph
-from aspenpy.expr.accuracy import EXACT, WHOLE
+from aspenpy.expr.accuracy import EXACT, WHOLE, Elements
 from aspenpy.expr.evaluate import MOST_PASSES, Evaluation, EvaluationError, evaluate
 from aspenpy.expr.graph import Expr
-from aspenpy.expr.lanes import Lanes
+from aspenpy.expr.lanes import Lanes, Sums
 
 POINTS_AT_ONCE = 1 << 14  # few enough for the arrays of some dozen nodes to stay in a cache
 MOST_KEPT = 256  # points whose exact values are kept for the nodes that come later
@@ -38,6 +38,7 @@ class Points(Lanes):
         self.parent = self.parent_lane = None
         self.inside = set(graph.dependents(*exprs, on=columns))
         self.size = len(next(iter(columns.values())))
+        self.held, self.sums = 0, Sums()
         self.known: dict[Expr, Any] = dict(columns)
         self.grade = {symbol: WHOLE if _whole(column) else EXACT for symbol, column in columns.items()}
         self.doubts = numpy.zeros(self.size, dtype=bool)
@@ -47,7 +48,7 @@ class Points(Lanes):
         """What is in doubt is settled at the node itself: it often depends on few symbols, with few values each."""
         before, self.doubts = self.doubts, numpy.zeros(self.size, dtype=bool)
         super()._compute(node)
-        if node in self.inside and isinstance(self.known[node], numpy.ndarray) and self.doubts.any():
+        if node in self.inside and not isinstance(self.known[node], Elements) and self.doubts.any():
             self._settle(node)
         self.doubts |= before
 
@@ -57,12 +58,12 @@ class Points(Lanes):
         rows = numpy.column_stack([self.columns[symbol][lanes] for symbol in symbols])
         each, inverse = numpy.unique(rows, axis=0, return_inverse=True)
         values = [self._exactly(node, dict(zip(symbols, map(plain, row), strict=True))) for row in each]
-        settled = numpy.array(self.known[node])
+        settled = numpy.array(numpy.broadcast_to(self.known[node], (self.size,)))  # which may be alike on all
+        if settled.dtype == bool and not numpy.isfinite(values).all():
+            settled = settled.astype(numpy.float64)  # a condition without a value is nan
         settled[lanes] = numpy.array(values)[inverse.ravel()]
         self.known[node] = settled
         self.doubts = numpy.zeros(self.size, dtype=bool)
-        if settled.dtype == bool and not numpy.isfinite(values).all():
-            self.doubts[lanes] = ~numpy.isfinite(numpy.array(values))[inverse.ravel()]
 
     def _exactly(self, node: Expr, values: dict[Expr, int | float]) -> float:
         """nan where there is none: if it is needed, it fails again and is reported."""
@@ -88,10 +89,12 @@ def _whole(column: Floats) -> bool:
 
 
 class Formulas:
-    """Expressions of some symbols and nothing else, ready for arrays of points."""
+    """Expressions of some symbols and nothing else, ready for arrays of points. `passes` are those of loops without a
+    closed form that were added so far, one by one."""
 
     def __init__(self, exprs: Sequence[Expr], symbols: Sequence[Expr], seed: int = 0) -> None:
         self.exprs, self.symbols, self.seed = tuple(exprs), tuple(symbols), seed
+        self.passes = 0
 
     def __call__(self, points: Floats, *, missing: bool = False) -> Floats:
         """Points are rows, one column a symbol. A row for each expression, a column for each point.
@@ -113,6 +116,7 @@ class Formulas:
             lanes = Points(self.exprs, columns, self.seed)
             lanes.compute(list(self.exprs))
             computed = numpy.array([lanes.values(expr) for expr in self.exprs])
+        self.passes += MOST_PASSES - lanes.run.lanes_left
         for place, point in zip(*numpy.nonzero(numpy.isnan(computed)), strict=True):
             here = {symbol: plain(column[point]) for symbol, column in columns.items()}
             try:
