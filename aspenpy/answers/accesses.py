@@ -3,7 +3,7 @@ touched many times without a pattern, and blocks that take no time."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator
 from fractions import Fraction
 from typing import Any
 
@@ -110,7 +110,7 @@ def _many_times(
             if not _is_plain(item) or need.target not in data:
                 continue
             wanted = [graph.mul(block.parallelism, need.amount), data[need.target].size, room]
-            values = _values(prediction, wanted)
+            values = prediction.scope.values_if_known(wanted, prediction.seed)
             if values is None or not all(isinstance(value, int | float | Fraction) for value in values):
                 continue
             volume, size, fits = values
@@ -144,7 +144,7 @@ def blocks_without_time(prediction: Evaluation, ran: Collection[flow.Block]) -> 
         asked = [item.requirement.amount for item in cost.requirements if item.traffic is not None]
         if not asked:
             continue
-        seconds, *amounts = _values(prediction, [cost.time, *asked]) or (None,)
+        seconds, *amounts = prediction.scope.values_if_known([cost.time, *asked], prediction.seed) or (None,)
         if seconds == 0 and any(amount != 0 for amount in amounts):
             found.append(_timeless(prediction, block))
     return found
@@ -158,11 +158,3 @@ def _timeless(prediction: Evaluation, block: flow.Block) -> Diagnostic:
     if silent:
         hint += f"; {', '.join(f'`{level}`' for level in silent)} {'has' if len(silent) == 1 else 'have'} none"
     return warning("no-time", message, block.span, hint=hint)
-
-
-def _values(prediction: Evaluation, exprs: Sequence[Expr]) -> list[Any] | None:
-    """None where they depend on a loop, or on who calls the kernel."""
-    try:
-        return prediction.scope.values(exprs, prediction.seed)
-    except (AspenError, EvaluationError):
-        return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
-from functools import partial
+from functools import lru_cache, partial
 from math import ceil
 
 from aspenpy.answers.evaluation import Evaluation
@@ -79,7 +79,7 @@ def filling_cores(prediction: Evaluation, widths: Mapping[flow.Block, Width]) ->
         if cores < 1 or among < 1:
             return []
         if of_rank > 1 and (ranks := _ranks(tree, computing)):
-            return list(_told_of_ranks(ranks, core, of_rank, prediction.runtime))
+            return list(_told_of_ranks(ranks, core, of_rank, prediction))
         launched = socket is not None and socket.component.value("launch_latency") is not None
         accelerator = launched or width >= MANY_LANES
         return list(_told(widest, widths[widest].instances, core, cores, cores / among, accelerator))
@@ -113,13 +113,13 @@ def _ranks(tree: CostTree, computing: Mapping[flow.Block, Width]) -> dict[flow.B
 
 
 def _told_of_ranks(
-    ranks: Mapping[flow.Block, Width], core: Place, of_rank: float, runtime: float
+    ranks: Mapping[flow.Block, Width], core: Place, of_rank: float, prediction: Evaluation
 ) -> Iterator[Diagnostic]:
     """What ranks leave idle of the cores that each of them occupies."""
     cores = f"{_number(of_rank)} `{core.component.name}`"
     hint = "`execute [ranks] of [n]` with a part for each piece of a rank's work that can run beside the others"
     narrow = {block: width.seconds for block, width in ranks.items() if block.width is None}
-    if sum(narrow.values()) > SHORT_PART * runtime:
+    if any(narrow.values()) and sum(narrow.values()) > SHORT_PART * prediction.runtime:
         longest = max(narrow, key=narrow.__getitem__)
         others = "" if len(narrow) == 1 else f" ({len(narrow)} do not)"
         message = f"a rank occupies {cores}, and this block says no width{others}: one of them works"
@@ -137,8 +137,9 @@ def instances_of_blocks(prediction: Evaluation) -> dict[flow.Block, Width]:
     if len(prediction.tree.blocks) > MOST_BLOCKS:
         return {}
     try:
-        totals = run_totals(OfBlocks(partial(_widths, prediction.tree)), prediction.tree.entry)
-        numbers = prediction.scope.numbers(totals, prediction.seed)
+        totals = _totals(prediction.tree)
+        values = prediction.scope.values_if_known(list(totals.values()), prediction.seed)
+        numbers = {key: float(value) for key, value in zip(totals, values or (), strict=values is not None)}
     except (AspenError, OverflowError, TypeError):
         return {}  # is an error of its own where it is needed
     ran = {key.block: number for key, number in of_kind(Executions, numbers).items() if number > 0}
@@ -150,6 +151,12 @@ def instances_of_blocks(prediction: Evaluation) -> dict[flow.Block, Width]:
         )
         for block, number in ran.items()
     }
+
+
+@lru_cache(maxsize=8)
+def _totals(tree: CostTree) -> Totals:
+    """Of a tree that many cases share: a study asks at each of its points."""
+    return run_totals(OfBlocks(partial(_widths, tree)), tree.entry)
 
 
 def _widths(tree: CostTree, block: flow.Block, kernel: flow.Kernel) -> Totals:

@@ -235,13 +235,23 @@ class Scope:
     def values(self, exprs: Sequence[Expr], seed: int = DEFAULT_SEED) -> list[Any]:
         """The values of expressions; raises AspenError at the place that has none. What they share with those of the
         last call is not computed again."""
+        try:
+            return self._computed(exprs, seed)
+        except EvaluationError as error:
+            raise self.located(error) from None
+
+    def values_if_known(self, exprs: Sequence[Expr], seed: int = DEFAULT_SEED) -> list[Any] | None:
+        """The same; None where one of them has no value, such as inside a loop, without looking for the reason."""
+        try:
+            return self._computed(exprs, seed)
+        except EvaluationError:
+            return None
+
+    def _computed(self, exprs: Sequence[Expr], seed: int) -> list[Any]:
         last, self._last = self._last, None  # nobody goes on with an evaluation that failed, or that is not at its end
         run = last if last is not None and last.seed == seed else Evaluation({}, seed, self.definitions)
         run.lanes_left = MOST_PASSES
-        try:
-            run.compute(exprs)
-        except EvaluationError as error:
-            raise self.located(error) from None
+        run.compute(exprs)
         self._last = run
         return [run.known[expr] for expr in exprs]
 
