@@ -18,6 +18,7 @@ from benchmarks import (
     predict_warm,
     prepared_point,
     reuse,
+    scale_points,
     sobol_million,
     sweep_points,
 )
@@ -31,6 +32,7 @@ BENCHMARKS = (
             expr_cold,
             predict_warm,
             prepared_point,
+            scale_points,
             sobol_million,
             expr_large,
             many_calls,

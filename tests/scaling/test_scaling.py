@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Callable
 from math import ceil, log2
-from time import process_time
+from typing import Any
 
 import pytest
 
 import aspenpy
 from aspenpy import Application, AspenError, Machine
+from aspenpy.answers.case import Case
 from aspenpy.answers.energy.account import Energy
 from aspenpy.answers.energy.options import EnergyOptions
+from aspenpy.expr.evaluate import Evaluation
+from aspenpy.models.application.total import Totaller
 from aspenpy.studies.explore.communication import communication_of
-from aspenpy.studies.explore.scaling import doublings, scaling
+from aspenpy.studies.explore.points import Points
+from aspenpy.studies.explore.scaling import Scaling, doublings, scaling
 
 CLUSTER = """
 machine cluster { node [1048576] box  interconnect [1048576] net }
@@ -143,20 +149,53 @@ def test_messages_that_hide_behind_work_cost_nothing() -> None:
     assert (float(waited), float(sent)) == (pytest.approx(1e-6), pytest.approx(2e-6))
 
 
-def test_eight_million_ranks_take_as_long_as_eight() -> None:
+class Work(Counter[str]):
+    """What a study costs: nodes computed for all points at once, and values by the exact rules."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        super().__init__()
+        counted = {"nodes": (Points, "_compute"), "exact": (Evaluation, "_value"), "totals": (Totaller, "kernel")}
+        for name, (owner, method) in counted.items():
+            monkeypatch.setattr(owner, method, self._counting(name, getattr(owner, method)))
+
+    def _counting(self, name: str, method: Callable[..., Any]) -> Callable[..., Any]:
+        def counting(*arguments: Any) -> Any:
+            self[name] += 1
+            return method(*arguments)
+
+        return counting
+
+
+def work(found: Scaling, monkeypatch: pytest.MonkeyPatch) -> Work:
+    with monkeypatch.context() as patched:
+        spent = Work(patched)
+        _ = found.points, found.fastest, found.diagnostics
+    return spent
+
+
+def test_eight_million_ranks_cost_what_eight_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    """But for two more rounds of the search, from one number of ranks to the next."""
     models_ = models()
+    few, many = (work(scaling(*models_, [ranks]), monkeypatch) for ranks in (8, 8_000_000))
+    assert 0 < few["nodes"] <= many["nodes"] <= 1.5 * few["nodes"]
+    assert many["exact"] <= 1.5 * few["exact"]
 
-    def seconds(ranks: int) -> float:
-        found = scaling(*models_, [ranks])
-        _ = found.points
-        times = []
-        for _ in range(5):
-            start = process_time()
-            found._point(ranks)
-            times.append(process_time() - start)
-        return min(times)
 
-    assert seconds(8_000_000) < 3 * seconds(8) + 0.1
+@pytest.mark.parametrize("name", ["hpcg", "hpl", "comd"])
+def test_twenty_points_cost_what_two_do(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On Frontier: totals are made once, formulas computed for all points together, the fastest number of ranks looked
+    for in a few more rounds; only warnings are looked at point by point."""
+    app, frontier = aspenpy.load_application(name), aspenpy.load_machine("frontier")
+    problem = {"hpl": {"n": 8192}, "comd": {"nx": 2000, "ny": 2000, "nz": 2000}}.get(name, {})
+    spent = {}
+    for count in (2, 20):
+        ranks = [8 + 2000 * place // (count - 1) for place in range(count)]
+        case = Case(app, frontier, socket="amd_mi250x", set=problem)
+        _ = case.tree
+        spent[count] = work(Scaling(case, ranks), monkeypatch)
+    assert spent[20]["totals"] <= spent[2]["totals"]
+    assert spent[20]["nodes"] <= 1.2 * spent[2]["nodes"]
+    assert spent[20]["exact"] - spent[2]["exact"] < 18 * 4000
 
 
 def test_mistakes() -> None:

@@ -8,8 +8,9 @@ it is. Of weak scaling, where it grows with the ranks, it is T(P0) / T(P). Times
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
+from itertools import repeat
 from math import log, sqrt
 from typing import Literal, Unpack
 
@@ -20,7 +21,6 @@ from aspenpy.answers.evaluation import Bottleneck
 from aspenpy.answers.prediction import Prediction, predict
 from aspenpy.cost.cost import Bound
 from aspenpy.cost.prices import conflict_groups
-from aspenpy.engine.python import Prepared
 from aspenpy.expr import graph
 from aspenpy.expr.definitions import reached
 from aspenpy.expr.evaluate import EvaluationError
@@ -31,6 +31,7 @@ from aspenpy.models.application.total import of_kind, summed
 from aspenpy.models.machine.model import Machine
 from aspenpy.record import Record
 from aspenpy.studies.explore.communication import communication_of
+from aspenpy.studies.explore.points import Floats, Formulas
 from aspenpy.tables.result import Result
 
 Mode = Literal["strong", "weak"]
@@ -41,7 +42,13 @@ PROBLEMS = (("nx", "ny", "nz"),)  # parameters whose product is the size of a pr
 SEARCHED_ONE_BY_ONE = 1024
 """Up to so many ranks, every number is looked at in the search for the fastest; beyond it 64 in each octave."""
 
-MOST_GROWTH = 1e12  # by which a problem is made larger in the search for an efficiency
+MOST_AT_ONCE, FEWEST_AT_ONCE = 2048, 16
+SEARCHED_PASSES = 250_000
+"""What a search looks at together: so many numbers of ranks, or so many passes of loops without a closed form, which
+take a tenth of a second."""
+
+MOST_GROWTH = 1e12
+"""By which a problem is made larger in the search for an efficiency."""
 
 
 class Point(Record):
@@ -64,6 +71,15 @@ class Point(Record):
     def share(self) -> float:
         """Of communication, 0 to 1."""
         return self.communication / self.time if self.time else 0.0
+
+
+class _Parts(Record):
+    """Formulas of the runtime, of what of it is communication, of each of the `calls`, of the seconds in which each of
+    the resources in `bounds` bounds the run, and perhaps of the energy."""
+
+    formulas: Formulas
+    calls: tuple[str, ...]
+    bounds: tuple[str, ...]
 
 
 class Scaling(Result):
@@ -102,22 +118,49 @@ class Scaling(Result):
         self._sizes = tuple(map(float, sizes))
 
     @cached_property
-    def _compiled(self) -> tuple[Prepared, tuple[str, ...]]:
-        """The runtime, what of it is communication, each call and perhaps the energy, as functions of the ranks and the
-        problem."""
-        shares = communication_of(self.prediction.tree)
-        scope, free = self.prediction.scope, (self.parameter, *self.problem)
-        joules = [] if self.energy is None else [EnergyTotals(self.prediction.tree, self.energy).energy]
-        formulas = scope.formulas([shares.runtime, shares.waited, *shares.calls.values(), *joules], free)
-        return Prepared(formulas, [scope.symbol(name) for name in free], self.prediction.seed), tuple(shares.calls)
+    def _parts(self) -> _Parts:
+        """The runtime and what it consists of, as functions of the ranks and the problem."""
+        tree = self.prediction.tree
+        shares = communication_of(tree)
+        waits: dict[str, list[Expr]] = {}
+        for key, seconds in of_kind(Bound, tree.kernel_totals).items():
+            waits.setdefault(key.resource, []).append(seconds)
+        joules = [] if self.energy is None else [EnergyTotals(tree, self.energy).energy]
+        calls, bounds = shares.calls, {name: summed(parts) for name, parts in waits.items()}
+        asked = self._prepared([shares.runtime, shares.waited, *calls.values(), *bounds.values(), *joules])
+        return _Parts(asked, tuple(calls), tuple(bounds))
 
-    def _at(self, ranks: int, growth: float = 1.0) -> tuple[float, ...]:
-        """With a problem that is so many times as large."""
-        sizes = self._sizes_at(ranks, growth)
+    @cached_property
+    def _runtime(self) -> Formulas:
+        """For searches, which need nothing else."""
+        return self._prepared([self.prediction.tree.runtime])
+
+    def _prepared(self, exprs: Sequence[Expr]) -> Formulas:
+        scope, free = self.prediction.scope, (self.parameter, *self.problem)
+        return Formulas(scope.formulas(exprs, free), [scope.symbol(name) for name in free], self.prediction.seed)
+
+    def _at(self, formulas: Formulas, ranks: Sequence[int], growth: Sequence[float] = ()) -> Floats:
+        """The values on so many ranks, all at once: a row for each formula. The problem may be so many times as large
+        on each. Raises AspenError for the first number of ranks that has none."""
+        import numpy
+
+        rows = [
+            (each, *self._sizes_at(each, larger)) for each, larger in zip(ranks, growth or repeat(1.0), strict=False)
+        ]
         try:
-            return self._compiled[0](ranks, *sizes)
-        except EvaluationError as error:
-            raise self._there(ranks, sizes).scope.located(error) from None
+            return formulas(numpy.array(rows, dtype=float))
+        except EvaluationError:
+            for each, *sizes in rows:
+                try:
+                    formulas(numpy.array([[each, *sizes]], dtype=float))
+                except EvaluationError as error:
+                    raise self._there(int(each), sizes).scope.located(error) from None
+            raise
+
+    def _times(self, ranks: Sequence[int], growth: Sequence[float] = ()) -> Floats:
+        """Seconds on so many ranks."""
+        times: Floats = self._at(self._runtime, ranks, growth)[0]
+        return times
 
     def _sizes_at(self, ranks: int, growth: float = 1.0) -> list[float]:
         """The parameters of a problem that is so many times as large, grown with the ranks in weak scaling."""
@@ -131,8 +174,14 @@ class Scaling(Result):
         problem = dict(zip(self.problem, sizes, strict=True))
         return Prediction(self.prediction.case.with_set({**problem, self.parameter: ranks}))
 
-    def _efficiency(self, ranks: int, growth: float = 1.0) -> float:
-        first, here = self._at(self.ranks[0], growth)[0], self._at(ranks, growth)[0]
+    def _efficiencies(self, ranks: Sequence[int], growth: Sequence[float]) -> list[float]:
+        """With a problem that is so many times as large on each number of ranks, and on the fewest."""
+        times = self._times([self.ranks[0]] * len(ranks) + [*ranks], [*growth, *growth])
+        pairs = zip(ranks, times[: len(ranks)], times[len(ranks) :], strict=True)
+        return [self._efficiency(each, float(first), float(here)) for each, first, here in pairs]
+
+    def _efficiency(self, ranks: int, first: float, here: float) -> float:
+        """Of so many seconds here, and on the fewest ranks."""
         work = 1 if self.mode == "weak" else self.ranks[0] / ranks
         return first * work / here if here else 1.0
 
@@ -155,33 +204,35 @@ class Scaling(Result):
 
     @cached_property
     def points(self) -> tuple[Point, ...]:
-        return tuple(map(self._point, self.ranks))
+        growths: Sequence[float | None] = [None] * len(self.ranks)
+        if self.isoefficiency is not None:
+            growths = self._growths(self.isoefficiency)
+        return self._points(self.ranks, growths)
 
-    def _point(self, ranks: int) -> Point:
-        time, waited, *rest = self._at(ranks)
-        calls = rest[: len(self._compiled[1])]
+    def _points(self, ranks: Sequence[int], growths: Sequence[float | None]) -> tuple[Point, ...]:
+        """All from one evaluation."""
+        columns = self._at(self._parts.formulas, [self.ranks[0], *ranks]).T.tolist()
+        first = columns[0][0]
+        return tuple(
+            self._point(each, first, column, growth)
+            for each, column, growth in zip(ranks, columns[1:], growths, strict=True)
+        )
+
+    def _point(self, ranks: int, first: float, values: Sequence[float], growth: float | None) -> Point:
+        """So many ranks, by the values of all parts, and the seconds on the fewest ranks."""
+        time, waited, *rest = values
+        names, bounds = self._parts.calls, self._parts.bounds
+        waits = dict(zip(bounds, rest[len(names) :], strict=False))
         energy = None if self.energy is None else rest[-1]
-        efficiency = self._efficiency(ranks)
-        named = sorted(zip(self._compiled[1], calls, strict=True), key=lambda call: -call[1])
-        talking = tuple((name, seconds) for name, seconds in named if seconds > 0)
+        efficiency = self._efficiency(ranks, first, time)
+        calls = sorted(zip(names, rest, strict=False), key=lambda call: -call[1])
+        talking = tuple((name, seconds) for name, seconds in calls if seconds > 0)
         speedup = efficiency * ranks / self.ranks[0]
-        growth = None if self.isoefficiency is None else self._growth(ranks, self.isoefficiency)
-        return Point(ranks, time, speedup, efficiency, waited, talking, growth, energy, self._bottleneck(ranks, time))
+        return Point(ranks, time, speedup, efficiency, waited, talking, growth, energy, self._bottleneck(waits, time))
 
-    @cached_property
-    def _waits(self) -> tuple[Prepared, tuple[str, ...]]:
-        """Seconds that the run is bound by each resource, as functions like those of `_compiled`."""
-        tree, scope, free = self.prediction.tree, self.prediction.scope, (self.parameter, *self.problem)
-        bounds: dict[str, list[Expr]] = {}
-        for key, seconds in of_kind(Bound, tree.kernel_totals).items():
-            bounds.setdefault(key.resource, []).append(seconds)
-        formulas = scope.formulas([summed(parts) for parts in bounds.values()], free)
-        return Prepared(formulas, [scope.symbol(name) for name in free], self.prediction.seed), tuple(bounds)
-
-    def _bottleneck(self, ranks: int, time: float) -> Bottleneck | None:
+    def _bottleneck(self, bounds: Mapping[str, float], time: float) -> Bottleneck | None:
         """What bounds the run for longest, with those that cannot overlap with it."""
-        run, names = self._waits
-        waits = {name: wait for name, wait in zip(names, run(ranks, *self._sizes_at(ranks)), strict=True) if wait > 0}
+        waits = {name: wait for name, wait in bounds.items() if wait > 0}
         if not waits:
             return None
         groups = conflict_groups(dict.fromkeys(waits, graph.ZERO), self.prediction.tree.conflicts)
@@ -189,34 +240,56 @@ class Scaling(Result):
         name, seconds = max(longest, key=waits.__getitem__), sum(waits[name] for name in longest)
         return Bottleneck(name, self.prediction.component_of(name), seconds, seconds / time, longest)
 
-    def _growth(self, ranks: int, wanted: float) -> float | None:
-        """How many times as large a problem has the efficiency wanted, from 1 on. A larger problem is taken to be no
-        less efficient."""
-        if self._efficiency(ranks) >= wanted:
-            return 1.0
-        low, high = 1.0, 2.0
-        while self._efficiency(ranks, high) < wanted:
-            low, high = high, high * high
-            if high > MOST_GROWTH:
-                return None
-        while high / low > 1 + 1e-9:
-            middle = sqrt(low * high)
-            low, high = (middle, high) if self._efficiency(ranks, middle) < wanted else (low, middle)
-        return high
+    def _growths(self, wanted: float) -> list[float | None]:
+        """How many times as large a problem has the efficiency wanted, from 1 on, for each number of ranks: all by
+        halving at once. A larger problem is taken to be no less efficient."""
+        found: dict[int, float | None] = {
+            ranks: 1.0
+            for ranks, here in zip(self.ranks, self._efficiencies(self.ranks, [1.0] * len(self.ranks)), strict=True)
+            if here >= wanted
+        }
+        low, high = (dict.fromkeys((ranks for ranks in self.ranks if ranks not in found), at) for at in (1.0, 2.0))
+        bracketed: set[int] = set()
+        while open_ := [ranks for ranks in low if ranks not in bracketed]:
+            for ranks, here in zip(open_, self._efficiencies(open_, [high[each] for each in open_]), strict=True):
+                if here >= wanted:
+                    bracketed.add(ranks)
+                elif high[ranks] ** 2 > MOST_GROWTH:
+                    found[ranks] = None
+                    del low[ranks], high[ranks]
+                else:
+                    low[ranks], high[ranks] = high[ranks], high[ranks] ** 2
+        while open_ := [ranks for ranks in low if high[ranks] / low[ranks] > 1 + 1e-9]:
+            middles = [sqrt(low[ranks] * high[ranks]) for ranks in open_]
+            for ranks, middle, here in zip(open_, middles, self._efficiencies(open_, middles), strict=True):
+                (high if here >= wanted else low)[ranks] = middle
+        return [found[ranks] if ranks in found else high[ranks] for ranks in self.ranks]
 
     @cached_property
     def fastest(self) -> Point:
         """The number of ranks, between the fewest and the most, that takes the least time; of equals the fewest."""
-        best = min(self._candidates(), key=lambda ranks: (self._at(ranks)[0], ranks))
+        best = self._fastest_of(self._candidates())
         if best > SEARCHED_ONE_BY_ONE:  # between the candidates next to it
-            step = best // 64
-            low, high = max(best - step, self.ranks[0]), min(best + step, self.ranks[-1])
-            while high - low > 2:
-                third = (high - low) // 3
-                left, right = low + third, high - third
-                low, high = (low, right) if self._at(left)[0] <= self._at(right)[0] else (left, high)
-            best = min((best, *range(low, high + 1)), key=lambda ranks: (self._at(ranks)[0], ranks))
-        return self._point(best)
+            near = best // 64
+            best = self._fastest_of(range(max(best - near, self.ranks[0]), min(best + near, self.ranks[-1]) + 1))
+        known = next((point for point in self.points if point.ranks == best), None)
+        return known or self._points([best], [None])[0]
+
+    def _fastest_of(self, counts: Sequence[int]) -> int:
+        """The one that takes the least time, the fewest of equals: all of them at once, or, where they are more than
+        that, some, then those around the fastest of these."""
+        while len(counts) > self._at_once:
+            stride = -(-len(counts) // self._at_once)
+            best = int(self._times(counts[::stride]).argmin()) * stride
+            counts = counts[max(0, best - stride + 1) : best + stride]
+        return counts[int(self._times(counts).argmin())]
+
+    @cached_property
+    def _at_once(self) -> int:
+        """Numbers of ranks that a search looks at together: fewer of models whose loops are added pass by pass."""
+        before = self._runtime.passes
+        self._times(self.ranks[-1:])
+        return max(FEWEST_AT_ONCE, min(MOST_AT_ONCE, SEARCHED_PASSES // max(1, self._runtime.passes - before)))
 
     def _candidates(self) -> list[int]:
         first, last = self.ranks[0], self.ranks[-1]
@@ -228,7 +301,7 @@ class Scaling(Result):
     @property
     def turns(self) -> bool:
         """Whether there is a number of ranks from which on more of them take longer."""
-        return self.fastest.ranks < self.ranks[-1] and self._at(self.ranks[-1])[0] > self.fastest.time
+        return self.fastest.ranks < self.ranks[-1] and self.points[-1].time > self.fastest.time
 
     @cached_property
     def calls(self) -> tuple[str, ...]:
