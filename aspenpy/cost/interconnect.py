@@ -38,7 +38,8 @@ class Interconnect(Record):
     `link` what a link takes, in bytes a second; `gap` the seconds between two messages of one port, and `combining` the
     seconds in which a rank adds a byte to another; `total` the bytes a second of all messages together, and `handshake`
     the seconds more of one beyond `threshold` bytes, where it says so. `nodes`, `ports` and, if it has any, `cores` are
-    the machine's; of a path `inside` a node or socket, what it joins there.
+    the machine's; of a path `inside` a node or socket, what it joins there. With `all_pairs` collectives may send to
+    all partners at once.
     """
 
     place: Place
@@ -58,6 +59,7 @@ class Interconnect(Record):
     threshold: Expr | None = None
     handshake: Expr = graph.ZERO
     inside: str | None = None
+    all_pairs: bool = False
 
     @property
     def component(self) -> Component:
@@ -96,6 +98,7 @@ def interconnect_of(
         threshold=threshold,
         handshake=_not_negative(component, "rendezvous_latency", handshake),
         inside=None if joined is None else place.parents[-1].name,
+        all_pairs="all_pairs" in component.properties,
     )
 
 

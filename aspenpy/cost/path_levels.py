@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from aspenpy.cost.interconnect import Interconnect, interconnect_of
-from aspenpy.cost.network.levels import Level, Link
+from aspenpy.cost.network.levels import Level, Link, Mesh
 from aspenpy.cost.paths import Paths
 from aspenpy.cost.ranks import Binding
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.models.machine.model import Place
 from aspenpy.record import Record
+
+MESH = "fully_connected"
+"""The topology in which each end has a link to each other one."""
 
 
 class Path(Record):
@@ -21,9 +24,10 @@ class Path(Record):
     ends: Expr
     inner: bool
 
-    def link(self, senders: Expr, of_an_end: Expr, hops: Expr | None = None) -> Link:
+    def link(self, senders: Expr, of_an_end: Expr, hops: Expr | None = None, ends: Expr | None = None) -> Link:
         """What messages take of so many ranks of a container, and so many of an end, that send at the same time: those
-        of a port leave it one after the other, a gap apart (LogP), and share what it injects."""
+        of a port leave it one after the other, a gap apart (LogP), and share what it injects. Of so many `ends` in use,
+        each has a link to each other one on a mesh."""
         net = self.network
         sharing = graph.apply("ceil", of_an_end * self.ends / net.ports)
         per_port = graph.apply("max", graph.apply("min", sharing, senders), 1)
@@ -33,7 +37,13 @@ class Path(Record):
         rates = [per_port / net.injection, 1 / net.link]
         if net.total is not None:
             rates.append(senders / net.total)
-        return Link(alpha, graph.apply("max", *rates), net.combining, net.threshold, net.handshake)
+        beta = graph.apply("max", *rates)
+        mesh = None
+        if ends is not None and net.topology.kind == MESH:
+            links = graph.apply("max", ends - 1, 1)
+            port = graph.apply("max", rates[0], *rates[2:]) if rates[2:] else rates[0]
+            mesh = Mesh(links, per_port / net.link, port, net.all_pairs)
+        return Link(alpha, beta, net.combining, net.threshold, net.handshake, mesh)
 
 
 def bound(paths: Paths) -> Binding:
@@ -96,6 +106,6 @@ def _level(paths: Paths, path: Path, counts: tuple[Expr, Expr], below: Expr, ins
         fewest=fewest,
         ranks=full,
         least=least,
-        one=path.link(graph.apply("ceil", senders / below), leaders),
-        all=path.link(senders, every),
+        one=path.link(graph.apply("ceil", senders / below), leaders, ends=ends),
+        all=path.link(senders, every, ends=ends),
     )

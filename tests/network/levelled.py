@@ -1,25 +1,32 @@
 """Ranks in nodes, event by event: messages take the path of their ends, and those that start together share ports.
 
 What is sent takes alpha, and beta for each byte; between nodes beta times the messages of the same node that started at
-the same time, which share its port. Inside a node every rank has a port of its own. Phases follow one another: in each,
-groups of ranks run a program of `programs.py`, the fastest of those that there are for it.
+the same time, which share its port. Inside a node every rank has a port of its own, and on a mesh a link to each other
+one. Phases follow one another: in each, groups of ranks run a program of `programs.py`, the fastest of those that there
+are for it.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple
 
 from aspenpy.cost.network.collectives import ALGORITHMS
+from tests.network.meshes import ON_A_MESH
 from tests.network.programs import PROGRAMS, gathered_up, scatter_down
 from tests.network.simulator import Rank, Step, size
 
 
 class Path(NamedTuple):
+    """On a mesh, beta is that of a link, and `port` what each byte takes of all that leave a rank."""
+
     alpha: Fraction
     beta: Fraction
     gamma: Fraction = Fraction(0)
+    mesh: bool = False
+    port: Fraction = Fraction(0)
 
 
 class Member(NamedTuple):
@@ -77,14 +84,13 @@ def run(groups: Sequence[Group], programs: Sequence[Callable[[int], Rank]], insi
         first = min(message.start for message in ready)
         now = [message for message in ready if message.start == first]
         ends = [(groups[m.group][m.source], groups[m.group][m.to]) for m in now]
-        leaving: dict[int, int] = {}
-        for source, to in ends:
-            if source.node != to.node:
-                leaving[source.node] = leaving.get(source.node, 0) + 1
+        leaving = Counter(source.node for source, to in ends if source.node != to.node)
+        staying = Counter(source for source, to in ends if source.node == to.node)
         for message, (source, to) in zip(now, ends, strict=True):
             crosses = source.node != to.node
-            path, sharing = (across, leaving[source.node]) if crosses else (inside, 1)
-            end = first + path.alpha + path.beta * sharing * size(message.data)
+            path = across if crosses else inside
+            rate = path.beta * leaving[source.node] if crosses else max(path.beta, path.port * staying[source])
+            end = first + path.alpha + rate * size(message.data)
             ended.setdefault(message[1:4], []).append((end, message.data))
 
     def over(key: Any) -> bool:
@@ -120,11 +126,12 @@ def run(groups: Sequence[Group], programs: Sequence[Callable[[int], Rank]], insi
 
 
 def names(collective: str, ranks: int) -> list[str]:
-    """The algorithms of a collective among so many ranks."""
+    """The algorithms of a collective among so many ranks, but for those that send to all at once."""
     if collective in ("gather", "scatter"):
         return ["binomial"]
     power = ranks & (ranks - 1) == 0
-    return [name for (of, name), known in ALGORITHMS.items() if of == collective and (power or not known.power_of_two)]
+    known = {name: each for (of, name), each in ALGORITHMS.items() if of == collective and not each.all_pairs}
+    return [name for name, each in known.items() if power or not each.power_of_two]
 
 
 def phase(
@@ -136,8 +143,11 @@ def phase(
     for members in {len(group) for group in groups}:
         chosen = [number for number, group in enumerate(groups) if len(group) == members]
         tries = []
+        within = inside.mesh and all(len({member.node for member in groups[number]}) == 1 for number in chosen)
         for name in names(collective, members):
             program = OTHERS.get(collective) or PROGRAMS[collective, name]
+            if within:
+                program = ON_A_MESH.get((collective, name), program)
             starts = [
                 (lambda place, number=number, program=program: program(place, members, data[number][place]))  # noqa: B023
                 for number in chosen

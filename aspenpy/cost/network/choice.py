@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 
-from aspenpy.cost.network.collectives import Algorithm, Cost, algorithms, checked_ranks
+from aspenpy.cost.network.collectives import Algorithm, Cost, checked_ranks, chosen_among
 from aspenpy.cost.network.topology import Size
 from aspenpy.expr import graph
 from aspenpy.expr.arithmetic import Number, settle
@@ -26,11 +26,13 @@ def best_time(collective: str, ranks: Size, size: Size, alpha: Size, beta: Size,
     return fastest_time(collective, ranks, size, lambda found: found.time(alpha, beta, gamma))
 
 
-def fastest_time(collective: str, ranks: Size, size: Size, seconds: Callable[[Cost], Expr]) -> Expr:
-    """The least of what algorithms take, by the seconds of a cost."""
+def fastest_time(
+    collective: str, ranks: Size, size: Size, seconds: Callable[[Cost], Expr], *, all_pairs: bool = False
+) -> Expr:
+    """The least of what algorithms take, by the seconds of a cost; with those that send to all at once, or without."""
     p = checked_ranks(ranks)
     fastest: Expr | None = None
-    for algorithm in sorted(algorithms(collective), key=lambda each: each.power_of_two):
+    for algorithm in sorted(chosen_among(collective, all_pairs=all_pairs), key=lambda each: each.power_of_two):
         time = seconds(algorithm.cost(p, graph.coerced(size)))
         together = time if fastest is None else graph.apply("min", fastest, time)
         fastest = together if fastest is None else graph.if_else(algorithm.applies(p), together, fastest)
@@ -50,7 +52,7 @@ def ranges(collective: str, ranks: int, alpha: Number, beta: Number, gamma: Numb
     the lowest, the next is the one that crosses it first. Exact for exact times.
     """
     p = checked_ranks(ranks)
-    possible = [algorithm for algorithm in algorithms(collective) if algorithm.applies(p) is not graph.FALSE]
+    possible = [algorithm for algorithm in chosen_among(collective) if algorithm.applies(p) is not graph.FALSE]
     lines = {algorithm.name: _line(algorithm, ranks, alpha, beta, gamma) for algorithm in possible}
     name = min(lines, key=lines.__getitem__)
     envelope = [Range(name, 0)]

@@ -8,6 +8,7 @@ Conventions: `P` ranks, at most one message sent and one received by a rank at a
 
 A round is a message on the critical path, which costs alpha seconds, beta for each byte, and gamma for each byte that
 is combined with another. A power of two below P folds the ranks beyond it onto others: e is 1 where P is no such power.
+Where each rank has a link to each other one, rings and exchanges of all with all use all P-1 of them at the same time.
 
 Sources: Thakur, Rabenseifner and Gropp, "Optimization of collective communication operations in MPICH", IJHPCA 19(1),
 2005 (TRG); Chan, Heimlich, Purkayastha and van de Geijn, "Collective communication: theory, practice, and experience",
@@ -27,7 +28,8 @@ from aspenpy.record import Record
 
 class Cost(Record):
     """On the critical path: `rounds` messages, `volume` bytes sent and `combined` bytes of results computed. Over all
-    ranks: `messages` and `traffic` in bytes. `most_messages` and `most_traffic` are what the busiest rank sends."""
+    ranks: `messages` and `traffic` in bytes. `most_messages` and `most_traffic` are what the busiest rank sends. To so
+    many `partners` a rank can send equal parts of the volume at the same time, where it has a link to each."""
 
     rounds: Expr
     volume: Expr
@@ -36,6 +38,7 @@ class Cost(Record):
     traffic: Expr
     most_messages: Expr
     most_traffic: Expr
+    partners: Expr = graph.ONE
 
     def time(self, alpha: Size, beta: Size, gamma: Size = 0) -> Expr:
         """Seconds, with alpha a message, beta a byte sent (the inverse of the bandwidth) and gamma a byte combined."""
@@ -44,13 +47,15 @@ class Cost(Record):
 
 
 class Algorithm(Record):
-    """`cost` takes P and m. Some algorithms are for powers of two only."""
+    """`cost` takes P and m. Some algorithms are for powers of two only; those of `all_pairs` at once are chosen only
+    where a path is said to have them."""
 
     collective: str
     name: str
     cost: Callable[[Expr, Expr], Cost]
     source: str
     power_of_two: bool = False
+    all_pairs: bool = False
 
     def applies(self, ranks: Size) -> Expr:
         """The condition under which there is such an algorithm."""
@@ -161,7 +166,20 @@ def _ring_allreduce(p: Expr, m: Expr) -> Cost:
     """P pieces go twice round a ring: combined, then finished (Patarasuk and Yuan, JPDC 69(2), 2009)."""
     n = p - 1
     piece = m / p
-    return Cost(2 * n, 2 * n * piece, n * piece, 2 * n * p, 2 * n * m, 2 * n, 2 * n * piece)
+    return Cost(2 * n, 2 * n * piece, n * piece, 2 * n * p, 2 * n * m, 2 * n, 2 * n * piece, _others(p))
+
+
+def _all_pairs_allreduce(p: Expr, m: Expr) -> Cost:
+    """Each rank sends every other one its piece, which combines them, and sends it back to all: two rounds, in which it
+    has a message to each (RCCL, all-pairs algorithms of MSCCL)."""
+    n, some = p - 1, graph.apply("min", p - 1, 1)
+    piece = m / p
+    return Cost(2 * some, 2 * n * piece, n * piece, 2 * n * p, 2 * n * m, 2 * n, 2 * n * piece, _others(p))
+
+
+def _others(p: Expr) -> Expr:
+    """The other ranks, one at least."""
+    return graph.apply("max", p - 1, 1)
 
 
 def _rabenseifner(p: Expr, m: Expr) -> Cost:
@@ -179,7 +197,13 @@ def _ring_allgather(p: Expr, m: Expr) -> Cost:
     """Every contribution goes once round a ring, TRG section 4.1; and pairwise alltoall, where in round i each rank
     sends what it has for the rank i further, section 4.3."""
     n = p - 1
-    return Cost(n, n * m, graph.ZERO, n * p, n * p * m, n, n * m)
+    return Cost(n, n * m, graph.ZERO, n * p, n * p * m, n, n * m, _others(p))
+
+
+def _all_pairs(p: Expr, m: Expr) -> Cost:
+    """An allgather or an alltoall in one round, in which each rank has a message to each other one."""
+    n = p - 1
+    return Cost(graph.apply("min", n, 1), n * m, graph.ZERO, n * p, n * p * m, n, n * m, _others(p))
 
 
 def _doubling_allgather(p: Expr, m: Expr) -> Cost:
@@ -196,7 +220,14 @@ def _pairwise_reduce_scatter(p: Expr, m: Expr) -> Cost:
     """In round i each rank sends its piece for the rank i further. TRG section 4.4."""
     n = p - 1
     piece = m / p
-    return Cost(n, n * piece, n * piece, n * p, n * m, n, n * piece)
+    return Cost(n, n * piece, n * piece, n * p, n * m, n, n * piece, _others(p))
+
+
+def _all_pairs_reduce_scatter(p: Expr, m: Expr) -> Cost:
+    """The same in one round."""
+    n = p - 1
+    piece = m / p
+    return Cost(graph.apply("min", n, 1), n * piece, n * piece, n * p, n * m, n, n * piece, _others(p))
 
 
 def _halving_reduce_scatter(p: Expr, m: Expr) -> Cost:
@@ -251,13 +282,17 @@ ALGORITHMS: dict[tuple[str, str], Algorithm] = {
         Algorithm("allreduce", "recursive_doubling", _recursive_doubling, "TRG 4.5"),
         Algorithm("allreduce", "ring", _ring_allreduce, "Patarasuk and Yuan 2009"),
         Algorithm("allreduce", "rabenseifner", _rabenseifner, "TRG 4.5"),
+        Algorithm("allreduce", "all_pairs", _all_pairs_allreduce, "RCCL", all_pairs=True),
         Algorithm("allgather", "ring", _ring_allgather, "TRG 4.1"),
         Algorithm("allgather", "recursive_doubling", _doubling_allgather, "TRG 4.1", power_of_two=True),
         Algorithm("allgather", "bruck", _doubling_allgather, "TRG 4.1"),
+        Algorithm("allgather", "all_pairs", _all_pairs, "RCCL", all_pairs=True),
         Algorithm("reduce_scatter", "pairwise", _pairwise_reduce_scatter, "TRG 4.4"),
         Algorithm("reduce_scatter", "recursive_halving", _halving_reduce_scatter, "TRG 4.4", power_of_two=True),
+        Algorithm("reduce_scatter", "all_pairs", _all_pairs_reduce_scatter, "RCCL", all_pairs=True),
         Algorithm("alltoall", "pairwise", _ring_allgather, "TRG 4.3"),
         Algorithm("alltoall", "bruck", _bruck_alltoall, "Bruck et al. 1997"),
+        Algorithm("alltoall", "all_pairs", _all_pairs, "RCCL", all_pairs=True),
         Algorithm("barrier", "dissemination", _dissemination, "Hensgen et al. 1988"),
         Algorithm("barrier", "recursive_doubling", _doubling_barrier, "TRG 4.5"),
         Algorithm("barrier", "binomial", _tree_barrier, "CHPG 4"),
@@ -280,6 +315,11 @@ def algorithms(collective: str) -> list[Algorithm]:
         hint = nearest(collective, COLLECTIVES) or f"there are {', '.join(COLLECTIVES)}"
         raise NetworkError(f"unknown collective `{collective}`", "collective", hint)
     return [algorithm for algorithm in ALGORITHMS.values() if algorithm.collective == collective]
+
+
+def chosen_among(collective: str, *, all_pairs: bool = False) -> list[Algorithm]:
+    """Those of which the fastest is taken, on a path that has all pairs at once or none."""
+    return [algorithm for algorithm in algorithms(collective) if all_pairs or not algorithm.all_pairs]
 
 
 def cost(collective: str, algorithm: str, ranks: Size, size: Size = 0) -> Cost:

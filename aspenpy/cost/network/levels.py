@@ -23,7 +23,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from aspenpy.cost.network.choice import fastest_time
-from aspenpy.cost.network.collectives import Cost, algorithms, cost
+from aspenpy.cost.network.collectives import Algorithm, Cost, algorithms, chosen_among, cost
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.record import Record
@@ -31,19 +31,42 @@ from aspenpy.record import Record
 Values = Callable[[Expr], Any]
 
 
+class Mesh(Record):
+    """Links from each end to each other one, `links` of those in use: seconds a byte over one `link`, and over the
+    `port` that they have together. With `all_pairs` ranks have algorithms in which they send to all others at once."""
+
+    links: Expr
+    link: Expr
+    port: Expr
+    all_pairs: bool = False
+
+    def beta(self, partners: Expr) -> Expr:
+        """Seconds a byte of what is sent in equal parts to so many at the same time. Rings are laid so that each link
+        is in as many of them (NVIDIA, NCCL: channels; for any number of ends there are such rings, by a zigzag that is
+        turned: Walecki, in Alspach, "The wonderful Walecki construction", Bulletin of the ICA 52, 2008)."""
+        return graph.apply("max", self.link / graph.apply("min", partners, self.links), self.port)
+
+
 class Link(Record):
     """What messages take on a path, of ranks that send at the same time: `alpha` seconds each, `beta` a byte and
-    `gamma` a byte combined. Those of more than `threshold` bytes wait for a `handshake` (seconds) before they start."""
+    `gamma` a byte combined. Those of more than `threshold` bytes wait for a `handshake` (seconds) before they start. On
+    a `mesh`, what goes to several partners goes over several links."""
 
     alpha: Expr
     beta: Expr
     gamma: Expr = graph.ZERO
     threshold: Expr | None = None
     handshake: Expr = graph.ZERO
+    mesh: Mesh | None = None
+
+    @property
+    def all_pairs(self) -> bool:
+        return self.mesh is not None and self.mesh.all_pairs
 
     def time(self, sent: Cost) -> Expr:
         """Seconds of what an algorithm sends; its messages are taken for equally long to decide on the handshake."""
-        time = sent.time(self.alpha, self.beta, self.gamma)
+        beta = self.beta if self.mesh is None or sent.partners is graph.ONE else self.mesh.beta(sent.partners)
+        time = sent.time(self.alpha, beta, self.gamma)
         if self.threshold is None:
             return time
         long = graph.compare(">", sent.volume, sent.rounds * self.threshold)
@@ -90,8 +113,14 @@ class Phase(Record):
 
     def _among(self, ranks: Expr, size: Expr) -> Expr:
         if self.algorithm is None:
-            return fastest_time(self.collective, ranks, size, self.link.time)
+            return fastest_time(self.collective, ranks, size, self.link.time, all_pairs=self.link.all_pairs)
         return self.link.time(cost(self.collective, self.algorithm, ranks, size))
+
+    @property
+    def _choice(self) -> list[Algorithm]:
+        if self.algorithm is not None:
+            return [each for each in algorithms(self.collective) if each.name == self.algorithm]
+        return chosen_among(self.collective, all_pairs=self.link.all_pairs)
 
     def fastest(self, values: Values) -> str | None:
         """The algorithm among the most ends, by the values of expressions; None where nobody has to be told."""
@@ -99,8 +128,8 @@ class Phase(Record):
             return None
         times = {
             each.name: values(self.link.time(each.cost(self.ranks, self.size)))
-            for each in algorithms(self.collective)
-            if self.algorithm in (None, each.name) and values(graph.if_else(each.applies(self.ranks), 1, 0))
+            for each in self._choice
+            if values(graph.if_else(each.applies(self.ranks), 1, 0))
         }
         return min(times, key=times.__getitem__)
 
