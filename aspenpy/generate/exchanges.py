@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NoReturn
 
 from aspenpy.cost.exchanges import ALL_PORTS, FACES, HALO, OPEN
+from aspenpy.cost.halos import numbers_of
 from aspenpy.cost.network.halo import MOST_DIMENSIONS
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
@@ -24,7 +25,8 @@ class Kind(Record):
 
 class Exchange(Record):
     """What one requirement sends. `arguments` are those of the helper: the trait's, if its kind takes one; of a halo
-    the number of its dimensions, and the ranks along each or zeros."""
+    the number of its dimensions, and the ranks along each or zeros; behind them, of one with ends or unlike faces, 1
+    where there are ends, and the faces' proportions."""
 
     kind: Kind
     arguments: tuple[Expr, ...]
@@ -34,12 +36,31 @@ class Exchange(Record):
         """The messages and the bytes that so many instances send (a collective call counts as one message each). Of a
         halo, one instance has no neighbours, and there are none along a dimension of one rank."""
         share, messages = graph.ONE, graph.ONE
+        if self.kind is IN_PROPORTION:
+            return self._sent_by_faces(instances)
         if self.kind.helper == KINDS[HALO].helper:
             dimensions, *grid = self.arguments
             flat = graph.add(*(graph.if_else(graph.compare("==", length, 1), 1, 0) for length in grid))
             beside = graph.if_else(graph.compare("<=", instances, 1), 0, dimensions - flat)
             share, messages = beside / dimensions, 2 * beside
         return graph.mul(instances, messages), graph.mul(instances, self.requirement.amount, share)
+
+    def _sent_by_faces(self, instances: Expr) -> tuple[Expr, Expr]:
+        """Of x ranks along a dimension all send either way where it is a ring, x - 1 where it has ends."""
+        dimensions, *rest = self.arguments
+        axes = range(int(dimensions.payload))
+        ends, faces = rest[MOST_DIMENSIONS], rest[MOST_DIMENSIONS + 1 :]
+        beside, sent = [], []
+        for axis in axes:
+            length = rest[axis] if rest[0] is not graph.ZERO else graph.apply("grid", instances, dimensions, axis)
+            edge = 1 / length if ends is graph.ONE else graph.if_else(graph.compare("==", length, 1), 1, 0)
+            beside.append(1 - edge)
+            sent.append((1 - edge) * faces[axis])
+        whole = graph.add(*(faces[axis] for axis in axes))
+        some = graph.junction("and", graph.compare(">", instances, 1), graph.compare(">", whole, 0))
+        messages = graph.if_else(some, 2 * graph.add(*beside), 0)
+        share = graph.if_else(some, graph.add(*sent) / whole, 0)
+        return instances * messages, graph.mul(instances, self.requirement.amount, share)
 
 
 KINDS: dict[str, Kind] = {
@@ -54,6 +75,9 @@ KINDS: dict[str, Kind] = {
 }
 """By the trait that asks for it; a requirement without any goes once around the ring, `shift(1)`."""
 
+
+IN_PROPORTION = Kind("aspen_faces", "the number of dimensions")
+"""A halo with ends, or with faces that are not alike."""
 
 AMONG = {"allreduce": Kind("aspen_allreduce_among", "the number of ranks of a group")}
 """Those that may take place in groups of so many ranks, where the trait says how many."""
@@ -70,8 +94,8 @@ def exchange_of(requirement: flow.Requirement) -> Exchange:
     (trait,) = named
     kind = (AMONG if trait.arguments else KINDS).get(trait.name, KINDS[trait.name])
     if trait.name == HALO:
-        _refuse_unequal(requirement)
-        return Exchange(kind, _grid(trait, kind), requirement)
+        faces = _faces(trait, requirement)
+        return Exchange(IN_PROPORTION if faces else kind, (*_grid(trait, kind), *faces), requirement)
     if len(trait.arguments) != (kind.argument is not None):
         _refuse_arguments(trait, kind)
     arguments = tuple(argument for argument in trait.arguments if isinstance(argument, Expr))
@@ -83,22 +107,31 @@ def exchange_of(requirement: flow.Requirement) -> Exchange:
 def _grid(trait: flow.Trait, kind: Kind) -> tuple[Expr, ...]:
     """How many dimensions a halo has, and the ranks along each, 0 where MPI is to find them. All its messages are
     under way at once in any case, so that "all_ports" changes nothing."""
-    numbers = [argument for argument in trait.arguments if isinstance(argument, Expr)]
+    numbers = numbers_of(trait)
     words = [argument for argument in trait.arguments if isinstance(argument, str)]
-    if not 1 <= len(numbers) <= MOST_DIMENSIONS or any(word != ALL_PORTS for word in words):
+    if not 1 <= len(numbers) <= MOST_DIMENSIONS or any(word not in (ALL_PORTS, OPEN) for word in words):
         _refuse_arguments(trait, kind)
     if len(numbers) == 1:
         return numbers[0], *[graph.ZERO] * MOST_DIMENSIONS
     return graph.number(len(numbers)), *numbers, *[graph.ZERO] * (MOST_DIMENSIONS - len(numbers))
 
 
-def _refuse_unequal(requirement: flow.Requirement) -> None:
-    """The helper in C sends equal faces round a ring."""
-    for trait in requirement.traits:
-        if trait.name == FACES or OPEN in trait.arguments:
-            message = "a skeleton exchanges equal faces in a grid without ends"
-            hint = "write a requirement for each dimension, `messages [2*face] as shift(distance)`, or leave it out"
-            fail("trait-argument", message, trait.span, hint=hint)
+def _faces(trait: flow.Trait, requirement: flow.Requirement) -> tuple[Expr, ...]:
+    """Whether a halo has ends, and the proportions of its faces; nothing where it has none and they are alike."""
+    stated = next((each for each in requirement.traits if each.name == FACES), None)
+    if stated is None and OPEN not in trait.arguments:
+        return ()
+    numbers = numbers_of(trait)
+    dimensions = graph.whole_number(numbers[0]) if len(numbers) == 1 else len(numbers)
+    faces = [graph.ONE] * (dimensions or 0) if stated is None else numbers_of(stated)
+    if dimensions is None or not 1 <= dimensions <= MOST_DIMENSIONS:
+        hint = f"it has 1 to {MOST_DIMENSIONS}, as a number: `as halo(3)`, or the ranks along each, `as halo(x, y, z)`"
+        fail("trait-argument", "the dimensions of a halo with ends or faces have to be known", trait.span, hint=hint)
+    if stated is not None and len(faces) != dimensions:
+        message = f"a halo in {dimensions} dimensions has {dimensions} faces, and here are {len(stated.arguments)}"
+        fail("trait-argument", message, stated.span, hint="write the bytes of a face across each, `faces(a, b, c)`")
+    ends = graph.ONE if OPEN in trait.arguments else graph.ZERO
+    return ends, *faces, *[graph.ZERO] * (MOST_DIMENSIONS - len(faces))
 
 
 def _refuse_arguments(trait: flow.Trait, kind: Kind) -> NoReturn:

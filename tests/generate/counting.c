@@ -39,14 +39,9 @@ int MPI_Allgather(const void *data, int count, MPI_Datatype type, void *into, in
     return sent(type, count, PMPI_Allgather(data, count, type, into, taken, other, comm));
 }
 
-int MPI_Alltoallv(const void *data, const int *given, const int *from, MPI_Datatype type, void *into, const int *taken,
-                  const int *at, MPI_Datatype other, MPI_Comm comm)
+int MPI_Alltoall(const void *data, int count, MPI_Datatype type, void *into, int taken, MPI_Datatype other, MPI_Comm comm)
 {
-    int members, bytes = 0;
-    PMPI_Comm_size(comm, &members);
-    for (int i = 0; i < members; i++)
-        bytes += given[i];
-    return sent(type, bytes, PMPI_Alltoallv(data, given, from, type, into, taken, at, other, comm));
+    return sent(type, count, PMPI_Alltoall(data, count, type, into, taken, other, comm));
 }
 
 int MPI_Barrier(MPI_Comm comm)

@@ -245,7 +245,50 @@ def test_the_shape_of_a_grid(grid: tuple[int, ...], tmp_path: Path, monkeypatch:
             for step in (1, -1)
         ]
         run = started(program)
-        assert sorted(map(int, re.findall(r"^to (\d+)$", run.stderr, re.MULTILINE))) == sorted(beside)
+        assert sorted(map(int, re.findall(r"^to (\d+),", run.stderr, re.MULTILINE))) == sorted(beside)
+
+
+@pytest.mark.parametrize("faces", [(1, 1, 1), (5, 2, 1)], ids=["alike", "unlike"])
+@pytest.mark.parametrize("ends", [False, True], ids=["periodic", "open"])
+@pytest.mark.parametrize("grid", [(4,), (3, 2), (2, 3), (3, 2, 4), (1, 4, 2)], ids=str)
+def test_faces_of_a_grid(
+    grid: tuple[int, ...], ends: bool, faces: tuple[int, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whom each process sends how much to: two faces of 10 times their proportion along each dimension, and nothing
+    beyond the ends of a grid that has some, nor along a dimension of one rank. All together send what the model says."""
+    places, own = [*product(*map(range, grid))], faces[: len(grid)]
+    shape = ", ".join([*(['"open"'] if ends else []), *(map(str, grid) if grid[1:] else "1")])
+    asked = f"messages [{20 * sum(own)}] as halo({shape}), faces({', '.join(map(str, own))})"
+    skeleton = Skeleton(application(f"execute [{len(places)}] {{ {asked} }}"))
+    program = built(skeleton.code, tmp_path)
+    monkeypatch.setenv("STUB_SIZE", str(len(places)))
+    everything = []
+    for rank, place in enumerate(places):
+        monkeypatch.setenv("STUB_RANK", str(rank))
+        beside = [
+            (places.index((*place[:axis], (place[axis] + step) % length, *place[axis + 1 :])), 10 * face)
+            for axis, (length, face) in enumerate(zip(grid, own, strict=True))
+            if length > 1
+            for step in (1, -1)
+            if not ends or 0 <= place[axis] + step < length
+        ]
+        told = re.findall(r"^to (\d+), (\d+) bytes$", started(program).stderr, re.MULTILINE)
+        assert sorted((int(to), int(size)) for to, size in told) == sorted(beside)
+        everything += beside
+    assert skeleton.totals == (len(everything), sum(size for _, size in everything))
+
+
+@pytest.mark.parametrize("processes", [0, *(pytest.param(count, marks=needs_mpi) for count in (3, 12))])
+def test_faces_by_turns(processes: int, tmp_path: Path) -> None:
+    """Twelve instances in 3 x 4, of 30 and 10 bytes a face: 2 * 2 * 4 messages across and 2 * 3 * 3 along."""
+    run = sent(tmp_path, 'execute [12] { messages [80] as halo("open", 3, 4), faces(3, 1) }', processes=processes)
+    assert run.own == run.model == Sent(16 + 18, 16 * 30 + 18 * 10)
+
+
+def test_faces_of_a_number_of_dimensions(tmp_path: Path) -> None:
+    """Of a grid that MPI finds; here five in a row."""
+    run = sent(tmp_path, 'execute [5] { messages [40] as halo("open", 1) }')
+    assert run.own == run.model == Sent(2 * 4, 2 * 4 * 20)
 
 
 @pytest.mark.parametrize(
@@ -391,6 +434,8 @@ def test_waiting_is_for_the_cores_that_a_rank_has(tmp_path: Path) -> None:
         ("execute { messages [1] as halo }", "trait-argument"),
         ("execute { messages [1] as barrier(3) }", "trait-argument"),
         ('execute { messages [1] as shift("far") }', "trait-argument"),
+        ("execute { messages [1] as halo(2), faces(1) }", "trait-argument"),
+        ('execute { messages [1] as halo("open", n) }', "trait-argument"),
         ("sample s from uniform(1, 2) execute { messages [s] }", "not-in-c"),
         ("execute { messages [unknown] }", "unknown-name"),
     ],

@@ -246,6 +246,81 @@ static void aspen_halo(aspen_site *site, double instances, double volume, double
     }
 }
 
+/* An instance of a grid: its number, and the ranks along an axis, so many numbers apart. */
+typedef struct {
+    long long number, stride;
+    int extent, open;
+} aspen_place;
+
+/* Whether there is one beside it, a step further along the axis. */
+static int aspen_beside(aspen_place here, int step)
+{
+    const long long next = here.number / here.stride % here.extent + step;
+    return here.extent > 1 && (!here.open || (next >= 0 && next < here.extent));
+}
+
+/* Message n, from its beginning in the volume to its end: to a process or nobody, and from one or nobody. Returns how
+   many requests there are. */
+static int aspen_face(int to, int from, int begin, int end, int n, MPI_Request *both, const char *place)
+{
+    unsigned char *const in = aspen_process.incoming + begin, *const out = aspen_process.outgoing + begin;
+    int begun = 0;
+    if (from >= 0)
+        aspen_check(MPI_Irecv(in, end - begin, MPI_BYTE, from, n, MPI_COMM_WORLD, &both[begun++]), place);
+    if (to >= 0) {
+        aspen_check(MPI_Isend(out, end - begin, MPI_BYTE, to, n, MPI_COMM_WORLD, &both[begun++]), place);
+        aspen_tally(1, end - begin);
+    }
+    return begun;
+}
+
+/* As a halo, with faces in the proportions of a : b : c, and perhaps in a grid with ends. */
+static void aspen_faces(aspen_site *site, double instances, double volume, double dimensions, double x, double y,
+                        double z, double ends, double a, double b, double c)
+{
+    const double asked[3] = {x, y, z}, faces[3] = {a, b, c};
+    const int axes = aspen_dimensions(dimensions, 1, 3, site->place), bytes = aspen_bytes(site, volume);
+    const long long all = aspen_times(site, instances);
+    const double product = x * (axes > 1 ? y : 1.0) * (axes > 2 ? z : 1.0);
+    double whole = 0.0;
+    int lengths[3];
+    for (int axis = 0; axis < axes; axis++)
+        whole += 2.0 * faces[axis];
+    if (product > 0.0 && fabs(product - instances) > 1e-9 * instances)
+        aspen_refuse(site->place, "the product of a halo's grid must be the number of ranks of its block");
+    if (all <= 1 || !(whole > 0.0))
+        return;
+    aspen_shape((int)all, axes, asked, lengths, site->place);
+    for (long long left = all; left > 0; left -= aspen_process.size) {
+        const int members = aspen_members(left), rank = aspen_process.rank;
+        int extents[3], begun = 0, stride = members;
+        aspen_place here = {all - left + rank, all, 0, ends > 0.0};
+        double sent = 0.0;
+        MPI_Request requests[12];
+        if (rank >= members)
+            continue;
+        aspen_reserve((size_t)bytes, site->place);
+        aspen_shape(members, axes, asked, extents, site->place);
+        for (int axis = 0; axis < axes; axis++) {
+            here.extent = lengths[axis];
+            here.stride /= here.extent;
+            stride /= extents[axis];
+            for (int n = 2 * axis; n < 2 * axis + 2; n++) {
+                const int step = n % 2 ? -1 : 1, at = rank / stride % extents[axis], origin = rank - at * stride;
+                const int to = origin + (at + step + extents[axis]) % extents[axis] * stride;
+                const int from = origin + (at - step + extents[axis]) % extents[axis] * stride;
+                const int begin = (int)(bytes * (sent / whole) + 0.5);
+                aspen_place theirs = here;
+                theirs.number = all - left + from;
+                sent += faces[axis];
+                begun += aspen_face(aspen_beside(here, step) ? to : -1, aspen_beside(theirs, step) ? from : -1, begin,
+                                    (int)(bytes * (sent / whole) + 0.5), n, &requests[begun], site->place);
+            }
+        }
+        aspen_check(MPI_Waitall(begun, requests, MPI_STATUSES_IGNORE), site->place);
+    }
+}
+
 static void aspen_allreduce(aspen_site *site, double instances, double volume)
 {
     const int bytes = aspen_bytes(site, volume);
@@ -320,28 +395,7 @@ static void aspen_allgather(aspen_site *site, double instances, double volume)
     }
 }
 
-/* Each process of a group gives every one its part of the volume. */
-static int aspen_spread(int bytes, int members, MPI_Comm group, const char *place)
-{
-    int *const plan = malloc(4 * (size_t)members * sizeof *plan);
-    int *const given = plan, *const from = plan + members, *const taken = from + members, *const into = taken + members;
-    int code;
-    if (plan == NULL)
-        aspen_stop(place, "there is no memory for a message");
-    for (int i = 0; i < members; i++) {
-        from[i] = aspen_part(bytes, i, members);
-        given[i] = aspen_part(bytes, i + 1, members) - from[i];
-    }
-    for (int i = 0; i < members; i++) {
-        taken[i] = given[aspen_process.rank];
-        into[i] = i * taken[i];
-    }
-    code = MPI_Alltoallv(aspen_process.outgoing, given, from, MPI_BYTE, aspen_process.incoming, taken, into, MPI_BYTE,
-                         group);
-    free(plan);
-    return code;
-}
-
+/* So many bytes from each to each. */
 static void aspen_alltoall(aspen_site *site, double instances, double volume)
 {
     const int bytes = aspen_bytes(site, volume);
@@ -349,8 +403,8 @@ static void aspen_alltoall(aspen_site *site, double instances, double volume)
         const int members = aspen_members(left);
         const MPI_Comm group = aspen_group(members, site->place);
         if (aspen_process.rank < members) {
-            aspen_reserve((size_t)bytes + (size_t)members, site->place);
-            aspen_check(aspen_spread(bytes, members, group, site->place), site->place);
+            aspen_reserve((size_t)bytes * (size_t)members, site->place);
+            aspen_check(MPI_Alltoall(aspen_process.outgoing, bytes, MPI_BYTE, aspen_process.incoming, bytes, MPI_BYTE, group), site->place);
             aspen_tally(1, bytes);
         }
     }

@@ -51,8 +51,12 @@ static inline int MPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *sp
 }
 static inline int MPI_Dims_create(int nodes, int axes, int *extents)
 {
+    int rest = nodes; /* for the first axis that is free, which MPI would share out better */
+    for (int axis = 0; axis < axes; axis++)
+        rest /= extents[axis] == 0 ? 1 : extents[axis];
     for (int axis = 0; axis < axes; axis++) {
-        extents[axis] = extents[axis] == 0 ? 1 : extents[axis];
+        if (extents[axis] == 0)
+            extents[axis] = rest, rest = 1;
         nodes /= extents[axis];
     }
     return nodes != 1;
@@ -68,7 +72,7 @@ static inline int MPI_Isend(const void *data, int count, MPI_Datatype type, int 
     stub_awaited -= (unsigned long long)count;
     *request = tag;
     if (stub_given("STUB_SIZE", 1) > 1)
-        fprintf(stderr, "to %d\n", to);
+        fprintf(stderr, "to %d, %d bytes\n", to, count);
     return stub_sent(count) + (data == NULL || type != MPI_BYTE || stub_elsewhere(to) || comm != MPI_COMM_WORLD);
 }
 static inline int MPI_Waitall(int count, MPI_Request *requests, void *statuses)
@@ -99,8 +103,8 @@ MPI_Allgather(const void *data, int count, MPI_Datatype type, void *into, int ta
 {
     return stub_sent(count) + (data == into || type != other || count != taken || comm != MPI_COMM_WORLD);
 }
-static inline int MPI_Alltoallv(const void *data, const int *given, const int *from, MPI_Datatype type, void *into,
-                                const int *taken, const int *at, MPI_Datatype other, MPI_Comm comm)
+static inline int
+MPI_Alltoall(const void *data, int count, MPI_Datatype type, void *into, int taken, MPI_Datatype other, MPI_Comm comm)
 {
-    return stub_sent(*given) + (data == into || *from || *at || *given != *taken || type != other || comm == 0);
+    return stub_sent(count) + (data == into || type != other || count != taken || comm != MPI_COMM_WORLD);
 }
