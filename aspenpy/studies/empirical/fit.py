@@ -7,15 +7,13 @@ of hours; bounded by the ranges that the model declares.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NoReturn, Unpack
+from typing import NoReturn, Unpack
 
 from aspenpy.answers.case import Case, CaseOptions, asked
 from aspenpy.cost.mapper import warnings_of
 from aspenpy.language.diagnostics import Diagnostic, distinct, fail, nearest
-from aspenpy.language.files import Reader
-from aspenpy.language.source import Source
 from aspenpy.models.application.model import Application
 from aspenpy.models.application.ranges import range_warning, ranged
 from aspenpy.models.library import load_machine
@@ -28,7 +26,7 @@ from aspenpy.studies.empirical.proposal import determined
 from aspenpy.studies.empirical.responses import Errors, Responses, require_enough, rms
 from aspenpy.studies.empirical.rewriting import rewritten
 from aspenpy.studies.empirical.search import solved
-from aspenpy.studies.empirical.sheet import Sheet, sheet_of_rows, sheet_of_text
+from aspenpy.studies.empirical.sheet import Data, sheet_of
 from aspenpy.tables.result import Result
 
 DIGITS = 9
@@ -119,10 +117,6 @@ class Fit(Record, Result):
         return rewritten(self.application, values, path, allow_outside=allow_outside)
 
 
-Data = str | Path | Source | Iterable[Mapping[str, Any]]
-"""Measurements: the path of a CSV file, or a row after the other as mappings from columns to values."""
-
-
 class FitOptions(CaseOptions, total=False):
     """What `fit` takes besides the application and the measurements."""
 
@@ -167,7 +161,7 @@ def fit(app: Application | Case, data: Data, machine: Machine | None = None, **o
     def load(name: str) -> Machine:
         return load_machine(name, allow_outside=request.allow_outside)
 
-    responses = Responses(case, measurements(_sheet(data, request.columns), case, load, request.metric))
+    responses = Responses(case, measurements(sheet_of(data, request.columns), case, load, request.metric))
     names = _chosen(responses, vary)
     _require_fitted(integer, names, ())
     axes = [_axis(responses, name, names, name in integer) for name in names]
@@ -187,17 +181,6 @@ def fit(app: Application | Case, data: Data, machine: Machine | None = None, **o
             _nothing_determined(refused)
     _require_fitted(integer, [axis.name for axis in axes], refused)
     return _described(responses, errors, values, known, confidence, refused)
-
-
-def _sheet(data: Data, columns: Mapping[str, str] | None) -> Sheet:
-    if isinstance(data, str | Path):
-        data = Reader().read(data)
-    if isinstance(data, Source):
-        return sheet_of_text(data, columns)
-    if columns:
-        fail("no-file", "columns are renamed in a file; rows from Python name theirs as they want")
-    to_dict = getattr(data, "to_dict", None)
-    return sheet_of_rows(to_dict("records") if callable(to_dict) else data)
 
 
 # -- what is fitted --------------------------------------------------------------------------------

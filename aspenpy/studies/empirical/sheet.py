@@ -1,13 +1,19 @@
-"""Sheet: columns and rows of measurements, from a file of comma-separated values or from Python."""
+"""Sheet: columns and rows of measurements, from a file of comma-separated values or from Python.
+
+The tidy form has a row for each run: `run`, `application`, `region`, `input`, `device`, `threads` and the clocks say
+what ran and where (`columns.KNOWN` lists them), every other column is something that was measured, with its unit.
+"""
 
 from __future__ import annotations
 
 import csv
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
+from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
 from aspenpy.language.diagnostics import Related, fail, nearest
+from aspenpy.language.files import Reader
 from aspenpy.language.source import Source, Span
 
 EXPECTED = "the first line names the columns, such as `n,machine,runtime [ms]`"
@@ -34,11 +40,13 @@ class Cell(NamedTuple):
 
 
 class Heading(NamedTuple):
-    """The name of a column, and the unit in brackets behind it, if any: `runtime [ms]`."""
+    """The name of a column, and the unit in brackets behind it, if any: `runtime [ms]`. `written` is what stands in the
+    file, where the column goes by another name."""
 
     name: str
     unit: str | None
     span: Span | None = None
+    written: str = ""
 
 
 class Sheet(NamedTuple):
@@ -48,8 +56,47 @@ class Sheet(NamedTuple):
     rows: tuple[dict[str, Cell], ...]
     span: Span | None = None
 
+    @property
+    def names(self) -> list[str]:
+        """Of the columns, in order."""
+        return [heading.name for heading in self.headings]
 
-def sheet_of_text(source: Source, columns: Mapping[str, str] | None = None) -> Sheet:
+    def heading(self, name: str) -> Heading:
+        """The heading of a column, by its name or as it is written. KeyError where there is none."""
+        for place in self.headings:
+            if name in (place.name, place.written):
+                return place
+        raise KeyError(name)
+
+    def rows_at(self, places: Iterable[int]) -> Sheet:
+        """The same columns, with the rows at these places."""
+        return self._replace(rows=tuple(self.rows[place] for place in places))
+
+
+Data = str | Path | Source | Sheet | Iterable[Mapping[str, Any]]
+"""Measurements: the path of a CSV file, or a row after the other as mappings from columns to values."""
+
+
+def sheet_of(
+    data: Data, columns: Mapping[str, str] | None = None, most_rows: int = MOST_ROWS, index: str = ""
+) -> Sheet:
+    """The sheet of measurements, wherever they are; a DataFrame counts as its rows. `index` names a first column that
+    has no name, as DataFrames write theirs. Raises AspenError."""
+    if isinstance(data, Sheet):
+        return data
+    if isinstance(data, str | Path):
+        data = Reader().read(data)
+    if isinstance(data, Source):
+        return sheet_of_text(data, columns, most_rows, index)
+    if columns:
+        fail("no-file", "columns are renamed in a file; rows from Python name theirs as they want")
+    to_dict = getattr(data, "to_dict", None)
+    return sheet_of_rows(to_dict("records") if callable(to_dict) else data, most_rows)
+
+
+def sheet_of_text(
+    source: Source, columns: Mapping[str, str] | None = None, most_rows: int = MOST_ROWS, index: str = ""
+) -> Sheet:
     """The sheet in a file. `columns` renames those it names (`{"runtime [ms]": "time/ms"}`) and leaves out all others.
     Raises AspenError."""
     lines = _lines(source)
@@ -57,6 +104,8 @@ def sheet_of_text(source: Source, columns: Mapping[str, str] | None = None) -> S
     head = next(lines, [])
     if not head:
         fail("no-measurements", "there are no measurements in the file", first_line, hint=EXPECTED)
+    if not head[0].value and len(head) > 1:
+        head[0] = head[0]._replace(value=index)
     line = Span(source, _place(head[0]).start, _place(head[-1]).end)
     if len(head) == 1 and any(sign in head[0].value for sign in OTHER_SIGNS):
         fail("not-commas", "the columns are not separated by commas", line, hint=EXPECTED)
@@ -71,19 +120,19 @@ def sheet_of_text(source: Source, columns: Mapping[str, str] | None = None) -> S
             values, names = counted(len(cells), "value"), counted(len(head), "column")
             wrong = f"line {cells[0].row} has {values} for {names}"
             fail("wrong-columns", wrong, place, hint="values with a comma in them stand in double quotes")
-        if len(rows) == MOST_ROWS:
-            _refuse_rows(_place(cells[0]))
+        if len(rows) == most_rows:
+            _refuse_rows(most_rows, _place(cells[0]))
         rows.append({named.name: cells[place] for place, named in headings.items()})
     if not rows:
         fail("no-measurements", "there are no measurements below the names of the columns", line)
     return Sheet(tuple(headings.values()), tuple(rows), line)
 
 
-def sheet_of_rows(rows: Iterable[Mapping[str, Any]]) -> Sheet:
+def sheet_of_rows(rows: Iterable[Mapping[str, Any]], most_rows: int = MOST_ROWS) -> Sheet:
     """The sheet of mappings from the names of columns to values, all with the same columns. Raises AspenError."""
-    given = list(islice(rows, MOST_ROWS + 1))
-    if len(given) > MOST_ROWS:
-        _refuse_rows(None)
+    given = list(islice(rows, most_rows + 1))
+    if len(given) > most_rows:
+        _refuse_rows(most_rows, None)
     if not given:
         fail("no-measurements", "there are no measurements", hint="each is a mapping such as {'n': 8, 'runtime': 0.1}")
     names = list(given[0])
@@ -96,9 +145,9 @@ def sheet_of_rows(rows: Iterable[Mapping[str, Any]]) -> Sheet:
     return Sheet(tuple(headings.values()), tuple(cells))
 
 
-def _refuse_rows(span: Span | None) -> NoReturn:
+def _refuse_rows(most_rows: int, span: Span | None) -> NoReturn:
     hint = "a sample of them, or the median of what was measured at the same point, is fitted as well"
-    fail("too-many-rows", f"there are more than {MOST_ROWS:,} rows of measurements", span, hint=hint)
+    fail("too-many-rows", f"there are more than {most_rows:,} rows of measurements", span, hint=hint)
 
 
 def counted(number: int, noun: str) -> str:
