@@ -314,3 +314,15 @@ def _umask() -> int:
     mask = os.umask(0o077)
     os.umask(mask)
     return mask
+
+
+def measurements_path(name: str) -> str:
+    """A file of measurements: the path, or the name of one in the library."""
+    if os.path.sep in name or os.path.exists(name) or name.endswith(".csv"):
+        return name
+    known = os.path.join(models_folder(), "measurements")
+    names = sorted(file.removesuffix(".csv") for file in os.listdir(known) if file.endswith(".csv"))
+    if name not in names:
+        hint = nearest(name, names) or f"the examples are {', '.join(names)}"
+        fail("no-file", f"file not found: `{name}`", hint=hint)
+    return os.path.join(known, f"{name}.csv")

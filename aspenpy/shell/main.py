@@ -33,6 +33,7 @@ COMMANDS = {
     "incore": "Measure a compiled loop with OSACA: cycles by port and by dependence, as a requirement",
     "energy": "Predict the energy a run consumes, by kernel and component; check budgets and power caps",
     "fit": "Calibrate parameters to measurements",
+    "empirical": "Learn runtime or energy from measurements: ACEE, COS, Leading Loads, Power-Aware Speedup, bandwidth",
     "repl": "Ask what-if questions line by line, compared with a baseline",
     "network": "Show a machine's network: topology, messages, collectives",
     "scale": "Predict strong and weak scaling: efficiency, communication, the optimal number of ranks",

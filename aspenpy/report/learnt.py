@@ -1,0 +1,216 @@
+"""Models that learnt from measurements as reports: how well they predict, what they learnt, what they assume."""
+
+from __future__ import annotations
+
+from itertools import cycle
+from typing import Any
+
+from aspenpy.language.dimensions import JOULES, SECONDS, Dimension, readable, symbol
+from aspenpy.report.drawing import BLACK, BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILION, gridded, titled
+from aspenpy.report.fit import signed
+from aspenpy.studies.learnt.assumptions import Assumption
+from aspenpy.studies.learnt.errors import ErrorSummary
+from aspenpy.studies.learnt.validation import Predicted, Validation
+from aspenpy.tables.numbers import count
+from aspenpy.tables.table import CSV, DATA, JSON, TEXT, Column, Paragraph, Report, Table, facts, table
+
+MOST_SHOWN = 12  # predictions in a page: those with the largest errors
+TARGETS: dict[str, Dimension] = {"runtime": SECONDS, "energy": JOULES}
+
+ERRORS = (
+    Column("", key="of", get=lambda pair: pair[0]),
+    Column("n", "count", get=lambda pair: pair[1].n),
+    Column("mean", lambda value: f"{value:.2f} %", "right", get=lambda pair: pair[1].mean_error_percent),
+    Column("median", lambda value: f"{value:.2f} %", "right", get=lambda pair: pair[1].median_error_percent),
+    Column("deviation", lambda value: f"{value:.2f} %", "right", get=lambda pair: pair[1].std_error_percent),
+    Column("worst", lambda value: f"{value:.2f} %", "right", get=lambda pair: pair[1].max_error_percent),
+)
+
+ASSUMED = (
+    Column("device", get=lambda item: item.device or None),
+    Column("assumption", key="name"),
+    Column("test"),
+    Column("statistic", lambda value: f"{value:.4g}", "right"),
+    Column("p", lambda value: f"{value:.3g}", "right"),
+    Column("holds", lambda value: "yes" if value else "no"),
+    Column("which means", key="meaning", wrapped=True),
+)
+
+NOTHING = {"n": 0} | dict.fromkeys(ErrorSummary._fields[1:])
+
+
+def report(found: Validation, assumed: tuple[Assumption, ...] = (), whole: bool = False) -> Report:
+    """Errors first; with `whole` what was learnt and assumed too."""
+    unit = symbol(TARGETS[found.model.target])
+    data = {
+        "model": found.model.kind,
+        "target": found.model.target,
+        "unit": unit,
+        "options": {
+            name: list(value) if isinstance(value, tuple) else value for name, value in _options(found).items()
+        },
+        "train": NOTHING if found.train is None else found.train.to_json(),
+        "test": NOTHING if found.test is None else found.test.to_json(),
+        "given": found.given,
+        "inside_interval": inside(found),
+    }
+    summaries = [
+        (name, errors) for name, errors in (("train", found.train), ("test", found.test)) if errors is not None
+    ]
+    groups = table(ERRORS, found.groups, title=f"left out in turn, by {found.split.leave_out}", media=TEXT)
+    parts = [table(ERRORS, summaries, title="relative errors", media=TEXT), *_notes(found), groups, _groups(found)]
+    parts += _rows(found, unit)
+    if whole:
+        parts += [*found.model.findings(), table(ASSUMED, assumed, "assumptions", title="assumptions", sparse=True)]
+    return Report(heading(found), data, tuple(parts), found.diagnostics)
+
+
+def heading(found: Validation) -> str:
+    """`cos: runtime, learnt from 20 rows`."""
+    training = found.model.training
+    rows = training.rows if training is not None else 0
+    return f"{found.model.kind}: {found.model.target}, learnt from {count(rows)} rows"
+
+
+def inside(found: Validation) -> float | None:
+    """The share of what was held out that lies in its prediction interval."""
+    asked = [row for row in found.rows if row.is_measured and not row.trained and row.interval is not None]
+    if not asked:
+        return None
+    return sum(low <= row.measured <= high for row in asked if row.interval for low, high in [row.interval]) / len(
+        asked
+    )
+
+
+def _options(found: Validation) -> dict[str, Any]:
+    return {name: value for name, value in found.model.get_params().items() if value not in ((), None)}
+
+
+def _notes(found: Validation) -> list[Paragraph | Table]:
+    notes = []
+    options = ", ".join(f"{name} {value}" for name, value in _options(found).items() if not isinstance(value, tuple))
+    if options:
+        notes.append(("options", options))
+    if found.given:
+        notes.append(("given", f"{count(found.given)} rows that predictions start from, and that are not tested"))
+    if (share := inside(found)) is not None:
+        wanted = f"{100 * found.confidence:g} %"
+        notes.append(("intervals", f"{100 * share:.1f} % of what was held out lies in its {wanted} interval"))
+    return [facts(notes)] if notes else []
+
+
+def _groups(found: Validation) -> Table:
+    columns = tuple(map(Column, ("value", *ErrorSummary._fields)))
+    rows = tuple((value, *errors.to_json().values()) for value, errors in found.groups)
+    return Table(columns, rows, key="left_out", media=JSON)
+
+
+def _label(name: str) -> Column:
+    return Column(name, get=lambda row: dict(row.labels).get(name))
+
+
+def _rows(found: Validation, unit: str) -> list[Table]:
+    """The largest errors of what was held out, or else of what was learnt; for programs all."""
+    asked = [row for row in found.rows if not row.trained] or list(found.rows)
+    worst = sorted(asked, key=lambda row: -abs(row.error) if row.is_measured else 0.0)[:MOST_SHOWN]
+    title = f"the {len(worst)} largest errors, of {count(len(asked))}" if len(worst) < len(asked) else "predictions"
+    names = list(dict.fromkeys(name for row in found.rows for name, _ in row.labels))
+    labels = [_label(name) for name in names]
+    numbers = (
+        Column("measured", unit=unit, get=lambda row: row.measured if row.is_measured else None),
+        Column("predicted", unit=unit),
+        Column("from", unit=unit, key="low", get=lambda row: row.interval and row.interval[0]),
+        Column("to", unit=unit, key="high", get=lambda row: row.interval and row.interval[1]),
+        Column("error", signed, "right", get=lambda row: row.error if row.is_measured else None),
+    )
+    row, trained = Column("row", align="right"), Column("trained", media=DATA)
+    shown = table((row, *labels, *numbers), worst, title=title, sparse=True, media=TEXT)
+    every = (row, *labels, *numbers, trained)
+    return [shown, table(every, found.rows, "predictions", media=JSON + CSV)]
+
+
+# -- as pictures -----------------------------------------------------------------------------------
+
+COLOURS = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, BLACK)
+MOST_GROUPS = 7
+
+
+def draw(found: Validation, residuals: Any = None) -> Any:
+    """A matplotlib figure: predicted against measured, errors, errors by what was left out or ran; with the residuals
+    of a regression their quantiles against those of a normal distribution."""
+    from matplotlib.figure import Figure
+
+    panels = 3 if residuals is None else 4
+    figure = Figure(figsize=(4.6 * panels, 4.4), layout="constrained")
+    figure.suptitle(heading(found), fontsize=11, fontweight="bold", x=0.02, ha="left")
+    unit = symbol(TARGETS[found.model.target])
+    first, second, third = (figure.add_subplot(1, panels, number) for number in (1, 2, 3))
+    _against(first, found, unit)
+    for trained, colour in ((True, SKY), (False, VERMILION)):
+        here = [row for row in found.rows if row.trained is trained]
+        label = "learnt from" if trained else "held out"
+        second.plot([row.measured for row in here], [100 * row.error for row in here], ".", color=colour, label=label)
+    titled(second, "errors")
+    second.set_xscale("log")
+    second.xaxis.set_major_formatter(lambda value, _: readable(value, unit))
+    second.axhline(0, color=BLACK, linewidth=1)
+    second.set_xlabel(f"{found.model.target}, measured")
+    second.set_ylabel("relative error (%)")
+    second.legend(fontsize=8, frameon=False)
+    _by_group(third, found)
+    if residuals is not None:
+        _quantiles(figure.add_subplot(1, panels, 4), residuals)
+    for axes in figure.axes:
+        gridded(axes)
+    return figure
+
+
+def _against(axes: Any, found: Validation, unit: str) -> None:
+    values = [value for row in found.rows if row.is_measured for value in (row.measured, row.predicted) if value > 0]
+    ends = [min(values), max(values)]
+    axes.plot(ends, ends, color="#bbbbbb", linewidth=1)
+    for name, colour in zip(_names(found), cycle(COLOURS), strict=False):
+        here = [row for row in found.rows if _name(row) == name]
+        axes.plot([row.measured for row in here], [row.predicted for row in here], ".", color=colour, label=name)
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_formatter(lambda value, _: readable(value, unit))
+    axes.minorticks_off()
+    axes.set_xlabel("measured")
+    axes.set_ylabel("predicted")
+    titled(axes, "predicted against measured")
+    if 1 < len(_names(found)) <= MOST_GROUPS:
+        axes.legend(fontsize=7, frameon=False)
+
+
+def _by_group(axes: Any, found: Validation) -> None:
+    known = [row for row in found.rows if row.is_measured]
+    asked = [row for row in known if not row.trained] or known
+    names = list(dict.fromkeys(map(_name, asked)))
+    errors = [[100 * abs(row.error) for row in asked if _name(row) == name] for name in names]
+    axes.boxplot(errors, orientation="horizontal", tick_labels=names, showfliers=True, flierprops={"markersize": 3})
+    axes.set_xlabel("relative error (%)")
+    titled(axes, "by configuration")
+
+
+def _quantiles(axes: Any, residuals: Any) -> None:
+    from scipy.stats import probplot
+
+    (theory, ordered), (slope, start, _) = probplot(residuals)
+    axes.plot(theory, ordered, ".", color=BLUE)
+    axes.plot(theory, slope * theory + start, color="#bbbbbb", linewidth=1)
+    axes.set_xlabel("normal quantiles")
+    axes.set_ylabel("residuals")
+    titled(axes, "QQ plot")
+
+
+def _names(found: Validation) -> list[str]:
+    return list(dict.fromkeys(map(_name, found.rows)))
+
+
+def _name(row: Predicted) -> str:
+    """What ran, or on how many threads where one code ran."""
+    labels = dict(row.labels)
+    what = [str(labels[name]) for name in ("application", "region") if name in labels]
+    return " ".join(what) or (f"{labels['threads']} threads" if "threads" in labels else "all")

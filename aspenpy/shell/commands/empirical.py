@@ -1,0 +1,132 @@
+"""`aspenpy empirical`: learn runtime or energy from measurements; predict and report with what was learnt."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from aspenpy.language.diagnostics import fail
+from aspenpy.language.files import measurements_path, require_writable
+from aspenpy.language.source import Source, Span, listed
+from aspenpy.report.learnt import draw
+from aspenpy.shell.commands.fmt import standard_input
+from aspenpy.shell.failure import CommandError
+from aspenpy.shell.options import ALL_FORMATS, Arguments, Examples, choice, option, pairs, picture, repeated
+from aspenpy.shell.output import answer
+from aspenpy.shell.progress import Progress
+from aspenpy.studies.learnt.acee import Acee
+from aspenpy.studies.learnt.assumptions import Assumption, assumptions
+from aspenpy.studies.learnt.kinds import KINDS, load_learnt
+from aspenpy.studies.learnt.model import LearntModel
+from aspenpy.studies.learnt.saved import save
+from aspenpy.studies.learnt.validation import Split, asked, validate
+
+EXAMPLES: Examples = (
+    (
+        "runtimes on 8 threads from those on 2 and 4",
+        'aspenpy empirical cos fit cos_example --train "threads in (2, 4)" -o cos.json',
+    ),
+    ("with the model that was saved", "aspenpy empirical cos predict cos_example --model cos.json"),
+    ("energy by stepwise regression, each code left out in turn, with its assumptions",
+     "aspenpy empirical acee report acee_example --leave-out application"),
+    ("for a program", "aspenpy empirical leading-loads fit leading_loads_example --format json"),
+)  # fmt: skip
+
+OPTIONS = (
+    choice("kind", KINDS, "; ".join(f"{name}: {kind.about}" for name, kind in KINDS.items()), metavar="MODEL"),
+    choice("action", ("fit", "predict", "report"), "fit, predict or report", metavar="ACTION"),
+    option("data", "DATA", "measurements: a CSV file, - for standard input, or the name of an example"),
+    option("--train", "WHERE", "rows to learn from, such as 'threads in (4, 6)' (default: all that are not tested)"),
+    option("--test", "WHERE", "rows to predict (default: those not learnt from)"),
+    option("--leave-out", "COLUMN", "leaves out each value of a column in turn and predicts it from the others"),
+    option("--model", "FILE", "predict, report: a model that fit has written"),
+    option("-o --output", "FILE", "fit: writes the model, a JSON file"),
+    option("--predictors", "NAME,...", "acee, bandwidth: columns, or formulas of them such as cycles/runtime"),
+    repeated("--option", "NAME=VALUE", "of the model, such as form=stall; may be repeated", dest="choices"),
+    repeated(
+        "--column",
+        "NAME=HEADER",
+        "takes a column by another name, such as 'runtime [ms]=time/ms', and leaves out all that are not taken; may be "
+        "repeated",
+        dest="columns",
+    ),
+    option("--confidence", "C", "of intervals (default: 0.95)", type=float, default=0.95),
+    picture("predictions, errors and residuals"),
+    ALL_FORMATS,
+)
+
+
+def run(arguments: Arguments) -> int:
+    for path in (arguments.output, arguments.picture):
+        if path:
+            require_writable(path)
+    if not 0 < arguments.confidence < 1:
+        raise CommandError(f"--confidence: expected a number between 0 and 1, not {arguments.confidence:g}")
+    model = _model(arguments)
+    data = standard_input() if arguments.data == "-" else measurements_path(arguments.data)
+    sheet = model.sheet(data, pairs("--column", "NAME=HEADER, such as n=size", arguments.columns))
+    sheet = model.selected(sheet)
+    chosen = model.notes
+    split = Split(arguments.train, arguments.test, arguments.leave_out)
+    with Progress() as progress:
+        if arguments.model:
+            found = asked(model, sheet, split, arguments.confidence)
+        else:
+            model.watch = lambda done, total: progress.say(f"cross-validation: {done} of {total} fits")
+            found = validate(model, sheet, split, arguments.confidence, progress.say)
+    if arguments.output:
+        save(model, arguments.output)
+    whole = arguments.action == "report"
+    assumed: tuple[Assumption, ...] = ()
+    left = None
+    if whole and isinstance(model, Acee):
+        measured = model.complete(sheet)
+        assumed, left = assumptions(model, measured), model.regressions(measured)[0][3]
+    found = found.replace(diagnostics=(*chosen, *found.diagnostics))
+    return answer(found.report(assumed=assumed, whole=whole), arguments, lambda: draw(found, left))
+
+
+def _model(arguments: Arguments) -> LearntModel:
+    """The model of a command line: read from its file, or new."""
+    if arguments.action == "predict" and not arguments.model:
+        raise CommandError("predict needs a model: --model FILE, which fit writes with -o")
+    if arguments.action != "fit" and arguments.output:
+        raise CommandError("-o belongs to fit")
+    if not arguments.model:
+        return KINDS[arguments.kind](**_options(arguments))
+    for name in ("choices", "predictors", "train", "leave_out"):
+        if getattr(arguments, name):
+            raise CommandError(f"--model is a model that has learnt: --{_spelled(name)} belongs to fit")
+    if arguments.action == "fit":
+        raise CommandError("--model belongs to predict and report")
+    model = load_learnt(arguments.model)
+    if model.kind != arguments.kind:
+        fail("model-kind", f"`{arguments.model}` holds a model `{model.kind}`, not `{arguments.kind}`")
+    return model
+
+
+def _spelled(name: str) -> str:
+    return {"choices": "option"}.get(name, name.replace("_", "-"))
+
+
+def _options(arguments: Arguments) -> dict[str, Any]:
+    """Of the model, each in the kind that its default has."""
+    defaults = KINDS[arguments.kind].defaults
+    options: dict[str, Any] = {}
+    for name, text in pairs("--option", "NAME=VALUE, such as form=stall", arguments.choices).items():
+        default = defaults.get(name)
+        options[name] = text
+        if isinstance(default, bool):
+            if text not in ("yes", "no"):
+                raise CommandError(f"--option {name}: expected yes or no, not `{text}`")
+            options[name] = text == "yes"
+        elif isinstance(default, int | float):
+            try:
+                options[name] = type(default)(text)
+            except ValueError:
+                raise CommandError(f"--option {name}: expected a number, not `{text}`") from None
+    if arguments.predictors:
+        if "predictors" not in defaults:
+            raise CommandError(f"--predictors: `{arguments.kind}` takes none")
+        whole = Source(arguments.predictors, "<--predictors>")
+        options["predictors"] = tuple(part.text() for part in listed(Span(whole, 0, len(whole.text))))
+    return options

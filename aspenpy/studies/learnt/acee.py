@@ -1,0 +1,317 @@
+"""ACEE: energy as a linear model of counters (Umar, dissertation 2018, section 3.4.1)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from aspenpy.language.diagnostics import Diagnostic, fail
+from aspenpy.language.dimensions import BYTES, JOULES, WATTS, unit_of
+from aspenpy.record import Record
+from aspenpy.studies.empirical.columns import KNOWN, groups, is_numeric, numbers, plain_unit
+from aspenpy.studies.empirical.condition import number_in
+from aspenpy.studies.empirical.formulas import columns_of, formula
+from aspenpy.studies.empirical.sheet import Sheet
+from aspenpy.studies.learnt.bases import members
+from aspenpy.studies.learnt.model import LearntModel
+from aspenpy.studies.learnt.stepwise import Moments, Step, stepwise, variance_inflation
+from aspenpy.tables.table import JSON, TEXT, Column, Table
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+LEAKING = re.compile(r"energy|power|joule|watt|rapl|\bedp\b", re.IGNORECASE)
+"""Counters that say what is to be predicted."""
+
+AMOUNTS = ("instructions", "cycles", "memory_volume", "stall_cycles", "llc_misses", "bus_accesses", "read_cycles")
+"""Columns that grow with the length of a run."""
+
+
+class Acee(LearntModel):
+    """Energy by stepwise regression on counters.
+
+    `scale`
+        `amount`, equation 3.1: energy = intercept + sum of coefficients times counters; `rate`: the same of power and
+        counters a second, times the runtime, so that errors of long and short runs count alike.
+    `predictors`
+        columns or formulas of them, such as `cycles/runtime`; all numeric columns if left out, which are not labels.
+    `shortlist`
+        devices to learn where there are several (Algorithm 1): that of the least `energy`, of the least `time`, `both`
+        for those that none beats in both, or `all`. Each has a regression of its own.
+    `direction`, `criterion`
+        of the search: `forward`, `backward`, `both`, or `none` to keep all; by `p`, `aic` or `bic`.
+    """
+
+    kind = "acee"
+    about = "energy from counters by stepwise regression (ACEE)"
+    target = "energy"
+    defaults: ClassVar[Mapping[str, Any]] = {
+        "scale": "rate",
+        "shortlist": "energy",
+        "predictors": (),
+        "direction": "both",
+        "criterion": "bic",
+    }
+    choices: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "scale": ("rate", "amount"),
+        "shortlist": ("energy", "time", "both", "all"),
+        "direction": ("both", "forward", "backward", "none"),
+        "criterion": ("bic", "aic", "p"),
+    }
+    scale: str
+    shortlist: str
+    predictors: Sequence[str]
+    direction: str
+    criterion: str
+
+    def selected(self, sheet: Sheet) -> Sheet:
+        """The rows of the devices on the short list."""
+        listed = short_list(sheet, self.shortlist)
+        kept = [item.device for item in listed if item.chosen]
+        if len(kept) == len(listed):
+            return sheet
+        text = f"of {len(listed)} devices `{'`, `'.join(kept)}` is learnt, by {self.shortlist}; --option shortlist=all"
+        self._note(f"{text} learns all")
+        return sheet.rows_at(place for place, row in enumerate(sheet.rows) if str(row["device"].value) in kept)
+
+    def learn(self, sheet: Sheet) -> dict[str, Any]:
+        devices = members(groups(sheet, ("device",)))
+        return {"devices": [["".join(key), self._learnt(sheet.rows_at(places))] for key, places in devices.items()]}
+
+    def _learnt(self, sheet: Sheet) -> dict[str, Any]:
+        """The regression of one device."""
+        candidates = self._candidates(sheet)
+        names, matrix = list(candidates), _matrix(candidates)
+        target = self._target(sheet)
+        if len(target) < len(names) + 2:
+            message = f"{len(target)} rows cannot teach {len(names)} predictors and an intercept"
+            fail("too-few-rows", message, sheet.span, hint="measure more, or name fewer with --predictors")
+        chosen, steps = list(range(len(names))), list[Step]()
+        if self.direction != "none":
+            chosen, steps = stepwise(Moments(matrix, target), self.direction, self.criterion)
+        kept = [names[place] for place in chosen]
+        return _regression(matrix[:, chosen], target) | {
+            "predictors": kept,
+            "vif": variance_inflation(matrix[:, chosen]) if chosen else [],
+            "steps": [[step.entered, names[step.place], step.criterion] for step in steps],
+        }
+
+    def values(self, sheet: Sheet) -> NDArray[np.float64]:
+        import numpy as np
+
+        found = np.zeros(len(sheet.rows))
+        for part, held, design in self._designs(sheet):
+            found[part] = design @ np.array(held["coefficients"])
+        return found * self._factor(sheet)
+
+    def interval(self, sheet: Sheet, confidence: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Prediction intervals of ordinary least squares: y ± t s sqrt(1 + x (X'X)^-1 x')."""
+        import numpy as np
+        from scipy.stats import t
+
+        half = np.zeros(len(sheet.rows))
+        for part, held, design in self._designs(sheet):
+            spread = np.einsum("ij,jk,ik->i", design, np.array(held["inverse"]), design)
+            half[part] = t.ppf((1 + confidence) / 2, held["freedom"]) * np.sqrt(held["variance"] * (1 + spread))
+        middle, half = self.values(sheet), half * self._factor(sheet)
+        return middle - half, middle + half
+
+    def uses(self, sheet: Sheet) -> Iterable[str]:
+        texts = [text for _, held in self.state["devices"] for text in held["predictors"]]
+        found = [name for text in texts for name in columns_of(text, sheet)]
+        return dict.fromkeys([*found, *(["runtime"] if self.scale == "rate" else [])])
+
+    def findings(self) -> tuple[Table, ...]:
+        return tuple(part for device, held in self.state["devices"] for part in self._findings(device, held))
+
+    def _findings(self, device: str, held: Mapping[str, Any]) -> tuple[Table, ...]:
+        rows = list(zip(["1", *held["predictors"]], held["coefficients"], held["deviations"], held["p"], strict=True))
+        inflation = [None, *held["vif"]]
+        columns = (
+            Column("predictor"),
+            Column("coefficient", _number, "right"),
+            Column("deviation", _number, "right"),
+            Column("p", _number, "right"),
+            Column("VIF", "ratio", key="vif"),
+        )
+        per, on = "W" if self.scale == "rate" else "J", f" on {device}" if device else ""
+        title = f"coefficients{on} ({per} per unit of the predictor), R² {held['r_squared']:.4f} in training"
+        made = tuple((*row, vif) for row, vif in zip(rows, inflation, strict=True))
+        steps = tuple(("enters" if entered else "leaves", name, value) for entered, name, value in held["steps"])
+        by = Column(self.criterion, _number, "right", key="criterion")
+        heads, key = (Column("step"), Column("counter"), by), f"_{device}" if device else ""
+        search = Table(heads, steps, title=f"search{on}", key=f"steps{key}", media=TEXT + JSON)
+        return (Table(columns, made, title=title, key=f"coefficients{key}"), search)
+
+    def regressions(
+        self, sheet: Sheet
+    ) -> list[tuple[str, Mapping[str, Any], NDArray[np.float64], NDArray[np.float64]]]:
+        """Of each device that was learnt its name, what was learnt, the design matrix and the residuals of some rows:
+        what assumptions are checked on."""
+        import numpy as np
+
+        found, target = [], self._target(sheet)
+        names = {id(held): device for device, held in self.state["devices"]}
+        for part, held, design in self._designs(sheet):
+            left = target[part] - design @ np.array(held["coefficients"])
+            found.append((names[id(held)], held, design, left))
+        return found
+
+    def _designs(self, sheet: Sheet) -> Iterator[tuple[list[int], Mapping[str, Any], NDArray[np.float64]]]:
+        """The places of each device's rows, what was learnt of it, and its design matrix."""
+        import numpy as np
+
+        learnt = dict(map(tuple, self.state["devices"]))
+        for key, places in members(groups(sheet, ("device",))).items():
+            device = "".join(key)
+            if device not in learnt:
+                hint = f"it has learnt {', '.join(learnt)}; --option shortlist=all learns all"
+                fail("not-learnt", f"the model has not learnt the device {device}", sheet.span, hint=hint)
+            part, held = sheet.rows_at(places), learnt[device]
+            columns = [formula(text, part) for text in held["predictors"]]
+            yield places, held, np.array([np.ones(len(places)), *columns]).T
+
+    # -- predictors ------------------------------------------------------------------------------
+
+    def _factor(self, sheet: Sheet) -> NDArray[np.float64] | float:
+        return numbers(sheet, "runtime") if self.scale == "rate" else 1.0
+
+    def _target(self, sheet: Sheet) -> NDArray[np.float64]:
+        found: NDArray[np.float64] = self.measured(sheet) / self._factor(sheet)
+        return found
+
+    def _candidates(self, sheet: Sheet) -> dict[str, NDArray[np.float64]]:
+        """Predictors with their values: those asked for must be of use, of others the useless are noted."""
+        import numpy as np
+
+        candidates: dict[str, NDArray[np.float64]] = {}
+        target = self._target(sheet)
+        for text in self.predictors or self._automatic(sheet):
+            if any(_leaks(sheet, name) for name in columns_of(text, sheet)):
+                hint = "power and energy are not known before the run that they are predicted for"
+                fail("leakage", f"`{text}` says what is to be predicted", sheet.span, hint=hint)
+            values = formula(text, sheet)
+            why = None
+            if np.ptp(values) <= 1e-12 * np.abs(values).max():
+                why = "is constant"
+            elif _same(values, target):
+                fail("leakage", f"`{text}` is the {self.target} under another name", sheet.span)
+            else:
+                twin = next((name for name, known in candidates.items() if _same(values, known)), None)
+                why = None if twin is None else f"is `{twin}` under another name or in another unit"
+            if why is None:
+                candidates[text] = values
+            elif self.predictors:
+                fail("useless-predictor", f"`{text}` {why}, and cannot be a predictor", sheet.span)
+            else:
+                self._note(f"`{text}` {why}: not a predictor")
+        if not candidates:
+            fail("no-predictors", "no column can be a predictor of the energy", sheet.span)
+        return candidates
+
+    def _automatic(self, sheet: Sheet) -> list[str]:
+        """All numeric columns that say something of the run, amounts by the second where power is predicted."""
+        found = []
+        for name in sheet.names:
+            known = KNOWN.get(name)
+            if (known is not None and known.text) or _leaks(sheet, name):
+                continue
+            if not is_numeric(sheet, name):
+                blank = all(number_in(row[name]) is None for row in sheet.rows)
+                self._note(f"`{name}` {'has no numbers' if blank else 'is text in some rows'}: not a predictor")
+                continue
+            if self.scale == "amount":
+                found.append(name)
+            elif name != "runtime":
+                found.append(f"{name}/runtime" if name in AMOUNTS else name)
+        return found
+
+    def _note(self, text: str) -> None:
+        self.notes += (Diagnostic("left-out", text, severity="note"),)
+
+
+class Listed(Record):
+    """A device, the energy (J) and time (s) that it takes for what every device ran, and whether it is on the list."""
+
+    device: str
+    energy: float
+    time: float
+    chosen: bool
+
+
+def short_list(sheet: Sheet, by: str) -> tuple[Listed, ...]:
+    """The devices, by the means over all codes and inputs that ran on each of them (Algorithm 1)."""
+    if "device" not in sheet.names or len({str(row["device"].value) for row in sheet.rows}) < 2:
+        return ()
+    measured = numbers(sheet, "energy", blank=True), numbers(sheet, "runtime", blank=True)
+    devices = members(groups(sheet, ("device",)))
+    codes = groups(sheet, ("application", "region", "input"))
+    common = set.intersection(*({codes[place] for place in places} for places in devices.values()))
+    if not common:
+        hint = "a short list compares the same code and input; --option shortlist=all learns all devices"
+        fail("nothing-common", "no code ran on all devices", sheet.span, hint=hint)
+    sums = {}
+    for key, places in devices.items():
+        shared = [place for place in places if codes[place] in common]
+        parts = members([codes[place] for place in shared]).values()
+        sums["".join(key)] = tuple(
+            float(sum(values[[shared[part] for part in group]].mean() for group in parts)) for values in measured
+        )
+    chosen = {
+        "energy": [min(sums, key=lambda device: sums[device][0])],
+        "time": [min(sums, key=lambda device: sums[device][1])],
+        "both": [one for one in sums if not any(_beats(other, sums[one]) for other in sums.values())],
+        "all": list(sums),
+    }[by]
+    return tuple(Listed(name, energy, time, name in chosen) for name, (energy, time) in sums.items())
+
+
+def _beats(one: Sequence[float], other: Sequence[float]) -> bool:
+    return all(a <= b for a, b in zip(one, other, strict=True)) and tuple(one) != tuple(other)
+
+
+def _leaks(sheet: Sheet, name: str) -> bool:
+    heading = sheet.heading(name)
+    unit = plain_unit(heading.unit)
+    dimension = unit_of(unit).dimension if unit else KNOWN[name].dimension if name in KNOWN else BYTES
+    return dimension in (JOULES, WATTS) or LEAKING.search(f"{name} {heading.written}") is not None
+
+
+def _same(one: NDArray[np.float64], other: NDArray[np.float64]) -> bool:
+    """Whether two columns are proportional."""
+    import numpy as np
+
+    scale = float(one @ other / (other @ other)) if other.any() else 0.0
+    return bool(np.allclose(one, scale * other, rtol=1e-9, atol=0.0))
+
+
+def _matrix(candidates: Mapping[str, NDArray[np.float64]]) -> NDArray[np.float64]:
+    import numpy as np
+
+    return np.array(list(candidates.values())).T
+
+
+def _regression(matrix: NDArray[np.float64], target: NDArray[np.float64]) -> dict[str, Any]:
+    """Ordinary least squares with an intercept, of columns scaled to their size for the arithmetic."""
+    import numpy as np
+    from statsmodels.regression.linear_model import OLS
+
+    design = np.column_stack([np.ones(len(target)), matrix])
+    scales = np.abs(design).max(axis=0)
+    fitted = OLS(target, design / scales).fit()
+    inverse = np.asarray(fitted.normalized_cov_params) / np.outer(scales, scales)
+    return {
+        "coefficients": [float(value) for value in np.asarray(fitted.params) / scales],
+        "deviations": [float(value) for value in np.asarray(fitted.bse) / scales],
+        "p": [float(value) for value in fitted.pvalues],
+        "inverse": inverse.tolist(),
+        "variance": float(fitted.scale),
+        "freedom": int(fitted.df_resid),
+        "r_squared": float(fitted.rsquared),
+    }
+
+
+def _number(value: float) -> str:
+    return f"{value:.4g}"

@@ -1,0 +1,172 @@
+"""COS: compute, overlap and stall time under other clocks and thread counts (Li, León, Cameron, HPDC 2017)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from aspenpy.language.diagnostics import Diagnostic, fail
+from aspenpy.studies.empirical.columns import groups, numbers
+from aspenpy.studies.empirical.sheet import Sheet
+from aspenpy.studies.learnt.bases import WHAT_RAN, bases, members
+from aspenpy.studies.learnt.model import LearntModel
+from aspenpy.tables.table import Column, Table
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+LINE = 64  # bytes of a cache line: misses where only the memory's volume was measured
+SAME_CLOCK = 1e-3  # clocks that differ by less are one setting of it
+
+
+class Cos(LearntModel):
+    """The runtime at a core clock f'c, from a base sample at the lowest core clock with the same threads and memory
+    clock: T, its stall time Ts, last-level cache misses LLCM and time per instruction TPI.
+
+    `form`
+        `literal`, equation 9: (T - Ts) fc/f'c + a1 LLCM + a2 TPI + a3 f'c + a4 f'm; `stall`: (T - S) fc/f'c + S with a
+        stall time S = a LLCM, which is exact at the base sample; `clocks`: a + b/f'c + c/f'm for each configuration of
+        threads, without base samples, overlap being the part that goes with neither clock.
+    `intercept`
+        adds a constant to the literal form (D25: it was worse on data held out).
+    """
+
+    kind = "cos"
+    about = "runtime under other core clocks, memory clocks and numbers of threads (COS)"
+    needs = ("core_frequency",)
+    defaults: ClassVar[Mapping[str, Any]] = {"form": "literal", "intercept": False}
+    choices: ClassVar[Mapping[str, tuple[str, ...]]] = {"form": ("literal", "stall", "clocks")}
+    form: str
+    intercept: bool
+
+    def learn(self, sheet: Sheet) -> dict[str, Any]:
+        alike = self._alike()
+        keys = groups(sheet, alike)
+        terms, rest = self._terms(sheet)
+        runtimes = self.measured(sheet)
+        taught = self._taught(sheet)
+        fitted = []
+        for key, places in members(keys).items():
+            used = [place for place in places if place in taught]
+            weights = 1 / runtimes[used] if self.form != "literal" else 1 + 0 * runtimes[used]
+            label = dict(zip([name for name in alike if name in sheet.names], key, strict=True))
+            fitted.append([list(key), self._solved(terms, runtimes - rest, used, weights, label)])
+        return {"alike": [name for name in alike if name in sheet.names], "terms": list(terms), "fitted": fitted}
+
+    def values(self, sheet: Sheet) -> NDArray[np.float64]:
+        import numpy as np
+
+        terms, rest = self._terms(sheet)
+        if list(terms) != self.state["terms"]:
+            learnt, here = ", ".join(self.state["terms"]), ", ".join(terms)
+            fail("other-columns", f"the model learnt from the terms {learnt}, and the rows have {here}", sheet.span)
+        known = {tuple(key): values for key, values in self.state["fitted"]}
+        keys = groups(sheet, self.state["alike"])
+        for key in dict.fromkeys(keys):
+            if key not in known:
+                what = ", ".join(f"{name} {value}" for name, value in zip(self.state["alike"], key, strict=True))
+                fail(
+                    "not-learnt", f"the model has not learnt {what}", sheet.span, hint="COS learns each code on its own"
+                )
+        coefficients = np.array([known[key] for key in keys])
+        matrix = np.array(list(terms.values())).T
+        predicted: NDArray[np.float64] = rest + (matrix * coefficients).sum(axis=1)
+        return predicted
+
+    def given(self, sheet: Sheet) -> Sequence[int]:
+        if self.form == "clocks":
+            return ()
+        return sorted({int(place) for place in self._bases(sheet)})
+
+    def uses(self, sheet: Sheet) -> Iterable[str]:
+        return [name for name in ("core_frequency", "memory_frequency", "threads") if name in sheet.names]
+
+    def findings(self) -> tuple[Table, ...]:
+        names = [*self.state["alike"], *self.state["terms"]]
+        columns = [Column(name) for name in self.state["alike"]]
+        columns += [Column(name, "ratio", key=f"of {name}") for name in self.state["terms"]]
+        rows = tuple((*key, *values) for key, values in self.state["fitted"])
+        assert all(len(row) == len(names) for row in rows)
+        return (Table(tuple(columns), rows, title="coefficients", key="coefficients"),)
+
+    # -- terms -----------------------------------------------------------------------------------
+
+    def _alike(self) -> tuple[str, ...]:
+        """Columns that tell apart what has coefficients of its own."""
+        return (*WHAT_RAN, "threads") if self.form == "clocks" else WHAT_RAN
+
+    def _bases(self, sheet: Sheet) -> NDArray[np.int64]:
+        return bases(sheet, "core_frequency", (*WHAT_RAN, "threads", "memory_frequency"), "lowest")
+
+    def _taught(self, sheet: Sheet) -> set[int]:
+        """Rows that teach something: a base sample only says what it is itself."""
+        return {*range(len(sheet.rows))}.difference(self.given(sheet))
+
+    def _terms(self, sheet: Sheet) -> tuple[dict[str, NDArray[np.float64]], NDArray[np.float64]]:
+        """What coefficients stand before, and the part of the runtime without any."""
+        clocks = numbers(sheet, "core_frequency")
+        memory = numbers(sheet, "memory_frequency") if "memory_frequency" in sheet.names else None
+        if self.form == "clocks":
+            terms = {"1": 1 + 0 * clocks, "1/fc": 1 / clocks}
+            return terms | ({} if memory is None else {"1/fm": 1 / memory}), 0 * clocks
+        base = self._bases(sheet)
+        ratio, runtimes = clocks[base] / clocks, self.known(sheet)[base]
+        misses = _misses(sheet)[base]
+        if self.form == "stall":
+            return {"LLCM": misses * (1 - ratio)}, runtimes * ratio
+        terms = {"LLCM": misses, "TPI": runtimes / numbers(sheet, "instructions")[base], "fc": clocks}
+        terms |= {} if memory is None else {"fm": memory}
+        terms |= {"1": 1 + 0 * clocks} if self.intercept else {}
+        return terms, (runtimes - _stalls(sheet)[base]) * ratio
+
+    def _solved(
+        self,
+        terms: Mapping[str, NDArray[np.float64]],
+        left: NDArray[np.float64],
+        used: Sequence[int],
+        weights: NDArray[np.float64],
+        label: Mapping[str, str],
+    ) -> list[float]:
+        """Coefficients by least squares; in seconds in the literal form, relative to what was measured in others."""
+        import numpy as np
+
+        what = " ".join(label.values()) or "the model"
+        if len(used) < len(terms):
+            message = f"{what} has {len(used)} rows to learn {len(terms)} coefficients from"
+            hint = "base samples do not count: other core clocks, memory clocks or threads are needed"
+            fail("too-few-rows", message, hint=hint)
+        matrix = np.array([values[used] for values in terms.values()]).T * weights[:, None]
+        scales = np.abs(matrix).max(axis=0)
+        if not scales.all():
+            zero = [name for name, scale in zip(terms, scales, strict=True) if not scale]
+            fail("constant-counter", f"{what}: {', '.join(zero)} is zero in all rows, and teaches nothing")
+        solution, _, rank, _ = np.linalg.lstsq(matrix / scales, left[used] * weights, rcond=1e-10)
+        if rank < len(terms):
+            text = f"{what}: the rows do not tell all of {', '.join(terms)} apart; the smallest coefficients are taken"
+            self.notes += (Diagnostic("collinear", text, severity="note"),)
+        return [float(value) for value in solution / scales]
+
+
+def _misses(sheet: Sheet) -> NDArray[np.float64]:
+    """Misses of the last-level cache; from the volume of the memory where only that was measured."""
+    if "llc_misses" in sheet.names:
+        return numbers(sheet, "llc_misses")
+    if "memory_volume" in sheet.names:
+        return numbers(sheet, "memory_volume") / LINE
+    hint = "give another column that name: --column 'llc_misses=HEADER'"
+    fail("no-column", "`cos` needs a column `llc_misses` or `memory_volume`", sheet.span, hint=hint)
+
+
+def _stalls(sheet: Sheet) -> NDArray[np.float64]:
+    """Seconds without any computation; none where they were not measured: then all is taken to go with the clock, and
+    the terms of equation 8 mend it."""
+    if "stall_time" in sheet.names:
+        return numbers(sheet, "stall_time")
+    runtimes = numbers(sheet, "runtime", blank=True)
+    if "stall_cycles" not in sheet.names:
+        return 0 * runtimes
+    cycles = "cycles" if "cycles" in sheet.names else None
+    if cycles is None:
+        return numbers(sheet, "stall_cycles") / numbers(sheet, "core_frequency")
+    return runtimes * numbers(sheet, "stall_cycles") / numbers(sheet, cycles)

@@ -1,0 +1,142 @@
+"""PowerAwareSpeedup: runtimes on any number of processors at any clock, from those on one processor at each clock and
+those at the lowest clock on each number (Ge, Cameron, IPDPS 2007, section 5.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from aspenpy.language.diagnostics import fail
+from aspenpy.studies.empirical.columns import groups, numbers
+from aspenpy.studies.empirical.sheet import Sheet
+from aspenpy.studies.learnt.bases import WHAT_RAN, members
+from aspenpy.studies.learnt.model import LearntModel
+from aspenpy.studies.learnt.speedup import PERFECT, PowerAware, Work
+from aspenpy.tables.table import Column, Table
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+SAME_CLOCK = 0.01
+"""Clocks that differ by less are one setting: a measured clock is never quite the one that was set."""
+
+
+class PowerAwareSpeedup(LearntModel):
+    """T_N(f) = T_1(f)/N + [T_N(f0) - T_1(f0)/N] (equation 18): the simplified parameterisation. T_1 at a clock that was
+    not measured is a + b/f (equation 6), OFF-chip and ON-chip."""
+
+    kind = "power-aware"
+    about = "runtime and speedup by processors and core clock (Power-Aware Speedup)"
+    needs = ("threads", "core_frequency")
+
+    def learn(self, sheet: Sheet) -> dict[str, Any]:
+        threads, clocks, runtimes = (numbers(sheet, name) for name in ("threads", "core_frequency", "runtime"))
+        there = [name for name in WHAT_RAN if name in sheet.names]
+        learnt = []
+        for key, places in members(groups(sheet, WHAT_RAN)).items():
+            what = " ".join(key) or "the application"
+            alone = [place for place in places if threads[place] == 1]
+            if not alone:
+                hint = "equation 18 starts from one processor at each clock, and each number of them at the lowest"
+                fail("no-sequential", f"{what} was not measured on one processor", sheet.span, hint=hint)
+            lowest = min(clocks[alone])
+            if not any(threads[place] > 1 and _same(clocks[place], lowest) for place in places):
+                fail("no-parallel", f"{what} was not measured on several processors at the lowest clock", sheet.span)
+            learnt.append([list(key), _parameters(places, threads, clocks, runtimes, lowest)])
+        return {"alike": there, "codes": learnt}
+
+    def values(self, sheet: Sheet) -> NDArray[np.float64]:
+        import numpy as np
+
+        threads, clocks = numbers(sheet, "threads"), numbers(sheet, "core_frequency")
+        codes = {tuple(key): held for key, held in self.state["codes"]}
+        predicted = []
+        for key, count, clock in zip(groups(sheet, self.state["alike"]), threads, clocks, strict=True):
+            if key not in codes:
+                fail("not-learnt", f"the model has not learnt {' '.join(key)}", sheet.span)
+            predicted.append(_time(codes[key], float(count), float(clock), " ".join(key) or "the application"))
+        return np.array(predicted)
+
+    def given(self, sheet: Sheet) -> Sequence[int]:
+        """Runs on one processor, and those at the lowest clock: the measurements of steps 1 and 3."""
+        threads, clocks = numbers(sheet, "threads"), numbers(sheet, "core_frequency")
+        found = []
+        for places in members(groups(sheet, WHAT_RAN)).values():
+            alone = [clocks[place] for place in places if threads[place] == 1]
+            lowest = min(alone, default=0.0)
+            found += [place for place in places if threads[place] == 1 or _same(clocks[place], lowest)]
+        return sorted(found)
+
+    def uses(self, sheet: Sheet) -> Iterable[str]:
+        return self.needs
+
+    def findings(self) -> tuple[Table, ...]:
+        names = self.state["alike"]
+        columns = (
+            *map(Column, names),
+            Column("on-chip cycles", "ratio"),
+            Column("off-chip", unit="s"),
+            Column("lowest clock", unit="Hz"),
+        )
+        rows = tuple((*key, held["on"], held["off"], held["lowest"]) for key, held in self.state["codes"])
+        return (Table(columns, rows, title="one processor: T = off-chip + on-chip cycles/f", key="sequential"),)
+
+    def workload(self, key: Sequence[str] = (), processors: int = 1) -> PowerAware:
+        """The workload of a code (by what it is called in the columns that tell codes apart), with the overhead on a
+        number of processors, for surfaces of speedup."""
+        codes = {tuple(name): held for name, held in self.state["codes"]}
+        held = codes[tuple(key)] if key else next(iter(codes.values()))
+        work = Work(PERFECT, held["on"] / held["lowest"], held["off"])
+        return PowerAware(held["lowest"], (work,), 0.0, dict(map(tuple, held["overheads"])).get(processors, 0.0))
+
+
+def _same(one: float, other: float) -> bool:
+    return abs(one - other) <= SAME_CLOCK * other
+
+
+def _parameters(
+    places: Sequence[int],
+    threads: NDArray[np.float64],
+    clocks: NDArray[np.float64],
+    runtimes: NDArray[np.float64],
+    lowest: float,
+) -> dict[str, Any]:
+    """Sequential runtimes by clock, their line over 1/f, the overhead of each number of processors (equation 17)."""
+    import numpy as np
+
+    alone = [place for place in places if threads[place] == 1]
+    sequential = [[float(clocks[place]), float(runtimes[place])] for place in alone]
+    if len({round(clock / lowest / SAME_CLOCK) for clock, _ in sequential}) > 1:
+        matrix = np.array([1 / clocks[alone], 1 + 0 * clocks[alone]]).T
+        on, off = np.linalg.lstsq(matrix * [lowest, 1], runtimes[alone], rcond=None)[0]
+        on *= lowest
+    else:
+        on, off = lowest * runtimes[alone[0]], 0.0
+    first = float(np.mean([runtimes[place] for place in alone if _same(clocks[place], lowest)]))
+    overheads = [
+        [float(threads[place]), float(runtimes[place] - first / threads[place])]
+        for place in places
+        if threads[place] > 1 and _same(clocks[place], lowest)
+    ]
+    return {
+        "on": float(on),
+        "off": float(off),
+        "lowest": float(lowest),
+        "sequential": sequential,
+        "overheads": overheads,
+    }
+
+
+def _time(held: Mapping[str, Any], count: float, clock: float, what: str) -> float:
+    """Equation 18."""
+    near = [time for known, time in held["sequential"] if _same(known, clock)]
+    alone = sum(near) / len(near) if near else held["off"] + held["on"] / clock
+    if count == 1:
+        return float(alone)
+    overheads = [overhead for known, overhead in held["overheads"] if known == count]
+    if not overheads:
+        known = ", ".join(f"{number:g}" for number, _ in held["overheads"])
+        message = f"{what} was not measured on {count:g} processors at the lowest clock"
+        fail("no-parallel", message, hint=f"the overhead is known on {known}")
+    return float(alone / count + sum(overheads) / len(overheads))

@@ -1,0 +1,136 @@
+"""Stepwise regression: which of many counters a linear model keeps."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+ENTERS, LEAVES = 0.05, 0.10
+"""Levels of p at which a counter enters and leaves."""
+
+
+class Step(NamedTuple):
+    """A counter that entered or left, and the criterion behind it: its p, or the AIC or BIC of the model."""
+
+    entered: bool
+    place: int
+    criterion: float
+
+
+class Moments:
+    """Sums of squares and products about the mean, which is all that the search asks of the data."""
+
+    def __init__(self, matrix: NDArray[np.float64], target: NDArray[np.float64]) -> None:
+        self.rows = len(target)
+        centred = matrix - matrix.mean(axis=0)
+        self.scales = centred.std(axis=0)
+        centred = centred / self.scales
+        left = target - target.mean()
+        self.products, self.cross, self.total = centred.T @ centred, centred.T @ left, float(left @ left)
+
+    def left(self, places: Sequence[int]) -> float:
+        """The residual sum of squares with some counters and an intercept."""
+        import numpy as np
+
+        if not places:
+            return self.total
+        chosen = list(places)
+        solution = np.linalg.lstsq(self.products[np.ix_(chosen, chosen)], self.cross[chosen], rcond=1e-12)[0]
+        return max(self.total - float(self.cross[chosen] @ solution), 1e-14 * self.total)
+
+    def gains(self, places: Sequence[int], others: Sequence[int]) -> NDArray[np.float64]:
+        """How much of the residual sum of squares each of the others would take away; 0 for what is collinear."""
+        import numpy as np
+
+        chosen, asked = list(places), list(others)
+        covariance, variance = self.cross[asked], np.diag(self.products)[asked].copy()
+        if chosen:
+            across = self.products[np.ix_(chosen, asked)]
+            solved = np.linalg.lstsq(self.products[np.ix_(chosen, chosen)], across, rcond=1e-12)[0]
+            covariance = covariance - solved.T @ self.cross[chosen]
+            variance = variance - (across * solved).sum(axis=0)
+        free = variance > 1e-9 * self.rows
+        return np.where(free, covariance**2 / np.where(free, variance, 1), 0.0)
+
+
+def stepwise(moments: Moments, direction: str, criterion: str) -> tuple[list[int], list[Step]]:
+    """The places of the counters kept, and the steps: `forward` from none, `backward` from all, or `both` from none
+    with a look back after each; by `p`, `aic` or `bic`."""
+    count = len(moments.cross)
+    chosen = list(range(count)) if direction == "backward" else []
+    steps: list[Step] = []
+    seen: set[frozenset[int]] = set()
+    while frozenset(chosen) not in seen:
+        seen.add(frozenset(chosen))
+        entered = None if direction == "backward" else _entering(moments, chosen, criterion)
+        if entered is not None:
+            chosen.append(entered.place)
+            steps.append(entered)
+        leaving = None if direction == "forward" else _leaving(moments, chosen, criterion)
+        if leaving is not None:
+            chosen.remove(leaving.place)
+            steps.append(leaving)
+        if entered is None and leaving is None:
+            break
+    return sorted(chosen), steps
+
+
+def _entering(moments: Moments, chosen: Sequence[int], criterion: str) -> Step | None:
+    others = [place for place in range(len(moments.cross)) if place not in chosen]
+    if not others or moments.rows <= len(chosen) + 2:
+        return None
+    gains = moments.gains(chosen, others)
+    best = int(gains.argmax())
+    if gains[best] <= 0:
+        return None
+    before = moments.left(chosen)
+    after = max(before - float(gains[best]), 1e-14 * moments.total)
+    value = _criterion(moments, after, before, len(chosen) + 1, criterion)
+    limit = ENTERS if criterion == "p" else _criterion(moments, before, before, len(chosen), criterion)
+    return Step(True, others[best], value) if value < limit - 1e-12 * abs(limit) else None
+
+
+def _leaving(moments: Moments, chosen: Sequence[int], criterion: str) -> Step | None:
+    """The one whose going costs least."""
+    if not chosen:
+        return None
+    costs = {place: moments.left([other for other in chosen if other != place]) for place in chosen}
+    worst = min(costs, key=lambda place: costs[place])
+    here = moments.left(chosen)
+    if criterion == "p":
+        value = _criterion(moments, here, costs[worst], len(chosen), "p")
+        return Step(False, worst, value) if value > LEAVES else None
+    value = _criterion(moments, costs[worst], here, len(chosen) - 1, criterion)
+    limit = _criterion(moments, here, here, len(chosen), criterion)
+    return Step(False, worst, value) if value < limit - 1e-12 * abs(limit) else None
+
+
+def _criterion(moments: Moments, left: float, without: float, counters: int, criterion: str) -> float:
+    """AIC or BIC of a model with so many counters and an intercept, which leaves a sum of squares; or the p of the
+    last counter, `without` which there was more left."""
+    from scipy.special import fdtrc
+
+    rows = moments.rows
+    if criterion == "p":
+        freedom = rows - counters - 1
+        return float(fdtrc(1, freedom, max(without - left, 0.0) * freedom / left))
+    penalty = 2.0 if criterion == "aic" else math.log(rows)
+    return rows * math.log(left / rows) + penalty * (counters + 1)
+
+
+def variance_inflation(matrix: NDArray[np.float64]) -> list[float]:
+    """VIF of each column: the diagonal of the inverse correlation matrix."""
+    import numpy as np
+
+    if matrix.shape[1] < 2:
+        return [1.0] * matrix.shape[1]
+    return [float(value) for value in np.diag(np.linalg.pinv(np.corrcoef(matrix, rowvar=False)))]
+
+
+def table_of(steps: Sequence[Step], names: Mapping[int, str]) -> list[tuple[str, str, float]]:
+    return [("enters" if step.entered else "leaves", names[step.place], step.criterion) for step in steps]
