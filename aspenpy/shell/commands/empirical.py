@@ -10,7 +10,8 @@ from aspenpy.language.source import Source, Span, listed
 from aspenpy.report.learnt import draw
 from aspenpy.shell.commands.fmt import standard_input
 from aspenpy.shell.failure import CommandError
-from aspenpy.shell.options import ALL_FORMATS, Arguments, Examples, choice, option, pairs, picture, repeated
+from aspenpy.shell.option import Arguments, Examples, choice, option, pairs, picture, repeated
+from aspenpy.shell.options import ALL_FORMATS
 from aspenpy.shell.output import answer
 from aspenpy.shell.progress import Progress
 from aspenpy.studies.learnt.acee import Acee
