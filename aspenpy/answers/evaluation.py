@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from aspenpy.answers.case import Case
+from aspenpy.answers.message_paths import MESSAGES, components, seconds_on_paths
 from aspenpy.answers.scope import Scope, Setting, as_float
 from aspenpy.cost.cost import Bound, CostTree, Inclusive, Served
 from aspenpy.cost.prices import LAUNCH, conflict_groups
@@ -195,9 +196,29 @@ class Evaluation(Result):
         longest = max(groups, key=lambda group: sum(waits[name] for name in group))
         return max(longest, key=waits.__getitem__), longest
 
-    def component_of(self, resource: str) -> str | None:
-        """The component that serves a resource, as a path; a cache that is waited for is its own."""
-        return self._components.get(resource)
+    def component_of(self, resource: str, kernel: str | None = None) -> str | None:
+        """The component that serves a resource, as a path; a cache that is waited for is its own. Of messages it is the
+        path between ranks that takes longest, over the run or in one kernel."""
+        path = self._longest_paths.get(kernel) if resource == MESSAGES else None
+        return path or self._components.get(resource)
+
+    @cached_property
+    def _longest_paths(self) -> dict[str | None, str]:
+        """The path between ranks that messages wait for longest, by kernel and, under None, over the run; none where
+        they all take one path."""
+        totals = seconds_on_paths(self.tree)
+        values = self.scope.values_if_known(list(totals.values()), self.seed)
+        by_kernel: dict[str | None, dict[str, float]] = {}
+        for key, seconds in zip(totals, values or (), strict=False):
+            for kernel in (key.kernel, None):
+                spent = by_kernel.setdefault(kernel, {})
+                spent[key.path] = spent.get(key.path, 0.0) + float(seconds)
+        paths = components(self.tree)
+        return {
+            kernel: paths[max(spent, key=spent.__getitem__)]
+            for kernel, spent in by_kernel.items()
+            if any(spent.values())
+        }
 
     @cached_property
     def _components(self) -> dict[str, str]:

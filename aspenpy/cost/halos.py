@@ -10,11 +10,12 @@ from __future__ import annotations
 from aspenpy.cost.exchanges import ALL_PORTS, FACES, OPEN
 from aspenpy.cost.network.collectives import Cost
 from aspenpy.cost.network.halo import MOST_DIMENSIONS, halo
-from aspenpy.cost.network.levels import Link
+from aspenpy.cost.network.link import Link
 from aspenpy.cost.network.sides import crossing, leaving
 from aspenpy.cost.network_ranks import Ranks
 from aspenpy.cost.path_levels import Path, all_paths, ranks_within
 from aspenpy.cost.paths import Paths
+from aspenpy.cost.prices import first_largest
 from aspenpy.cost.value_mistakes import ValueMistake
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
@@ -88,9 +89,17 @@ def _faces(requirement: flow.Requirement, dimensions: int) -> tuple[Expr, ...]:
     return tuple(graph.if_else(none, 0, requirement.amount * part / whole) for part in parts)
 
 
-def halo_time(grid: Grid, among: Ranks, paths: Paths, trait: flow.Trait) -> tuple[Expr, dict[str, Expr]]:
+class PathUse(Record):
+    """A path between ranks in an exchange: 1 where any message takes it, and the seconds that are due to it."""
+
+    name: str
+    taken: Expr
+    seconds: Expr
+
+
+def halo_time(grid: Grid, among: Ranks, paths: Paths, trait: flow.Trait) -> tuple[Expr, tuple[PathUse, ...]]:
     """Seconds of the exchange, of a grid that has to be all ranks of the block, and the paths inside nodes and between
-    them with 1 where they are taken."""
+    them: of each direction the slower one is waited for."""
     times, sides, stride = [], [], graph.ONE
     for length, face in zip(reversed(grid.lengths), reversed(grid.faces), strict=True):
         # the last coordinate is the fastest, as in `network.placement`
@@ -102,21 +111,33 @@ def halo_time(grid: Grid, among: Ranks, paths: Paths, trait: flow.Trait) -> tupl
             times.append(among.link(hops, apart).time(grid.sent(length, face)))
         stride = stride * length
     if sides:
-        times = [_all_at_once(sides)] if grid.all_ports else [_longest([each.time for each in row]) for row in sides]
+        rounds = [_all_at_once(sides)] if grid.all_ports else [[each.time for each in row] for row in sides]
+        times = [_longest(each) for each in rounds]
     time = _longest(times) if grid.all_ports else graph.add(*times)
     if grid.stated:
         time = _of_all_ranks(time, graph.mul(*grid.lengths), among, trait)
-    taken = {column[0].name: _longest([each.taken for each in column]) for column in zip(*sides, strict=True)}
-    return time, taken
+    return time, _uses(sides, rounds) if sides else ()
+
+
+def _uses(sides: list[list[Side]], rounds: list[list[Expr]]) -> tuple[PathUse, ...]:
+    """The paths, by the seconds that each of them takes in each round."""
+    waited = [
+        [graph.if_else(slowest, time, 0) for slowest, time in zip(first_largest(each), each, strict=True)]
+        for each in rounds
+    ]
+    return tuple(
+        PathUse(column[0].name, _longest([each.taken for each in column]), graph.add(*seconds))
+        for column, seconds in zip(zip(*sides, strict=True), zip(*waited, strict=True), strict=True)
+    )
 
 
 def _longest(times: list[Expr]) -> Expr:
     return graph.apply("max", *times) if len(times) > 1 else times[0]
 
 
-def _all_at_once(sides: list[list[Side]]) -> Expr:
-    """Seconds in which all ranks send all of their faces: those of an end share its ports, where each has at least what
-    the busiest rank sends."""
+def _all_at_once(sides: list[list[Side]]) -> list[Expr]:
+    """Seconds of each path in which all ranks send all of their faces: those of an end share its ports, where each has
+    at least what the busiest rank sends."""
     times = []
     for column in zip(*sides, strict=True):
         net, used = column[0].path.network, [each.taken for each in column]
@@ -132,7 +153,7 @@ def _all_at_once(sides: list[list[Side]]) -> Expr:
             long = graph.compare(">", _longest([each.taken * each.face for each in column]), net.threshold)
             time = time + graph.if_else(long, net.handshake, 0)
         times.append(graph.if_else(graph.compare(">", _longest(used), 0), time, 0))
-    return _longest(times)
+    return times
 
 
 def _of_all_ranks(time: Expr, ranks: Expr, among: Ranks, trait: flow.Trait) -> Expr:

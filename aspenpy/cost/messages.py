@@ -12,11 +12,11 @@ from fractions import Fraction
 from typing import Any
 
 from aspenpy.cost.exchanges import HALO
-from aspenpy.cost.halos import grid_of, halo_time, numbers_of
+from aspenpy.cost.halos import PathUse, grid_of, halo_time, numbers_of
 from aspenpy.cost.interconnect import Interconnect, enough, interconnect_of
 from aspenpy.cost.network.choice import best, best_time
 from aspenpy.cost.network.collectives import algorithms, cost
-from aspenpy.cost.network.levels import Among, Level, Scheme, best_scheme, fastest_scheme, schemes
+from aspenpy.cost.network.levels import Among, Level, Scheme, best_scheme, fastest_scheme, schemes, time_by_path
 from aspenpy.cost.network.topology import NetworkError, floor
 from aspenpy.cost.network_ranks import Ranks
 from aspenpy.cost.path_levels import all_paths, levels_between
@@ -35,7 +35,7 @@ class Exchange(AppliedTrait):
 
     Of a collective, `formula` is in the seconds `alpha` of a message and, for each byte, `beta` sent and `gamma`
     combined, whose values are in `parts`; `algorithm` is the one asked for, None for the fastest. Of a collective by
-    levels, `schemes` are the ways to do it; other exchanges say in `paths` which they take, and when.
+    levels, `schemes` are the ways to do it; other exchanges say in `paths` which they take, when, and for how long.
     """
 
     ranks: Expr
@@ -43,7 +43,7 @@ class Exchange(AppliedTrait):
     algorithm: str | None = None
     parts: tuple[Expr, Expr, Expr] | None = None
     schemes: tuple[Scheme, ...] = ()
-    paths: tuple[tuple[str, Expr], ...] = ()
+    paths: tuple[PathUse, ...] = ()
 
     def fastest(self, values: Callable[[Expr], Any]) -> str | None:
         """The algorithm, or those of the phases of the fastest scheme, or the paths, by the values of expressions; None
@@ -51,7 +51,7 @@ class Exchange(AppliedTrait):
         if self.schemes:
             return best_scheme(self.schemes, values).described(values)
         if self.paths:
-            return "over " + (" and ".join(name for name, taken in self.paths if values(taken)) or "no path")
+            return "over " + (" and ".join(each.name for each in self.paths if values(each.taken)) or "no path")
         if self.parts is None or self.algorithm is not None:
             return self.algorithm
         ranks, size, *parts = (Fraction(values(expr)) for expr in (self.ranks, self.size, *self.parts))
@@ -153,10 +153,8 @@ def _crossing(ranks: Expr, size: Expr, among: Ranks) -> Expr:
 
 def _halo(trait: flow.Trait, requirement: flow.Requirement, among: Ranks, paths: Paths) -> Exchange:
     grid = grid_of(trait, requirement, among.count, whole=paths.by_level)
-    time, taken = halo_time(grid, among, paths, trait)
-    return Exchange(
-        trait.name, trait.arguments, time, time, among.count, requirement.amount, paths=tuple(taken.items())
-    )
+    time, uses = halo_time(grid, among, paths, trait)
+    return Exchange(trait.name, trait.arguments, time, time, among.count, requirement.amount, paths=uses)
 
 
 def message_of(requirement: flow.Requirement, parallelism: Expr, paths: Paths) -> Exchange:
@@ -168,14 +166,24 @@ def message_of(requirement: flow.Requirement, parallelism: Expr, paths: Paths) -
         failed = graph.failure(error.diagnostics[0])
         return Exchange(MESSAGE, (), failed, failed, parallelism, requirement.amount)
     time = levels[-1].all.message(requirement.amount)
-    taken = {levels[-1].path: graph.ONE}
+    uses = [PathUse(levels[-1].path, graph.ONE, time)]
     for level in reversed(levels[:-1]):
-        inside = graph.compare("==", level.ranks, parallelism)
-        time = graph.if_else(inside, level.all.message(requirement.amount), time)
-        taken = {name: graph.if_else(inside, 0, used) for name, used in taken.items()}
-        taken[level.path] = graph.if_else(inside, 1, 0)
+        inside, here = graph.compare("==", level.ranks, parallelism), level.all.message(requirement.amount)
+        time = graph.if_else(inside, here, time)
+        uses = [_unless(inside, each) for each in uses]
+        uses.append(PathUse(level.path, graph.if_else(inside, 1, 0), graph.if_else(inside, here, 0)))
     time = paths.joined(time, parallelism, requirement.span)
-    return Exchange(MESSAGE, (), time, time, parallelism, requirement.amount, paths=tuple(taken.items()))
+    return Exchange(MESSAGE, (), time, time, parallelism, requirement.amount, paths=tuple(uses))
+
+
+def _unless(condition: Expr, use: PathUse) -> PathUse:
+    return use.replace(taken=graph.if_else(condition, 0, use.taken), seconds=graph.if_else(condition, 0, use.seconds))
+
+
+def seconds_by_path(exchange: Exchange) -> dict[str, Expr]:
+    """What of an exchange is due to which path, by its name; nothing where it is not known by levels. What an alltoall
+    takes through a bisection beside its messages is nobody's."""
+    return time_by_path(exchange.schemes) if exchange.schemes else {use.name: use.seconds for use in exchange.paths}
 
 
 # -- what is refused -------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from aspenpy.cost.interconnect import Interconnect
-from aspenpy.cost.network.levels import Link
+from aspenpy.cost.network.link import Link
 from aspenpy.cost.network.shift import distance, off_node
 from aspenpy.cost.ranks import Binding
 from aspenpy.expr import graph

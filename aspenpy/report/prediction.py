@@ -85,13 +85,13 @@ def _bound(prediction: Prediction, found: Bottleneck) -> str:
     return f"memory bandwidth of {component}" if memory else name
 
 
-def _together(prediction: Prediction, resource: str, group: Sequence[str]) -> str:
-    """A resource with those that cannot overlap with it, which bound it as well."""
+def _together(prediction: Prediction, resource: str, group: Sequence[str], kernel: str | None = None) -> str:
+    """A resource with those that cannot overlap with it, which bound it as well, over the run or in a kernel."""
     names = [resource, *(name for name in group if name != resource)]
-    components = {prediction.component_of(name) for name in names}
+    components = {prediction.component_of(name, kernel) for name in names}
     if len(components) == 1:
-        return served(" + ".join(names), prediction.component_of(resource))
-    return " + ".join(served(name, prediction.component_of(name)) for name in names)
+        return served(" + ".join(names), prediction.component_of(resource, kernel))
+    return " + ".join(served(name, prediction.component_of(name, kernel)) for name in names)
 
 
 def _spread(samples: Samples, random: bool) -> dict[str, str]:
@@ -113,10 +113,10 @@ def served(resource: str, component: str | None) -> str:
 
 def _kernels(prediction: Prediction) -> Table:
     def component(kernel: KernelUse) -> str | None:
-        return None if kernel.bound_by is None else prediction.component_of(kernel.bound_by)
+        return None if kernel.bound_by is None else prediction.component_of(kernel.bound_by, kernel.name)
 
     def bound(kernel: KernelUse) -> str | None:
-        return None if kernel.bound_by is None else _together(prediction, kernel.bound_by, kernel.group)
+        return None if kernel.bound_by is None else _together(prediction, kernel.bound_by, kernel.group, kernel.name)
 
     heads = (
         Column("kernel", key="name"),

@@ -255,8 +255,7 @@ def test_faces_of_a_grid(
     grid: tuple[int, ...], ends: bool, faces: tuple[int, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whom each process sends how much to: two faces of 10 times their proportion along each dimension, and nothing
-    beyond the ends of a grid that has some, nor along a dimension of one rank. All together send what the
-    model says."""
+    beyond the ends of a grid that has some, nor along a dimension of one rank. All together send what the model has."""
     places, own = [*product(*map(range, grid))], faces[: len(grid)]
     shape = ", ".join([*(['"open"'] if ends else []), *(map(str, grid) if grid[1:] else "1")])
     asked = f"messages [{20 * sum(own)}] as halo({shape}), faces({', '.join(map(str, own))})"

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 import aspenpy
 from aspenpy import Application, AspenError, Machine
+from aspenpy.answers.message_paths import seconds_on_paths
 from aspenpy.cost.path_levels import levels_between
 from aspenpy.cost.paths import paths_of
 from aspenpy.cost.ranks import RankOptions, binding_of
@@ -358,6 +359,50 @@ def test_twenty_points_of_scaling_take_less_than_a_second() -> None:
     scaled = scaling(app, machine(880, 9408), ranks=[2**power for power in range(20)])
     assert len(scaled.points) == 20
     assert process_time() - start < 1
+
+
+# -- which path is waited for ----------------------------------------------------------------------
+
+SENT = ("[1e6]", "[1e6] as allreduce", '[1e6] as allreduce("ring")', "[1e6] as broadcast", "[6e6] as halo(3)")
+HALOS = ('[6e6] as halo("all_ports", 3)', '[4e6] as halo("open", grid(P, 2, 0), grid(P, 2, 1))')
+
+
+@pytest.mark.parametrize("requirement", [*SENT, *HALOS])
+@pytest.mark.parametrize("ranks", [1, 3, 4, 8, 11, 32])
+def test_the_paths_are_waited_for_as_long_as_the_run_takes(requirement: str, ranks: int) -> None:
+    text = f"model a {{ param P = {ranks} kernel main {{ execute [P] {{ messages {requirement} }} }} }}"
+    app = aspenpy.parse(text)
+    assert isinstance(app, Application)
+    prediction = aspenpy.predict(app, machine())
+    waits = {
+        key.path: float(*prediction.scope.values([time])) for key, time in seconds_on_paths(prediction.tree).items()
+    }
+    assert set(waits) == {"nvl", "net"}
+    assert sum(waits.values()) == pytest.approx(prediction.runtime, rel=1e-12)
+    assert ranks > 4 or waits["net"] == 0
+    longest = max(waits, key=waits.__getitem__)
+    if prediction.runtime > 0:
+        assert prediction.bottleneck is not None
+        assert str(prediction.bottleneck.component).endswith(longest)
+
+
+def test_each_kernel_and_number_of_ranks_has_its_own() -> None:
+    """Among four ranks of a node, inside; a message from node to node at 25 GB/s for four, outside."""
+    app = aspenpy.parse(
+        """
+        model a {
+          param ranks = 8
+          kernel main { call near call far }
+          kernel near { execute [4] { messages [1e6] as allreduce } }
+          kernel far { execute [ranks] { messages [1e6] } }
+        }
+        """
+    )
+    assert isinstance(app, Application)
+    found = aspenpy.predict(app, machine())
+    assert [found.component_of("messages", kernel) for kernel in ("near", "far")] == ["m/box/nvl", "m/net"]
+    scaled = scaling(app, machine(), ranks=[4, 32])
+    assert [point.bottleneck and point.bottleneck.component for point in scaled.points] == ["m/box/nvl", "m/net"]
 
 
 # -- mistakes --------------------------------------------------------------------------------------

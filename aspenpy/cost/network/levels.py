@@ -23,59 +23,14 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from aspenpy.cost.network.choice import fastest_time
-from aspenpy.cost.network.collectives import Algorithm, Cost, algorithms, chosen_among, cost
+from aspenpy.cost.network.collectives import Algorithm, algorithms, chosen_among, cost
+from aspenpy.cost.network.link import Link
+from aspenpy.cost.prices import first_largest
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.record import Record
 
 Values = Callable[[Expr], Any]
-
-
-class Mesh(Record):
-    """Links from each end to each other one, `links` of those in use: seconds a byte over one `link`, and over the
-    `port` that they have together. With `all_pairs` ranks have algorithms in which they send to all others at once."""
-
-    links: Expr
-    link: Expr
-    port: Expr
-    all_pairs: bool = False
-
-    def beta(self, partners: Expr) -> Expr:
-        """Seconds a byte of what is sent in equal parts to so many at the same time. Rings are laid so that each link
-        is in as many of them (NVIDIA, NCCL: channels; for any number of ends there are such rings, by a zigzag that is
-        turned: Walecki, in Alspach, "The wonderful Walecki construction", Bulletin of the ICA 52, 2008)."""
-        return graph.apply("max", self.link / graph.apply("min", partners, self.links), self.port)
-
-
-class Link(Record):
-    """What messages take on a path, of ranks that send at the same time: `alpha` seconds each, `beta` a byte and
-    `gamma` a byte combined. Those of more than `threshold` bytes wait for a `handshake` (seconds) before they start. On
-    a `mesh`, what goes to several partners goes over several links."""
-
-    alpha: Expr
-    beta: Expr
-    gamma: Expr = graph.ZERO
-    threshold: Expr | None = None
-    handshake: Expr = graph.ZERO
-    mesh: Mesh | None = None
-
-    @property
-    def all_pairs(self) -> bool:
-        return self.mesh is not None and self.mesh.all_pairs
-
-    def time(self, sent: Cost) -> Expr:
-        """Seconds of what an algorithm sends; its messages are taken for equally long to decide on the handshake."""
-        beta = self.beta if self.mesh is None or sent.partners is graph.ONE else self.mesh.beta(sent.partners)
-        time = sent.time(self.alpha, beta, self.gamma)
-        if self.threshold is None:
-            return time
-        long = graph.compare(">", sent.volume, sent.rounds * self.threshold)
-        return time + graph.if_else(long, sent.rounds * self.handshake, 0)
-
-    def message(self, size: Expr) -> Expr:
-        """Seconds of one message."""
-        none = graph.ZERO
-        return self.time(Cost(graph.ONE, size, none, graph.ONE, size, graph.ONE, size))
 
 
 class Level(Record):
@@ -111,6 +66,11 @@ class Phase(Record):
         sizes = dict.fromkeys(((self.ranks, self.size), (self.fewest, self.rest)))
         return _extreme("max", [self._among(ranks, size) for ranks, size in sizes])
 
+    @property
+    def waits(self) -> list[tuple[str, Expr]]:
+        """The paths that are waited for, with the seconds."""
+        return [(self.path, self.time)]
+
     def _among(self, ranks: Expr, size: Expr) -> Expr:
         if self.algorithm is None:
             return fastest_time(self.collective, ranks, size, self.link.time, all_pairs=self.link.all_pairs)
@@ -141,10 +101,22 @@ class Round(Phase):
     levels: tuple[Level, ...] = ()
 
     def _among(self, ranks: Expr, size: Expr) -> Expr:
+        return _extreme("max", self._by_level(ranks, size))
+
+    def _by_level(self, ranks: Expr, size: Expr) -> list[Expr]:
         assert self.algorithm is not None
         sent = cost(self.collective, self.algorithm, ranks, size)
         used = ((graph.compare(">", each.ends, 1), each.one.time(sent)) for each in self.levels)
-        return _extreme("max", [graph.if_else(several, time, 0) for several, time in used])
+        return [graph.if_else(several, time, 0) for several, time in used]
+
+    @property
+    def waits(self) -> list[tuple[str, Expr]]:
+        """The slowest path, the innermost of equals."""
+        times = self._by_level(self.ranks, self.size)
+        return [
+            (level.path, graph.if_else(slowest, time, 0))
+            for level, time, slowest in zip(self.levels, times, first_largest(times), strict=True)
+        ]
 
     def fastest(self, values: Values) -> str | None:
         return self.algorithm
@@ -160,6 +132,14 @@ class Scheme(Record):
     @property
     def time(self) -> Expr:
         return graph.add(*(phase.time for phase in self.phases))
+
+    @property
+    def by_path(self) -> dict[str, Expr]:
+        """Seconds of the phases on each path."""
+        found: dict[str, Expr] = {}
+        for path, seconds in (item for phase in self.phases for item in phase.waits):
+            found[path] = graph.add(found.get(path, graph.ZERO), seconds)
+        return found
 
     def described(self, values: Values) -> str:
         """`split: pairwise in nvlink4, recursive doubling across slingshot_11, ring in nvlink4`."""
@@ -412,6 +392,20 @@ def fastest_scheme(ways: Sequence[Scheme]) -> Expr:
     if not others:
         return time
     return graph.if_else(others[0].applies, _extreme("min", [time, *(each.time for each in others)]), time)
+
+
+def time_by_path(ways: Sequence[Scheme]) -> dict[str, Expr]:
+    """Seconds that the phases of the fastest scheme spend on each path."""
+    best, found = ways[0].time, ways[0].by_path
+    for way in ways[1:]:
+        faster = graph.junction("and", way.applies, graph.compare("<", way.time, best))
+        best = graph.if_else(faster, way.time, best)
+        names = dict.fromkeys((*found, *way.by_path))
+        found = {
+            name: graph.if_else(faster, way.by_path.get(name, graph.ZERO), found.get(name, graph.ZERO))
+            for name in names
+        }
+    return found
 
 
 def _extreme(which: str, times: Sequence[Expr]) -> Expr:

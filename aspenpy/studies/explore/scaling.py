@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from itertools import repeat
+from itertools import islice, repeat
 from math import log, sqrt
 from typing import Literal, Unpack
 
@@ -18,6 +18,7 @@ from aspenpy.answers.case import Case, CaseOptions, asked
 from aspenpy.answers.energy.options import EnergyOptions
 from aspenpy.answers.energy.totals import EnergyTotals
 from aspenpy.answers.evaluation import Bottleneck
+from aspenpy.answers.message_paths import MESSAGES, components, seconds_on_paths
 from aspenpy.answers.prediction import Prediction, predict
 from aspenpy.cost.cost import Bound
 from aspenpy.cost.prices import conflict_groups
@@ -75,11 +76,13 @@ class Point(Record):
 
 class _Parts(Record):
     """Formulas of the runtime, of what of it is communication, of each of the `calls`, of the seconds in which each of
-    the resources in `bounds` bounds the run, and perhaps of the energy."""
+    the resources in `bounds` bounds the run, of those that messages take on each of the `paths`, and perhaps of the
+    energy."""
 
     formulas: Formulas
     calls: tuple[str, ...]
     bounds: tuple[str, ...]
+    paths: tuple[str, ...]
 
 
 class Scaling(Result):
@@ -126,9 +129,12 @@ class Scaling(Result):
         for key, seconds in of_kind(Bound, tree.kernel_totals).items():
             waits.setdefault(key.resource, []).append(seconds)
         joules = [] if self.energy is None else [EnergyTotals(tree, self.energy).energy]
-        calls, bounds = shares.calls, {name: summed(parts) for name, parts in waits.items()}
-        asked = self._prepared([shares.runtime, shares.waited, *calls.values(), *bounds.values(), *joules])
-        return _Parts(asked, tuple(calls), tuple(bounds))
+        on_paths: dict[str, list[Expr]] = {}
+        for path, seconds in seconds_on_paths(tree).items():
+            on_paths.setdefault(path.path, []).append(seconds)
+        kinds = shares.calls, *({name: summed(parts) for name, parts in each.items()} for each in (waits, on_paths))
+        exprs = [expr for kind in kinds for expr in kind.values()]
+        return _Parts(self._prepared([shares.runtime, shares.waited, *exprs, *joules]), *map(tuple, kinds))
 
     @cached_property
     def _runtime(self) -> Formulas:
@@ -221,24 +227,32 @@ class Scaling(Result):
     def _point(self, ranks: int, first: float, values: Sequence[float], growth: float | None) -> Point:
         """So many ranks, by the values of all parts, and the seconds on the fewest ranks."""
         time, waited, *rest = values
-        names, bounds = self._parts.calls, self._parts.bounds
-        waits = dict(zip(bounds, rest[len(names) :], strict=False))
-        energy = None if self.energy is None else rest[-1]
+        left = iter(rest)
+        named, waits, on_paths = (
+            dict(zip(names, islice(left, len(names)), strict=True))
+            for names in (self._parts.calls, self._parts.bounds, self._parts.paths)
+        )
+        energy = next(left, None)
         efficiency = self._efficiency(ranks, first, time)
-        calls = sorted(zip(names, rest, strict=False), key=lambda call: -call[1])
+        calls = sorted(named.items(), key=lambda call: -call[1])
         talking = tuple((name, seconds) for name, seconds in calls if seconds > 0)
         speedup = efficiency * ranks / self.ranks[0]
-        return Point(ranks, time, speedup, efficiency, waited, talking, growth, energy, self._bottleneck(waits, time))
+        bottleneck = self._bottleneck(waits, on_paths, time)
+        return Point(ranks, time, speedup, efficiency, waited, talking, growth, energy, bottleneck)
 
-    def _bottleneck(self, bounds: Mapping[str, float], time: float) -> Bottleneck | None:
-        """What bounds the run for longest, with those that cannot overlap with it."""
+    def _bottleneck(self, bounds: Mapping[str, float], paths: Mapping[str, float], time: float) -> Bottleneck | None:
+        """What bounds the run for longest, with those that cannot overlap with it; of messages the path on which they
+        are longest."""
         waits = {name: wait for name, wait in bounds.items() if wait > 0}
         if not waits:
             return None
         groups = conflict_groups(dict.fromkeys(waits, graph.ZERO), self.prediction.tree.conflicts)
         longest = max((group.resources for group in groups), key=lambda names: sum(waits[name] for name in names))
         name, seconds = max(longest, key=waits.__getitem__), sum(waits[name] for name in longest)
-        return Bottleneck(name, self.prediction.component_of(name), seconds, seconds / time, longest)
+        component = self.prediction.component_of(name)
+        if name == MESSAGES and any(paths.values()):
+            component = components(self.prediction.tree)[max(paths, key=paths.__getitem__)]
+        return Bottleneck(name, component, seconds, seconds / time, longest)
 
     def _growths(self, wanted: float) -> list[float | None]:
         """How many times as large a problem has the efficiency wanted, from 1 on, for each number of ranks: all by
