@@ -199,8 +199,11 @@ class Evaluation(Result):
     def component_of(self, resource: str, kernel: str | None = None) -> str | None:
         """The component that serves a resource, as a path; a cache that is waited for is its own. Of messages it is the
         path between ranks that takes longest, over the run or in one kernel."""
-        path = self._longest_paths.get(kernel) if resource == MESSAGES else None
-        return path or self._components.get(resource)
+        return (self.path_of_messages(kernel) if resource == MESSAGES else None) or self._components.get(resource)
+
+    def path_of_messages(self, kernel: str | None = None) -> str | None:
+        """The path between ranks that messages wait for longest; None where they all take one."""
+        return self._longest_paths.get(kernel)
 
     @cached_property
     def _longest_paths(self) -> dict[str | None, str]:

@@ -14,14 +14,26 @@ from aspenpy.answers.evaluation import KernelUse
 from aspenpy.answers.prediction import Prediction, predict
 from aspenpy.answers.timed import TimedLeaf
 from aspenpy.cost.cost import CostTree
-from aspenpy.cost.prices import BlockCost
+from aspenpy.cost.messages import Exchange
+from aspenpy.cost.paths import MESSAGE
+from aspenpy.cost.prices import BlockCost, RequirementCost
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.expr.printer import excerpt
 from aspenpy.language.diagnostics import fail
 from aspenpy.models.application import flow
 from aspenpy.models.application.model import Application
-from aspenpy.models.application.total import RUNTIME, Total, Totaller, Totals, calls_in, of_kind, run_totals
+from aspenpy.models.application.total import (
+    RUNTIME,
+    Leaf,
+    Total,
+    Totaller,
+    Totals,
+    blocks_in,
+    calls_in,
+    of_kind,
+    run_totals,
+)
 from aspenpy.models.machine.model import Machine
 from aspenpy.record import Record
 from aspenpy.tables.result import Result
@@ -51,6 +63,21 @@ class PathUse(Record):
     path: tuple[str, ...]
     calls: float
     exclusive: float
+
+
+class ExchangeUse(Record):
+    """A collective or a halo: where it stands, its `ranks` and bytes as the trait has them, None where they differ from
+    call to call, seconds over the run with the part of the runtime, and how it is done: the algorithm of each phase by
+    level, or the paths that a halo takes; None where that goes with what differs."""
+
+    name: str
+    kernel: str
+    block: str | None
+    ranks: float | None
+    size: float | None
+    time: float
+    share: float
+    algorithm: str | None
 
 
 class Profile(Result):
@@ -103,7 +130,43 @@ class Profile(Result):
         place = {name: number for number, name in enumerate(use.name for use in self.kernels)}
         return tuple(sorted(uses.values(), key=lambda use: [place[name] for name in use.path]))
 
-    def _values(self, leaf: TimedLeaf) -> dict[Any, float]:
+    @cached_property
+    def exchanges(self) -> tuple[ExchangeUse, ...]:
+        """The collectives and halos that took time, the longest first."""
+        tree = self.prediction.tree
+        spent = self._values(_Exchanges(tree))
+        found = [
+            self._exchange(kernel, block, cost, exchange, spent.get(Spent(cost), 0.0))
+            for kernel in tree.kernels
+            for block in blocks_in(kernel.body)
+            for cost in tree.blocks[block].requirements
+            for exchange in exchanges_of(cost)
+        ]
+        return tuple(sorted((use for use in found if use.time > 0), key=lambda use: -use.time))
+
+    def _exchange(
+        self, kernel: flow.Kernel, block: flow.Block, cost: RequirementCost, exchange: Exchange, time: float
+    ) -> ExchangeUse:
+        ranks, size = (self._known(expr) for expr in (exchange.ranks, exchange.size))
+        try:
+            algorithm = exchange.fastest(self._needed)
+        except LookupError:
+            algorithm = None
+        share = time / self.runtime if self.runtime else 0.0
+        return ExchangeUse(exchange.name, kernel.name, block.label, ranks, size, time, share, algorithm)
+
+    def _known(self, expr: Expr) -> float | None:
+        """The value of an expression that is the same in all calls."""
+        values = self.prediction.scope.values_if_known([expr], self.prediction.seed)
+        return None if values is None else float(values[0])
+
+    def _needed(self, expr: Expr) -> Any:
+        values = self.prediction.scope.values_if_known([expr], self.prediction.seed)
+        if values is None:
+            raise LookupError
+        return values[0]
+
+    def _values(self, leaf: Leaf) -> dict[Any, float]:
         """What a leaf keeps apart, over one run of the entry kernel."""
         totals = run_totals(leaf, self.prediction.tree.entry, None, Count, Spent)
         return self.prediction.scope.numbers(totals, self.prediction.seed)
@@ -124,6 +187,22 @@ class Spent(Total):
     """Seconds of a call, callees included, or in the blocks at the end of a path of calls."""
 
     where: Any
+
+
+class _Exchanges(Leaf):
+    """Requirements that are exchanges kept apart. Branches of a `par` add, overlapped or not."""
+
+    def __init__(self, tree: CostTree) -> None:
+        self.tree = tree
+
+    def block(self, block: flow.Block, kernel: flow.Kernel) -> Totals:
+        costs = self.tree.blocks[block].requirements
+        return {Spent(cost): cost.time for cost in costs if exchanges_of(cost)}
+
+
+def exchanges_of(cost: RequirementCost) -> list[Exchange]:
+    """The collective or halo that a requirement is, if any; a plain message is none."""
+    return [trait for trait in cost.traits if isinstance(trait, Exchange) and trait.name != MESSAGE]
 
 
 class _Arcs(TimedLeaf):

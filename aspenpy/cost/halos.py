@@ -159,10 +159,10 @@ def _all_at_once(sides: list[list[Side]]) -> list[Expr]:
 def _of_all_ranks(time: Expr, ranks: Expr, among: Ranks, trait: flow.Trait) -> Expr:
     """The time, if the grid is one of the ranks of the block; it may be off by rounding."""
     message = "the product of a halo's grid must be the number of ranks of its block"
-    known = among.count.kind == "number"
     hint = f"the block runs in so many ranks: {to_text(among.count)}"
-    beside = None if known else among.count
-    mistake = ValueMistake(code="wrong-grid", message=message, subject=ranks, beside=beside, span=trait.span, hint=hint)
+    mistake = ValueMistake(
+        code="wrong-grid", message=message, subject=ranks, beside=among.count, span=trait.span, hint=hint
+    )
     apart = graph.apply("abs", ranks - among.count)
     return graph.if_else(graph.compare("<=", apart, among.count * SLACK), time, graph.failure(mistake))
 

@@ -15,8 +15,8 @@ from aspenpy.language.source import Span
 
 
 class ValueMistake(Diagnostic):
-    """What is wrong with the value of `subject`; `message` goes before the value. A hint that ends in `beside` is
-    followed by what that is worth."""
+    """What is wrong with the value of `subject`; `message` goes before the value, and what `beside` is worth, which it
+    should be, behind it. A hint ends in a formula for `beside`, unless it is a number."""
 
     subject: Expr = graph.ZERO
     beside: Expr | None = None
@@ -50,9 +50,11 @@ def with_value(mistake: ValueMistake, definitions: Definitions, name: Callable[[
     if values is None:
         return Diagnostic(mistake.code, mistake.message, mistake.span, hint=mistake.hint)
     worth, beside, *others = values
-    hint = mistake.hint if mistake.beside is None else f"{mistake.hint} = {shown(beside)}"
+    formula = mistake.beside is not None and mistake.beside.kind != "number"
+    hint = f"{mistake.hint} = {shown(beside)}" if formula else mistake.hint
     known = " and ".join(f"{name(one)} = {shown(value)}" for one, value in zip(symbols, others, strict=True))
-    message = f"{mistake.message}, but {f'with {known} it is' if known else 'it is'} {shown(worth)}"
+    wanted = "" if mistake.beside is None else f", not {shown(beside)}"
+    message = f"{mistake.message}, but {f'with {known} it is' if known else 'it is'} {shown(worth)}{wanted}"
     return Diagnostic(mistake.code, message, mistake.span, hint=hint)
 
 

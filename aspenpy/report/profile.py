@@ -9,10 +9,11 @@ from typing import Any, NamedTuple
 
 from aspenpy.answers.ecm import ecm, is_serial
 from aspenpy.answers.evaluation import KernelUse
+from aspenpy.answers.message_paths import MESSAGES
 from aspenpy.answers.profile import Profile
 from aspenpy.report.ecm import blocks
-from aspenpy.report.prediction import subject
-from aspenpy.tables.numbers import Amount, count, seconds, share
+from aspenpy.report.prediction import served, subject
+from aspenpy.tables.numbers import Amount, amount, count, seconds, share
 from aspenpy.tables.table import CSV, JSON, TEXT, Column, Report, Table, Title, columns, table
 
 ARCS = (*columns("caller callee"), Column("arguments", get=lambda arc: list(arc.arguments)), Column("calls"))
@@ -41,12 +42,30 @@ def report(profile: Profile, *, calls: bool = False) -> Report:
         _flat(profile),
         *(_calls(profile) if calls else ()),
         table(heads, profile.kernels, "kernels", media=JSON),
+        *_exchanges(profile),
         table((*ARCS, Column("time", unit="s")), profile.arcs, "calls", media=JSON),
         *_ecm(profile),
         _long(profile, calls),
     )
     headline = f"{prediction.where}: {prediction.kernel} takes {seconds(profile.runtime)}"
     return Report(headline, data, parts, tuple(prediction.diagnostics))
+
+
+def _exchanges(profile: Profile) -> tuple[Table, ...]:
+    """Collectives and halos, with what was chosen for each."""
+    heads = (
+        Column("exchange", get="name"),
+        Column("kernel"),
+        Column("ranks", get=lambda use: "differ" if use.ranks is None else count(use.ranks), align="right"),
+        Column("bytes", get=lambda use: "differ" if use.size is None else amount(Amount(use.size, "B")), align="right"),
+        Column("time", unit="s"),
+        Column("of runtime", "share", get="share"),
+        Column("how", get=lambda use: use.algorithm or "goes with the bytes", wrapped=True),
+    )
+    numbers = (Column("size", unit="B"), Column("time", unit="s"))
+    data = (*columns("name kernel block ranks"), *numbers, *columns("share algorithm"))
+    shown = table(heads, profile.exchanges, title="collectives and halos", media=TEXT) if profile.exchanges else None
+    return (*((shown,) if shown else ()), table(data, profile.exchanges, "exchanges", media=JSON))
 
 
 def _ecm(profile: Profile) -> tuple[Any, ...]:
@@ -72,10 +91,16 @@ def _flat(profile: Profile) -> Table:
         Column("calls", "count"),
         Column("exclusive/call", unit="s", get=lambda kernel: kernel.exclusive / kernel.calls),
         Column("inclusive/call", unit="s", get=lambda kernel: kernel.inclusive / kernel.calls),
-        Column("bound by"),
+        Column("bound by", get=lambda kernel: _bound(profile, kernel)),
         Column("kernel", get=lambda kernel: called(kernel.name, profile.arguments[kernel.name])),
     )
     return table(heads, ran, marked=frozenset([0]), media=TEXT)
+
+
+def _bound(profile: Profile, kernel: KernelUse) -> str | None:
+    """The resource, with the path where messages have several."""
+    path = profile.prediction.path_of_messages(kernel.name) if kernel.bound_by == MESSAGES else None
+    return kernel.bound_by if path is None else served(MESSAGES, path)
 
 
 def _ran(profile: Profile) -> list[KernelUse]:

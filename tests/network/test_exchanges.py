@@ -258,8 +258,11 @@ def test_a_grid_has_as_many_ranks_as_its_block(ranks: int) -> None:
     on = machine()
     assert seconds("[6000] as halo(4, 4, 2)", 32, on) > 0
     mistake = told("[6000] as halo(4, 4, 2)", ranks, on)
-    assert mistake == "wrong-grid: the product of a halo's grid must be the number of ranks of its block, but it is 32"
-    assert told("[6000] as halo(P + 1, 2)", ranks, on).endswith(f"but with P = {ranks} it is {2 * ranks + 2}")
+    rule = "wrong-grid: the product of a halo's grid must be the number of ranks of its block"
+    assert mistake == f"{rule}, but it is 32, not {ranks}"
+    assert told("[6000] as halo(P + 1, 2)", ranks, on).endswith(
+        f"but with P = {ranks} it is {2 * ranks + 2}, not {ranks}"
+    )
 
 
 @pytest.mark.parametrize("trait", ["halo(1)", "halo(3)", "halo(1, 1)", "halo(1, 1, 1)", 'halo("all_ports", 1, 1)'])

@@ -405,6 +405,35 @@ def test_each_kernel_and_number_of_ranks_has_its_own() -> None:
     assert [point.bottleneck and point.bottleneck.component for point in scaled.points] == ["m/box/nvl", "m/net"]
 
 
+def test_a_profile_says_how_each_exchange_is_done() -> None:
+    """Of eight bytes among two nodes of four ranks everyone doubles, two rounds inside and one across; a halo whose
+    faces differ from call to call takes both paths in any case, and of a sum it goes with its bytes."""
+    app = aspenpy.parse(
+        """
+        model a {
+          kernel main {
+            execute [8] "norm" { messages [8] as allreduce }
+            iterate level [3] { call edges(6e6/2^level) }
+          }
+          kernel edges(param m) {
+            execute [8] { messages [m] as halo(3) }
+            execute [8] { messages [m] as allreduce }
+            execute [8] { messages [m] }
+          }
+        }
+        """
+    )
+    assert isinstance(app, Application)
+    found = {(use.name, use.kernel): use for use in aspenpy.profile(app, machine()).exchanges}
+    assert set(found) == {("allreduce", "main"), ("halo", "edges"), ("allreduce", "edges")}
+    norm, edges, sums = found["allreduce", "main"], found["halo", "edges"], found["allreduce", "edges"]
+    assert (norm.block, norm.ranks, norm.size) == ("norm", 8, 8)
+    assert norm.algorithm == "flat: recursive doubling in nvl, recursive doubling across net"
+    assert norm.time == pytest.approx(2 * (INNER + 8 * FAST) + OUTER + 8 * 4 * SLOW, rel=1e-12)
+    assert (edges.size, edges.algorithm) == (None, "over nvl and net")
+    assert (sums.size, sums.algorithm) == (None, None)
+
+
 # -- mistakes --------------------------------------------------------------------------------------
 
 
