@@ -58,8 +58,8 @@ LINPACK = [
     Linpack("a64fx_prototype", None, "node", (24, 32), 240, 1576960, 1.9995, "2019-11"),
     Linpack("gordon", None, "node", (10, 101), 168, 2558976, 0.2858, "2012-06", {"gordon_nodes": 1010}),
     Linpack("keeneland_kids", "nvidia_m2070", None, (15, 23), 512, 472064, 0.1063, "2011-11"),
+    Linpack("cori_knl", None, "node", (88, 104), 336, 6984960, 14.0147, "2016-11", {"cori_knl_nodes": 9152}),
 ]
-CORI = Linpack("cori_knl", None, "node", (88, 104), 336, 6984960, 14.0147, "2016-11", {"cori_knl_nodes": 9152})
 
 GRADIENTS = [
     Gradients("frontier", "amd_mi250x", None, 73728, 64e9, 14050, "2022-11"),
@@ -102,9 +102,11 @@ def test_conjugate_gradients(run: Gradients) -> None:
 
 
 def test_knights_landing_is_too_fast() -> None:
-    """Misses, as the page on systems has them: what they are is known, and no factor hides it."""
-    assert 1.25 < linpack(CORI) / CORI.published < 1.5
+    """A miss, as the page on systems has it: STREAM's triad attains 447 GB/s, reads by themselves 350 (Chips and Cheese,
+    Xeon Phi 7210), with which it is within the bounds."""
     assert 1.6 < gradients(CORI_GRADIENTS) / CORI_GRADIENTS.published < 2
+    reads = {**CORI_GRADIENTS.settings, "mcdram_7250_attained": 350 / 480}
+    assert 1.3 < gradients(CORI_GRADIENTS.replace(settings=reads)) / CORI_GRADIENTS.published < 1.6
 
 
 def test_a_code_that_stores_shorter_indices_is_faster() -> None:

@@ -451,7 +451,7 @@ def test_mistakes_are_told_with_both_numbers() -> None:
     with pytest.raises(AspenError) as caught:
         seconds("[6] as halo(2, 2, 3)", 8, on)
     (found,) = caught.value.diagnostics
-    assert found.message.endswith("must be the number of ranks of its block, but it is 12")
+    assert found.message.endswith("must be the number of ranks of its block, but it is 12, not 8")
     assert found.hint == "the block runs in so many ranks: P = 8"
 
 
