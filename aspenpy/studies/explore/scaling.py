@@ -282,7 +282,12 @@ class Scaling(Result):
     @cached_property
     def fastest(self) -> Point:
         """The number of ranks, between the fewest and the most, that takes the least time; of equals the fewest."""
-        best = self._fastest_of(self._candidates())
+        counts = self._candidates()
+        if len(counts) > self._at_once:  # between the points next to the fastest of them
+            here = min(range(len(self.ranks)), key=lambda place: self.points[place].time)
+            low, high = self.ranks[max(here - 1, 0)], self.ranks[min(here + 1, len(self.ranks) - 1)]
+            counts = [ranks for ranks in counts if low <= ranks <= high]
+        best = self._fastest_of(counts)
         if best > SEARCHED_ONE_BY_ONE:  # between the candidates next to it
             near = best // 64
             best = self._fastest_of(range(max(best - near, self.ranks[0]), min(best + near, self.ranks[-1]) + 1))
