@@ -6,6 +6,7 @@ from typing import NoReturn
 
 from aspenpy.cost.exchanges import ALL_PORTS, FACES, HALO, OPEN
 from aspenpy.cost.halos import numbers_of
+from aspenpy.cost.network.collectives import COLLECTIVES, algorithms
 from aspenpy.cost.network.halo import MOST_DIMENSIONS
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
@@ -70,6 +71,7 @@ KINDS: dict[str, Kind] = {
     "reduce": Kind("aspen_reduce", None),
     "broadcast": Kind("aspen_broadcast", None),
     "allgather": Kind("aspen_allgather", None),
+    "reduce_scatter": Kind("aspen_reduce_scatter", None),
     "alltoall": Kind("aspen_alltoall", None),
     "barrier": Kind("aspen_barrier", None),
 }
@@ -91,7 +93,7 @@ def exchange_of(requirement: flow.Requirement) -> Exchange:
         fail("two-exchanges", message, named[1].span, related=(Related(named[0].span, "the other one"),))
     if not named:
         return Exchange(KINDS["shift"], (graph.ONE,), requirement)
-    (trait,) = named
+    trait = _without_algorithm(named[0])
     kind = (AMONG if trait.arguments else KINDS).get(trait.name, KINDS[trait.name])
     if trait.name == HALO:
         faces = _faces(trait, requirement)
@@ -102,6 +104,16 @@ def exchange_of(requirement: flow.Requirement) -> Exchange:
     if len(arguments) != len(trait.arguments):
         _refuse_arguments(trait, kind)
     return Exchange(kind, arguments, requirement)
+
+
+def _without_algorithm(trait: flow.Trait) -> flow.Trait:
+    """A collective by an algorithm that is named is one that MPI does by its own."""
+    if trait.name not in COLLECTIVES:
+        return trait
+    numbers = numbers_of(trait)
+    known = {each.name for each in algorithms(trait.name)}
+    kept = [*numbers, *(each for each in trait.arguments if isinstance(each, str) and each not in known)]
+    return trait.replace(arguments=tuple(kept))
 
 
 def _grid(trait: flow.Trait, kind: Kind) -> tuple[Expr, ...]:

@@ -44,6 +44,15 @@ int MPI_Alltoall(const void *data, int count, MPI_Datatype type, void *into, int
     return sent(type, count, PMPI_Alltoall(data, count, type, into, taken, other, comm));
 }
 
+int MPI_Reduce_scatter(const void *data, void *into, const int *parts, MPI_Datatype type, MPI_Op op, MPI_Comm comm)
+{
+    int members, bytes = 0;
+    PMPI_Comm_size(comm, &members);
+    for (int i = 0; i < members; i++)
+        bytes += parts[i];
+    return sent(type, bytes, PMPI_Reduce_scatter(data, into, parts, type, op, comm));
+}
+
 int MPI_Barrier(MPI_Comm comm)
 {
     counted[2]++;

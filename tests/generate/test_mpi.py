@@ -198,7 +198,9 @@ KINDS = [
     ("as reduce", 1),
     ("as broadcast", 1),
     ("as allgather", 1),
+    ("as reduce_scatter", 1),
     ("as alltoall", 1),
+    ('as allreduce("ring")', 1),
 ]
 
 

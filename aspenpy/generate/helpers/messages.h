@@ -367,6 +367,27 @@ static void aspen_reduce(aspen_site *site, double instances, double volume)
     }
 }
 
+/* Of a volume that each has, every process gets the sum of its part. */
+static void aspen_reduce_scatter(aspen_site *site, double instances, double volume)
+{
+    const int bytes = aspen_bytes(site, volume);
+    for (long long left = aspen_times(site, instances); left > 0; left -= aspen_process.size) {
+        const int members = aspen_members(left);
+        const MPI_Comm group = aspen_group(members, site->place);
+        if (aspen_process.rank < members) {
+            int *const parts = malloc((size_t)members * sizeof *parts);
+            if (parts == NULL)
+                aspen_stop(site->place, "there is no memory for a message");
+            for (int i = 0; i < members; i++)
+                parts[i] = aspen_part(bytes, i + 1, members) - aspen_part(bytes, i, members);
+            aspen_reserve((size_t)bytes, site->place);
+            aspen_check(MPI_Reduce_scatter(aspen_process.outgoing, aspen_process.incoming, parts, MPI_BYTE, MPI_BOR, group), site->place);
+            free(parts);
+            aspen_tally(1, bytes);
+        }
+    }
+}
+
 static void aspen_broadcast(aspen_site *site, double instances, double volume)
 {
     const int bytes = aspen_bytes(site, volume);
