@@ -16,6 +16,13 @@ WHOLE, EXACT, ROUNDED, ROUGH = 3, 2, 1, 0
 """Accuracy of a float64: an exact whole number; exact; correctly rounded; off by several roundings."""
 
 
+LARGEST_WHOLE = 2.0**53
+"""Up to it float64 holds all whole numbers."""
+
+LARGEST_IN_LOG = 2.0**45
+"""Up to it the logarithms of 2^k and of 2^k - 1 differ by five times the rounding of such logarithms."""
+
+
 class Elements:
     """The elements of an array or table along the first axes; with `by_lane`, the last axis is the lanes."""
 
@@ -60,3 +67,24 @@ def grade_of(node: Expr, grades: list[int]) -> int:
 def near_step(value: Any) -> Any:
     """Where rounding may have moved the value across a whole number."""
     return abs(value - numpy.rint(value)) <= NEAR * numpy.maximum(1.0, abs(value))
+
+
+def whole_power(base: Any, exponent: Any) -> Any:
+    """By squares, which is exact as long as float64 holds the result; `pow` may be off by a rounding."""
+    result, left = numpy.ones(numpy.broadcast(base, exponent).shape), exponent
+    while numpy.any(left > 0):
+        result = numpy.where(left % 2 == 1, result * base, result)
+        base, left = base * base, left // 2
+    return result
+
+
+def are_powers_of_two(value: Any) -> bool:
+    """Of all lanes; most arrays are told by their first."""
+    values = numpy.asarray(value)
+    return abs(numpy.frexp(values.flat[0])[0]) == 0.5 and bool(numpy.all(abs(numpy.frexp(values)[0]) == 0.5))
+
+
+def holds_whole(value: Any) -> bool:
+    """Whether all lanes that have a value have a whole one that float64 holds exactly."""
+    values = numpy.asarray(value, dtype=numpy.float64)
+    return not numpy.any((abs(values) > LARGEST_WHOLE) | ((values != numpy.rint(values)) & ~numpy.isnan(values)))

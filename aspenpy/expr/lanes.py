@@ -17,7 +17,20 @@ import numpy
 from numpy.typing import NDArray
 
 from aspenpy.expr import draws
-from aspenpy.expr.accuracy import EXACT, NEAR, ROUGH, WHOLE, Elements, as_float, grade_of, near_step
+from aspenpy.expr.accuracy import (
+    EXACT,
+    LARGEST_IN_LOG,
+    NEAR,
+    ROUGH,
+    WHOLE,
+    Elements,
+    are_powers_of_two,
+    as_float,
+    grade_of,
+    holds_whole,
+    near_step,
+    whole_power,
+)
 from aspenpy.expr.arithmetic import DomainError, plus, shown
 from aspenpy.expr.failures import MOST_PASSES, EvaluationError
 from aspenpy.expr.functions import FUNCTIONS
@@ -38,13 +51,6 @@ MOST_REDONE = 500_000
 fractions of hundreds of digits."""
 
 MOST_HELD = 1 << 25  # limit of the values held at once by nested loops: 256 MiB
-
-
-LARGEST_WHOLE = 2.0**53
-"""Up to it float64 holds all whole numbers."""
-
-LARGEST_IN_LOG = 2.0**45
-"""Up to it the logarithms of 2^k and of 2^k - 1 differ by five times the rounding of such logarithms."""
 
 
 class Evaluation(Protocol):
@@ -163,8 +169,8 @@ class Lanes:
         a power of 2 stays as close as it is."""
         grades = [self.grade[arg] for arg in node.args if arg in self.grade]
         closed = node.kind in ("add", "mul", "power") or node.payload == "mod"
-        whole = closed and min(grades, default=ROUGH) == WHOLE and _holds_whole(value)
-        if node.kind == "div" and grades[1] == WHOLE and _are_powers_of_two(self.known[node.args[1]]):
+        whole = closed and min(grades, default=ROUGH) == WHOLE and holds_whole(value)
+        if node.kind == "div" and grades[1] == WHOLE and are_powers_of_two(self.known[node.args[1]]):
             return min(EXACT, grades[0])
         return WHOLE if whole else grade_of(node, grades)
 
@@ -202,28 +208,7 @@ def _power(lanes: Lanes, node: Expr) -> Any:
     base, exponent = lanes.operands(node)
     lanes.doubt(numpy.isnan(base) | numpy.isnan(exponent))  # nan^0 is 1 to NumPy
     whole = min(lanes.grade[arg] for arg in node.args) == WHOLE
-    return _whole_power(base, exponent) if whole and numpy.all(exponent >= 0) else numpy.power(base, exponent)
-
-
-def _whole_power(base: Any, exponent: Any) -> Any:
-    """By squares, which is exact as long as float64 holds the result; `pow` may be off by a rounding."""
-    result, left = numpy.ones(numpy.broadcast(base, exponent).shape), exponent
-    while numpy.any(left > 0):
-        result = numpy.where(left % 2 == 1, result * base, result)
-        base, left = base * base, left // 2
-    return result
-
-
-def _are_powers_of_two(value: Any) -> bool:
-    """Of all lanes; most arrays are told by their first."""
-    values = numpy.asarray(value)
-    return abs(numpy.frexp(values.flat[0])[0]) == 0.5 and bool(numpy.all(abs(numpy.frexp(values)[0]) == 0.5))
-
-
-def _holds_whole(value: Any) -> bool:
-    """Whether all lanes that have a value have a whole one that float64 holds exactly."""
-    values = numpy.asarray(value, dtype=numpy.float64)
-    return not numpy.any((abs(values) > LARGEST_WHOLE) | ((values != numpy.rint(values)) & ~numpy.isnan(values)))
+    return whole_power(base, exponent) if whole and numpy.all(exponent >= 0) else numpy.power(base, exponent)
 
 
 def _apply(lanes: Lanes, node: Expr) -> Any:
