@@ -250,15 +250,12 @@ def test_the_shape_of_a_grid(grid: tuple[int, ...], tmp_path: Path, monkeypatch:
         assert sorted(map(int, re.findall(r"^to (\d+),", run.stderr, re.MULTILINE))) == sorted(beside)
 
 
-@pytest.mark.parametrize("faces", [(1, 1, 1), (5, 2, 1)], ids=["alike", "unlike"])
 @pytest.mark.parametrize("ends", [False, True], ids=["periodic", "open"])
-@pytest.mark.parametrize("grid", [(4,), (3, 2), (2, 3), (3, 2, 4), (1, 4, 2)], ids=str)
-def test_faces_of_a_grid(
-    grid: tuple[int, ...], ends: bool, faces: tuple[int, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.parametrize("grid", [(4,), (3, 2), (2, 3), (3, 2, 3), (1, 4, 2)], ids=str)
+def test_faces_of_a_grid(grid: tuple[int, ...], ends: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whom each process sends how much to: two faces of 10 times their proportion along each dimension, and nothing
     beyond the ends of a grid that has some, nor along a dimension of one rank. All together send what the model has."""
-    places, own = [*product(*map(range, grid))], faces[: len(grid)]
+    places, own = [*product(*map(range, grid))], (5, 2, 1)[: len(grid)]
     shape = ", ".join([*(['"open"'] if ends else []), *(map(str, grid) if grid[1:] else "1")])
     asked = f"messages [{20 * sum(own)}] as halo({shape}), faces({', '.join(map(str, own))})"
     skeleton = Skeleton(application(f"execute [{len(places)}] {{ {asked} }}"))
