@@ -62,7 +62,7 @@ LAWS: dict[str, Law] = {
     "headroom": Law(
         "the power cap leaves {} W for work: it must be above what the socket consumes without any",
         open=True,
-        hint="raise the cap, lower the clock, or let fewer cores work",
+        hint="raise the cap above the idle power",
     ),
     "share": Law("a share of {} is not between 0 and 1", high=1.0),
     "energy": Law("nothing takes {} J: an energy must not be negative"),

@@ -29,8 +29,9 @@ class Headroom:
         self.cap: Expr | None = None
         if options.limited:
             self.cap = where.stated(CAP, "power") if options.cap is None else graph.number(options.cap)
-        declared = where.central.component.properties.get(CAP)
-        self.span = where.central.component.name_span if declared is None else declared.span
+        component = where.central.component
+        stated = component.properties.get(CAP if options.cap is None else "idle_power")
+        self.span = component.name_span if stated is None else stated.span
 
     def waiting(
         self,

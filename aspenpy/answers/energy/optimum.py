@@ -22,7 +22,7 @@ from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import fail
 from aspenpy.record import Record
 
-MOST_PROVED = 500
+MOST_PROVED = 100
 """Nodes of a formula whose turns are all proved to be found."""
 
 GRID = 64

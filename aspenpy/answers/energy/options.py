@@ -75,6 +75,9 @@ def settled(options: EnergyOptions, responding: bool) -> EnergyOptions:
         hint = "leave the two options out, or choose `--model aeem`"
         message = "active cores and the uncore are added to AEEM: the other models have terms of their own"
         fail("not-an-addition", message, hint=hint)
+    if law == "aeem" and options.cap is not None:
+        hint = "state `idle_power` in the socket for power that responds, or choose `--model roofline`"
+        fail("no-cap", "AEEM knows no cap that makes a socket slower", hint=hint)
     charged = options.charged
     if charged == "auto":
         charged = "cores_used" if law == "responding" else "socket"

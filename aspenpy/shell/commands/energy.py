@@ -50,10 +50,10 @@ OPTIONS = (
     choice("--nic", CHOICES["nic"], "how messages are charged (default: eq3.8)", default="eq3.8"),
     flag("--active-cores", "adds the machine's power of each core at work to aeem"),
     flag("--uncore", "adds the machine's power that goes with uncore clock^2 to aeem"),
-    option("--cap", "W", "a socket consumes no more, such as 150W: it slows down until that holds"),
+    option("--cap", "W", "a socket consumes no more, such as 150W: it lowers its clock, or waits, until that holds"),
     option("--budget", "J", "an energy, such as 1000J: does the run stay within it?"),
     option("--power-cap", "W", "a power, such as 20MW: does every kernel stay below it?"),
-    flag("--throttle", "lowers the clock until the cap holds, before it waits"),
+    flag("--throttle", "says which clock the cap leaves, and has aeem keep to it"),
     option("--least", "NAME=LOW..HIGH", "the value of a parameter at which the energy is least"),
     flag(
         "--transfer",
@@ -67,8 +67,6 @@ OPTIONS = (
 
 def energy_options_of(arguments: Arguments) -> EnergyOptions:
     cap = None if arguments.cap is None else float(quantity_of(arguments.cap, WATTS, "--cap"))
-    if cap is not None and arguments.law == "aeem":
-        raise CommandError("--cap: aeem has no cap that slows a socket down; choose another --model")
     law, charged, nic = arguments.law, arguments.charged, arguments.nic
     return EnergyOptions(law, charged, nic, arguments.active_cores, arguments.uncore, cap)
 
@@ -81,8 +79,10 @@ def run(arguments: Arguments) -> int:
         raise CommandError("--transfer compares sockets: leave --socket out, on a machine with several kinds")
     options = energy_options_of(arguments)
     prediction = predict(case)
-    cap = capped(prediction, options) if arguments.throttle else None
-    energy = Energy(prediction if cap is None else cap.prediction, options)
+    energy = Energy(prediction, options)
+    cap = capped(prediction, options) if arguments.throttle or sum(energy.waiting.values()) > 0 else None
+    if cap is not None:
+        energy = Energy(cap.prediction, options)
     verdicts = []
     if arguments.budget:
         verdicts.append(within_budget(energy, quantity_of(arguments.budget, JOULES, "--budget")))
