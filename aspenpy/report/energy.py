@@ -12,6 +12,7 @@ from aspenpy.answers.energy.hardware import HardwarePeak
 from aspenpy.answers.energy.optimum import Optimum
 from aspenpy.answers.energy.term import Key
 from aspenpy.expr.printer import excerpt
+from aspenpy.language.diagnostics import Diagnostic, distinct
 from aspenpy.language.dimensions import readable
 from aspenpy.language.source import Span
 from aspenpy.models.units import unit_of_parameter
@@ -56,8 +57,9 @@ def report(
     verdicts: Sequence[Verdict] = (),
     best: Optimum | None = None,
     cap: Capped | None = None,
+    warnings: Sequence[Diagnostic] = (),
 ) -> Report:
-    """The energy, the hardware's peaks, the kernels, the terms."""
+    """The energy, the hardware's peaks, the kernels, the terms; `warnings` are told with those of the prediction."""
     prediction = energy.prediction
     data: dict[str, Any] = {
         "machine": prediction.machine.name,
@@ -84,7 +86,7 @@ def report(
     headline = (
         f"{prediction.where}: {prediction.kernel} consumes {joules(energy.value)} in {seconds(energy.runtime)}{average}"
     )
-    return Report(headline, data, parts, tuple(prediction.diagnostics))
+    return Report(headline, data, parts, tuple(distinct([*prediction.diagnostics, *warnings])))
 
 
 def _totals(energy: Energy) -> dict[str, Amount]:

@@ -46,7 +46,7 @@ def capped(prediction: Prediction, options: EnergyOptions = DEFAULT) -> Capped:
     expr = where.declared_property(CAP)[1] if options.cap is None else graph.number(options.cap)
     parameter = _clock(where)
     cap, declared = (float(value) for value in prediction.scope.values([expr, prediction.scope.symbol(parameter)]))
-    powers = _Powers(prediction, options, socket, parameter)
+    powers = _Powers(prediction, options, where, parameter)
     uncapped = powers.at(declared)
     lowest = _lowest(prediction, parameter, declared)
     clock = declared if uncapped <= cap else _highest(powers, cap, lowest, declared, socket)
@@ -70,19 +70,24 @@ def _clock(where: PowerTree) -> str:
 class _Powers:
     """The power of one socket, by kernel, as a function of the clock."""
 
-    def __init__(self, prediction: Prediction, options: EnergyOptions, socket: Place, parameter: str) -> None:
+    def __init__(self, prediction: Prediction, options: EnergyOptions, where: PowerTree, parameter: str) -> None:
         self.scope = prediction.scope
         self.seed = prediction.seed
         self.symbol = self.scope.symbol(parameter)
         totals = EnergyTotals(prediction.tree, options.replace(charged="socket", limited=False))
         self.waits = totals.options.law != "aeem"
-        inside = {key for key, term in totals.terms.items() if term.path[: len(socket.path)] == socket.path}
+        inside = {key for key, term in totals.terms.items() if self._counts(term.path, where)}
         self.pairs: list[tuple[Expr, Expr]] = []
         for name, by_term in totals.by_kernel.items():
             energy = graph.add(*(joules for key, joules in by_term.items() if key in inside))
             time = prediction.tree.kernel_totals.get(Exclusive(name), graph.ZERO)
             energy, time = self.scope.formulas([energy, time], [parameter])
             self.pairs.append((energy, time))
+
+    def _counts(self, path: tuple[str, ...], where: PowerTree) -> bool:
+        """Whether the cap holds for a component: in AEEM for all that stands in the socket."""
+        above = where.central.path
+        return where.feeds(path) if self.waits else path[: len(above)] == above
 
     def at(self, clock: float) -> float:
         """Watts of the kernel that draws most."""

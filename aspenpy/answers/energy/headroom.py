@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from aspenpy.answers.energy.options import EnergyOptions
-from aspenpy.answers.energy.power import MEMORY, PowerTree
+from aspenpy.answers.energy.power import PowerTree
 from aspenpy.answers.energy.term import Key, Term
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
@@ -45,17 +45,14 @@ class Headroom:
         elapsed term is consumed at once, `work` are the amounts of the others."""
         if self.cap is None:
             return graph.ZERO
-        constant = [graph.mul(terms[key].rate, number) for key, number in numbers.items() if self._feeds(terms[key])]
-        joules = [graph.mul(terms[key].rate, amount) for key, amount in work.items() if self._feeds(terms[key])]
+        constant = [
+            graph.mul(terms[key].rate, number) for key, number in numbers.items() if self.where.feeds(terms[key].path)
+        ]
+        joules = [
+            graph.mul(terms[key].rate, amount) for key, amount in work.items() if self.where.feeds(terms[key].path)
+        ]
         left = graph.checked("headroom", graph.sub(self.cap, graph.div(summed(constant), sockets)))
         if self.span is not None:
             self.where.origins.setdefault(left, self.span)
         needed = graph.div(summed(joules), graph.mul(sockets, left))
         return graph.apply("max", graph.ZERO, graph.sub(needed, time))
-
-    def _feeds(self, term: Term) -> bool:
-        """Whether the socket's cap holds for a term: not for memory, adapters and others with power of their own."""
-        central = self.where.central
-        own_memory = term.path != central.path and self.where.places[term.path].component.type == MEMORY
-        powered = own_memory and self.where.powers[term.path[-1]].declared
-        return term.path[: len(central.path)] == central.path and not powered

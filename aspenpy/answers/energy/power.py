@@ -157,6 +157,14 @@ class PowerTree:
         """What states the properties of power: the socket, or the machine if it has none."""
         return self.socket or self.places[(self.machine.root.name,)]
 
+    def feeds(self, path: tuple[str, ...]) -> bool:
+        """Whether the power of a component comes through its socket, whose cap then holds for it: that of all in it but
+        memory with power of its own, as DRAM has."""
+        central = self.central
+        place = self.places.get(path)
+        own = path != central.path and place is not None and place.component.type == MEMORY
+        return path[: len(central.path)] == central.path and not (own and self.powers[path[-1]].declared)
+
     def stated(self, name: str, law: str, place: Place | None = None) -> Expr | None:
         """A property that the socket or another component may state, refused where it breaks the law."""
         declared = (place or self.central).component.properties.get(name)

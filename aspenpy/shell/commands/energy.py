@@ -8,8 +8,9 @@ from aspenpy.answers.energy.cap import capped
 from aspenpy.answers.energy.hardware import hardware_peaks
 from aspenpy.answers.energy.optimum import Optimum, optimum
 from aspenpy.answers.energy.options import CHOICES, EnergyOptions
-from aspenpy.answers.prediction import predict
+from aspenpy.answers.prediction import Prediction, predict
 from aspenpy.language.axis import interval
+from aspenpy.language.diagnostics import Diagnostic
 from aspenpy.language.dimensions import JOULES, WATTS
 from aspenpy.report.energy import draw
 from aspenpy.shell.entry import case_of_arguments
@@ -90,7 +91,8 @@ def run(arguments: Arguments) -> int:
         verdicts.append(below_cap(energy, quantity_of(arguments.power_cap, WATTS, "--power-cap")))
     hardware = hardware_peaks(energy.prediction) if energy.options.law == "aeem" else ()
     best = _least(energy, arguments.least)
-    report = energy.report(hardware=hardware, verdicts=verdicts, best=best, cap=cap)
+    warnings = [*prediction.diagnostics, *(_outside(best, case) if best is not None else ())]
+    report = energy.report(hardware=hardware, verdicts=verdicts, best=best, cap=cap, warnings=warnings)
     return answer(report, arguments, lambda: draw(energy))
 
 
@@ -100,6 +102,12 @@ def _least(energy: Energy, text: str | None) -> Optimum | None:
     name, low, high = interval(text, "--least", "clock=1e9..3e9")
     ends = [quantity_of(end.text(), None, "--least") for end in (low, high)]
     return optimum(energy.prediction, name, ends[0], ends[1], options=energy.options)
+
+
+def _outside(best: Optimum, case: Case) -> list[Diagnostic]:
+    """What is said of the ends of an interval that leaves the range of its parameter."""
+    ends = (Prediction(case.with_set({best.parameter: end})) for end in (best.low, best.high))
+    return [warning for end in ends for warning in end.outside_ranges()]
 
 
 def _devices(case: Case, arguments: Arguments) -> int:
