@@ -56,6 +56,14 @@ def capped(prediction: Prediction, options: EnergyOptions = DEFAULT) -> Capped:
     return Capped(slower, cap, parameter, declared, clock, uncapped, powers.at(clock))
 
 
+def has_clock(prediction: Prediction) -> bool:
+    """Whether the cores say which clock a cap could lower."""
+    where = PowerTree(prediction.machine, prediction.socket, prediction.tree.origins)
+    offer = where.offers.get("flops")
+    clock = None if offer is None else offer.place.component.properties.get("clock")
+    return clock is not None and clock.value is not None
+
+
 def _clock(where: PowerTree) -> str:
     """The name by which the cores' clock is set: that of the parameter behind the property, if it is one."""
     core = where.cores.component

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from aspenpy.answers.case import Case
 from aspenpy.answers.energy.account import Energy, below_cap, within_budget
-from aspenpy.answers.energy.cap import capped
+from aspenpy.answers.energy.cap import capped, has_clock
 from aspenpy.answers.energy.hardware import hardware_peaks
 from aspenpy.answers.energy.optimum import Optimum, optimum
 from aspenpy.answers.energy.options import CHOICES, EnergyOptions
@@ -81,7 +81,8 @@ def run(arguments: Arguments) -> int:
     options = energy_options_of(arguments)
     prediction = predict(case)
     energy = Energy(prediction, options)
-    cap = capped(prediction, options) if arguments.throttle or sum(energy.waiting.values()) > 0 else None
+    waits = sum(energy.waiting.values()) > 0 and has_clock(prediction)
+    cap = capped(prediction, options) if arguments.throttle or waits else None
     if cap is not None:
         energy = Energy(cap.prediction, options)
     verdicts = []
