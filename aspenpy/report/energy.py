@@ -116,7 +116,7 @@ def _facts(energy: Energy, verdicts: Sequence[Verdict], best: Optimum | None, ca
 
 
 LAWS = {
-    "responding": "responding power (idle, cores, uncore, flops, bytes)",
+    "responding": "power that responds to cores, clocks and traffic",
     "aeem": "AEEM (dissertation eq. 3.2-3.9)",
     "roofline": "energy roofline",
 }

@@ -130,11 +130,13 @@ class Energy(Result):
 
     @cached_property
     def left_out(self) -> tuple[str, ...]:
-        """Components whose power the embedded model leaves out: idle ones elsewhere, and those that serve nothing."""
-        if self.options.law != "aeem":
-            return ()
+        """Components whose power is left out: idle ones elsewhere, and in AEEM those that serve nothing."""
         tree = self.prediction.tree
         where = PowerTree(tree.machine, tree.socket, tree.origins)
+        if self.options.law != "aeem":
+            charged = {key.component for key in self.totals.terms}
+            powers = {name: power for name, power in where.powers.items() if power.static is not None}
+            return tuple(name for name in powers if name not in charged) if self.options.law == "responding" else ()
         idle = [
             place.component.name
             for place in where.places.values()

@@ -44,7 +44,7 @@ class Responding:
         self.occupancy = Occupancy(self.where, options)
         self.terms: dict[Key, Term] = {}
         self._idle()
-        self._cores = self._watts("active cores", CORE, elapsed=True)
+        self._cores = self._watts("active cores", CORE)
         self._uncore = self._uncore_term()
         self._saturation = self.where.stated("uncore_saturation", "efficiency")
         self._least = self._uncore_least()
@@ -74,16 +74,16 @@ class Responding:
         for partner in self.occupancy.partners:
             self._add("idle partners", partner.place, partner.watts, partner.span, elapsed=True)
 
-    def _watts(self, cause: Cause, name: str, elapsed: bool) -> Key | None:
+    def _watts(self, cause: Cause, name: str) -> Key | None:
         rate = self.where.stated(name, "power")
         if rate is None:
             return None
         place = self.where.central
-        return self._add(cause, place, rate, place.component.properties[name].span, elapsed)
+        return self._add(cause, place, rate, place.component.properties[name].span)
 
     def _uncore_term(self) -> Key | None:
         """Power that goes with the square of the clock outside of the cores, where the machine states one."""
-        key = self._watts("uncore", UNCORE, elapsed=False)
+        key = self._watts("uncore", UNCORE)
         clock = self.where.stated("uncore_clock", "clock")
         if key is not None and clock is not None:
             _, reference = self.where.declared_property("uncore_reference", "clock")
