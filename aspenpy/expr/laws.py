@@ -59,12 +59,6 @@ LAWS: dict[str, Law] = {
     "design_power": Law(
         "full load cannot draw {} W more than idling: the design power must not be below the idle power"
     ),
-    "headroom": Law(
-        "the power cap leaves {} W for work: it must be above what the socket consumes without any",
-        open=True,
-        hint="raise the cap above the idle power",
-    ),
-    "share": Law("a share of {} is not between 0 and 1", high=1.0),
     "energy": Law("nothing takes {} J: an energy must not be negative"),
     "clock": Law("a clock of {} Hz does not run: it must be positive", open=True),
     "efficiency": Law("an efficiency of {} is not above 0 and at most 1", high=1.0, open=True),

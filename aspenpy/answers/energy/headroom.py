@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from aspenpy.answers.energy.options import EnergyOptions
 from aspenpy.answers.energy.power import PowerTree
 from aspenpy.answers.energy.term import Key, Term
+from aspenpy.cost.value_mistakes import BoundMistake
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.models.application.total import summed
@@ -51,8 +52,21 @@ class Headroom:
         joules = [
             graph.mul(terms[key].rate, amount) for key, amount in work.items() if self.where.feeds(terms[key].path)
         ]
-        left = graph.checked("headroom", graph.sub(self.cap, graph.div(summed(constant), sockets)))
-        if self.span is not None:
-            self.where.origins.setdefault(left, self.span)
-        needed = graph.div(summed(joules), graph.mul(sockets, left))
+        needed = graph.div(
+            summed(joules), graph.mul(sockets, self._left(self.cap, graph.div(summed(constant), sockets)))
+        )
         return graph.apply("max", graph.ZERO, graph.sub(needed, time))
+
+    def _left(self, cap: Expr, constant: Expr) -> Expr:
+        """Watts that one socket has for work, refused where there are none."""
+        message = f"the power cap of `{self.where.central.component.name}` leaves nothing for work"
+        mistake = BoundMistake(
+            code="no-headroom",
+            message=message,
+            span=self.span,
+            hint="a cap must be above what the socket consumes without work, `idle_power` and the rest",
+            value=constant,
+            bound=cap,
+            numbers=f"{message}: without any it consumes {{}} W, and the cap is {{}} W",
+        )
+        return graph.if_else(graph.compare("<", constant, cap), graph.sub(cap, constant), graph.failure(mistake))

@@ -22,6 +22,7 @@ from aspenpy.cost.cost import CostTree
 from aspenpy.cost.operations import PRECISIONS, PRODUCT
 from aspenpy.cost.prices import MEMORY_RESOURCES, BlockCost, RequirementCost
 from aspenpy.cost.ranks import Instances
+from aspenpy.cost.value_mistakes import ValueMistake
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.language.source import Span
@@ -96,8 +97,17 @@ class Responding:
         """The part of the uncore's power that is consumed without traffic: all, where nothing says how it follows."""
         if self._saturation is None:
             return graph.ONE
-        least = self.where.stated("uncore_least", "share")
-        return graph.ZERO if least is None else least
+        least = self.where.stated("uncore_least", "amount")
+        if least is None:
+            return graph.ZERO
+        mistake = ValueMistake(
+            code="no-share",
+            message="`uncore_least` is a part of the uncore's power, 1 at most",
+            span=self.where.central.component.properties["uncore_least"].span,
+            hint="write 0.25 for a quarter",
+            subject=least,
+        )
+        return graph.if_else(graph.compare("<=", least, graph.ONE), least, graph.failure(mistake))
 
     # -- amounts ---------------------------------------------------------------------------------
 
