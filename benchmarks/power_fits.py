@@ -2,9 +2,10 @@
 
     python -m benchmarks.power_fits DATA
 
-DATA is a folder with the files of LULESH-AD, PMBS23-AD and gpu-benches (RRZE) as tables: `lulesh_icelake_kernels.csv`,
-`lulesh_icelake_app.csv`, `spechpc_tiny_icelake.csv` and `gpu_roofline_a100.csv`. Fits are least squares of relative
-errors. A fold leaves one application, or one intensity, out of all that is fitted, the saturation of the uncore too.
+DATA is a folder with the files of LULESH-AD and PMBS23-AD (RRZE) as tables: `lulesh_icelake_kernels.csv`,
+`lulesh_icelake_app.csv` and `spechpc_tiny_icelake.csv`; and watts of SPECpower's nodes, `hardware/power_curves.csv`.
+Fits are least squares of relative errors. A fold leaves one application out of all that is fitted,
+the saturation of the uncore too.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ from typing import Any
 
 import numpy
 
+from aspenpy.expr.evaluate import evaluate_many
+from aspenpy.models.library import load_machine, names
 from aspenpy.record import Record
 
 CORES = 36  # of a Platinum 8360Y
@@ -111,6 +114,40 @@ def left_out(samples: Sequence[Sample]) -> dict[Sample, float]:
     return predicted
 
 
+# -- whole nodes ---------------------------------------------------------------------------------------------------
+
+BOARD, MEMORY, SUPPLY = 35.0, 12.0, 0.94
+"""What stands around the packages, assumed: watts of board, disk and fans, of a socket's memory, and what comes out of
+the supply of what goes in."""
+
+
+def nodes(data: Path) -> list[tuple[str, float, float]]:
+    """Nodes at full load of SPECpower_ssj2008, of those alike the median: watts by the library, and measured."""
+    measured: dict[str, list[float]] = {}
+    for row in _rows(data / "hardware" / "power_curves.csv"):
+        if "100%" in row["workload"]:
+            measured.setdefault(row["processor"], []).append(float(row["package_W"]))
+    found = []
+    for name, watts in measured.items():
+        socket, sockets = (name[:-3], int(name[-1])) if name[-3:-1] == "_x" else (name, 1)
+        machine = socket.removeprefix("intel_").removeprefix("amd_")
+        if machine in names("machines") and "idle_power" in load_machine(machine).components[socket].properties:
+            packages = sockets * (full_load(machine, socket) + MEMORY)
+            found.append((name, (packages + BOARD) / SUPPLY, float(numpy.median(watts))))
+    return found
+
+
+def full_load(name: str, socket: str) -> float:
+    """Watts of a package with all cores at work at the base clock, and no flops of vectors."""
+    machine = load_machine(name)
+    declared = machine.components[socket].properties
+    places = {place.component.type: place for place in machine.first_places(socket)}
+    cores = places["core"].count / places["socket"].count
+    laws = [declared[law].symbol for law in ("idle_power", "uncore_power", "active_core_power")]
+    idle, uncore, core, number = (float(each) for each in evaluate_many([*laws, cores], None, 0, machine.definitions))
+    return idle + uncore + number * core
+
+
 # -- report --------------------------------------------------------------------------------------------------------
 
 
@@ -153,6 +190,8 @@ def main(data: Path) -> None:
     right, number = slopes(samples, predicted, lambda one: (one.application, one.cores))
     print(f"slopes over the clock with the measured sign: {right} of {number}")
     saturation, constants = fitted(samples)
+    for name, watts, known in nodes(data):
+        print(f"{name:40s} {watts:5.0f} W for {known:5.0f} W, {100 * (watts / known - 1):+5.1f} %")
     print(f"constants of all: saturation {saturation:g} GB/s,", *(f"{value:.4g}" for value in constants))
 
 

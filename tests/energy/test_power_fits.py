@@ -10,7 +10,7 @@ from aspenpy.expr.evaluate import evaluate_many
 
 numpy = pytest.importorskip("numpy")
 
-from benchmarks.power_fits import Sample, errors_of, fitted, ice_lake, left_out, slopes  # noqa: E402
+from benchmarks.power_fits import Sample, errors_of, fitted, ice_lake, left_out, nodes, slopes  # noqa: E402
 
 SHARED = Path(os.environ.get("ASPENPY_SHARED", Path(__file__).parents[3] / "shared"))
 DATA = SHARED / "data"
@@ -72,3 +72,11 @@ def test_the_library_has_the_fit(samples: list[Sample]) -> None:
     found = [float(value) for value in evaluate_many(laws, None, 0, machine.definitions)]
     idle, uncore, static, switched, byte = constants
     assert found == pytest.approx([idle, uncore, static + switched, byte * 1e-9, saturation / 175.7], rel=0.02)
+
+
+def test_whole_nodes_at_full_load() -> None:
+    """Twelve kinds of nodes of SPECpower, none of them fitted, of which board and fans are assumed."""
+    errors = errors_of(*(numpy.array([row[place] for row in nodes(DATA)]) for place in (1, 2)))
+    assert errors.number == 12
+    assert errors.mean < 10
+    assert errors.worst < 19
