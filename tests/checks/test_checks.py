@@ -214,3 +214,11 @@ def test_a_mistake_in_a_kernel_hides_no_other() -> None:
     messages = [item.message for item in check_application(app)]
     assert "parameter `spare` is never used" in messages
     assert "parameter `n` is never used" not in messages
+
+
+def test_a_file_of_parameters_alone_may_have_more_than_a_machine_uses(tmp_path: Path) -> None:
+    (tmp_path / "shares.aspen").write_text("param used = 1 W\nparam spare = 2 W\n")
+    text = "include shares.aspen\nparam forgotten = 3\nmachine m { socket s }\nsocket s { static power [used] }\n"
+    (tmp_path / "m.aspen").write_text(text)
+    messages = [each.message for each in check_machine(aspenpy.load_machine(tmp_path / "m.aspen"))]
+    assert [message for message in messages if "never used" in message] == ["parameter `forgotten` is never used"]

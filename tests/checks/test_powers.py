@@ -29,6 +29,9 @@ def in_socket(powers: str) -> list[tuple[str, str | None]]:
         ("static power [20 W] property tdp [10 W]", BELOW.format(-10), "property tdp [10 W]"),
         ("static power [2 W] property idle [2 W]", "socket `s` declares its static power and its `idle`",
          "property idle [2 W]"),
+        ("property active_core_power [-2 W]", NEGATIVE.format(-2), "property active_core_power [-2 W]"),
+        ("property idle_power [12 W] property power_cap [11 W]",
+         "the power cap of socket `s`, 11 W, is not above its idle power", "property power_cap [11 W]"),
     ],
 )  # fmt: skip
 def test_refused_at_its_place(powers: str, message: str, place: str) -> None:

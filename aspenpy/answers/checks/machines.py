@@ -17,7 +17,9 @@ from aspenpy.expr.evaluate import EvaluationError, evaluate_many
 from aspenpy.expr.graph import Expr
 from aspenpy.language import nodes
 from aspenpy.language.diagnostics import AspenError, Diagnostic, distinct, nearest, warning
+from aspenpy.language.dimensions import readable
 from aspenpy.language.lower import Origins
+from aspenpy.language.source import Span
 from aspenpy.models.application.ranges import range_warnings
 from aspenpy.models.machine.model import OWNER, Component, Machine
 from aspenpy.models.machine.words import WORDS
@@ -83,12 +85,18 @@ def _unknown_machine_names(machine: Machine) -> list[Diagnostic]:
 
 
 def _unused_machine_parameters(machine: Machine) -> list[Diagnostic]:
+    """A file that holds parameters alone is included for some of them: what it has for others is no mistake."""
     used = graph.free_symbols(graph.array(_expressions(machine)))
+    files = {_file(node.name_span) for node in machine.node.components}
     return [
         warning("unused-parameter", f"parameter `{node.name}` is never used", node.name_span)
         for node in machine.declared.values()
-        if graph.symbol(node.name, OWNER) not in used
+        if graph.symbol(node.name, OWNER) not in used and _file(node.name_span) in files
     ]
+
+
+def _file(span: Span | None) -> str | None:
+    return None if span is None else span.resolve().source.name
 
 
 def _unreachable_components(machine: Machine) -> list[Diagnostic]:
@@ -185,9 +193,37 @@ def impossible_powers(machine: Machine) -> Iterator[Diagnostic]:
         except AspenError as error:
             yield from (found for found in error.diagnostics if found.code == "power-twice")
             continue
-        for watts in (power.static, power.dynamic):
+        for watts in (power.static, power.dynamic, *_stated(component, origins)):
             if watts is not None:
                 yield from _broken(watts, machine, origins)
+        yield from _too_low_a_cap(component, machine)
+
+
+def _stated(component: Component, origins: Origins) -> Iterator[Expr]:
+    """The watts of the model that responds, refused where they are negative."""
+    for name in ("idle_power", "sleep_power", "active_core_power", "uncore_power"):
+        declared = component.properties.get(name)
+        if declared is not None and declared.value is not None:
+            checked = graph.checked("power", declared.symbol)
+            if declared.span is not None:
+                origins[checked] = declared.span
+            yield checked
+
+
+def _too_low_a_cap(component: Component, machine: Machine) -> Iterator[Diagnostic]:
+    """A power cap that the idle power reaches: nothing would ever be done."""
+    cap, idle = (component.properties.get(name) for name in ("power_cap", "idle_power"))
+    if cap is None or idle is None or cap.value is None or idle.value is None:
+        return
+    try:
+        most, least = evaluate_many([cap.symbol, idle.symbol], None, DEFAULT_SEED, machine.definitions)
+    except EvaluationError:
+        return
+    if most <= least:
+        message = (
+            f"the power cap of {component.type} `{component.name}`, {readable(most, 'W')}, is not above its idle power"
+        )
+        yield Diagnostic("impossible-power", message, cap.span, hint=f"it consumes {readable(least, 'W')} without work")
 
 
 def _broken(watts: Expr, machine: Machine, origins: Origins) -> Iterator[Diagnostic]:
