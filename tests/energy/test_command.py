@@ -192,6 +192,28 @@ def test_metrics_of_other_commands(run: Runner, box: tuple[str, ...]) -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
+        ((), "power that responds to cores, clocks and traffic, all sockets with work charged"),
+        (("--charged", "nodes_used"), "all sockets with work and idle partners on their nodes charged"),
+        (("--model", "aeem"), "AEEM (dissertation eq. 3.2-3.9), one socket charged"),
+        (("--law", "roofline"), "energy roofline, one socket charged"),
+        (("--uncore", "--active-cores"), "AEEM (dissertation eq. 3.2-3.9), one socket charged"),
+        (("--cap", "150W"), "clock lowered from 1.41 GHz to"),
+        (("--cap", "80W"), "the lowest, where a socket would still consume"),
+    ],
+)
+def test_what_was_counted_is_said(run: Runner, options: tuple[str, ...], said: str) -> None:
+    on = "xeon_platinum_8360y" if "--uncore" in options else "a100_40gb"
+    outcome = run("energy", "stream", "--kernel", "triad", "--machine", on, *options)
+    assert (outcome.status, outcome.err) == (0, "")
+    assert said in outcome.out
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ((*ALONE, "--cap", "100 W"), "AEEM knows no cap that makes a socket slower"),
+        ((*ALONE, "--model", "responding"), "socket `fast` declares no `idle_power`"),
+        ((*ALONE, "--charged", "nodes_used"), "`nodes_used` is charged by the responding model"),
         ((*ALONE, "--budget", "5 W"), "--budget: expected joules, not watts: `5 W`"),
         ((*ALONE, "--power-cap", "lots"), "--power-cap: expected a quantity, such as 1000J or 20MW, not `lots`"),
         ((*ALONE, "--budget", "0"), "--budget: expected more than nothing, not `0`"),
