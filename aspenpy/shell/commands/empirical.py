@@ -65,8 +65,6 @@ def run(arguments: Arguments) -> int:
     model = _model(arguments)
     data = standard_input() if arguments.data == "-" else measurements_path(arguments.data)
     sheet = model.sheet(data, pairs("--column", "NAME=HEADER, such as n=size", arguments.columns))
-    sheet = model.selected(sheet)
-    chosen = model.notes
     split = Split(arguments.train, arguments.test, arguments.leave_out)
     with Progress() as progress:
         if arguments.model:
@@ -80,9 +78,8 @@ def run(arguments: Arguments) -> int:
     assumed: tuple[Assumption, ...] = ()
     left = None
     if whole and isinstance(model, Acee):
-        measured = model.complete(sheet)
+        measured = model.selected(model.complete(sheet))
         assumed, left = assumptions(model, measured), model.regressions(measured)[0][3]
-    found = found.replace(diagnostics=(*chosen, *found.diagnostics))
     return answer(found.report(assumed=assumed, whole=whole), arguments, lambda: draw(found, left))
 
 

@@ -15,7 +15,7 @@ from aspenpy.studies.empirical.formulas import columns_of, formula
 from aspenpy.studies.empirical.sheet import Sheet
 from aspenpy.studies.learnt.bases import members
 from aspenpy.studies.learnt.model import LearntModel
-from aspenpy.studies.learnt.stepwise import Moments, Step, stepwise, variance_inflation
+from aspenpy.studies.learnt.stepwise import Moments, Step, cross_validated, stepwise, variance_inflation
 from aspenpy.tables.table import JSON, TEXT, Column, Table
 
 if TYPE_CHECKING:
@@ -41,7 +41,8 @@ class Acee(LearntModel):
         devices to learn where there are several (Algorithm 1): that of the least `energy`, of the least `time`, `both`
         for those that none beats in both, or `all`. Each has a regression of its own.
     `direction`, `criterion`
-        of the search: `forward`, `backward`, `both`, or `none` to keep all; by `p`, `aic` or `bic`.
+        of the search: `forward`, `backward`, `both`, or `none` to keep all; by `p`, `aic` or `bic`, or by `cv`, the
+        errors of codes that are left out of the training rows in turn (forward).
     """
 
     kind = "acee"
@@ -52,13 +53,13 @@ class Acee(LearntModel):
         "shortlist": "energy",
         "predictors": (),
         "direction": "both",
-        "criterion": "bic",
+        "criterion": "cv",
     }
     choices: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "scale": ("rate", "amount"),
         "shortlist": ("energy", "time", "both", "all"),
         "direction": ("both", "forward", "backward", "none"),
-        "criterion": ("bic", "aic", "p"),
+        "criterion": ("cv", "bic", "aic", "p"),
     }
     scale: str
     shortlist: str
@@ -89,7 +90,9 @@ class Acee(LearntModel):
             message = f"{len(target)} rows cannot teach {len(names)} predictors and an intercept"
             fail("too-few-rows", message, sheet.span, hint="measure more, or name fewer with --predictors")
         chosen, steps = list(range(len(names))), list[Step]()
-        if self.direction != "none":
+        if self.direction != "none" and self.criterion == "cv":
+            chosen, steps = cross_validated(matrix, target, _folds(sheet))
+        elif self.direction != "none":
             chosen, steps = stepwise(Moments(matrix, target), self.direction, self.criterion)
         kept = [names[place] for place in chosen]
         return _regression(matrix[:, chosen], target) | {
@@ -226,6 +229,8 @@ class Acee(LearntModel):
                 found.append(name)
             elif name != "runtime":
                 found.append(f"{name}/runtime" if name in AMOUNTS else name)
+        if self.scale == "rate" and "core_frequency" in sheet.names:
+            found += ["core_frequency^2", *(["threads*core_frequency^2"] if "threads" in sheet.names else [])]
         return found
 
     def _note(self, text: str) -> None:
@@ -270,6 +275,17 @@ def short_list(sheet: Sheet, by: str) -> tuple[Listed, ...]:
 
 def _beats(one: Sequence[float], other: Sequence[float]) -> bool:
     return all(a <= b for a, b in zip(one, other, strict=True)) and tuple(one) != tuple(other)
+
+
+def _folds(sheet: Sheet) -> list[list[int]]:
+    """The rows of each code, where there are three at least; else ten parts of the rows, drawn at random."""
+    import numpy as np
+
+    codes = list(members(groups(sheet, ("application", "region"))).values())
+    if len(codes) > 2:
+        return codes
+    order = np.random.default_rng(0).permutation(len(sheet.rows))
+    return [order[place::10].tolist() for place in range(min(10, len(order)))]
 
 
 def _leaks(sheet: Sheet, name: str) -> bool:

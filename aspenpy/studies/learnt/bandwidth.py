@@ -116,6 +116,8 @@ class BandwidthSensitivity(LearntModel):
 
     def _bases(self, sheet: Sheet) -> NDArray[np.int64]:
         """The run at the highest memory clock, and of those at the highest core clock."""
+        import numpy as np
+
         alike = (*WHAT_RAN, "threads")
         found = bases(sheet, "memory_frequency", alike, "highest")
         if "core_frequency" not in sheet.names:

@@ -8,13 +8,14 @@ from pathlib import Path
 from aspenpy.studies.learnt.acee import Acee
 from aspenpy.studies.learnt.bandwidth import BandwidthSensitivity
 from aspenpy.studies.learnt.cos import Cos
+from aspenpy.studies.learnt.cos_throttling import CosThrottling
 from aspenpy.studies.learnt.leading_loads import LeadingLoads
 from aspenpy.studies.learnt.model import LearntModel
 from aspenpy.studies.learnt.power_aware import PowerAwareSpeedup
 from aspenpy.studies.learnt.saved import load
 
 KINDS: Mapping[str, type[LearntModel]] = {
-    kind.kind: kind for kind in (Acee, Cos, LeadingLoads, PowerAwareSpeedup, BandwidthSensitivity)
+    kind.kind: kind for kind in (Acee, Cos, CosThrottling, LeadingLoads, PowerAwareSpeedup, BandwidthSensitivity)
 }
 
 

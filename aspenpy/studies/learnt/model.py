@@ -75,12 +75,10 @@ class LearntModel(Result):
         """Learns from rows. Raises AspenError where they cannot teach the model anything."""
         sheet = self.sheet(X) if y is None else with_column(self.sheet(X), self.target, y)
         require_columns(sheet, (self.target, *self.needs), f"`{self.kind}`")
-        blank = [row[self.target] for row in sheet.rows if is_blank(row[self.target])]
-        sheet = self.complete(sheet)
+        self.notes = ()
+        sheet = self.selected(self.complete(sheet))
         if not sheet.rows:
             fail("no-measurements", "there are no rows to learn from", sheet.span)
-        self.notes = (_left_out(self.target, blank),) if blank else ()
-        sheet = self.selected(sheet)
         self.state = self.learn(sheet)
         self.training = _training(sheet, self.uses(sheet))
         return self
@@ -153,7 +151,12 @@ class LearntModel(Result):
         return recognised(sheet_of(data, columns, MOST_ROWS, index="run"))
 
     def complete(self, sheet: Sheet) -> Sheet:
-        """The rows in which the target was measured."""
+        """The rows in which the target was measured; a warning names the others."""
+        require_columns(sheet, [self.target], f"`{self.kind}`")
+        blank = [row[self.target] for row in sheet.rows if is_blank(row[self.target])]
+        if not blank:
+            return sheet
+        self.notes += (_left_out(self.target, blank),)
         return sheet.rows_at(place for place, row in enumerate(sheet.rows) if not is_blank(row[self.target]))
 
     def require_fitted(self) -> Training:

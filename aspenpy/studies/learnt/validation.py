@@ -73,6 +73,9 @@ def validate(
     model: LearntModel, sheet: Sheet, split: Split = EVERYTHING, confidence: float = 0.95, watch: Watch | None = None
 ) -> Validation:
     """Trains the model and asks it. Raises AspenError where rows to train with would be tested, or there are none."""
+    model.notes = ()
+    sheet = model.selected(model.complete(sheet))
+    before = model.notes
     train, test = _places(sheet, split)
     if split.leave_out is not None:
         groups, held_out = _left_out(model, sheet, train, split.leave_out, watch)
@@ -84,7 +87,7 @@ def validate(
     if test:
         unseen, given = predictions(model, sheet, test, confidence, trained=False)
     unseen += held_out
-    diagnostics = [*model.notes, *(model.outside(sheet.rows_at(test)) if test else ())]
+    diagnostics = [*before, *model.notes, *(model.outside(sheet.rows_at(test)) if test else ())]
     return Validation(
         model,
         split,

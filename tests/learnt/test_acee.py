@@ -1,0 +1,196 @@
+"""ACEE: coefficients that are known, the search against every subset, intervals, assumptions, the short list."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from time import process_time
+from typing import Any
+
+import numpy as np
+import pytest
+
+from aspenpy.language.diagnostics import AspenError
+from aspenpy.studies.learnt.acee import Acee, short_list
+from aspenpy.studies.learnt.assumptions import assumptions
+from aspenpy.studies.learnt.stepwise import Moments, stepwise, variance_inflation
+from tests.thorough import slow
+
+DRAW = np.random.default_rng(11)
+COUNTERS = DRAW.random((80, 6))
+NOISE = DRAW.normal(size=80)
+
+
+def rows(noise: float = 0.0) -> list[dict[str, float]]:
+    """Power of 50 W + 3 c0 + 7 c3, over 1 to 2 s."""
+    power = 50 + 3 * COUNTERS[:, 0] + 7 * COUNTERS[:, 3] + noise * NOISE
+    times = 1 + COUNTERS[:, 5]
+    return [
+        {f"c{place}": float(value) for place, value in enumerate(counters[:5])}
+        | {"runtime": time, "energy": watts * time}
+        for counters, watts, time in zip(COUNTERS, power, times, strict=True)
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("criterion", ["cv", "bic", "aic", "p"])
+def test_coefficients_come_back(criterion: str) -> None:
+    model = Acee(criterion=criterion).fit(rows())
+    held = dict(
+        zip(model.state["devices"][0][1]["predictors"], model.state["devices"][0][1]["coefficients"][1:], strict=True)
+    )
+    assert held["c0"] == pytest.approx(3)
+    assert held["c3"] == pytest.approx(7)
+    assert model.predict(rows()) == pytest.approx([row["energy"] for row in rows()])
+
+
+def test_the_literal_form_is_a_regression_of_energies() -> None:
+    """Equation 3.1, against NumPy's least squares."""
+    data = rows(1.0)
+    model = Acee(scale="amount", direction="none", predictors=("c0", "runtime")).fit(data)
+    design = np.array([[1, row["c0"], row["runtime"]] for row in data])
+    expected = design @ np.linalg.lstsq(design, np.array([row["energy"] for row in data]), rcond=None)[0]
+    assert model.predict(data) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("criterion", ["bic", "aic"])
+@pytest.mark.parametrize("direction", ["forward", "backward", "both"])
+def test_the_search_finds_the_best_subset_where_counters_are_independent(direction: str, criterion: str) -> None:
+    matrix, _ = np.linalg.qr(DRAW.normal(size=(60, 5)) - 0.0)
+    matrix -= matrix.mean(axis=0)
+    target = matrix @ [0, 5, 0, 2, 0.1] + 0.1 * DRAW.normal(size=60)
+
+    def value(chosen: tuple[int, ...]) -> float:
+        design = np.column_stack([np.ones(60), matrix[:, chosen]])
+        left = target - design @ np.linalg.lstsq(design, target, rcond=None)[0]
+        return 60 * math.log(left @ left / 60) + (2 if criterion == "aic" else math.log(60)) * (len(chosen) + 1)
+
+    subsets = [chosen for size in range(6) for chosen in itertools.combinations(range(5), size)]
+    chosen, _ = stepwise(Moments(matrix, target), direction, criterion)
+    assert value(tuple(chosen)) == pytest.approx(min(map(value, subsets)))
+
+
+def test_intervals_hold_what_they_promise() -> None:
+    inside = []
+    for seed in range(30):
+        draw = np.random.default_rng(seed)
+        x = draw.random(40)
+        data = [{"c": float(a), "runtime": 1.0, "energy": float(20 + 5 * a + draw.normal())} for a in x]
+        model = Acee(direction="none", predictors=("c",)).fit(data[:30])
+        low, high = model.interval(model.sheet(data[30:]), 0.9)
+        inside += [a <= row["energy"] <= b for a, b, row in zip(low, high, data[30:], strict=True)]
+    assert np.mean(inside) == pytest.approx(0.9, abs=0.06)
+
+
+def test_variance_inflation_is_that_of_the_regression_on_the_others() -> None:
+    a, b = DRAW.random(200), DRAW.random(200)
+    matrix = np.column_stack([a, a + 0.5 * b, b * b])
+    for place, inflation in enumerate(variance_inflation(matrix)):
+        others = np.column_stack([np.ones(200), np.delete(matrix, place, axis=1)])
+        left = matrix[:, place] - others @ np.linalg.lstsq(others, matrix[:, place], rcond=None)[0]
+        assert inflation == pytest.approx(np.var(matrix[:, place]) / np.var(left), rel=1e-6)
+
+
+def checked(bend: float = 0.0, spread: float = 0.0, chain: float = 0.0, twin: float = 1.0) -> dict[str, bool]:
+    """Which assumptions hold where a law of two counters is bent, its errors grow or follow each other, or the counters
+    are alike."""
+    draw = np.random.default_rng(5)
+    a = draw.random(200)
+    b = (1 - twin) * a + twin * draw.random(200)
+    errors = draw.normal(size=200)
+    for place in range(1, 200):
+        errors[place] = chain * errors[place - 1] + math.sqrt(1 - chain**2) * errors[place]
+    energy = 100 + 10 * a + 5 * b + bend * a**2 + errors * (1 + spread * a)
+    data = [
+        {"a": float(x), "b": float(y), "runtime": 1.0, "energy": float(e)} for x, y, e in zip(a, b, energy, strict=True)
+    ]
+    model = Acee(direction="none", predictors=("a", "b")).fit(data)
+    found: dict[str, bool] = {}
+    for item in assumptions(model, model.sheet(data)):
+        found[item.name] = found.get(item.name, True) and item.holds
+    return found
+
+
+@pytest.mark.parametrize(
+    ("wrong", "name"),
+    [
+        ({"bend": 60.0}, "linearity"),
+        ({"spread": 9.0}, "homoscedasticity"),
+        ({"chain": 0.9}, "no autocorrelation"),
+        ({"twin": 0.05}, "no collinearity"),
+    ],
+)
+def test_assumptions_that_do_not_hold_are_seen(wrong: dict[str, float], name: str) -> None:
+    assert all(checked().values())
+    assert not checked(**wrong)[name]
+
+
+def test_short_list() -> None:
+    """Algorithm 1: of what ran on both; the third device is worse in both than the second."""
+    data = [
+        {"application": app, "device": device, "runtime": time, "energy": energy}
+        for app in ("a", "b") for device, time, energy in (("cpu", 10.0, 90.0), ("gpu", 2.0, 95.0), ("old", 3.0, 99.0))
+    ]  # fmt: skip
+    sheet = Acee().sheet([*data, {"application": "c", "device": "cpu", "runtime": 1.0, "energy": 1e9}])
+    chosen = {
+        by: [item.device for item in short_list(sheet, by) if item.chosen] for by in ("energy", "time", "both", "all")
+    }
+    assert chosen == {"energy": ["cpu"], "time": ["gpu"], "both": ["cpu", "gpu"], "all": ["cpu", "gpu", "old"]}
+    assert [item.energy for item in short_list(sheet, "energy")] == [180.0, 190.0, 198.0]
+
+
+def refused(data: list[dict[str, Any]], **options: Any) -> str:
+    with pytest.raises(AspenError) as caught:
+        Acee(**options).fit(data)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("change", "options", "message"),
+    [
+        ({"p": 1.0}, {"predictors": ("p",)}, "`p` is constant"),
+        ({"c1": math.nan}, {"predictors": ("c1",)}, "`nan` is none"),
+        ({"c1": ""}, {"predictors": ("c1",)}, "nothing stands here"),
+        ({"energy": -3.0}, {}, "the energy is -3.0, and must be above zero"),
+        ({"c1": "3 GHz"}, {"predictors": ("c1",)}, "has a unit of its own"),
+        ({}, {"predictors": ("energy/runtime",)}, "says what is to be predicted"),
+        ({"pkg_watts": 3.0}, {"predictors": ("pkg_watts",)}, "says what is to be predicted"),
+        ({}, {"predictors": ("c0", "2*c0")}, "`2*c0` is `c0` under another name"),
+        ({}, {"criterion": "luck"}, "`criterion` cannot be `luck`"),
+    ],
+)
+def test_bad_input_is_refused(change: dict[str, Any], options: dict[str, Any], message: str) -> None:
+    assert message in refused([row | change for row in rows(0.1)], **options)
+
+
+def test_a_copy_of_the_target_is_refused() -> None:
+    data = [row | {"innocent": 3 * row["energy"] / row["runtime"]} for row in rows(0.1)]
+    assert "the energy under another name" in refused(data)
+
+
+def test_useless_counters_are_noted_and_too_many_refused() -> None:
+    data = [row | {"flat": 1.0, "again": 2 * row["c0"], "text": "x", "void": ""} for row in rows(0.1)]
+    notes = [note.message for note in Acee().fit(data).notes]
+    for name, why in (
+        ("flat", "is constant"),
+        ("again", "is `c0` under"),
+        ("text", "no numbers"),
+        ("void", "no numbers"),
+    ):
+        assert any(f"`{name}`" in note and why in note for note in notes), name
+    assert "6 rows cannot teach 5 predictors" in refused(rows()[:6])
+
+
+@slow
+def test_a_large_search_is_fast() -> None:
+    """5,000 rows and 60 counters in under 5 s of processor time."""
+    draw = np.random.default_rng(0)
+    matrix = draw.random((5000, 60))
+    power = 50 + matrix[:, :7] @ np.arange(1, 8) + 0.5 * draw.normal(size=5000)
+    data = [
+        {f"c{place}": float(value) for place, value in enumerate(counters)} | {"runtime": 1.0, "energy": float(watts)}
+        for counters, watts in zip(matrix, power, strict=True)
+    ]
+    sheet = Acee().sheet(data)
+    began = process_time()
+    Acee(criterion="bic").fit(sheet)
+    assert process_time() - began < 5

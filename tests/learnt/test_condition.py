@@ -1,0 +1,108 @@
+"""Conditions on columns, against the same in Python; columns under the names that tools give them; formulas."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from aspenpy.language.diagnostics import AspenError
+from aspenpy.studies.empirical.columns import KNOWN, numbers, recognised
+from aspenpy.studies.empirical.condition import rows_where
+from aspenpy.studies.empirical.formulas import formula
+from aspenpy.studies.empirical.sheet import sheet_of_rows
+
+ROWS = [
+    {"threads": t, "clock_MHz": 1000 * c, "app": app, "Time (ms)": 10 * t}
+    for t in (1, 4, 6, 8) for c in (1, 2) for app in ("lulesh", "co-md")
+]  # fmt: skip
+SHEET = recognised(sheet_of_rows(ROWS))
+
+CONDITIONS: dict[str, Callable[[dict[str, Any]], bool]] = {
+    "threads in (4,6)": lambda row: row["threads"] in (4, 6),
+    "threads not in (4, 6,)": lambda row: row["threads"] not in (4, 6),
+    "threads in (4,6) and clock_MHz < 1500": lambda row: row["threads"] in (4, 6) and row["clock_MHz"] < 1500,
+    "core_frequency >= 2 GHz": lambda row: row["clock_MHz"] == 2000,
+    "not (threads == 1 or app = 'co-md')": lambda row: not (row["threads"] == 1 or row["app"] == "co-md"),
+    "application == co-md or threads>6": lambda row: row["app"] == "co-md" or row["threads"] > 6,
+    "`Time (ms)` <= 4e1 and app != lulesh": lambda row: row["Time (ms)"] <= 40 and row["app"] != "lulesh",
+    "not not threads >= 8": lambda row: row["threads"] >= 8,
+    "runtime > 0.05 s": lambda row: row["Time (ms)"] > 50,
+    "threads == 1 or threads == 4 and clock_MHz == 1000": lambda row: (
+        row["threads"] == 1 or (row["threads"] == 4 and row["clock_MHz"] == 1000)
+    ),
+}
+
+
+@pytest.mark.parametrize("text", CONDITIONS)
+def test_conditions(text: str) -> None:
+    assert rows_where(SHEET, text) == [place for place, row in enumerate(ROWS) if CONDITIONS[text](row)]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("thread in (4)", "did you mean `threads`"),
+        ("threads in 4", "expected `(` and values behind `in`"),
+        ("threads in (4", "expected `,` or `)`"),
+        ("threads", "expected a comparison"),
+        ("threads < lots", "compares numbers"),
+        ("threads == 4 6", "expected `and`, `or` or the end"),
+        ("threads == __import__('os')", "expected `and`, `or` or the end"),
+        ("threads == 4; x", "`;` cannot stand here"),
+        ("(" * 60 + "threads == 4" + ")" * 60, "more than 50 deep"),
+        ("", "expected the name of a column, found the end"),
+    ],
+)
+def test_what_is_no_condition(text: str, message: str) -> None:
+    with pytest.raises(AspenError) as caught:
+        rows_where(SHEET, text)
+    assert message in str(caught.value)
+    assert "Traceback" not in str(caught.value)
+
+
+def test_known_columns_are_in_base_units() -> None:
+    assert SHEET.names == ["threads", "core_frequency", "application", "runtime"]
+    assert numbers(SHEET, "core_frequency")[:3].tolist() == [1e9, 1e9, 2e9]
+    assert numbers(SHEET, "runtime")[0] == pytest.approx(0.01)
+
+
+@pytest.mark.parametrize("name", KNOWN)
+def test_no_two_known_columns_share_a_spelling_and_a_dimension(name: str) -> None:
+    own = {name, *KNOWN[name].spellings.split()}
+    for other, known in KNOWN.items():
+        if other != name and known.dimension == KNOWN[name].dimension:
+            assert not own & {other, *known.spellings.split()}, other
+
+
+@pytest.mark.parametrize(
+    ("header", "name", "value"),
+    [
+        ("Runtime (RDTSC) [s]", "runtime", 7.0),
+        ("time/ms", "runtime", 0.007),
+        ("E_pkg_J", "energy", 7.0),
+        ("Energy DRAM [J]", "dram_energy", 7.0),
+        ("Memory data volume [GBytes]", "memory_volume", 7e9),
+        ("mem_MBs", "memory_bandwidth", 7e6),
+        ("PAPI_TOT_INS", "instructions", 7.0),
+        ("LLC-load-misses", "llc_misses", 7.0),
+        ("power.draw [W]", "power", 7.0),
+        ("my counter", "my counter", 7.0),
+    ],
+)
+def test_spellings_of_tools(header: str, name: str, value: float) -> None:
+    sheet = recognised(sheet_of_rows([{header: 7}]))
+    assert sheet.names == [name]
+    assert numbers(sheet, name)[0] == pytest.approx(value)
+    assert rows_where(sheet, f"`{header.partition(' [')[0]}` == 7" if " [" in header else f"`{header}` == 7") == [0]
+
+
+def test_formulas() -> None:
+    threads = np.array([row["threads"] for row in ROWS])
+    assert formula("ceil(threads/3)*2", SHEET) == pytest.approx(2 * np.ceil(threads / 3))
+    assert formula("core_frequency^2/giga", SHEET)[0] == pytest.approx(1e9)
+    for text in ("threads/(threads - 1)", "nothing + 1", "threads +", "{1, 2}"):
+        with pytest.raises(AspenError):
+            formula(text, SHEET)
