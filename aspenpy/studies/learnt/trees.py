@@ -19,13 +19,14 @@ Watch = Callable[[int, int], None]
 
 
 class Boosting(Record):
-    """Trees, the depth of each (interactions), what each is worth (learning rate), and the part of the rows that each
-    sees."""
+    """Trees, the depth of each (interactions), what each is worth (learning rate), the part of the rows that each sees,
+    and the part of the predictors that each split chooses from."""
 
     trees: int = 800
     depth: int = 5
     learning_rate: float = 0.1
     subsample: float = 0.5
+    features: float = 1 / 3
 
     def learner(self) -> Any:
         from sklearn.ensemble import GradientBoostingRegressor
@@ -35,6 +36,7 @@ class Boosting(Record):
             max_depth=self.depth,
             learning_rate=self.learning_rate,
             subsample=self.subsample,
+            max_features=self.features,
             random_state=0,
         )
 
@@ -105,7 +107,7 @@ def searched(
         Boosting(max(grid["trees"]), depth, rate, subsample) for depth, rate in product(grid["depth"], grid["rate"])
     ]
     jobs = [(setting, fold) for setting in settings for fold in folds]
-    worker = Parallel(n_jobs=2, return_as="generator", backend="threading")
+    worker = Parallel(n_jobs=2, return_as="generator")
     results = []
     for done, found in enumerate(worker(delayed(_fold)(job, matrix, target, grid["trees"]) for job in jobs), 1):
         results.append(found)
