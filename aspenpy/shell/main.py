@@ -34,6 +34,7 @@ COMMANDS = {
     "energy": "Predict the energy a run consumes, by kernel and component; check budgets and power caps",
     "fit": "Calibrate parameters to measurements",
     "empirical": "Learn runtime or energy from measurements: ACEE, COS, Leading Loads, Power-Aware Speedup, bandwidth",
+    "measure": "Repeat a command until its mean runtime is known; read what other tools have measured",
     "repl": "Ask what-if questions line by line, compared with a baseline",
     "network": "Show a machine's network: topology, messages, collectives",
     "scale": "Predict strong and weak scaling: efficiency, communication, the optimal number of ranks",

@@ -38,6 +38,8 @@ class Parser(ArgumentParser):
             self.formatter_class = _formatter
         else:
             self.usage = ""
+        if "--" in words:  # what follows is a command line of its own
+            return self.parse_args(words, Arguments())
         return self.parse_intermixed_args(words, Arguments())
 
     def print_help(self, file: object = None) -> None:

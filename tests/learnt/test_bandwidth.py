@@ -60,7 +60,7 @@ def test_search_prefers_what_predicts_better() -> None:
     draw = np.random.default_rng(2)
     matrix = draw.random((120, 2))
     target = (matrix[:, 0] > 0.5) * (matrix[:, 1] > 0.5) * 1.0
-    tried = searched(matrix, target, {"trees": (2, 30), "depth": (1, 3), "rate": (0.3,)}, 1.0)
+    tried = searched(matrix, target, {"trees": (2, 30), "depth": (1, 3), "rate": (0.3,)}, 1.0, processes=1)
     assert (tried[0].boosting.trees, tried[0].boosting.depth) == (30, 3)
     assert len(tried) == 4
     assert tried[0].squared < 0.05 < tried[-1].squared

@@ -88,5 +88,5 @@ def test_a_search_says_how_far_it_is() -> None:
     target = 0.3 * (matrix[:, 0] > 0.5) * matrix[:, 1] + 0.05 * draw.normal(size=300)
     told: list[tuple[int, int]] = []
     grid = {"trees": (5, 10), "depth": (3,), "rate": (0.1,)}
-    searched(matrix, target, grid, 0.5, lambda done, total: told.append((done, total)))
+    searched(matrix, target, grid, 0.5, lambda done, total: told.append((done, total)), 1)
     assert told == [(done, 10) for done in range(1, 11)]

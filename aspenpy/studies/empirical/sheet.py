@@ -99,29 +99,29 @@ def sheet_of_text(
 ) -> Sheet:
     """The sheet in a file. `columns` renames those it names (`{"runtime [ms]": "time/ms"}`) and leaves out all others.
     Raises AspenError."""
-    lines = _lines(source)
+    lines = lines_of(source)
     first_line = Span(source, 0, len(source.text.partition("\n")[0]))
     head = next(lines, [])
     if not head:
         fail("no-measurements", "there are no measurements in the file", first_line, hint=EXPECTED)
     if not head[0].value and len(head) > 1:
         head[0] = head[0]._replace(value=index)
-    line = Span(source, _place(head[0]).start, _place(head[-1]).end)
+    line = Span(source, place_of(head[0]).start, place_of(head[-1]).end)
     if len(head) == 1 and any(sign in head[0].value for sign in OTHER_SIGNS):
         fail("not-commas", "the columns are not separated by commas", line, hint=EXPECTED)
     everything = [(place, heading(cell.value)) for place, cell in enumerate(head)]
     taken = _taken(head, line, columns) if columns else everything
-    headings = {place: named._replace(span=_place(head[place])) for place, named in taken}
+    headings = {place: named._replace(span=place_of(head[place])) for place, named in taken}
     _check_headings(list(headings.values()))
     rows: list[dict[str, Cell]] = []
     for cells in lines:
         if len(cells) != len(head):
-            place = Span(source, _place(cells[0]).start, _place(cells[-1]).end)
+            place = Span(source, place_of(cells[0]).start, place_of(cells[-1]).end)
             values, names = counted(len(cells), "value"), counted(len(head), "column")
             wrong = f"line {cells[0].row} has {values} for {names}"
             fail("wrong-columns", wrong, place, hint="values with a comma in them stand in double quotes")
         if len(rows) == most_rows:
-            _refuse_rows(most_rows, _place(cells[0]))
+            _refuse_rows(most_rows, place_of(cells[0]))
         rows.append({named.name: cells[place] for place, named in headings.items()})
     if not rows:
         fail("no-measurements", "there are no measurements below the names of the columns", line)
@@ -195,7 +195,7 @@ def _taken(head: list[Cell], line: Span, columns: Mapping[str, str]) -> list[tup
 # -- lines and cells -------------------------------------------------------------------------------
 
 
-def _lines(source: Source) -> Iterator[list[Cell]]:
+def lines_of(source: Source) -> Iterator[list[Cell]]:
     """The cells of the lines that are not empty."""
     start = 0
     for number, line in enumerate(source.text.split("\n"), 1):
@@ -220,6 +220,6 @@ def _cells(line: str, row: int, span: Span) -> Iterator[Cell]:
         start += len(text) + 1
 
 
-def _place(cell: Cell) -> Span:
+def place_of(cell: Cell) -> Span:
     assert cell.span is not None, cell
     return cell.span

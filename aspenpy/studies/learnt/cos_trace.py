@@ -4,7 +4,7 @@ León, Cameron, HPDC 2017)."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import product
+from itertools import pairwise, product
 from typing import Literal, NamedTuple
 
 Kind = Literal["compute", "overlap", "stall"]
@@ -24,7 +24,7 @@ def cos_trace(core: Sequence[Interval], memory: Sequence[Interval]) -> tuple[Sta
     belongs to no stage. A stage also ends where a busy interval of the memory ends and the next begins."""
     edges = sorted({edge for interval in (*core, *memory) for edge in interval})
     stages: list[Stage] = []
-    for begin, end in zip(edges, edges[1:], strict=False):
+    for begin, end in pairwise(edges):
         computes = any(first <= begin and end <= last for first, last in core)
         access = next((number for number, (first, last) in enumerate(memory) if first <= begin and end <= last), None)
         if not computes and access is None:
@@ -61,8 +61,8 @@ def training_plan(
     threads: Sequence[int],
     trained: Sequence[int] = (4, 6),
 ) -> Plan:
-    """Table 2: all clocks at the trained numbers of threads, and the base sample at the lowest core clock of all others:
-    16 x 3 x 2 + 1 x 3 x 5 = 111 of 336 (D23: the formula of section 2.8 gives 117, Algorithm 1 read to the letter 72)."""
+    """Table 2: all clocks at the trained numbers of threads, the base sample at the lowest core clock of all others:
+    16 x 3 x 2 + 1 x 3 x 5 = 111 of 336 (D23: the formula of section 2.8 gives 117, Algorithm 1 to the letter 72)."""
     lowest = min(core_clocks)
     space = tuple(product(core_clocks, memory_clocks, threads))
     training = tuple(item for item in space if item[2] in trained or item[0] == lowest)

@@ -10,16 +10,14 @@ from aspenpy.language.diagnostics import Diagnostic, fail, instead_of, warning
 from aspenpy.language.dimensions import readable, symbol
 from aspenpy.record import Record
 from aspenpy.studies.empirical.columns import KNOWN, is_blank, is_numeric, numbers, recognised, require_columns
-from aspenpy.studies.empirical.sheet import Cell, Data, Heading, Sheet, sheet_of
+from aspenpy.studies.empirical.sheet import Cell, Data, Heading, Sheet
+from aspenpy.studies.readers.read import measured
 from aspenpy.tables.result import Result
 from aspenpy.tables.table import Table
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
-
-MOST_ROWS = 200_000
-"""Of measurements that models learn from."""
 
 
 class Training(Record):
@@ -148,7 +146,7 @@ class LearntModel(Result):
 
     def sheet(self, data: Data, columns: Mapping[str, str] | None = None) -> Sheet:
         """Measurements with their known columns recognised."""
-        return recognised(sheet_of(data, columns, MOST_ROWS, index="run"))
+        return recognised(measured(data, columns))
 
     def complete(self, sheet: Sheet) -> Sheet:
         """The rows in which the target was measured; a warning names the others."""

@@ -142,7 +142,7 @@ def cross_validated(
         system = rest[:, chosen][:, :, chosen] + 1e-12 * np.eye(len(chosen))
         solutions = np.linalg.solve(system, rest_cross[:, chosen][:, :, None])[:, :, 0]
         left = [
-            1 - design[np.ix_(part, chosen)] @ solution / target[part]
+            1 - design[part][:, chosen] @ solution / target[part]
             for part, solution in zip(parts, solutions, strict=True)
         ]
         return float(np.sqrt(np.mean(np.concatenate(left) ** 2)))

@@ -93,6 +93,7 @@ def searched(
     grid: Mapping[str, Sequence[Any]],
     subsample: float,
     watch: Watch | None = None,
+    processes: int = 2,
 ) -> tuple[Tried, ...]:
     """Cross-validation with ten folds over depths and learning rates, at every number of trees of the grid, the best
     first (D30: the mean over the folds decides, not the luckiest fold)."""
@@ -107,7 +108,7 @@ def searched(
         Boosting(max(grid["trees"]), depth, rate, subsample) for depth, rate in product(grid["depth"], grid["rate"])
     ]
     jobs = [(setting, fold) for setting in settings for fold in folds]
-    worker = Parallel(n_jobs=2, return_as="generator")
+    worker = Parallel(n_jobs=processes, return_as="generator")
     results = []
     for done, found in enumerate(worker(delayed(_fold)(job, matrix, target, grid["trees"]) for job in jobs), 1):
         results.append(found)

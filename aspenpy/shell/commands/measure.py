@@ -1,0 +1,109 @@
+"""`aspenpy measure`: repeat a command until its mean runtime is known; read what other tools have measured."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from aspenpy.language.files import require_writable, write_whole
+from aspenpy.report.measured import sheet_report
+from aspenpy.shell.failure import CommandError
+from aspenpy.shell.options import ALL_FORMATS, Arguments, Examples, flag, option, pairs, positive, repeated
+from aspenpy.shell.output import answer
+from aspenpy.shell.progress import Progress
+from aspenpy.studies.empirical.columns import recognised
+from aspenpy.studies.empirical.sheet import Sheet, sheet_of_rows
+from aspenpy.studies.readers.measure import Measured, Target, measure, rows_of
+from aspenpy.studies.readers.read import measured
+from aspenpy.studies.readers.records import RecordStore, RunRecord
+from aspenpy.studies.readers.rows import labelled
+from aspenpy.tables.data import as_csv
+
+EXAMPLES: Examples = (
+    ("a command, until its mean runtime is known to 20 %", "aspenpy measure --precision 0.2 --most 8 -- true"),
+    (
+        "what perf stat has measured, as a table",
+        r"printf '1200,,cycles,100,100.00,,\n800,,instructions,100,100.00,,\n' > run.csv;"
+        " aspenpy measure --read run.csv --label threads=4",
+    ),
+)
+
+OPTIONS = (
+    option("command", "COMMAND", "what is run, behind --", nargs="*"),
+    repeated(
+        "--read",
+        "FILE",
+        "instead: a file of LIKWID, perf, nvprof, ncu, nvidia-smi, DCGM, PAPI, CSV, Parquet, or a record store; may be "
+        "repeated",
+    ),
+    repeated("--label", "NAME=VALUE", "says in each row what ran and where, such as threads=4; may be repeated"),
+    option("--precision", "P", "half the interval, relative to the mean (default: 0.05)", type=float, default=0.05),
+    option("--confidence", "C", "of the interval, by Student's t (default: 0.95)", type=float, default=0.95),
+    option("--least", "N", "runs at least (default: 5)", type=positive, default=5),
+    option("--most", "N", "runs at most (default: 50)", type=positive, default=50),
+    flag("--trimmed", "leaves the shortest and the longest run out of the mean"),
+    option("--record", "STORE", "adds the runs to a record store; --label application=... and input=... name them"),
+    option("-o --output", "FILE", "also writes the rows as CSV"),
+    ALL_FORMATS,
+)
+
+
+def run(arguments: Arguments) -> int:
+    labels = pairs("--label", "NAME=VALUE, such as threads=4", arguments.label)
+    if bool(arguments.command) == bool(arguments.read):
+        raise CommandError("measure takes a command behind --, or files with --read")
+    if arguments.output:
+        require_writable(arguments.output)
+    if arguments.read:
+        sheets = [recognised(labelled(measured(path), labels)) for path in arguments.read]
+        sheet = _joined(sheets)
+        found = sheet_report(sheet, ", ".join(arguments.read))
+    else:
+        result = _measured(arguments)
+        sheet, found = sheet_of_rows(rows_of(result, labels)), result.report()
+        sheet = recognised(sheet)
+    if arguments.record:
+        _record(arguments.record, sheet, labels)
+    if arguments.output:
+        write_whole(arguments.output, as_csv(sheet_report(sheet, "")))
+    return answer(found, arguments)
+
+
+def _measured(arguments: Arguments) -> Measured:
+    if not (0 < arguments.confidence < 1 and arguments.precision > 0):
+        raise CommandError("--confidence lies between 0 and 1, and --precision above 0")
+    if arguments.most < arguments.least:
+        raise CommandError(f"--most {arguments.most} is fewer than --least {arguments.least}")
+    target = Target(arguments.precision, arguments.confidence, arguments.least, arguments.most, arguments.trimmed)
+    with Progress() as progress:
+        return measure(
+            arguments.command, target, lambda runs, share: progress.say(f"{runs} runs, the mean to {100 * share:.2g} %")
+        )
+
+
+def _joined(sheets: list[Sheet]) -> Sheet:
+    """One sheet below the other; a column that one has not is blank there."""
+    if len(sheets) == 1:
+        return sheets[0]
+    rows: list[dict[str, Any]] = []
+    names = list(dict.fromkeys(_header(item) for sheet in sheets for item in sheet.headings))
+    for sheet in sheets:
+        for row in sheet.rows:
+            own = {_header(item): row[item.name].value for item in sheet.headings}
+            rows.append({name: own.get(name, "") for name in names})
+    return recognised(sheet_of_rows(rows, 10**6))
+
+
+def _header(item: Any) -> str:
+    return f"{item.name} [{item.unit}]" if item.unit else str(item.name)
+
+
+def _record(path: str, sheet: Sheet, labels: dict[str, str]) -> None:
+    if "application" not in labels:
+        raise CommandError("--record: say what ran with --label application=NAME, and --label input=TEXT")
+    records = []
+    for row in sheet.rows:
+        values = {item.name: row[item.name].value for item in sheet.headings if row[item.name].value != ""}
+        what = [str(values.pop(name, "")) for name in ("application", "input", "hardware", "device")]
+        runtime, energy = (float(values.pop(name)) if name in values else None for name in ("runtime", "energy"))
+        records.append(RunRecord(what[0], what[1], what[2], what[3], runtime, energy, values))
+    RecordStore(path).add(records)

@@ -1,0 +1,1 @@
+"""Readers: the files that tools measure into, as sheets with a row for each run."""

@@ -1,0 +1,124 @@
+"""NVIDIA: metrics of `nvprof --csv` and `ncu --csv`, samples of `nvidia-smi --query-gpu --format=csv` and of DCGM."""
+
+from __future__ import annotations
+
+import re
+
+from aspenpy.language.dimensions import UNITS
+from aspenpy.language.source import Source, Span
+from aspenpy.studies.empirical.columns import plain_unit
+from aspenpy.studies.empirical.sheet import Cell, Sheet, lines_of
+from aspenpy.studies.readers.rows import Row, known, malformed, sheet_of_cells, whole_line
+
+PROFILER = re.compile(r"^==\d+==|^==PROF==", re.MULTILINE)
+
+
+def is_nvprof(head: str) -> bool:
+    return '"Metric Name"' in head and '"Avg"' in head
+
+
+def is_ncu(head: str) -> bool:
+    return '"Metric Name"' in head and '"Metric Value"' in head
+
+
+def is_smi(head: str) -> bool:
+    first = head.partition("\n")[0]
+    return first.count(", ") >= 1 and any(
+        word in first for word in ("power.draw", "clocks.", "utilization.", "memory.used")
+    )
+
+
+def is_dcgm(head: str) -> bool:
+    return head.startswith("#Entity") or "\n#Entity" in head
+
+
+def read_nvprof(source: Source) -> Sheet:
+    """A row for each kernel and device, with the mean of each metric."""
+    return _long(source, key=("Device", "Kernel"), name="Metric Name", value="Avg", unit=None)
+
+
+def read_ncu(source: Source) -> Sheet:
+    """A row for each launch; a metric in several units is put into the first of them."""
+    return _long(source, key=("ID", "Kernel Name"), name="Metric Name", value="Metric Value", unit="Metric Unit")
+
+
+LABELS = {"Kernel": "region", "Kernel Name": "region", "Device": "device", "ID": "run"}
+
+
+def _long(source: Source, key: tuple[str, ...], name: str, value: str, unit: str | None) -> Sheet:
+    """A table with a line for each metric, with a row for each key."""
+    header: list[str] = []
+    rows: dict[tuple[str, ...], Row] = {}
+    units: dict[str, str] = {}
+    for cells in lines_of(source):
+        if PROFILER.match(str(cells[0].value)):
+            continue
+        if not header:
+            header = [str(cell.value) for cell in cells]
+            continue
+        if len(cells) != len(header):
+            malformed(
+                cells, f"has {len(cells)} values for {len(header)} columns", "lines of a profiler begin with `==`"
+            )
+        held = dict(zip(header, cells, strict=True))
+        first = tuple(str(held[part].value) for part in key)
+        row = rows.setdefault(first, {LABELS[part]: held[part] for part in key})
+        metric, cell = str(held[name].value), known(held[value])
+        said = plain_unit(str(held[unit].value)) if unit is not None else None
+        if said is not None:
+            common = units.setdefault(metric, said)
+            if common != said and cell.value != "":
+                cell = cell._replace(value=float(cell.value) * float(UNITS[said].size / UNITS[common].size))
+        elif str(cell.value).endswith("%"):
+            cell = cell._replace(value=str(cell.value).removesuffix("%"))
+        row[f"{metric} [{units[metric]}]" if metric in units else metric] = cell
+    return sheet_of_cells(rows.values(), source)
+
+
+def read_smi(source: Source) -> Sheet:
+    """A row for each sample; units in cells (`64.2 W`, `1410 MHz`) belong to the header."""
+    header: list[str] = []
+    rows: list[Row] = []
+    for cells in lines_of(source):
+        if not header:
+            header = [str(cell.value) for cell in cells]
+            continue
+        if len(cells) != len(header):
+            malformed(cells, f"has {len(cells)} values for {len(header)} columns", "each sample has a value a column")
+        row: Row = {}
+        for name, cell in zip(header, cells, strict=True):
+            number, _, unit = str(cell.value).partition(" ")
+            has_unit = number.replace(".", "", 1).isdigit() and f"[{unit}]" in name
+            row[name.replace("name", "device") if name == "name" else name] = known(
+                cell._replace(value=number) if has_unit else cell
+            )
+        rows.append(row)
+    return sheet_of_cells(rows, source)
+
+
+def read_dcgm(source: Source) -> Sheet:
+    """Samples of `dcgmi dmon`: columns of text, and lines such as `GPU 0  98  250.1`."""
+    header: list[str] = []
+    rows: list[Row] = []
+    start = 0
+    for line, text in enumerate(source.text.split("\n"), 1):
+        span = Span(source, start, start + len(text))
+        start += len(text) + 1
+        words = text.split()
+        if text.startswith("#"):
+            header = words[1:] or header
+        elif words and words[0] == "GPU":
+            cells = [Cell(word, line, span) for word in words[1:]]
+            whole_line(cells, least=len(header) + 1, what="sample of DCGM", hint=f"the columns are {', '.join(header)}")
+            named = zip(header, map(known, cells[1:]), strict=False)
+            rows.append({"device": cells[0]} | {_dcgm_name(name): cell for name, cell in named})
+    return sheet_of_cells(rows, source)
+
+
+def _dcgm_name(name: str) -> str:
+    return {
+        "POWER": "power [W]",
+        "TOTEC": "energy [mJ]",
+        "SMCLK": "core_frequency [MHz]",
+        "MMCLK": "memory_frequency [MHz]",
+    }.get(name, name)

@@ -1,0 +1,159 @@
+"""Files of tools, as they write them, against what stands in them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from aspenpy.language.diagnostics import AspenError
+from aspenpy.language.source import Source
+from aspenpy.studies.empirical.columns import numbers, recognised
+from aspenpy.studies.readers.likwid import read_likwid
+from aspenpy.studies.readers.read import format_of, measured
+
+LIKWID = """\
+STRUCT,Info,3,,
+CPU name:,Intel(R) Xeon(R) Platinum 8360Y,,
+TABLE,Region triad,Group 1 Raw,MEM,3
+Event,Counter,HWThread 0,HWThread 1,
+INSTR_RETIRED_ANY,FIXC0,100,200,
+CPU_CLK_UNHALTED_CORE,FIXC1,400,500,
+CAS_COUNT_RD,MBOX0C0,7,-,
+TABLE,Region triad,Group 1 Raw Stat,MEM,3
+Event,Counter,Sum,Min,Max,Avg
+INSTR_RETIRED_ANY STAT,FIXC0,300,100,200,150
+TABLE,Region triad,Group 1 Metric,MEM,4
+Metric,HWThread 0,HWThread 1,,
+Runtime (RDTSC) [s],1.5,2.5,,
+Clock [MHz],2000,2200,,
+CPI,4,2.5,,
+Memory bandwidth [MBytes/s],1000,,,
+TABLE,Region halo,Group 1 Metric,MEM,1
+Metric,HWThread 0,HWThread 1,,
+Runtime (RDTSC) [s],0.5,0.25,,
+"""
+PERF = """\
+# started on Mon Jan  1 00:00:00 2024
+
+1234567,,cycles:u,1000000,100.00,,
+2000000,,instructions:u,1000000,100.00,1.62,insn per cycle
+<not supported>,,LLC-load-misses,0,100.00,,
+1.50,Joules,power/energy-pkg/,1000000,100.00,,
+12.5,msec,duration_time,1000000,100.00,,
+"""
+PERF_JSON = """\
+{"counter-value" : "10.000000", "unit" : "", "event" : "cycles", "event-runtime" : 5, "pcnt-running" : 100.00}
+{"counter-value" : "30.000000", "unit" : "", "event" : "cycles", "event-runtime" : 5, "pcnt-running" : 100.00}
+{"counter-value" : "<not counted>", "unit" : "", "event" : "instructions", "event-runtime" : 0, "pcnt-running" : 0.00}
+"""
+NVPROF = """\
+==7== NVPROF is profiling process 7, command: ./triad
+==7== Metric result:
+"Device","Kernel","Invocations","Metric Name","Metric Description","Min","Max","Avg"
+"Tesla K20c (0)","triad(double*, int)",10,"achieved_occupancy","Achieved Occupancy",0.5,0.7,0.6
+"Tesla K20c (0)","triad(double*, int)",10,"gld_efficiency","Global Load Efficiency","90.00%","90.00%","90.00%"
+"Tesla K20c (0)","copy(double*)",5,"achieved_occupancy","Achieved Occupancy",0.9,0.9,0.9
+"""
+NCU = """\
+==PROF== Connected to process 5
+"ID","Process ID","Kernel Name","Section Name","Metric Name","Metric Unit","Metric Value"
+"0","5","triad","Speed","Duration","usecond","12.5"
+"0","5","triad","Speed","DRAM Throughput","%","80.1"
+"0","5","triad","Speed","Elapsed Cycles","cycle","12,345"
+"1","5","copy","Speed","Duration","msecond","1.5"
+"""
+SMI = """\
+timestamp, name, power.draw [W], clocks.current.sm [MHz], utilization.gpu [%]
+2024/01/01 00:00:00.000, NVIDIA A100, 64.20 W, 1410 MHz, 98 %
+2024/01/01 00:00:01.000, NVIDIA A100, [N/A], 1400 MHz, 97 %
+"""
+DCGM = """\
+#Entity   POWER        SMCLK        GPUTL
+ID        W            MHz          %
+GPU 0     250.1        1410         98
+GPU 1     N/A          1400         0
+"""
+PAPI = """\
+region PAPI_TOT_INS PAPI_TOT_CYC PAPI_L3_TCM
+main 1000 2000 30
+"""
+
+CASES: dict[str, tuple[str, str | None, list[dict[str, float | str]]]] = {
+    "likwid": (LIKWID, "LIKWID", [
+        {"region": "triad", "threads": "2", "instructions": 300, "cycles": 900, "CAS_COUNT_RD": 7, "runtime": 2.5,
+         "core_frequency": 2.1e9, "CPI": 3.25, "memory_bandwidth": 1e9},
+        {"region": "halo", "runtime": 0.5, "instructions": ""},
+    ]),
+    "perf": (PERF, "perf stat -x,", [
+        {"cycles": 1234567, "instructions": 2e6, "llc_misses": "", "energy": 1.5, "runtime": 0.0125}]),
+    "perf json": (PERF_JSON, "perf stat -j", [{"cycles": 40, "instructions": ""}]),
+    "nvprof": (NVPROF, "nvprof --csv", [
+        {"region": "triad(double*, int)", "device": "Tesla K20c (0)", "achieved_occupancy": 0.6, "gld_efficiency": 90},
+        {"region": "copy(double*)", "achieved_occupancy": 0.9, "gld_efficiency": ""}]),
+    "ncu": (NCU, "ncu --csv", [
+        {"region": "triad", "runtime": 12.5e-6, "DRAM Throughput": 80.1, "Elapsed Cycles": 12345},
+        {"region": "copy", "runtime": 1.5e-3}]),
+    "nvidia-smi": (SMI, "nvidia-smi --format=csv", [
+        {"device": "NVIDIA A100", "power": 64.2, "core_frequency": 1.41e9}, {"power": ""}]),
+    "dcgm": (DCGM, "dcgmi dmon", [
+        {"device": "0", "power": 250.1, "core_frequency": 1.41e9}, {"power": "", "GPUTL": 0}]),
+    "papi": (PAPI, None, [{"region": "main", "instructions": 1000, "cycles": 2000, "llc_misses": 30}]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_what_stands_in_them(name: str) -> None:
+    text, tool, expected = CASES[name]
+    found = format_of(text)
+    assert (found and found.name) == tool
+    sheet = recognised(measured(Source(text, name)))
+    assert len(sheet.rows) == len(expected)
+    for place, wanted in enumerate(expected):
+        for column, value in wanted.items():
+            if isinstance(value, str):
+                assert str(sheet.rows[place][column].value) == value
+            else:
+                assert numbers(sheet.rows_at([place]), column)[0] == pytest.approx(value)
+
+
+def test_threads_of_likwid_apart() -> None:
+    sheet = read_likwid(Source(LIKWID, "x.csv"), per_thread=True)
+    assert [(row["hardware_thread"].value, row["Runtime (RDTSC)"].value) for row in sheet.rows] == [
+        ("HWThread 0", "1.5"), ("HWThread 1", "2.5"), ("HWThread 0", "0.5"), ("HWThread 1", "0.25"),
+    ]  # fmt: skip
+
+
+MALFORMED = {
+    "likwid": (LIKWID.replace("FIXC0,100,200,", "FIXC0,100"), "x.csv:5:1", "line 5 has 3 values for 4 columns"),
+    "likwid value": (LIKWID.replace("FIXC0,100,200", "FIXC0,ten,200"), "x.csv:5:25", "`ten` is no number"),
+    "perf": (PERF.replace("1234567,,cycles:u", "many,,cycles:u"), "x.csv:3:1", "`many` is no number"),
+    "perf short": (PERF + "17,\n", "x.csv:8:1", "line 8 is no event of perf"),
+    "perf json": (PERF_JSON + "{\n", "x.csv:4:1", "line 4 is no event of perf"),
+    "nvprof": (NVPROF + "1,2\n", "x.csv:7:1", "line 7 has 2 values for 8 columns"),
+    "nvidia-smi": (SMI + "later\n", "x.csv:4:1", "line 4 has 1 values for 5 columns"),
+    "dcgm": (DCGM + "GPU 2\n", "x.csv:5:1", "line 5 is no sample of DCGM"),
+}
+
+
+@pytest.mark.parametrize("name", MALFORMED)
+def test_malformed_lines_are_named(name: str) -> None:
+    text, place, message = MALFORMED[name]
+    with pytest.raises(AspenError) as caught:
+        recognised(measured(Source(text, "x.csv")))
+    assert message in str(caught.value)
+    assert f"--> {place}" in str(caught.value)
+
+
+def test_parquet(tmp_path: Path) -> None:
+    arrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    path = tmp_path / "runs.parquet"
+    parquet.write_table(arrow.table({"time/ms": [5.0, 7.0], "threads": [1, 2], "x": ["a", "b"]}), path)
+    sheet = recognised(measured(path))
+    assert numbers(sheet, "runtime").tolist() == [0.005, 0.007]
+    assert recognised(measured(path, {"runtime [s]": "time/ms"})).names == ["runtime"]
+    (tmp_path / "no.parquet").write_text("nothing")
+    for wrong in ("no.parquet", "none.parquet"):
+        with pytest.raises(AspenError, match=r"cannot be read as Parquet|file not found"):
+            measured(tmp_path / wrong)
