@@ -13,13 +13,15 @@ from aspenpy.language.axis import interval
 from aspenpy.language.diagnostics import Diagnostic
 from aspenpy.language.dimensions import JOULES, WATTS
 from aspenpy.report.energy import draw
+from aspenpy.report.recorded import with_recorded
 from aspenpy.shell.entry import case_of_arguments
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.option import Arguments, Examples, choice, flag, machine, option, picture
-from aspenpy.shell.options import ALL_FORMATS, MODEL, SEED, SETTINGS
+from aspenpy.shell.options import ALL_FORMATS, MODEL, SEED, SETTINGS, settings_of
 from aspenpy.shell.output import answer
 from aspenpy.shell.quantity import quantity_of
 from aspenpy.studies.explore.efficiency import Efficiency
+from aspenpy.studies.learnt.recorded import recorded
 
 EXAMPLES: Examples = (
     ("the energy, the hardware at its peak, the kernels, the components", "aspenpy energy comd --machine haswell"),
@@ -60,6 +62,7 @@ OPTIONS = (
         "--transfer",
         "with several kinds of sockets: the kernel's data lie at the first, the others move them over their link",
     ),
+    option("--record", "FILE", "beside it what was measured of this run: a record store, or a file of measurements"),
     picture("power over time"),
     ALL_FORMATS,
     SEED,
@@ -94,6 +97,8 @@ def run(arguments: Arguments) -> int:
     best = _least(energy, arguments.least)
     warnings = [*prediction.diagnostics, *(_outside(best, case) if best is not None else ())]
     report = energy.report(hardware=hardware, verdicts=verdicts, best=best, cap=cap, warnings=warnings)
+    if arguments.record:
+        report = with_recorded(report, recorded(arguments.record, case.application.name, settings_of(arguments)))
     return answer(report, arguments, lambda: draw(energy))
 
 
@@ -113,7 +118,7 @@ def _outside(best: Optimum, case: Case) -> list[Diagnostic]:
 
 def _devices(case: Case, arguments: Arguments) -> int:
     """Compares the energy on every kind of socket."""
-    for name in ("budget", "power_cap", "least", "picture", "throttle"):
+    for name in ("budget", "power_cap", "least", "picture", "throttle", "record"):
         if getattr(arguments, name):
             raise CommandError(f"--{name.replace('_', '-')} is asked of one kind of socket: choose one with --socket")
     sockets = Efficiency(case, options=energy_options_of(arguments), transfer=arguments.transfer)
