@@ -92,7 +92,7 @@ def _notes(found: Validation) -> list[Paragraph | Table]:
     if options:
         notes.append(("options", options))
     if found.given:
-        notes.append(("given", f"{count(found.given)} rows that predictions start from, and that are not tested"))
+        notes.append(("given", f"{count(found.given)} of the rows are what predictions start from, and are not tested"))
     if (share := inside(found)) is not None:
         wanted = f"{100 * found.confidence:g} %"
         notes.append(("intervals", f"{100 * share:.1f} % of what was held out lies in its {wanted} interval"))

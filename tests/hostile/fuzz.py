@@ -145,8 +145,8 @@ VALUES = (
     "simple haswell comd matmul stream main n n=1 n=1e400 n=n n=-1 n=1..10 n=1..10:log n=1,2,3 n=0..0:lin:0 :: , = "
     "runtime energy flops loads json csv 0 1 -1 2 1.5 nan inf 1e308 99999999999999999999 x.svg x.txt . a/b"
 ).split()
-LEFT_OUT = ("repl", "fmt", "help")
-"""Commands that ask, or write what they read."""
+LEFT_OUT = ("repl", "fmt", "help", "measure")
+"""Commands that ask, write what they read, or run what they are given."""
 
 
 @cache

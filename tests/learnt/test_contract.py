@@ -170,7 +170,7 @@ def test_rows_without_a_target_are_predicted_and_not_learnt() -> None:
     for place in unknown:
         rows[place]["runtime"] = ""
     learnt = KINDS["cos"]().fit(rows)
-    assert "8 rows without a measured runtime are left out" in learnt.notes[0].message
+    assert "8 rows without a measured runtime left out" in learnt.notes[0].message
     plain = [float(row["runtime"].value) for row in sheet.rows]
     predicted = learnt.predict(rows)
     assert predicted[unknown] == pytest.approx([plain[place] for place in unknown], rel=0.01)

@@ -117,6 +117,13 @@ def test_what_stands_in_them(name: str) -> None:
                 assert numbers(sheet.rows_at([place]), column)[0] == pytest.approx(value)
 
 
+@pytest.mark.parametrize(
+    "text", ["a,b,c\n2,1.2,10,500,7,9,1\n", "n,unit,event,x,y\n1,,cycles,1,100\n", "2,1,3,4,5\n", ""]
+)
+def test_plain_tables_are_no_format(text: str) -> None:
+    assert format_of(text) is None
+
+
 def test_threads_of_likwid_apart() -> None:
     sheet = read_likwid(Source(LIKWID, "x.csv"), per_thread=True)
     assert [(row["hardware_thread"].value, row["Runtime (RDTSC)"].value) for row in sheet.rows] == [

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from aspenpy.language.diagnostics import Diagnostic, fail
 from aspenpy.language.dimensions import BYTES, JOULES, WATTS, unit_of
+from aspenpy.language.source import Span
 from aspenpy.record import Record
 from aspenpy.studies.empirical.columns import KNOWN, groups, is_numeric, numbers, plain_unit
 from aspenpy.studies.empirical.condition import number_in
 from aspenpy.studies.empirical.formulas import columns_of, formula
-from aspenpy.studies.empirical.sheet import Sheet
+from aspenpy.studies.empirical.sheet import Sheet, counted
 from aspenpy.studies.learnt.bases import members
 from aspenpy.studies.learnt.model import LearntModel
 from aspenpy.studies.learnt.stepwise import Moments, Step, cross_validated, stepwise, variance_inflation
@@ -87,7 +88,8 @@ class Acee(LearntModel):
         names, matrix = list(candidates), _matrix(candidates)
         target = self._target(sheet)
         if len(target) < len(names) + 2:
-            message = f"{len(target)} rows cannot teach {len(names)} predictors and an intercept"
+            taught = counted(len(names), "predictor")
+            message = f"{counted(len(target), 'row')} cannot teach {taught} and an intercept"
             fail("too-few-rows", message, sheet.span, hint="measure more, or name fewer with --predictors")
         chosen, steps = list(range(len(names))), list[Step]()
         if self.direction != "none" and self.criterion == "cv":
@@ -194,20 +196,20 @@ class Acee(LearntModel):
         for text in self.predictors or self._automatic(sheet):
             if any(_leaks(sheet, name) for name in columns_of(text, sheet)):
                 hint = "power and energy are not known before the run that they are predicted for"
-                fail("leakage", f"`{text}` says what is to be predicted", sheet.span, hint=hint)
+                fail("leakage", f"`{text}` says what is to be predicted", _place(sheet, text), hint=hint)
             values = formula(text, sheet)
             why = None
             if np.ptp(values) <= 1e-12 * np.abs(values).max():
                 why = "is constant"
             elif _same(values, target):
-                fail("leakage", f"`{text}` is the {self.target} under another name", sheet.span)
+                fail("leakage", f"`{text}` is the {self.target} under another name", _place(sheet, text))
             else:
                 twin = next((name for name, known in candidates.items() if _same(values, known)), None)
                 why = None if twin is None else f"is `{twin}` under another name or in another unit"
             if why is None:
                 candidates[text] = values
             elif self.predictors:
-                fail("useless-predictor", f"`{text}` {why}, and cannot be a predictor", sheet.span)
+                fail("useless-predictor", f"`{text}` {why}, and cannot be a predictor", _place(sheet, text))
             else:
                 self._note(f"`{text}` {why}: not a predictor")
         if not candidates:
@@ -275,6 +277,14 @@ def short_list(sheet: Sheet, by: str) -> tuple[Listed, ...]:
 
 def _beats(one: Sequence[float], other: Sequence[float]) -> bool:
     return all(a <= b for a, b in zip(one, other, strict=True)) and tuple(one) != tuple(other)
+
+
+def _place(sheet: Sheet, text: str) -> Span | None:
+    """Where the heading of a column stands; of a formula the first line."""
+    try:
+        return sheet.heading(text).span or sheet.span
+    except KeyError:
+        return sheet.span
 
 
 def _folds(sheet: Sheet) -> list[list[int]]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from aspenpy.language.diagnostics import Diagnostic, fail
 from aspenpy.studies.empirical.columns import groups, numbers
-from aspenpy.studies.empirical.sheet import Sheet
+from aspenpy.studies.empirical.sheet import Sheet, counted
 from aspenpy.studies.learnt.bases import WHAT_RAN, bases, members
 from aspenpy.studies.learnt.model import LearntModel
 from aspenpy.tables.table import Column, Table
@@ -133,7 +133,7 @@ class Cos(LearntModel):
 
         what = " ".join(label.values()) or "the model"
         if len(used) < len(terms):
-            message = f"{what} has {len(used)} rows to learn {len(terms)} coefficients from"
+            message = f"{what} has {counted(len(used), 'row')} to learn {len(terms)} coefficients from"
             hint = "base samples do not count: other core clocks, memory clocks or threads are needed"
             fail("too-few-rows", message, hint=hint)
         matrix = np.array([values[used] for values in terms.values()]).T * weights[:, None]

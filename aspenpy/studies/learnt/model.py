@@ -10,7 +10,7 @@ from aspenpy.language.diagnostics import Diagnostic, fail, instead_of, warning
 from aspenpy.language.dimensions import readable, symbol
 from aspenpy.record import Record
 from aspenpy.studies.empirical.columns import KNOWN, is_blank, is_numeric, numbers, recognised, require_columns
-from aspenpy.studies.empirical.sheet import Cell, Data, Heading, Sheet
+from aspenpy.studies.empirical.sheet import Cell, Data, Heading, Sheet, counted
 from aspenpy.studies.readers.read import measured
 from aspenpy.tables.result import Result
 from aspenpy.tables.table import Table
@@ -181,7 +181,9 @@ class LearntModel(Result):
 
 def _left_out(target: str, cells: Sequence[Cell]) -> Diagnostic:
     lines = ", ".join(str(cell.row) for cell in cells[:10]) + (", ..." if len(cells) > 10 else "")
-    return warning("no-target", f"{len(cells)} rows without a measured {target} are left out: {lines}", cells[0].span)
+    return warning(
+        "no-target", f"{counted(len(cells), 'row')} without a measured {target} left out: {lines}", cells[0].span
+    )
 
 
 def _unit(name: str) -> str:

@@ -10,7 +10,7 @@ from aspenpy.language.diagnostics import Diagnostic, distinct, fail, instead_of
 from aspenpy.record import Record
 from aspenpy.studies.empirical.columns import KNOWN
 from aspenpy.studies.empirical.condition import rows_where
-from aspenpy.studies.empirical.sheet import Sheet
+from aspenpy.studies.empirical.sheet import Sheet, counted
 from aspenpy.studies.learnt.errors import ErrorSummary, error_summary
 from aspenpy.studies.learnt.model import LearntModel
 from aspenpy.tables.result import Result
@@ -153,7 +153,7 @@ def _places(sheet: Sheet, split: Split) -> tuple[list[int], list[int]]:
         train = rows_where(sheet, split.train, "--train")
         if both := tested.intersection(train):
             hint = "what is predicted must not be learnt from: make the conditions exclude each other"
-            fail("not-held-out", f"--train and --test share {len(both)} rows", hint=hint)
+            fail("not-held-out", f"--train and --test share {counted(len(both), 'row')}", hint=hint)
         if split.test is None and split.leave_out is None:
             learnt = {*train}
             test = [place for place in everything if place not in learnt]

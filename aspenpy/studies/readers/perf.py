@@ -10,13 +10,15 @@ from aspenpy.language.source import Source, Span
 from aspenpy.studies.empirical.sheet import Cell, Sheet, lines_of
 from aspenpy.studies.readers.rows import Row, number, sheet_of_cells, whole_line
 
-EVENT = re.compile(r"^(<not (counted|supported)>|[\d.]*),[^,]*,[\w./:=-]+,\d+,\d+(\.\d+)?", re.MULTILINE)
+EVENT = re.compile(r"(#.*\n|\s*\n)*[^,\n]*,[^,\d\n]*,[A-Za-z][\w./:=-]*,\d+,\d+(\.\d+)?")
+"""The first line that is no comment."""
+
 UNITS = {"msec": "ms", "Joules": "J", "ns": "ns"}
 HINT = "a line is `value,unit,event,runtime,share counted`"
 
 
 def is_perf(head: str) -> bool:
-    return EVENT.search(head) is not None
+    return EVENT.match(head) is not None
 
 
 def is_perf_json(head: str) -> bool:
