@@ -13,7 +13,7 @@ from aspenpy.record import Record
 from aspenpy.studies.empirical.columns import KNOWN, groups, is_numeric, numbers, plain_unit
 from aspenpy.studies.empirical.condition import number_in
 from aspenpy.studies.empirical.formulas import columns_of, formula
-from aspenpy.studies.empirical.sheet import Sheet, counted
+from aspenpy.studies.empirical.sheet import Data, Heading, Sheet, counted
 from aspenpy.studies.learnt.bases import members
 from aspenpy.studies.learnt.model import LearntModel
 from aspenpy.studies.learnt.stepwise import Moments, Step, cross_validated, stepwise, variance_inflation
@@ -67,6 +67,18 @@ class Acee(LearntModel):
     predictors: Sequence[str]
     direction: str
     criterion: str
+
+    def sheet(self, data: Data, columns: Mapping[str, str] | None = None) -> Sheet:
+        """The energy is power times runtime where only these were measured."""
+        sheet = super().sheet(data, columns)
+        if "energy" in sheet.names or not {"power", "runtime"} <= {*sheet.names}:
+            return sheet
+        energies = numbers(sheet, "power", blank=True) * numbers(sheet, "runtime", blank=True)
+        rows = tuple(
+            row | {"energy": row["power"]._replace(value=float(energy) if energy == energy else "")}
+            for row, energy in zip(sheet.rows, energies, strict=True)
+        )
+        return sheet._replace(headings=(*sheet.headings, Heading("energy", None)), rows=rows)
 
     def selected(self, sheet: Sheet) -> Sheet:
         """The rows of the devices on the short list."""

@@ -63,16 +63,12 @@ def _of_residuals(design: NDArray[np.float64], left: NDArray[np.float64]) -> lis
         p = _reset(design, left - fitted)
         text = "residuals do not bend with the counters" if p >= LEVEL else "residuals bend: squares or products matter"
         found.append(Assumption("linearity", "squares of the counters (F)", p, p, p >= LEVEL, text))
-        statistic, p, _, _ = het_breuschpagan(left, design)
+        statistic, p = map(float, het_breuschpagan(left, design)[:2])
         text = "errors are alike everywhere" if p >= LEVEL else "errors grow with some counter: --option scale=rate"
-        found.append(Assumption("homoscedasticity", "Breusch-Pagan", float(statistic), float(p), p >= LEVEL, text))
-    normal = jarque_bera(left)
-    text = "intervals are as wide as they say" if normal.pvalue >= LEVEL else "intervals are only approximate"
-    found.append(
-        Assumption(
-            "normality", "Jarque-Bera", float(normal.statistic), float(normal.pvalue), normal.pvalue >= LEVEL, text
-        )
-    )
+        found.append(Assumption("homoscedasticity", "Breusch-Pagan", statistic, p, p >= LEVEL, text))
+    statistic, p = map(float, jarque_bera(left))
+    text = "intervals are as wide as they say" if p >= LEVEL else "intervals are only approximate"
+    found.append(Assumption("normality", "Jarque-Bera", statistic, p, p >= LEVEL, text))
     ratio = float(durbin_watson(left))
     text = "rows are independent" if 1.5 <= ratio <= 2.5 else "neighbouring rows have errors alike: p are too small"
     found.append(Assumption("no autocorrelation", "Durbin-Watson", ratio, None, 1.5 <= ratio <= 2.5, text))

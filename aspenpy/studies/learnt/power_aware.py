@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from aspenpy.language.diagnostics import fail
+from aspenpy.language.dimensions import readable
 from aspenpy.studies.empirical.columns import groups, numbers
 from aspenpy.studies.empirical.sheet import Sheet
 from aspenpy.studies.learnt.bases import WHAT_RAN, members
@@ -80,7 +81,19 @@ class PowerAwareSpeedup(LearntModel):
             Column("lowest clock", unit="Hz"),
         )
         rows = tuple((*key, held["on"], held["off"], held["lowest"]) for key, held in self.state["codes"])
-        return (Table(columns, rows, title="one processor: T = off-chip + on-chip cycles/f", key="sequential"),)
+        alone = Table(columns, rows, title="one processor: T = off-chip + on-chip cycles/f", key="sequential")
+        return alone, *(self._surface(key, held) for key, held in self.state["codes"])
+
+    def _surface(self, key: Sequence[str], held: Mapping[str, Any]) -> Table:
+        """Speedup over one processor at the lowest clock (equation 10), of all processors at all clocks."""
+        what = " ".join(key) or "the application"
+        clocks = sorted({clock for clock, _ in held["sequential"]})
+        base = _time(held, 1, held["lowest"], what)
+        counts = [1.0, *sorted({count for count, _ in held["overheads"]})]
+        speedups = [[base / _time(held, count, clock, what) for clock in clocks] for count in counts]
+        columns = (Column("processors", "count"), *(Column(readable(clock, "Hz"), "ratio") for clock in clocks))
+        rows = tuple((count, *row) for count, row in zip(counts, speedups, strict=True))
+        return Table(columns, rows, title=f"speedup of {what}", key="_".join(["speedup", *key]))
 
     def workload(self, key: Sequence[str] = (), processors: int = 1) -> PowerAware:
         """The workload of a code (by what it is called in the columns that tell codes apart), with the overhead on a

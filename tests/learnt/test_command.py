@@ -1,0 +1,76 @@
+"""`aspenpy empirical`: its page, object, rows and picture."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Runner, models, run
+
+__all__ = ["models", "run"]
+
+LINES = {
+    "acee": ("acee_example", "--leave-out", "application"),
+    "cos": ("cos_example", "--train", "threads in (2, 4)"),
+    "leading-loads": ("leading_loads_example", "--test", "application == mixed"),
+    "power-aware": ("power_aware_example",),
+    "bandwidth": ("bandwidth_example", "--leave-out", "application", "--option", "trees=20"),
+}
+ERRORS = ["n", "mean_error_percent", "median_error_percent", "std_error_percent", "max_error_percent"]
+
+
+@pytest.mark.parametrize("kind", LINES)
+def test_one_object_with_train_and_test(kind: str, run: Runner) -> None:
+    held = json.loads(run("empirical", kind, "report", *LINES[kind], "--format", "json").out)
+    assert held["model"] == kind
+    assert list(held["train"]) == list(held["test"]) == ERRORS
+    asked = [row for row in held["predictions"] if not row["trained"]]
+    assert held["test"]["n"] == len(asked)
+    if asked:
+        mean = sum(100 * abs(row["predicted"] / row["measured"] - 1) for row in asked) / len(asked)
+        assert held["test"]["mean_error_percent"] == pytest.approx(mean)
+
+
+@pytest.mark.parametrize("kind", LINES)
+def test_page_rows_and_picture(kind: str, run: Runner, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib", reason="the extra `plot` is not installed")
+    picture = tmp_path / "picture.svg"
+    page = run("empirical", kind, "report", *LINES[kind], "--picture", str(picture))
+    assert page.status == 0
+    assert f"{kind}: " in page.out
+    assert "predicted against measured" in picture.read_text()
+    assert ("QQ plot" in picture.read_text()) == (kind == "acee")
+    rows = list(csv.DictReader(io.StringIO(run("empirical", kind, "fit", *LINES[kind], "--format", "csv").out)))
+    assert {"row", "measured", "measured_unit", "predicted", "error", "trained"} <= rows[0].keys()
+
+
+def test_a_model_that_was_saved(run: Runner, tmp_path: Path) -> None:
+    path = str(tmp_path / "cos.json")
+    assert run("empirical", "cos", "fit", "cos_example", "--train", "threads in (2, 4)", "-o", path).status == 0
+    held = json.loads(run("empirical", "cos", "predict", "cos_example", "--model", path, "--format", "json").out)
+    assert (held["train"]["n"], held["test"]["n"], held["given"]) == (0, 24, 8)
+    for line, message in (
+        (("cos", "predict", "cos_example"), "predict needs a model"),
+        (("acee", "predict", "acee_example", "--model", path), "holds a model `cos`, not `acee`"),
+        (("cos", "fit", "cos_example", "--model", path), "--model belongs to predict and report"),
+        (("cos", "report", "cos_example", "--model", path, "--option", "form=stall"), "--option belongs to fit"),
+        (("cos", "report", "cos_example", "-o", path), "-o belongs to fit"),
+        (("cos", "fit", "cos_example", "--option", "intercept=perhaps"), "expected yes or no"),
+        (("bandwidth", "fit", "bandwidth_example", "--option", "trees=many"), "expected a number"),
+        (("cos", "fit", "cos_example", "--predictors", "threads"), "`cos` takes none"),
+        (("cos", "fit", "cos_example", "--confidence", "95"), "between 0 and 1"),
+    ):
+        assert message in run("empirical", *line).err
+
+
+def test_energies_from_power_and_time(run: Runner, tmp_path: Path) -> None:
+    lines = [f"{x},{2 + x},{30 + 4 * x}" for x in range(12)]
+    (tmp_path / "data.csv").write_text("\n".join(["c,time/ms,watts", *lines]))
+    asked = ("acee", "fit", str(tmp_path / "data.csv"), "--predictors", "c", "--option", "direction=none")
+    held = json.loads(run("empirical", *asked, "--format", "json").out)
+    assert held["train"]["max_error_percent"] == pytest.approx(0, abs=1e-9)
+    assert held["predictions"][3]["measured"] == pytest.approx(42 * 0.005)
