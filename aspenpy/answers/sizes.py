@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from aspenpy.answers.evaluation import Evaluation
 from aspenpy.expr import evaluate, graph
 from aspenpy.expr.graph import Expr
-from aspenpy.language.diagnostics import AspenError, Diagnostic
+from aspenpy.language.diagnostics import AspenError, Diagnostic, warning
 from aspenpy.language.lower import Origins
 from aspenpy.models.application.declarations import Data
 
@@ -25,7 +25,7 @@ def sizes_below_zero(
         except evaluate.EvaluationError as error:  # any other is told by whoever needs the size
             if error.node.kind == "checked" and error.node.payload == "size":
                 span = origins.get(error.node) or data.span
-                warnings.append(Diagnostic("no-value", error.reason, span, hint=error.hint, severity="warning"))
+                warnings.append(warning("no-value", error.reason, span, hint=error.hint))
     return warnings
 
 
@@ -52,9 +52,6 @@ def _touched(prediction: Evaluation) -> list[Diagnostic]:
     try:
         footprint = prediction.through("answers.footprint")
         warnings: list[Diagnostic] = footprint.Footprint(prediction.case.changed(socket=prediction.socket)).exceeding()
-        return [
-            warning.replace(hint=warning.hint or "`aspenpy memory` says which kernels touch what")
-            for warning in warnings
-        ]
+        return [item.replace(hint=item.hint or "`aspenpy memory` says which kernels touch what") for item in warnings]
     except AspenError:
         return []  # too many ways through the model to tell, or a size without a value

@@ -122,7 +122,7 @@ def mul(*factors: Expr | Number) -> Expr:
     product = _chain("mul", factors, ONE, times)
     if product.kind != "mul":
         return product
-    if product.traits & TOTAL and ZERO in product.args:
+    if is_total(product) and ZERO in product.args:
         return ZERO
     signs = sum([factor is MINUS_ONE or factor.kind == "neg" for factor in product.args])
     if not signs:
@@ -163,7 +163,7 @@ def power(base: Expr | Number, exponent: Expr | Number) -> Expr:
     base, exponent = coerced(base), coerced(exponent)
     if exponent is ONE:
         return base
-    if exponent is ZERO and base.traits & TOTAL:
+    if exponent is ZERO and is_total(base):
         return ONE
     folded = _folded(raised, base, exponent)
     if folded is not None:
@@ -257,7 +257,7 @@ def junction(op: str, a: Expr, b: Expr) -> Expr:
     decisive = {"and": FALSE, "or": TRUE}[op]
     if a.kind == "boolean":
         return a if a is decisive else b
-    if b.kind == "boolean" and (b is not decisive or a.traits & TOTAL):
+    if b.kind == "boolean" and (b is not decisive or is_total(a)):
         return b if b is decisive else a
     return shared("junction", (a, b), op, a.traits & b.traits & TOTAL)
 
@@ -267,7 +267,7 @@ def if_else(condition: Expr, then: Expr | Number, otherwise: Expr | Number) -> E
     then, otherwise = coerced(then), coerced(otherwise)
     if condition.kind == "boolean":
         return then if condition is TRUE else otherwise
-    if then is otherwise and condition.traits & TOTAL:
+    if then is otherwise and is_total(condition):
         return then
     args = (condition, then, otherwise)
     return shared("if_else", args, None, traits.branches(_known(args)))

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from aspenpy.language import nodes
-from aspenpy.language.diagnostics import Diagnostic, fail
+from aspenpy.language.diagnostics import Diagnostic, fail, warning
 from aspenpy.language.expression_builder import Children, ExpressionBuilder, Piece, value_of, values_of
 from aspenpy.language.literals import read_string
 from aspenpy.language.source import Source
@@ -76,7 +76,7 @@ class Builder(ExpressionBuilder):
         return nodes.Parameter(name.value, value, rank=rank, span=self._whole(children), name_span=self._at(name))
 
     def _warn_older(self, message: str, token: Any, hint: str) -> None:
-        self.warnings.append(Diagnostic("older-spelling", message, self._at(token), hint=hint, severity="warning"))
+        self.warnings.append(warning("older-spelling", message, self._at(token), hint=hint))
 
     def array(self, children: Children) -> nodes.Array:
         return nodes.Array(tuple(children[1:-1:2]) if children[1] else (), self._whole(children))

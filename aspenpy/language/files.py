@@ -218,11 +218,10 @@ def put_whole(path: Path | str, text: str) -> None:
 
 
 @contextmanager
-def replacing(path: Path | str, folder: Path | None = None) -> Iterator[Path]:
+def replacing(path: Path | str) -> Iterator[Path]:
     """The name of an unfinished file, which takes the place of `path` when the block ends well; the one that was there
     stays until then. Links and the mode stay. A device such as /dev/stdout is written to as it is. The unfinished file
-    is beside the other, or in a `folder` of the same file system; those that writers left who were killed are removed.
-    Raises OSError."""
+    is beside the other; those that writers left who were killed are removed. Raises OSError."""
     import tempfile
     from pathlib import Path
 
@@ -232,7 +231,7 @@ def replacing(path: Path | str, folder: Path | None = None) -> Iterator[Path]:
     if target.exists() and not target.is_file():
         yield target
         return
-    beside, start = folder or target.parent, f".{target.name[:100]}."
+    beside, start = target.parent, f".{target.name[:100]}."
     _remove_leftovers(beside, start)
     descriptor, name = tempfile.mkstemp(prefix=f"{start}{_host()}-{os.getpid()}-", dir=beside)
     os.close(descriptor)

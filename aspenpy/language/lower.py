@@ -159,9 +159,9 @@ _RULES: dict[type, Callable[[Lowering, Any], Expr]] = {
 }
 
 
-def failing(code: str, message: str, span: Span | None, hint: str | None = None) -> Expr:
+def failing(code: str, message: str, span: Span | None) -> Expr:
     """A node that is wrong only when its value is needed."""
-    return graph.failure(Diagnostic(code, message, span, hint=hint))
+    return graph.failure(Diagnostic(code, message, span))
 
 
 def checked_at(law: str, value: Expr, span: Span | None, origins: Origins) -> Expr:

@@ -20,9 +20,9 @@ STYLES: list[dict[str, Any]] = [
 """Of lines, told apart in print as well."""
 
 
-def numbers_in(axis: Any, unit: str, digits: int = 3) -> None:
+def numbers_in(axis: Any, unit: str) -> None:
     """Writes the numbers along an axis with a unit of the right size."""
-    axis.set_major_formatter(lambda value, _: readable(value, unit, digits))
+    axis.set_major_formatter(lambda value, _: readable(value, unit, 3))
 
 
 def titled(axes: Any, title: str, *, bold: bool = False) -> None:

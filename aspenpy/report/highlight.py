@@ -97,16 +97,8 @@ def _pieces(word: _Word, token_type: Any) -> Iterator[Colored]:
 PLAIN = {
     "NUMBER": Number,
     "STRING": String,
-    "COMMENT": Comment.Single,
-    "COMPARISON": Operator,
-    "RANGE": Operator,
-    "PLUS": Operator,
-    "MINUS": Operator,
-    "STAR": Operator,
-    "SLASH": Operator,
-    "CIRCUMFLEX": Operator,
-    "EQUAL": Operator,
     "STRAY": Error,
+    **dict.fromkeys(("COMPARISON", "RANGE", "PLUS", "MINUS", "STAR", "SLASH", "CIRCUMFLEX", "EQUAL"), Operator),
 }
 """Token types by terminal; all others are punctuation."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from aspenpy.language import nodes
-from aspenpy.language.diagnostics import AspenError, Diagnostic, Related, fail, nearest
+from aspenpy.language.diagnostics import AspenError, Diagnostic, Related, fail, nearest, warning
 from aspenpy.language.files import Reader
 from aspenpy.language.parser import parse_file
 from aspenpy.language.source import Source, Span
@@ -70,7 +70,7 @@ class _Loader:
     ) -> Application:
         """The application with its imports loaded."""
         scopes = (node.declarations, node.kernels, *(kernel.declarations for kernel in node.kernels))
-        warnings += [warning for scope in scopes for warning in redefinitions(scope)]
+        warnings += [item for scope in scopes for item in redefinitions(scope)]
         check_mixtures(item for scope in scopes for item in scope if isinstance(item, nodes.Mixture))
         imports = self._import_all(node.declarations, source, prefix, path, warnings)
         kernel_imports = {
@@ -96,12 +96,11 @@ class _Loader:
             models[node.name] = model
             warnings += model.warnings
             warnings += [
-                Diagnostic(
+                warning(
                     "unknown-override",
                     f"`{node.name}` has no parameter `{override.name}`: the override does nothing",
                     override.name_span,
                     hint=nearest(override.name, model.declared),
-                    severity="warning",
                 )
                 for override in node.overrides
                 if override.name not in model.declared
@@ -133,7 +132,7 @@ def redefinitions(declarations: tuple[Any, ...]) -> list[Diagnostic]:
             message = f"`{node.name}` is defined twice; this later definition holds"
             first = Related(seen[key].name_span or seen[key].span, "first defined here")
             place = node.name_span or node.span
-            warnings.append(Diagnostic("redefined", message, place, related=(first,), severity="warning"))
+            warnings.append(warning("redefined", message, place, related=(first,)))
         seen[key] = node
     return warnings
 

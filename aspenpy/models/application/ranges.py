@@ -10,7 +10,7 @@ from aspenpy.expr.arithmetic import shown
 from aspenpy.expr.evaluate import EvaluationError
 from aspenpy.expr.graph import Expr
 from aspenpy.language import nodes
-from aspenpy.language.diagnostics import AspenError, Diagnostic
+from aspenpy.language.diagnostics import AspenError, Diagnostic, warning
 from aspenpy.language.dimensions import readable, symbol, unit_of
 from aspenpy.models.model import Parameter
 
@@ -36,7 +36,7 @@ def range_warnings(
     for parameter, exprs in ranged(parameters):
         with suppress(AspenError, EvaluationError):
             warnings.append(range_warning(parameter, *values(exprs)))
-    return [warning for warning in warnings if warning is not None]
+    return [item for item in warnings if item is not None]
 
 
 def range_warning(parameter: Parameter, value: Any, low: Any, high: Any) -> Diagnostic | None:
@@ -44,19 +44,19 @@ def range_warning(parameter: Parameter, value: Any, low: Any, high: Any) -> Diag
     name, node = parameter.name, parameter.node
     if any(isinstance(number, tuple) for number in (value, low, high)):
         message = f"`{name}` and the ends of its range are numbers, and here is an array"
-        return Diagnostic("not-a-number", message, node.name_span, severity="warning")
+        return warning("not-a-number", message, node.name_span)
     if low <= value <= high:
         return None
     unit = _unit(node.low) or _unit(node.high)
     lowest, highest = _written(node.low, low, unit), _written(node.high, high, unit)
     if low > high:
         message = f"the range of `{name}` is empty: {lowest} is above {highest}"
-        return Diagnostic("empty-range", message, node.name_span, severity="warning")
+        return warning("empty-range", message, node.name_span)
     told = _amount(value, unit)
     if told in (lowest, highest):  # it is outside by less than the digits of an amount show
         told = f"{shown(value)} {unit}".rstrip()
     message = f"`{name}` is {told}, outside its range {lowest} .. {highest}"
-    return Diagnostic("outside-range", message, node.name_span, severity="warning")
+    return warning("outside-range", message, node.name_span)
 
 
 def _unit(end: nodes.Expression | None) -> str:

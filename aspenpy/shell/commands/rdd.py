@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from aspenpy.language.diagnostics import Diagnostic
+from aspenpy.language.diagnostics import warning
 from aspenpy.language.files import require_writable
 from aspenpy.report.reuse import draw
 from aspenpy.report.reuse import report as reported
@@ -89,8 +89,7 @@ def _write(part: ReuseDistances, path: Path, bins: str) -> Path | None:
     """Where it is written; nowhere if it holds nothing, which is said."""
     if not part.references:
         where = f"the range `{part.name}`" if part.name else f"`{part.source}`"
-        warning = f"no reference to {where} is counted: `{path}` is not written"
-        report([Diagnostic("no-references", warning, severity="warning")])
+        report([warning("no-references", f"no reference to {where} is counted: `{path}` is not written")])
         return None
     part.write(path, "log" if bins == "log" else "exact")
     return path

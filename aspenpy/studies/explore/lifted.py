@@ -62,6 +62,7 @@ def lifted(exprs: Sequence[Expr], symbols: Sequence[Expr]) -> Lifting:
 
 
 NEAR = 1e-6  # how far apart neighbours are, in parts of the range
+ACTIVE = 1e-6  # a constraint this near to its bound is active
 
 
 def _looped(exprs: Sequence[Expr]) -> set[Expr]:
@@ -173,13 +174,13 @@ class Smooth:
         step = NEAR * (item.high - item.low)
         return max(item.low, value - step), min(item.high, value + step)
 
-    def kkt(self, values: Floats, near: float = 1e-6) -> Kkt:
+    def kkt(self, values: Floats) -> Kkt:
         """The conditions of Karush, Kuhn and Tucker: the objective's gradient is balanced by those of what is active,
         each with a multiplier that is not negative (of `==`: any)."""
         with numpy.errstate(all="ignore"):
-            return self._kkt(values, near)
+            return self._kkt(values)
 
-    def _kkt(self, values: Floats, near: float) -> Kkt:
+    def _kkt(self, values: Floats) -> Kkt:
         try:
             scale = _Scale(self, self.start(values))
             rows, slopes = scale.value(scale.begin), scale.slope(scale.begin)
@@ -187,7 +188,7 @@ class Smooth:
             return Kkt(None, ())
         if not numpy.isfinite(slopes).all():
             return Kkt(None, ())
-        active = [equal or abs(row) <= near for row, equal in zip(rows[1:], self._all_equal(), strict=True)]
+        active = [equal or abs(row) <= ACTIVE for row, equal in zip(rows[1:], self._all_equal(), strict=True)]
         columns, signs = [], []
         for place, (is_active, equal) in enumerate(zip(active, self._all_equal(), strict=True)):
             if is_active:
@@ -198,8 +199,8 @@ class Smooth:
                     signs.append((place, -1.0))
         for place, (low, high) in enumerate(scale.bounds):
             unit = numpy.eye(len(self.unknowns))[place]
-            columns += [-unit] if low is not None and scale.begin[place] - low <= near else []
-            columns += [unit] if high is not None and high - scale.begin[place] <= near else []
+            columns += [-unit] if low is not None and scale.begin[place] - low <= ACTIVE else []
+            columns += [unit] if high is not None and high - scale.begin[place] <= ACTIVE else []
         multipliers = self._balanced(slopes[0], columns, signs, scale)
         return Kkt(multipliers, tuple(active[: len(self.equal)]))
 

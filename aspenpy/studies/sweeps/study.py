@@ -18,7 +18,7 @@ from aspenpy.engine.arrays import Floats
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import EvaluationError
 from aspenpy.expr.graph import Expr
-from aspenpy.language.diagnostics import AspenError, Diagnostic, fail
+from aspenpy.language.diagnostics import AspenError, Diagnostic, fail, warning
 from aspenpy.models.application.ranges import range_warning, ranged
 from aspenpy.models.units import unit_of_parameter
 from aspenpy.record import Record
@@ -189,7 +189,7 @@ class Study:
         for name, symbol in zip(self.columns, self.inputs, strict=True):
             if symbol not in used:
                 message = f"nothing that is asked for depends on `{name}`"
-                warnings.append(Diagnostic("no-effect", message, severity="warning"))
+                warnings.append(warning("no-effect", message))
         return tuple(dict.fromkeys(warnings))
 
     def _wasted(self, prediction: Prediction) -> list[Diagnostic]:
@@ -214,7 +214,7 @@ class Study:
                     continue  # the ends of its range depend on an axis
                 for value in (values.min(), values.max()):
                     warnings.append(range_warning(parameter, plain(value), *ends))
-        return [warning for warning in warnings if warning is not None]
+        return [item for item in warnings if item is not None]
 
 
 def _from_zero(name: str, values: Floats) -> bool:
