@@ -55,7 +55,6 @@ def has_metric(prediction: Prediction, name: str) -> bool:
 
 
 def metric_names(prediction: Prediction) -> list[str]:
-    """The metrics of a prediction."""
     return list(dict.fromkeys([*METRICS, *_amounts(prediction), *summable(prediction.machine)]))
 
 

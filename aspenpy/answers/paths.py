@@ -58,7 +58,6 @@ class Scene(Record):
         return self.arrays.get(name, name)
 
     def called(self, call: flow.Call) -> Scene:
-        """The scene inside of a call."""
         values = self.here([value for _, value in call.arguments])
         bindings = dict(zip((formal for formal, _ in call.arguments), values, strict=True))
         arrays = {formal: self.data(actual) for formal, actual in call.arrays}
@@ -117,7 +116,6 @@ def visits(entry: flow.Kernel) -> Iterator[Visit]:
 
 
 def opening(entry: flow.Kernel) -> Scene:
-    """The scene of an entry kernel."""
     return Scene(entry, (entry.name,), {entry.context: graph.ZERO}, {}, (), (entry.name,))
 
 

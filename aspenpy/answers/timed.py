@@ -19,7 +19,6 @@ class TimedLeaf(Leaf):
         self.tree = tree
 
     def of_block(self, cost: BlockCost, kernel: flow.Kernel) -> Totals:
-        """Further totals of a block."""
         return {}
 
     def goes_with_time(self, key: Any) -> bool:

@@ -58,7 +58,6 @@ class Target(Record):
 
     @property
     def between_ranks(self) -> Paths:
-        """The paths between ranks."""
         return self.paths or Paths(self.machine)
 
     def instances(self, block: flow.Block) -> Instances:

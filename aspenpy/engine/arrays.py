@@ -60,7 +60,6 @@ class Fast:
         self.program, self.seed = program, program.seed
 
     def compute(self, order: Order, known: Known) -> None:
-        """Computes the operations."""
         if not order.steps:
             return
         try:

@@ -150,7 +150,6 @@ class _Writer:
                 self._names[place] = self.value(op)
 
     def value(self, op: Op) -> str:
-        """The value of one operation."""
         if op.kind in _SPECIAL:
             made: str = _SPECIAL[op.kind](self, op)
             return made

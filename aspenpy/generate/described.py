@@ -25,7 +25,6 @@ def heading(node: flow.Repeat | flow.Block | flow.Parallel, words: str) -> str:
 
 
 def demand(requirement: flow.Requirement) -> str:
-    """A requirement in the language."""
     text = f"{requirement.resource} [{formula(requirement.quantity)}]"
     if requirement.size is not None:
         text += f" of size [{formula(requirement.size)}]"

@@ -59,7 +59,6 @@ class KernelWriter:
         self.used: set[Expr] = set()
 
     def function(self) -> str:
-        """The text of the function."""
         restored = self._bind_computed()
         self._flow(self.kernel.body)
         for line in restored:

@@ -45,7 +45,6 @@ class Extent(Record):
         return self.low + (self.high - self.low) * place
 
     def place(self, value: float) -> float:
-        """The place of a value."""
         if self.log:
             return math.log(value / self.low) / math.log(self.high / self.low)
         return float((value - self.low) / (self.high - self.low))

@@ -136,7 +136,6 @@ def _annotate(source: Source, code: list[Word]) -> None:
 
 
 def _opened(frame: _Frame, previous: Word | None, word: Word) -> str:
-    """What a bracket opens."""
     header = frame.header.kind if frame.header is not None else ""
     if word.kind != "LBRACE":
         return GROUP

@@ -39,7 +39,6 @@ class Situation:
         return self.place(self.found)
 
     def place(self, token: Token) -> Span:
-        """The place of any token."""
         return Span(self.source, token.start, token.end)
 
     def after(self, *types: str) -> bool:

@@ -67,7 +67,6 @@ def parse(text: str, name: str = "<text>") -> Application | Machine:
 
 
 def loaded(source: Source, reader: Reader) -> Application | Machine:
-    """The application or machine in a source, whichever it is."""
     warnings: list[Diagnostic] = []
     node = parse_file(source, reader, warnings)
     if isinstance(node, nodes.Application):

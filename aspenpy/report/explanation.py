@@ -147,7 +147,6 @@ def _bound(step: Step) -> str:
 
 
 def _worked_out(expr: Expr, unit: str, value: Valuer) -> str:
-    """The formula and its value."""
     number = value(expr)
     text = _formula(expr)
     if number is None:

@@ -196,7 +196,6 @@ def _data(prediction: Prediction, metrics: dict[str, Amount], samples: Samples |
 
 
 def subject(prediction: Evaluation) -> dict[str, Any]:
-    """What a prediction is of."""
     names = {"application": prediction.application.name, "machine": prediction.machine.name}
     return {**names, "socket": prediction.socket, "kernel": prediction.kernel, **ranks_of(prediction)}
 

@@ -73,7 +73,6 @@ def report(diagnostics: Iterable[Diagnostic]) -> None:
 
 
 def drawn(diagnostics: list[Diagnostic], stream: TextIO | None) -> str:
-    """The report for a stream."""
     if not is_terminal(stream):
         return render(diagnostics)
 

@@ -25,7 +25,6 @@ SIDES = {"left": "left", "right": "right", "unit": "right"}
 
 
 def as_html(page: Page) -> str:
-    """The page as a fragment."""
     return "<div>\n" + "\n".join(_FRAGMENTS[type(part)](part) for part in page) + "\n</div>"
 
 

@@ -45,7 +45,6 @@ def check_machine(machine: Machine) -> list[Diagnostic]:
 
 
 def _expressions(machine: Machine) -> list[Expr]:
-    """Every expression of a machine."""
     own = [expr for component in machine.components.values() for expr in _of_component(component)]
     return [*machine.definitions.values(), *own]
 

@@ -115,7 +115,6 @@ def touched(where: Location, memory: int, writes: bool) -> tuple[Location, Moves
 
 
 def conditions(where: Location) -> list[Expr]:
-    """What it depends on."""
     if not isinstance(where, Fork):
         return []
     return [where.condition, *conditions(where.holds), *conditions(where.fails)]

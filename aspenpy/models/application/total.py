@@ -86,7 +86,6 @@ Worth = TypeVar("Worth")
 
 
 def of_kind(kind: type[AnyTotal], totals: Mapping[Any, Worth]) -> dict[AnyTotal, Worth]:
-    """The totals of one kind."""
     return {key: worth for key, worth in totals.items() if type(key) is kind}
 
 

@@ -80,7 +80,6 @@ def _laid_out(name: str, arguments: Arguments) -> bool:
 
 
 def standard_input() -> Source:
-    """The text on standard input."""
     if sys.stdin is None:
         raise CommandError("cannot read standard input: it is closed")
     try:

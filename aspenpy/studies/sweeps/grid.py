@@ -94,7 +94,6 @@ def _refuse_set(names: Iterable[str], settings: Mapping[str, Setting]) -> None:
 
 
 def _items(name: str, axis: Axis | Iterable[Any]) -> list[Any]:
-    """What a category is to be."""
     choices = [item.text() for item in axis.items] if isinstance(axis, Axis) else list(axis)
     if not choices:
         fail("bad-axis", f"`{name}` has no values", hint=f"name them: {name}=A,B")
