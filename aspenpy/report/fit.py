@@ -9,7 +9,7 @@ from aspenpy.answers.metrics import METRICS
 from aspenpy.language.dimensions import readable
 from aspenpy.report.drawing import BLACK, BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILION, gridded
 from aspenpy.studies.empirical.fit import Fit, Residual
-from aspenpy.tables.numbers import Amount, count, setting, unit_of_resource
+from aspenpy.tables.numbers import Amount, count, counted, setting, unit_of_resource
 from aspenpy.tables.table import CSV, DATA, JSON, TEXT, Column, Paragraph, Report, Table, facts, table
 
 MOST_SHOWN = 30  # measurements in a page; of more, those with the largest errors
@@ -44,12 +44,9 @@ def report(fit: Fit) -> Report:
 
 def heading(fit: Fit) -> str:
     """`sweep: 2 parameters fitted to 8 measurements`."""
-    parameters, measurements = _many(fit.parameters, "parameter"), _many(fit.residuals, "measurement")
+    parameters = counted(len(fit.parameters), "parameter")
+    measurements = counted(len(fit.residuals), "measurement")
     return f"{fit.application.name}: {parameters} fitted to {measurements}"
-
-
-def _many(things: tuple[Any, ...], noun: str) -> str:
-    return f"{count(len(things))} {noun}{'' if len(things) == 1 else 's'}"
 
 
 def _parameters(fit: Fit) -> Table:

@@ -13,6 +13,7 @@ from aspenpy.studies.explore.constraint import unit_of_quantity
 from aspenpy.studies.explore.optimise import Binding, Goal, Optimum
 from aspenpy.studies.explore.pareto import Front
 from aspenpy.studies.explore.space import Space
+from aspenpy.tables.numbers import counted
 from aspenpy.tables.table import CSV, JSON, TEXT, Column, Paragraph, Report, Table, columns, table
 
 MOST_SHOWN = 24  # of a front, evenly chosen; JSON and CSV have all
@@ -142,7 +143,7 @@ def _front(result: Front, words: Words, subject: str) -> Report:
         )
         for values, point in _some(choices)
     )
-    ending = f"{len(choices):,} point{'s' if len(choices) > 1 else ''} on the front"
+    ending = f"{counted(len(choices), 'point')} on the front"
     if len(rows) < len(choices):
         ending += f", of which {len(rows)} are shown"
     ending += f"; all combinations were looked at, {result.looked_at:,}" if result.proven else "; found by NSGA-II"

@@ -13,7 +13,7 @@ from aspenpy.language.dimensions import readable
 from aspenpy.report.drawing import STYLES, numbers_in, titled
 from aspenpy.studies.sweeps.result import Summary, SweepResult, attributes
 from aspenpy.studies.sweeps.study import Study, label
-from aspenpy.tables.numbers import Amount
+from aspenpy.tables.numbers import Amount, counted
 from aspenpy.tables.table import TEXT, Column, Report, Table
 
 
@@ -58,8 +58,7 @@ def _headline(study: Study, summary: Summary) -> str:
     what = "" if "app" in swept else first.application.name
     what += "" if "machine" in swept else f" on {first.required_machine.name}"
     over = " × ".join(f"{item.name} ({item.size:,})" for item in study.directions)
-    points = f"{summary.points:,} point" + ("" if summary.points == 1 else "s")
-    return f"{what.strip() or 'sweep'}: {', '.join(study.metrics)} over {over}, {points}"
+    return f"{what.strip() or 'sweep'}: {', '.join(study.metrics)} over {over}, {counted(summary.points, 'point')}"
 
 
 def _extreme(study: Study, extreme: Any) -> dict[str, Any] | None:
