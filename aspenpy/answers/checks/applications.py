@@ -29,12 +29,12 @@ from aspenpy.expr.graph import Expr
 from aspenpy.language import nodes
 from aspenpy.language.diagnostics import AspenError, Diagnostic, Related, distinct, nearest, warning
 from aspenpy.language.source import Span
-from aspenpy.language.statements import calls, own_names
+from aspenpy.language.statements import own_names
 from aspenpy.models.application import flow
 from aspenpy.models.application.flow_builder import callees_first
 from aspenpy.models.application.model import Application
 from aspenpy.models.application.ranges import range_warnings
-from aspenpy.models.application.recovery import recovered_kernels
+from aspenpy.models.application.recovery import own_callees, recovered_kernels
 from aspenpy.models.application.total import blocks_in
 from aspenpy.models.machine.model import Machine
 from aspenpy.models.model import enum_constants
@@ -148,15 +148,10 @@ def _within(span: Span | None, errors: list[Diagnostic]) -> bool:
     return span is not None and any(span.source == at.source and span.start <= at.start < span.end for at in places)
 
 
-def _own_callees(application: Application) -> dict[str, list[str]]:
-    own = application.kernels
-    return {name: [call.kernel for call in calls(node.body) if call.kernel in own] for name, node in own.items()}
-
-
 def _recursion(application: Application) -> list[Diagnostic]:
     """Kernels of the application that call themselves; an imported one never calls back."""
     try:
-        callees_first(_own_callees(application), application.kernels)
+        callees_first(own_callees(application), application.kernels)
     except AspenError as error:
         return list(error.diagnostics)
     return []

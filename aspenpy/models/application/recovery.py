@@ -19,10 +19,9 @@ def recovered_kernels(application: Application, most: int) -> tuple[list[flow.Ke
     A call that closes a circle is left out: that is a mistake of its own (`flow_builder.callees_first`).
     """
     own = application.kernels
-    callees = {name: [call.kernel for call in calls(node.body) if call.kernel in own] for name, node in own.items()}
     flows: dict[str, flow.Kernel] = {}
     mistakes: list[Diagnostic] = []
-    for name in _callees_first(callees):
+    for name in _callees_first(own_callees(application)):
         if len(mistakes) >= most:
             break
         try:
@@ -31,6 +30,12 @@ def recovered_kernels(application: Application, most: int) -> tuple[list[flow.Ke
             mistakes += error.diagnostics
     built = (flows.get(application.prefix + name) for name in own)
     return [kernel for kernel in built if kernel is not None], mistakes
+
+
+def own_callees(application: Application) -> dict[str, list[str]]:
+    """What each of the application's own kernels calls among them."""
+    own = application.kernels
+    return {name: [call.kernel for call in calls(node.body) if call.kernel in own] for name, node in own.items()}
 
 
 def _callees_first(callees: Mapping[str, list[str]]) -> list[str]:
