@@ -96,7 +96,8 @@ def to_c_fragment(expr: Expr, names: Mapping[Expr, str], taken: set[str]) -> tup
     reason = unwritable(program, program.straight)
     if reason is not None:
         raise NotInC(reason)
-    inputs = {place: list(names.values())[op.payload] for place, op in enumerate(program.ops) if op.kind == "input"}
+    written = list(names.values())
+    inputs = {place: written[number] for place, number in program.given.items()}
     writer = CWriter(program, program.straight, inputs, taken)
     return writer.block(program.straight), writer.text(program.roots[0])
 

@@ -33,11 +33,10 @@ class Kernel(NamedTuple):
 def leaves(program: Program) -> tuple[int, ...]:
     """The operations whose values a kernel takes as columns: the inputs, and calls that NumPy computes, unless that
     would leave most of the program to NumPy."""
-    inputs = tuple(place for place in program.straight if program.ops[place].kind == "input")
     calls = tuple(place for place in program.straight if program.ops[place].kind in CALLS)
     before = program.needed(calls)
     worth_it = 2 * len(before) <= len(program.straight) or any(program.ops[place].kind in GIVEN for place in calls)
-    given = (*inputs, *calls) if worth_it else inputs
+    given = (*program.given, *calls) if worth_it else tuple(program.given)
     needed = set(program.needed(program.roots, given))
     return tuple(place for place in given if place in needed)
 

@@ -82,6 +82,8 @@ class Program:
                 self._place[node] = self._lowered(node)
         self.roots = tuple(self._place[expr] for expr in exprs)
         self.straight = self.needed(self.roots)
+        self.given = {place: self.ops[place].payload for place in self.straight if self.ops[place].kind == "input"}
+        """Which of the inputs stands at a place."""
         self.intervals = intervals(self.ops, box or [ANYWHERE] * len(self.inputs))
 
     def needed(self, roots: Sequence[int], given: Sequence[int] = ()) -> tuple[int, ...]:

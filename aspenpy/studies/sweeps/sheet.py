@@ -36,7 +36,7 @@ class Sheet:
         self.program, self.shape, self.kernel = program, tuple(shape), kernel
         self._dimensions = [dimension for dimension, _ in columns]
         inputs = [_along(dimension, values, len(self.shape)) for dimension, values in columns]
-        self._inputs = {p: inputs[program.ops[p].payload] for p in program.straight if program.ops[p].kind == "input"}
+        self._inputs = {place: inputs[number] for place, number in program.given.items()}
         self._wanted = program.roots if kernel is None else kernel.leaves
         straight = [place for place in program.needed(self._wanted) if place not in self._inputs]
         shared = self._shared_places(straight)
