@@ -19,7 +19,7 @@ from aspenpy.cost.ranks import MACHINES_OWN, binding_of
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import EvaluationError, evaluate_many
 from aspenpy.expr.graph import Expr
-from aspenpy.language.diagnostics import AspenError, fail, nearest
+from aspenpy.language.diagnostics import AspenError, fail, require_known
 from aspenpy.models.application import flow
 from aspenpy.models.machine.model import Machine, Place
 from aspenpy.record import Record
@@ -97,9 +97,7 @@ class Network(Result):
 
     def collective(self, name: str, ranks: int, size: float) -> Collective:
         """A collective among so many ranks; sizes are those of docs/networks.md. Raises AspenError."""
-        if name not in COLLECTIVES:
-            hint = nearest(name, COLLECTIVES) or f"there are {', '.join(COLLECTIVES)}"
-            fail("unknown-collective", f"unknown collective `{name}`", hint=hint)
+        require_known(name, COLLECTIVES, "unknown-collective", f"unknown collective `{name}`")
         amount, count = graph.number(size), graph.number(ranks)
         requirement = flow.Requirement("messages", amount, None, amount, None, None, (), None)
         place = self._interconnect.place

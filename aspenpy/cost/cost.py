@@ -16,7 +16,7 @@ from aspenpy.cost.ranks import Binding
 from aspenpy.cost.residence import Residence
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
-from aspenpy.language.diagnostics import Diagnostic, distinct, fail, nearest, warning
+from aspenpy.language.diagnostics import Diagnostic, distinct, fail, require_known, warning
 from aspenpy.language.garbage import collection_paused
 from aspenpy.language.lower import Origins, carry_origin
 from aspenpy.models.application import flow
@@ -146,9 +146,9 @@ class CostTree:
     def ran(self, kernel: str | None = None) -> list[flow.Kernel]:
         """The kernels, the entry first; one alone if it is named. Raises AspenError where that did not run."""
         names = [item.name for item in reversed(self.kernels)]
-        if kernel is not None and kernel not in names:
-            hint = nearest(kernel, names) or "the kernels that ran are " + ", ".join(names)
-            fail("unknown-kernel", f"no kernel `{kernel}` ran", hint=hint)
+        if kernel is not None:
+            message = f"no kernel `{kernel}` ran"
+            require_known(kernel, names, "unknown-kernel", message, listed="the kernels that ran are")
         return [item for item in reversed(self.kernels) if kernel in (None, item.name)]
 
     def in_order(self, kernel: str | None = None) -> Iterator[tuple[flow.Kernel, flow.Block, RequirementCost]]:

@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from aspenpy.engine import c, llvm
 from aspenpy.engine.compiled import Kernel, compilable
 from aspenpy.engine.program import Program
-from aspenpy.language.diagnostics import fail, nearest
+from aspenpy.language.diagnostics import fail, require_known
 from aspenpy.record import Record
 
 LARGE = 200_000  # points of a case above which compiling pays
@@ -48,10 +48,8 @@ def chosen(name: str, programs: Sequence[Program], points_of_case: int, memory: 
     if name == "auto":
         worth_it = points_of_case >= LARGE and memory >= LLVM_BYTES and all(map(compilable, programs))
         return BACKENDS["llvm" if worth_it and not _no_llvm() else "numpy"]
-    if name not in BACKENDS:
-        known = ["auto", *BACKENDS]
-        hint = nearest(name, known) or "the back ends are " + ", ".join(known)
-        fail("unknown-backend", f"there is no back end `{name}`", hint=hint)
+    message = f"there is no back end `{name}`"
+    require_known(name, ["auto", *BACKENDS], "unknown-backend", message, listed="the back ends are")
     backend = BACKENDS[name]
     missing = backend.missing()
     if missing:

@@ -13,7 +13,7 @@ from aspenpy.language.source import Span
 from aspenpy.record import Record
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -129,6 +129,14 @@ def nearest(name: str, candidates: Iterable[str], spelled: Callable[[str], str] 
     if not close:
         return None
     return "did you mean " + " or ".join(f"`{candidate}`" for candidate in map(spelled, close)) + "?"
+
+
+def require_known(
+    name: str, known: Collection[str], code: str, message: str, span: Span | None = None, *, listed: str = "there are"
+) -> None:
+    """Refuses a name that is not among the known ones, with what is near it or else all that are `listed`."""
+    if name not in known:
+        fail(code, message, span, hint=nearest(name, known) or f"{listed} {', '.join(known)}")
 
 
 MOST_LISTED = 12  # names that a hint lists where none of them comes close to the one that was given

@@ -10,7 +10,7 @@ from aspenpy.expr import graph
 from aspenpy.expr.functions import FUNCTIONS
 from aspenpy.expr.graph import Expr
 from aspenpy.language import nodes
-from aspenpy.language.diagnostics import AspenError, Diagnostic, fail, nearest
+from aspenpy.language.diagnostics import AspenError, Diagnostic, fail, require_known
 from aspenpy.language.source import Span
 from aspenpy.language.statements import nodes_in
 from aspenpy.language.vocabulary import SI_CONSTANTS
@@ -131,9 +131,7 @@ def _check_function(name: str, count: int, name_span: Span | None, span: Span | 
     """The function must be in the table, of the right kind, and take so many arguments."""
     kind = "distribution" if random else "function"
     known = [other for other, row in FUNCTIONS.items() if row.random or not random]
-    if name not in known:
-        hint = nearest(name, known) or f"the {kind}s are " + ", ".join(known)
-        fail(f"unknown-{kind}", f"unknown {kind} `{name}`", name_span, hint=hint)
+    require_known(name, known, f"unknown-{kind}", f"unknown {kind} `{name}`", name_span, listed=f"the {kind}s are")
     if not FUNCTIONS[name].accepts(count):
         fail("wrong-arguments", f"`{name}` takes {FUNCTIONS[name].arity()}, not {count}", span)
 

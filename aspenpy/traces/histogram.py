@@ -18,7 +18,7 @@ from itertools import pairwise
 from math import inf, isfinite, isnan
 from typing import TYPE_CHECKING
 
-from aspenpy.language.diagnostics import fail, nearest
+from aspenpy.language.diagnostics import fail, require_known
 from aspenpy.language.files import Reader
 from aspenpy.language.source import Source, Span, trimmed
 from aspenpy.record import Record
@@ -135,9 +135,8 @@ def _header(span: Span) -> list[str]:
     cells = list(_pieces(span, ","))
     names = [cell.text() for cell in cells]
     for name, cell in zip(names, cells, strict=True):
-        if name not in COLUMNS:
-            hint = nearest(name, COLUMNS) or f"columns are {', '.join(COLUMNS)}"
-            fail("histogram-column", f"there is no column `{name}` in a histogram", cell, hint=hint)
+        message = f"there is no column `{name}` in a histogram"
+        require_known(name, COLUMNS, "histogram-column", message, cell, listed="columns are")
         if names.count(name) > 1:
             fail("histogram-column", f"there are two columns `{name}`", cell)
     for name in (DISTANCE, CUMULATIVE):

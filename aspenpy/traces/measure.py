@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, Unpack
 
 import numpy as np
 
-from aspenpy.language.diagnostics import fail, nearest
+from aspenpy.language.diagnostics import fail, nearest, require_known
 from aspenpy.record import Record
 from aspenpy.traces.distances import AddressRange, Origin, ReuseDistances
 from aspenpy.traces.references import DATA, KINDS, References
@@ -194,9 +194,7 @@ def _kinds(option: str, names: Collection[str] | None) -> frozenset[int] | None:
     if names is None:
         return None
     for name in names:
-        if name not in KINDS:
-            hint = nearest(name, KINDS) or f"there are {', '.join(KINDS)}"
-            fail("unknown-kind", f"{option}: there are no references called `{name}`", hint=hint)
+        require_known(name, KINDS, "unknown-kind", f"{option}: there are no references called `{name}`")
     return frozenset(KINDS[name] for name in names)
 
 

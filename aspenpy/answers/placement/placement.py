@@ -17,7 +17,7 @@ from aspenpy.cost.mapper import warnings_of
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.expr.sympy_view import to_sympy
-from aspenpy.language.diagnostics import AspenError, Diagnostic, Related, fail, nearest
+from aspenpy.language.diagnostics import AspenError, Diagnostic, Related, fail, nearest, require_known
 from aspenpy.models.application import flow
 from aspenpy.models.application.model import Application
 from aspenpy.models.application.total import (
@@ -82,11 +82,9 @@ class Question:
         self.begin = {name: self._begins(name, socket) for name, socket in (data or {}).items()}
 
     def _begins(self, name: str, socket: str) -> int:
-        named = self.application.data
-        if name not in named:
-            hint = nearest(name, named) or "its data structures are " + ", ".join(named)
-            message = f"application `{self.application.name}` has no data structure `{name}`"
-            fail("unknown-data", message, self.application.node.name_span, hint=hint)
+        app, listed = self.application, "its data structures are"
+        message = f"application `{app.name}` has no data structure `{name}`"
+        require_known(name, app.data, "unknown-data", message, app.node.name_span, listed=listed)
         choose_socket(self.machine, socket)
         return self.memories.of_socket[socket]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from aspenpy.language.diagnostics import fail, nearest
+from aspenpy.language.diagnostics import require_known
 from aspenpy.models.machine.model import Component
 
 WORDS = frozenset({"topology", "placement", "policy", "inclusion", "writes", "affinity", "joins"})
@@ -24,8 +24,6 @@ def one_of(component: Component, name: str, words: Collection[str], default: str
     written = word(component, name)
     if written is None:
         return default
-    if written not in words:
-        hint = nearest(written, words) or f"there are {', '.join(words)}"
-        span = component.properties[name].span
-        fail(f"unknown-{name}", f"{component.type} `{component.name}`: unknown {name} `{written}`", span, hint=hint)
+    message = f"{component.type} `{component.name}`: unknown {name} `{written}`"
+    require_known(written, words, f"unknown-{name}", message, component.properties[name].span)
     return written

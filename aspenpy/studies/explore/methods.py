@@ -8,7 +8,7 @@ from typing import Literal, Unpack
 from aspenpy.answers.case import Case, CaseOptions, case_of
 from aspenpy.answers.metrics import metric as named_metric
 from aspenpy.answers.prediction import predict
-from aspenpy.language.diagnostics import fail, nearest
+from aspenpy.language.diagnostics import fail, require_known
 from aspenpy.models.application.model import Application
 from aspenpy.models.machine.model import Machine
 from aspenpy.studies.explore.elasticity import Elasticity, elasticities
@@ -53,9 +53,7 @@ def sensitivity(
             space, metric_name=metric, samples=100 if samples is None else samples, seed=seed
         ),
     }
-    if method not in methods:
-        hint = nearest(method, methods) or "the methods are " + ", ".join(methods)
-        fail("unknown-method", f"there is no method `{method}`", hint=hint)
+    require_known(method, methods, "unknown-method", f"there is no method `{method}`", listed="the methods are")
     prediction = predict(case)
     if vary is None and method in ("elasticity", "derivative"):
         return elasticities(prediction, metric_name=metric, point=method == "derivative")

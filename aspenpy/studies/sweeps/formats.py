@@ -20,7 +20,7 @@ from zipfile import ZIP_STORED, ZipFile
 import numpy
 
 from aspenpy.engine.reasons import REASONS
-from aspenpy.language.diagnostics import fail, nearest
+from aspenpy.language.diagnostics import fail, require_known
 from aspenpy.record import Record
 from aspenpy.studies.sweeps.result import attributes
 from aspenpy.studies.sweeps.store import Store
@@ -40,9 +40,8 @@ class Format(Record):
 def format_of(path: str | Path) -> Format:
     """The format that a file's name ends with; raises AspenError if there is none, or if a package is missing."""
     suffix = Path(path).suffix.lower()
-    if suffix not in FORMATS:
-        hint = nearest(suffix, FORMATS) or "the name of a result ends with " + ", ".join(FORMATS)
-        fail("unknown-format", f"cannot tell from its name in which format `{path}` is to be written", hint=hint)
+    message = f"cannot tell from its name in which format `{path}` is to be written"
+    require_known(suffix, FORMATS, "unknown-format", message, listed="the name of a result ends with")
     for module in FORMATS[suffix].needs:
         if find_spec(module) is None:
             hint = "`.npz`, `.csv` and `.json` need nothing"

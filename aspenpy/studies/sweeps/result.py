@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from aspenpy.engine.arrays import Floats, Reasons
 from aspenpy.engine.reasons import REASONS
-from aspenpy.language.diagnostics import fail, nearest
+from aspenpy.language.diagnostics import require_known
 from aspenpy.record import Record
 from aspenpy.studies.sweeps.run import STRETCH
 from aspenpy.studies.sweeps.study import Study
@@ -126,9 +126,7 @@ class SweepResult(Result, Mapping[str, Variable]):
         return taken
 
     def __getitem__(self, name: str) -> Variable:
-        if name not in self._metrics:
-            hint = nearest(name, self._metrics) or "there are " + ", ".join(self._metrics)
-            fail("unknown-metric", f"the sweep has no metric `{name}`", hint=hint)
+        require_known(name, self._metrics, "unknown-metric", f"the sweep has no metric `{name}`")
         return self._metrics[name]
 
     def __contains__(self, name: object) -> bool:

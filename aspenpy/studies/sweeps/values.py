@@ -11,7 +11,7 @@ import numpy
 from aspenpy.engine.arrays import Floats
 from aspenpy.expr.draws import for_generators
 from aspenpy.language.axis import Axis, Extent, number
-from aspenpy.language.diagnostics import fail, nearest
+from aspenpy.language.diagnostics import fail, require_known
 from aspenpy.language.source import Span
 from aspenpy.record import Record
 
@@ -102,9 +102,8 @@ class Spread(Record):
 
 def sampled(spans: Mapping[str, Spread], count: int, method: str, seed: int) -> dict[str, Floats]:
     """A column of `count` values for each axis; the same for the same seed. Raises AspenError."""
-    if method not in METHODS:
-        hint = nearest(method, METHODS) or "the methods are " + ", ".join(METHODS)
-        fail("unknown-method", f"there is no sampling method `{method}`", hint=hint)
+    message = f"there is no sampling method `{method}`"
+    require_known(method, METHODS, "unknown-method", message, listed="the methods are")
     if count < 1:
         fail("bad-sample", f"a sample has at least 1 point, not {count}")
     places = _places(count, len(spans), method, numpy.random.default_rng(for_generators(seed)))
