@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from aspenpy.answers.accesses import uneven
-from aspenpy.answers.checks.values import circles, failures, start_of
+from aspenpy.answers.checks.values import circles, collecting, failures, start_of
 from aspenpy.answers.counting import Counts
 from aspenpy.answers.models import expressions
 from aspenpy.answers.prediction import predict
@@ -150,11 +150,10 @@ def _within(span: Span | None, errors: list[Diagnostic]) -> bool:
 
 def _recursion(application: Application) -> list[Diagnostic]:
     """Kernels of the application that call themselves; an imported one never calls back."""
-    try:
+    found: list[Diagnostic] = []
+    with collecting(found):
         callees_first(own_callees(application), application.kernels)
-    except AspenError as error:
-        return list(error.diagnostics)
-    return []
+    return found
 
 
 def _kernel_expressions(kernel: flow.Kernel) -> list[Expr]:
@@ -309,10 +308,8 @@ def _unknown_memories(application: Application, machine: Machine, sockets: Socke
     for node in placed_data(application).values():
         missing: list[Diagnostic] = []
         for socket in sockets if node.memory is not None else ():
-            try:
+            with collecting(missing):
                 memory_named(machine, socket, node)
-            except AspenError as error:
-                missing += error.diagnostics
         warnings += missing[:1] if len(missing) == len(sockets) else []
     return warnings
 
@@ -344,17 +341,15 @@ def _patterns(
     application: Application, machine: Machine, kernels: list[flow.Kernel], sockets: Sockets
 ) -> list[Diagnostic]:
     """Patterns of access that the machine's caches cannot make sense of."""
-    warnings: dict[Diagnostic, None] = {}
+    warnings: list[Diagnostic] = []
     for socket in sockets:
         where = target(machine, socket)
         for kernel in kernels:
             hierarchy = Hierarchy(machine, socket, application, kernel, all_definitions(application, machine, kernel))
             for block in blocks_in(kernel.body) if hierarchy.levels else ():
-                try:
+                with collecting(warnings):
                     hierarchy.traffic(block, where.instances(block), where.serving)
-                except AspenError as error:
-                    warnings |= dict.fromkeys(error.diagnostics)
-    return list(warnings)
+    return list(dict.fromkeys(warnings))
 
 
 def _patterns_of_any_cache(application: Application, kernels: list[flow.Kernel]) -> list[Diagnostic]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from aspenpy.answers.checks.values import circles, failures, start_of
+from aspenpy.answers.checks.values import circles, collecting, failures, start_of
 from aspenpy.answers.energy.power import power_of
 from aspenpy.answers.scope import DEFAULT_SEED, circular
 from aspenpy.cost.caches.names import TRANSLATIONS
@@ -131,22 +131,18 @@ def _idle_conflicts(machine: Machine) -> list[Diagnostic]:
 
 def _broken_networks(machine: Machine) -> list[Diagnostic]:
     """Networks that cannot be, or have another number of nodes than the machine."""
-    errors: dict[Diagnostic, None] = {}
+    errors: list[Diagnostic] = []
     inner = set()
     for paths in _paths(machine):
         inner |= {place.path for place, container in paths.places if container.parents}
-        try:
+        with collecting(errors):
             for path in all_paths(paths):
                 concrete(machine, path.network)
-        except AspenError as error:
-            errors |= dict.fromkeys(error.diagnostics)
     for place in machine.first_places():
-        try:
+        with collecting(errors):
             if "topology" in place.component.properties and place.path not in inner:
                 concrete(machine, interconnect_of(machine, place))
-        except AspenError as error:
-            errors |= dict.fromkeys(error.diagnostics)
-    return list(errors)
+    return list(dict.fromkeys(errors))
 
 
 def _paths(machine: Machine) -> Iterator[Paths]:
@@ -164,10 +160,8 @@ def _homeless_ranks(machine: Machine) -> list[Diagnostic]:
     """Flags `rank` where no rank can live, or too many of them; and such as have a value, which says nothing."""
     found: list[Diagnostic] = []
     for socket in machine.sockets or (None,):
-        try:
+        with collecting(found):
             binding_of(machine, socket, MACHINES_OWN)
-        except AspenError as error:
-            found += error.diagnostics
     for component in machine.components.values():
         flag = component.properties.get(RANK)
         if flag is not None and flag.value is not None and component.type in INHABITED:

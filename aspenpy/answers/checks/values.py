@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 
 from aspenpy.expr import graph
 from aspenpy.expr.definitions import CircularDefinition, reached
 from aspenpy.expr.evaluate import EvaluationError, evaluate, needed_nodes
 from aspenpy.expr.graph import Expr
-from aspenpy.language.diagnostics import Diagnostic
+from aspenpy.language.diagnostics import AspenError, Diagnostic
 from aspenpy.language.lower import Origins
 from aspenpy.language.source import Span
+
+
+@contextmanager
+def collecting(found: list[Diagnostic]) -> Iterator[None]:
+    """Errors are added to what was found, and no more is done."""
+    try:
+        yield
+    except AspenError as error:
+        found += error.diagnostics
 
 
 def failures(expr: Expr, origins: Origins) -> list[Diagnostic]:

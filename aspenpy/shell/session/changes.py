@@ -14,7 +14,7 @@ from aspenpy.language.source import Span, halves, listed
 from aspenpy.models.library import load_machine
 from aspenpy.shell.option import positive
 from aspenpy.shell.session.conversation import Answer, Conversation, whole_line
-from aspenpy.shell.session.line import expected, first_word, identifier, placed
+from aspenpy.shell.session.line import expected, first_word, identifier, placed_at
 from aspenpy.shell.session.question import asked, is_declared, metrics, names_in, symbol_at, tree_of, written_out
 from aspenpy.shell.session.state import History, State
 from aspenpy.shell.session.whatif import page
@@ -111,10 +111,8 @@ def machine(session: Conversation, rest: Span) -> Answer:
     name, socket = first_word(rest)
     if not name.text():
         expected("a machine", rest, MACHINE)
-    try:
+    with placed_at(name):
         machine_of = load_machine(name.text())
-    except AspenError as error:
-        raise placed(error, name) from None
     if not socket.text() and len(machine_of.sockets) > 1:
         message = f"machine `{machine_of.name}` has several kinds of sockets"
         fail("which-socket", message, name, hint=f"say which behind it: {', '.join(machine_of.sockets)}")

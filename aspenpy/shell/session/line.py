@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import NoReturn
 
 from aspenpy.language.diagnostics import AspenError, fail
@@ -60,11 +62,14 @@ HINTS = {
 _OPTION = re.compile("|".join(HINTS))
 
 
-def placed(error: AspenError, place: Span) -> AspenError:
-    """An error with a place in the line for what has none, its hint in the words of a session."""
-    return AspenError(
-        *(item.replace(span=item.span or place, hint=_in_a_session(item.hint)) for item in error.diagnostics)
-    )
+@contextmanager
+def placed_at(span: Span) -> Iterator[None]:
+    """Errors without a place get that one in the line, and their hints the words of a session."""
+    try:
+        yield
+    except AspenError as error:
+        placed = (item.replace(span=item.span or span, hint=_in_a_session(item.hint)) for item in error.diagnostics)
+        raise AspenError(*placed) from None
 
 
 def _in_a_session(hint: str | None) -> str | None:

@@ -18,7 +18,7 @@ from aspenpy.language.parser import parse_part
 from aspenpy.language.source import Source, Span
 from aspenpy.language.statements import branches, nodes_in
 from aspenpy.record import Record
-from aspenpy.shell.session.line import placed
+from aspenpy.shell.session.line import placed_at
 from aspenpy.shell.session.state import State
 from aspenpy.tables.numbers import setting
 
@@ -103,10 +103,8 @@ def names_in(tree: Any) -> set[str]:
 
 def symbol_at(span: Span, state: State) -> Expr:
     """The parameter whose name stands there."""
-    try:
+    with placed_at(span):
         return state.prediction.scope.symbol(span.text())
-    except AspenError as error:
-        raise placed(error, span) from None
 
 
 PRODUCTS = {"edp": JOULES * SECONDS, "ed2p": JOULES * SECONDS**2}

@@ -16,7 +16,7 @@ from aspenpy.shell.session import whatif
 from aspenpy.shell.session.axis import Values, interval, parameter, values_at
 from aspenpy.shell.session.conversation import Answer, Conversation
 from aspenpy.shell.session.formulas import formula_page, slope_page
-from aspenpy.shell.session.line import around, expected, first_word, placed
+from aspenpy.shell.session.line import around, expected, first_word, placed_at
 from aspenpy.shell.session.question import Question, asked, is_declared, metrics
 from aspenpy.shell.session.solving import solved
 from aspenpy.shell.session.state import State
@@ -125,10 +125,8 @@ def _summed_up(names: list[str], axes: list[Values], where: Span, state: State) 
 
     dimensions = [Dimension(item.name, {item.name: numpy.array(item.values, dtype=float)}) for item in axes]
     study = Study([state], [], dimensions, metrics=names)
-    try:
+    with placed_at(where):
         return summed_up(study, computed(Run(study, processes=False)).summary).page
-    except AspenError as error:
-        raise placed(error, where) from None
 
 
 def _value_or_none(value: Any, point: tuple[Any, ...]) -> Any:
@@ -158,10 +156,8 @@ def compare(session: Conversation, rest: Span) -> Answer:
 
 def _machine(span: Span) -> tuple[Machine, str | None]:
     name, socket = first_word(span)
-    try:
+    with placed_at(name):
         return load_machine(name.text()), socket.text() or None
-    except AspenError as error:
-        raise placed(error, name) from None
 
 
 def explain(session: Conversation, rest: Span) -> Answer:

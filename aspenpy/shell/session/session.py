@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from aspenpy.language.diagnostics import AspenError, fail, nearest
+from aspenpy.language.diagnostics import fail, nearest
 from aspenpy.shell.prompt import started
 from aspenpy.shell.session.commands import COMMANDS
 from aspenpy.shell.session.conversation import Answer, Conversation
-from aspenpy.shell.session.line import first_word, placed, typed
+from aspenpy.shell.session.line import first_word, placed_at, typed
 
 
 class Session(Conversation):
@@ -30,10 +30,8 @@ class Session(Conversation):
         command = COMMANDS.get(word.text())
         if command is None:
             fail("unknown-command", f"there is no command `{word.text()}`", word, hint=_instead(word.text()))
-        try:
+        with placed_at(rest if rest.text() else word):
             return command.run(self, rest)
-        except AspenError as error:
-            raise placed(error, rest if rest.text() else word) from None
 
     def completions(self, before: str) -> list[str]:
         """The words that could stand in the place of the one that ends the text, sorted: commands in the first place,
