@@ -269,8 +269,7 @@ def price(requirement: flow.Requirement, instances: Instances, where: Target, or
         base, shared = message.time, Sharing(graph.ONE, graph.ONE)
         applied.append(message)
     serial = base
-    names = [trait.name for trait in requirement.traits]
-    for trait in (trait for trait in requirement.traits if not is_part(trait.name, names)):
+    for trait in _own_traits(requirement.traits):
         if is_exchange(trait.name, resource, where.machine, inner=of_ranks):
             messages = where.machine.through("cost.messages")
             exchange = messages.exchange_of(trait, requirement, instances.count, offer, where.between_ranks)
@@ -283,19 +282,17 @@ def price(requirement: flow.Requirement, instances: Instances, where: Target, or
             serial = applied[-1].time
         elif not priced_without(requirement, trait.name):
             ignored.append(trait.name)
+    unit = "" if operation is None else operation.unit
+    times = (shared.instances, *shared.seconds(serial), shared.saturation)
     return RequirementCost(
-        requirement,
-        offer,
-        base,
-        tuple(applied),
-        tuple(ignored),
-        serial,
-        shared.instances,
-        *shared.seconds(serial),
-        shared.saturation,
-        unit="" if operation is None else operation.unit,
-        together=instances.together,
+        requirement, offer, base, tuple(applied), tuple(ignored), serial, *times, unit=unit, together=instances.together
     )
+
+
+def _own_traits(traits: Sequence[flow.Trait]) -> list[flow.Trait]:
+    """Those that are no part of an exchange beside them."""
+    names = [trait.name for trait in traits]
+    return [trait for trait in traits if not is_part(trait.name, names)]
 
 
 def _applied(trait: flow.Trait, resource: Resource, serial: Expr, carry: Callable[[Expr, Expr], None]) -> AppliedTrait:
