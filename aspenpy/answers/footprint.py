@@ -20,6 +20,7 @@ from aspenpy.language import nodes
 from aspenpy.language.diagnostics import Diagnostic, warning
 from aspenpy.language.dimensions import readable
 from aspenpy.language.lower import Lowering, Origins, guarded
+from aspenpy.language.statements import named
 from aspenpy.models.application.model import Application
 from aspenpy.models.application.total import callees_first
 from aspenpy.models.machine.model import Machine, Place
@@ -323,7 +324,7 @@ def declared_size(application: Application, kernel: str, data: str, origins: Ori
     they were written."""
     model, node = application.find_kernel(kernel)
     wanted = data.rpartition(".")[2]
-    declared = {item.name: item for item in node.declarations if isinstance(item, nodes.Data)}
+    declared = named(nodes.Data, node.declarations)
     if wanted not in declared:
         return None
     full_name = model.prefix + node.name

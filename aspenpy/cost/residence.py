@@ -9,6 +9,7 @@ from aspenpy.cost.compute import Target, serial_levels
 from aspenpy.cost.prices import MEMORY_RESOURCES, Offer
 from aspenpy.language import nodes
 from aspenpy.language.diagnostics import Related, fail, nearest
+from aspenpy.language.statements import named
 from aspenpy.models.application import flow
 from aspenpy.models.application.arrays import array_arguments
 from aspenpy.models.application.model import Application
@@ -129,12 +130,10 @@ class Residence:
 
 def placed_data(application: Application) -> dict[str, nodes.Data]:
     """The declarations of all data by their full names, those of kernels and imported models included."""
-    found = {
-        application.prefix + node.name: node for node in application.node.declarations if isinstance(node, nodes.Data)
-    }
+    found = {application.prefix + name: node for name, node in named(nodes.Data, application.node.declarations).items()}
     for kernel in application.kernels.values():
         owner = application.prefix + kernel.name
-        found |= {f"{owner}.{node.name}": node for node in kernel.declarations if isinstance(node, nodes.Data)}
+        found |= {f"{owner}.{name}": node for name, node in named(nodes.Data, kernel.declarations).items()}
     for model in application.models():
         found |= placed_data(model)
     return found

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterable, Iterator
+from typing import Any, TypeVar
 
 from aspenpy.language import nodes
 from aspenpy.language.source import Span
 from aspenpy.record import Record
+
+Declared = TypeVar("Declared", nodes.Parameter, nodes.Enum, nodes.Data, nodes.Import, nodes.Mixture, nodes.Property)
+
+
+def named(kind: type[Declared], declarations: Iterable[Record]) -> dict[str, Declared]:
+    """The declarations of one kind by name; of two with one name the later holds."""
+    return {item.name: item for item in declarations if isinstance(item, kind)}
 
 
 def nodes_in(tree: Any) -> Iterator[Record]:

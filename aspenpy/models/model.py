@@ -11,6 +11,7 @@ from aspenpy.language import nodes
 from aspenpy.language.diagnostics import Diagnostic
 from aspenpy.language.lower import Draw, Lowering, Origins, draw_sites, guarded, site_in_text
 from aspenpy.language.source import Span
+from aspenpy.language.statements import named
 from aspenpy.record import Record
 from aspenpy.tables.result import Result
 
@@ -71,11 +72,11 @@ class Model(Result):
     @cached_property
     def declared(self) -> dict[str, nodes.Parameter]:
         """Its own global parameters by name; of two with one name the later holds."""
-        return {node.name: node for node in self.node.declarations if isinstance(node, nodes.Parameter)}
+        return named(nodes.Parameter, self.node.declarations)
 
     @cached_property
     def enums(self) -> dict[str, nodes.Enum]:
-        return {node.name: node for node in self.node.declarations if isinstance(node, nodes.Enum)}
+        return named(nodes.Enum, self.node.declarations)
 
     @cached_property
     def constants(self) -> dict[str, int]:

@@ -14,6 +14,7 @@ from aspenpy.language import nodes
 from aspenpy.language.dimensions import symbol
 from aspenpy.language.lower import Lowering, guarded
 from aspenpy.language.source import Span
+from aspenpy.language.statements import named
 from aspenpy.models.machine.dimensions import PROPERTY_DIMENSIONS
 from aspenpy.models.machine.model import OWNER, Machine, Place
 from aspenpy.models.machine.provenance import Origin, provenance
@@ -190,7 +191,7 @@ def _formulas(machine: Machine, found: Sequence[Peak]) -> Table:
 def _properties(machine: Machine) -> list[Declared]:
     declared = []
     for node in machine.node.components:
-        own = {item.name: item for item in node.items if isinstance(item, nodes.Property)}
+        own = named(nodes.Property, node.items)
         written = {name: item.value for name, item in own.items() if item.value is not None}
         units = Units(_expressions(machine) | written)
         for name, item in machine.components[node.name].properties.items():

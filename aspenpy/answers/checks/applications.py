@@ -29,7 +29,7 @@ from aspenpy.expr.graph import Expr
 from aspenpy.language import nodes
 from aspenpy.language.diagnostics import AspenError, Diagnostic, Related, distinct, nearest, warning
 from aspenpy.language.source import Span
-from aspenpy.language.statements import own_names
+from aspenpy.language.statements import named, own_names
 from aspenpy.models.application import flow
 from aspenpy.models.application.flow_builder import callees_first
 from aspenpy.models.application.model import Application
@@ -273,7 +273,7 @@ def _unknown_arrays(application: Application, kernels: list[flow.Kernel]) -> lis
     unknown = []
     for kernel in kernels:
         node = application.kernels[kernel.name.removeprefix(application.prefix)]
-        local = {f"{kernel.name}.{item.name}" for item in node.declarations if isinstance(item, nodes.Data)}
+        local = {f"{kernel.name}.{name}" for name in named(nodes.Data, node.declarations)}
         known = {*application.data, *kernel.arrays, *local}
         unknown += [
             warning(

@@ -13,10 +13,10 @@ from aspenpy.expr.graph import Expr
 from aspenpy.language import nodes
 from aspenpy.language.diagnostics import AspenError, Diagnostic, Related, chain, fail
 from aspenpy.language.lower import Lowering, carry_origin, checked_at, failing, guarded
-from aspenpy.language.statements import calls
+from aspenpy.language.statements import calls, named
 from aspenpy.models.application import flow
 from aspenpy.models.application.declarations import Declarations
-from aspenpy.models.application.mixtures import divided, mixtures_of
+from aspenpy.models.application.mixtures import divided
 from aspenpy.models.model import enum_constants
 from aspenpy.record import Record
 
@@ -111,9 +111,9 @@ class KernelBuilder:
         self.context = graph.symbol("call", self.full_name)
         self.numbers = {id(call): number for number, call in enumerate(calls(node.body))}
         self.arrays = tuple(formal.name for formal in node.formals if formal.kind == "data")
-        self.local_data = {item.name for item in node.declarations if isinstance(item, nodes.Data)}
+        self.local_data = named(nodes.Data, node.declarations)
         self.local_models = model.kernel_imports.get(node.name, {})
-        self.mixtures = mixtures_of(model.node.declarations) | mixtures_of(node.declarations)
+        self.mixtures = named(nodes.Mixture, (*model.node.declarations, *node.declarations))
 
     def build(self, root: Declarations) -> flow.Kernel:
         self.origins = root.origins
@@ -152,7 +152,7 @@ class KernelBuilder:
         """Arguments and the kernel's own parameters and enums; local parameters in whatever order."""
         enums = [node for node in self.node.declarations if isinstance(node, nodes.Enum)]
         constants = {name: graph.number(value) for name, value in enum_constants(enums).items()}
-        parameters = {node.name: node for node in self.node.declarations if isinstance(node, nodes.Parameter)}
+        parameters = named(nodes.Parameter, self.node.declarations)
         symbols = {name: graph.symbol(name, f"{self.full_name} local") for name in parameters}
         scope = self._scope({**formals, **constants, **symbols}, (self.context,))
         definitions = {symbols[name]: guarded(scope.lower, node.value) for name, node in parameters.items()}
@@ -167,7 +167,7 @@ class KernelBuilder:
     def _overrides(self, scope: Scope) -> dict[Expr, Expr]:
         """What the kernel sets parameters of its own imports to."""
         values = {}
-        for node in {item.name: item for item in self.node.declarations if isinstance(item, nodes.Import)}.values():
+        for node in named(nodes.Import, self.node.declarations).values():
             model = self.local_models[node.name]
             for override in node.overrides:
                 parameter = model.parameters.get(model.prefix + override.name)
@@ -299,7 +299,7 @@ class KernelBuilder:
                 yield lower(argument)
 
     def _is_data(self, name: str) -> bool:
-        known = (node.name for node in self.model.node.declarations if isinstance(node, nodes.Data))
+        known = named(nodes.Data, self.model.node.declarations)
         return name in self.arrays or name in self.local_data or name in known
 
     def _array(self, name: str) -> str:

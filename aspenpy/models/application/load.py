@@ -9,6 +9,7 @@ from aspenpy.language.diagnostics import AspenError, Diagnostic, Related, fail, 
 from aspenpy.language.files import Reader
 from aspenpy.language.parser import parse_file
 from aspenpy.language.source import Source, Span
+from aspenpy.language.statements import named
 from aspenpy.models.application.dimensions import contradictions
 from aspenpy.models.application.mixtures import check_mixtures
 from aspenpy.models.application.model import Application
@@ -89,9 +90,8 @@ class _Loader:
         warnings: list[Diagnostic],
     ) -> dict[str, Application]:
         """Imports by name; of two with one name the later holds, and only that one is loaded."""
-        last = {node.name: node for node in declarations if isinstance(node, nodes.Import)}
         models = {}
-        for node in last.values():
+        for node in named(nodes.Import, declarations).values():
             model = self._import(node, source, prefix, path)
             models[node.name] = model
             warnings += model.warnings

@@ -22,11 +22,6 @@ TAKEN = frozenset({*OPERATION_CLASSES, "dp", "sp", "simd", "fmad"})
 """Traits that say something of operations by themselves."""
 
 
-def mixtures_of(declarations: Iterable[nodes.Declaration]) -> dict[str, nodes.Mixture]:
-    """The mixtures among some declarations; of two with one name the later holds."""
-    return {item.name: item for item in declarations if isinstance(item, nodes.Mixture)}
-
-
 def check_mixtures(mixtures: Iterable[nodes.Mixture]) -> None:
     """Refuses names that are traits already, classes that do not exist and those that are given twice."""
     for mixture in mixtures:
