@@ -251,9 +251,9 @@ class Scope:
         last, self._last = self._last, None  # nobody goes on with an evaluation that failed, or that is not at its end
         run = last if last is not None and last.seed == seed else Evaluation({}, seed, self.definitions)
         run.lanes_left = MOST_PASSES
-        run.compute(exprs)
+        values = run.compute(exprs)
         self._last = run
-        return [run.known[expr] for expr in exprs]
+        return values
 
     def numbers(self, totals: Mapping[Any, Expr], seed: int = DEFAULT_SEED) -> dict[Any, float]:
         """The values of totals in floating point, by their keys."""

@@ -37,9 +37,7 @@ def evaluate_many(
 
     A symbol without a value may have a definition, which is evaluated when the symbol is first needed.
     """
-    run = Evaluation(values or {}, seed, definitions)
-    run.compute(exprs)
-    return [run.known[expr] for expr in exprs]
+    return Evaluation(values or {}, seed, definitions).compute(exprs)
 
 
 def accepted(value: Value) -> Value:
@@ -72,8 +70,9 @@ class Evaluation:
             except DomainError as error:
                 raise EvaluationError(symbol, str(error)) from None
 
-    def compute(self, roots: Iterable[Expr]) -> None:
-        """Computes the roots. A rule may return a node that it needs first; its own node then waits on the stack."""
+    def compute(self, roots: Sequence[Expr]) -> list[Value]:
+        """The values of the roots. A rule may return a node that it needs first; its own node then waits on the
+        stack."""
         known = self.known
         frames = [self._unknown(roots)]
         while frames:
@@ -89,6 +88,7 @@ class Evaluation:
                     continue
                 known[node] = value
             frame.pop()
+        return [known[root] for root in roots]
 
     def _value(self, node: Expr) -> Value:
         try:
@@ -129,8 +129,7 @@ class Evaluation:
         counter, _, body = total.args
         self.known[counter] = number
         try:
-            self.compute([body])
-            return self.known[body]
+            return self.compute([body])[0]
         finally:
             for node in self.inside(total):
                 self.known.pop(node, None)

@@ -61,7 +61,7 @@ class Evaluation(Protocol):
     seed: int
     lanes_left: int
 
-    def compute(self, roots: Iterable[Expr]) -> None: ...
+    def compute(self, roots: Sequence[Expr]) -> list[Any]: ...
 
     def inside(self, total: Expr) -> list[Expr]: ...
 
@@ -183,11 +183,10 @@ class Lanes:
             return (value[self.parent_lane] if per_lane else value), grade
         begun = set(self.run.begun)
         try:
-            self.run.compute([node])
+            (value,) = self.run.compute([node])
         except EvaluationError:  # it fails again, and is reported, if an exact pass needs it
             self.run.begun = begun
             return numpy.nan, WHOLE  # a lane that takes it is in doubt for that, and the others do not
-        value = self.run.known[node]
         return (value, WHOLE) if node.kind == "stream" else as_float(value)
 
     def operands(self, node: Expr) -> list[Any]:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from typing import Any
 
 from aspenpy.answers.accesses import uneven
 from aspenpy.answers.checks.values import circles, collecting, failures, start_of
@@ -214,12 +212,7 @@ def _unknown_names(application: Application, machine: Machine | None, kernels: l
 def _ranges(application: Application) -> list[Diagnostic]:
     """Defaults outside the range that their parameter declares, and ranges upside down."""
     run = Evaluation({}, DEFAULT_SEED, all_definitions(application, None, None))
-
-    def values(exprs: Sequence[Expr]) -> list[Any]:
-        run.compute(exprs)
-        return [run.known[expr] for expr in exprs]
-
-    return range_warnings(application.parameters.values(), values)
+    return range_warnings(application.parameters.values(), run.compute)
 
 
 def _sizes(application: Application) -> list[Diagnostic]:
@@ -362,18 +355,13 @@ def _patterns_of_any_cache(application: Application, kernels: list[flow.Kernel])
     run = Evaluation({}, DEFAULT_SEED, definitions)
     sizes = {name: data.size for name, data in application.data.items()}
     reader = Reader(sizes, definitions, histogram_reader(application))
-
-    def value(expr: Expr) -> Any:
-        run.compute([expr])
-        return run.known[expr]
-
     warnings: dict[Diagnostic, None] = {}
     for requirement in _requirements(kernels):
         try:
             access = read_access(requirement, reader, frozenset())
             if access is not None:
-                value(access.check)
-                warnings |= dict.fromkeys(uneven([access], value))
+                run.compute([access.check])
+                warnings |= dict.fromkeys(uneven([access], lambda expr: run.compute([expr])[0]))
         except AspenError as error:
             warnings |= dict.fromkeys(item for item in error.diagnostics if item.code == SENSELESS)
         except EvaluationError as error:

@@ -73,8 +73,7 @@ class Points(Lanes):
             self.exact[key] = run
         run.lanes_left = MOST_PASSES
         try:
-            run.compute([node])
-            return _as_float(node, run.known[node])
+            return _as_float(node, run.compute([node])[0])
         except EvaluationError:
             return numpy.nan
 
