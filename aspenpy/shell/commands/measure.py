@@ -7,7 +7,8 @@ from typing import Any
 from aspenpy.language.files import require_writable, write_whole
 from aspenpy.report.measured import sheet_report
 from aspenpy.shell.failure import CommandError
-from aspenpy.shell.options import ALL_FORMATS, Arguments, Examples, flag, option, pairs, positive, repeated
+from aspenpy.shell.option import Arguments, Examples, flag, option, pairs, positive, repeated
+from aspenpy.shell.options import ALL_FORMATS
 from aspenpy.shell.output import answer
 from aspenpy.shell.progress import Progress
 from aspenpy.studies.empirical.columns import recognised
