@@ -80,3 +80,15 @@ def test_whole_nodes_at_full_load() -> None:
     assert errors.number == 12
     assert errors.mean < 10
     assert errors.worst < 19
+
+
+def test_a_board_follows_its_clock_as_measured() -> None:
+    """BabelStream on an A100 with 80 GB (PCIe, 300 W), relative to 228 W at 1.41 GHz, at the same bandwidth."""
+    app, machine = aspenpy.load_application("stream"), aspenpy.load_machine("a100_80gb")
+    measured = {1.005e9: 145.1, 1.11e9: 155.3, 1.2e9: 169.9, 1.305e9: 190.0, 1.41e9: 228.0}
+    watts = {
+        clock: aspenpy.predict_energy(app, machine, kernel="triad", set={"a100_80gb_clock": clock}).power or 0
+        for clock in measured
+    }
+    for clock, known in measured.items():
+        assert watts[clock] / watts[1.41e9] == pytest.approx(known / 228.0, rel=0.06)

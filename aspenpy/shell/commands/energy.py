@@ -29,6 +29,8 @@ EXAMPLES: Examples = (
     ("all of them: which is the most efficient", "aspenpy energy matmul --machine keeneland --transfer"),
     ("idle power of everything, and limits", "aspenpy energy comd --machine haswell --charged machine --budget 1kJ"),
     ("the clock that takes least", "aspenpy energy matmul --machine pentium_m --least pentium_m_clock=6e8..1.4e9"),
+    ("as the dissertation counts", "aspenpy energy comd --machine haswell --model aeem"),
+    ("the clock that a power cap leaves", "aspenpy energy stream --machine a100_40gb --cap 150W"),
     ("for a program", "aspenpy energy comd --machine haswell --format json"),
 )
 
