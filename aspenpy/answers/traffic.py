@@ -2,37 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import Unpack
 
 from aspenpy.answers.case import Case, CaseOptions
+from aspenpy.answers.edges import Edges, Spread, edges_told
+from aspenpy.answers.moved import QUANTITIES, ByLevel, Moved
 from aspenpy.answers.prediction import Prediction, predict
 from aspenpy.cost.caches.level import POLICIES, Level, levels_of
 from aspenpy.cost.caches.traffic import Traffic as BlockTraffic
-from aspenpy.cost.prices import BlockCost
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.expr.regime import regime
 from aspenpy.language.diagnostics import Diagnostic, fail, warning
 from aspenpy.models.application import flow
 from aspenpy.models.application.model import Application
-from aspenpy.models.application.total import Leaf, Total, Totals, blocks_in, run_totals
+from aspenpy.models.application.total import Totals, blocks_in, run_totals
 from aspenpy.models.machine.model import Machine
 from aspenpy.record import Record
 from aspenpy.tables.result import Result
-
-QUANTITIES = ("accesses", "misses", "fetched", "written_back")
-"""Of a requirement at a level: words or lines that reach it, those not found, lines fetched and written back."""
-
-
-class Moved(Total):
-    """One of the `QUANTITIES` of a requirement at a level."""
-
-    quantity: str
-    kernel: str
-    requirement: flow.Requirement
-    level: str
 
 
 class Use(Record):
@@ -47,6 +36,17 @@ class Use(Record):
     misses: float
     fetched: float
     written_back: float
+    spread: Spread
+
+    @property
+    def misses_low(self) -> float:
+        """The fewest misses, where they are near an edge of the cache or depend on where arrays lie."""
+        return self.spread.low
+
+    @property
+    def misses_high(self) -> float:
+        """The most misses."""
+        return self.spread.high
 
     @property
     def hit_rate(self) -> float | None:
@@ -85,19 +85,27 @@ class Traffic(Result):
     @cached_property
     def _totals(self) -> Totals:
         tree = self.prediction.tree
-        return run_totals(_ByLevel(tree.blocks), tree.entry)
+
+        def traffic(block: flow.Block, kernel: flow.Kernel) -> Iterable[BlockTraffic]:
+            return (cost.traffic for cost in tree.blocks[block].requirements if cost.traffic is not None)
+
+        return run_totals(ByLevel(traffic), tree.entry)
+
+    @cached_property
+    def _values(self) -> Mapping[Moved, float]:
+        prediction = self.prediction
+        numbers = map(float, prediction.scope.values(list(self._totals.values()), prediction.seed))
+        return dict(zip(self._totals, numbers, strict=True))
+
+    @cached_property
+    def edges(self) -> Edges:
+        """Where its misses turn, if a cache is a little larger or smaller, or arrays begin elsewhere."""
+        return Edges(self.prediction)
 
     @cached_property
     def uses(self) -> tuple[Use, ...]:
         """By kernel and requirement in the order written, at each level."""
-        prediction = self.prediction
-        values = dict(
-            zip(
-                self._totals,
-                map(float, prediction.scope.values(list(self._totals.values()), prediction.seed)),
-                strict=True,
-            )
-        )
+        values = self._values
         all_uses = []
         for kernel, block, traffic in self._patterned():
             for use in traffic.levels:
@@ -106,7 +114,10 @@ class Traffic(Result):
                     for name in QUANTITIES
                 )
                 asked = traffic.access.requirement
-                all_uses.append(Use(kernel.name, block.label, asked.resource, asked.target, use.level.name, *numbers))
+                spread = self.edges.spread(kernel.name, [asked], use.level.name, values)
+                accesses, misses, fetched, written = numbers
+                names = kernel.name, block.label, asked.resource, asked.target, use.level.name
+                all_uses.append(Use(*names, accesses, misses, fetched, written, spread))
         return tuple(all_uses)
 
     def _patterned(self) -> list[tuple[flow.Kernel, flow.Block, BlockTraffic]]:
@@ -182,10 +193,17 @@ class Traffic(Result):
         ]
 
     @cached_property
+    def edge_notes(self) -> list[Diagnostic]:
+        """Blocks whose misses turn where a cache is a little larger or smaller, or where arrays begin elsewhere."""
+        return edges_told(self.prediction, self.edges, self._values)
+
+    @cached_property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
-        """Requirements without an access pattern, which go to memory in full, and policies that are approximated."""
+        """Requirements without an access pattern, which go to memory in full, policies that are approximated, misses
+        near an edge of a cache."""
         tree = self.prediction.tree
         warnings = [*self.prediction.diagnostics, *self._approximated]
+        warnings += self.edge_notes
         for kernel in reversed(tree.kernels):
             for block in blocks_in(kernel.body):
                 for cost in tree.blocks[block].requirements:
@@ -195,26 +213,6 @@ class Traffic(Result):
                         hint = "name a pattern: `as stream`, `as nest(stride, trips, ...)`, `as rd(distance)`"
                         warnings.append(warning("no-reuse-information", message, cost.requirement.span, hint=hint))
         return tuple(warnings)
-
-
-class _ByLevel(Leaf):
-    """The leaf that keeps each requirement's traffic at each level apart."""
-
-    def __init__(self, blocks: Mapping[flow.Block, BlockCost]) -> None:
-        self.blocks = blocks
-
-    def block(self, block: flow.Block, kernel: flow.Kernel) -> Totals:
-        totals: Totals = {}
-        for cost in self.blocks[block].requirements:
-            if cost.traffic is None:
-                continue
-            for use in cost.traffic.levels:
-                line = use.level.line
-                worth = (use.accesses, use.misses, graph.mul(use.fetched, line), graph.mul(use.written_back, line))
-                for name, amount in zip(QUANTITIES, worth, strict=True):
-                    key = Moved(name, kernel.name, cost.requirement, use.level.name)
-                    totals[key] = graph.mul(block.parallelism, amount)
-        return totals
 
 
 def traffic(app: Application | Case, machine: Machine | None = None, **options: Unpack[CaseOptions]) -> Traffic:

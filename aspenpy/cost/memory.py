@@ -7,7 +7,7 @@ from functools import cached_property
 from itertools import pairwise
 
 from aspenpy.cost.caches.access import Reader, read_access
-from aspenpy.cost.caches.level import Level, levels_of, translation_buffer, used_by
+from aspenpy.cost.caches.level import AS_STATED, Level, Variation, levels_of, translation_buffer, used_by
 from aspenpy.cost.caches.names import CACHE_TRAITS, TRANSLATIONS
 from aspenpy.cost.caches.traffic import Served, Traffic, block_traffic
 from aspenpy.cost.prices import MEMORY_RESOURCES, LevelCost, Offer, longest
@@ -31,7 +31,8 @@ PAGE = graph.number(4096)
 
 class Hierarchy:
     """The caches of a machine as an application's data meet them, when it begins with a kernel. What the room `caches`
-    is for is imported when a requirement says how it touches its data."""
+    is for is imported when a requirement says how it touches its data. `variation` is how the caches differ from those
+    that the machine states."""
 
     def __init__(
         self,
@@ -40,18 +41,21 @@ class Hierarchy:
         application: Application,
         entry: flow.Kernel,
         definitions: Mapping[Expr, Expr],
+        variation: Variation = AS_STATED,
     ) -> None:
         self.machine = machine
         self.socket = socket
         self.application = application
         self.entry = entry
         self.definitions = definitions
+        self.variation = variation
 
     @cached_property
     def levels(self) -> tuple[Level, ...]:
         """The caches between a core and its memory, the nearest first."""
 
-        return levels_of(self.machine, self.socket)
+        stated = levels_of(self.machine, self.socket)
+        return stated if self.variation is AS_STATED else tuple(map(self.variation.of, stated))
 
     @cached_property
     def buffer(self) -> Level | None:
@@ -90,7 +94,8 @@ class Hierarchy:
         if not accesses or not self.levels:
             return {}
         buffer = None if self.buffer is None else used_by([self.buffer], instances)[0]
-        return block_traffic(accesses, used_by(self.levels, instances), self._touched_bytes, buffer)
+        page = page_of(self.machine.first_core(self.socket))
+        return block_traffic(accesses, used_by(self.levels, instances), self._touched_bytes, page, buffer)
 
 
 def histogram_reader(application: Application) -> Callable[[str, flow.Trait], tuple[Numbers, Numbers, float]]:

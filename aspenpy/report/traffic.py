@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from aspenpy.answers.traffic import LevelTotal, Traffic
+from aspenpy.answers.traffic import LevelTotal, Traffic, Use
 from aspenpy.cost.prices import MEMORY_RESOURCES
 from aspenpy.language.dimensions import readable
 from aspenpy.report.drawing import BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILION, YELLOW, numbers_in, titled
@@ -32,12 +32,26 @@ LEVELS = (
     Column("hit rate", "share", get=_hit_rate, media=TEXT),
     Column("moved below", unit="B", key="bytes"),
 )
+MISSES = _number("misses")
+
+
+def _between(use: Use) -> str | None:
+    if use.misses_low == use.misses_high:
+        return None
+    return f"{expected(use.misses_low)} to {expected(use.misses_high)}"
+
+
+BETWEEN = Column("range", align="right", get=_between, media=TEXT)
+"""The misses of what is near an edge of a cache, or depends on where arrays lie."""
+
 ACCESSES = (
     *columns("kernel block resource array", media=DATA),
     Column("level"),
     _number("accesses"),
     Column("hit rate", "share", media=TEXT + JSON),
-    _number("misses"),
+    MISSES,
+    _number("misses low", media=DATA),
+    _number("misses high", media=DATA),
     Column("fetched", unit="B"),
     Column("written back", unit="B"),
 )
@@ -70,6 +84,8 @@ def _by_kernel(traffic: Traffic) -> Table:
     rows: list[tuple[Any, ...]] = []
     before: tuple[Any, ...] = ()
     shown = [column for column in ACCESSES if "text" in column.media]
+    if any(use.misses_low < use.misses_high for use in traffic.uses):
+        shown.insert(shown.index(MISSES) + 1, BETWEEN)
     for use in traffic.uses:
         names = use.kernel, use.block, f"{use.resource} {use.array}" if use.array else use.resource
         first = names if names != before else (None, None, None)

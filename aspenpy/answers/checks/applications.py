@@ -11,6 +11,7 @@ from aspenpy.answers.models import expressions
 from aspenpy.answers.prediction import predict
 from aspenpy.answers.scope import DEFAULT_SEED, circular
 from aspenpy.answers.sizes import sizes_below_zero
+from aspenpy.answers.traffic import Traffic
 from aspenpy.answers.uneven import uneven
 from aspenpy.cost.caches.access import SENSELESS, Reader, read_access
 from aspenpy.cost.caches.level import levels_of
@@ -103,13 +104,17 @@ def _on_machine(
 
 
 def _evaluated(application: Application, machine: Machine, sockets: Sockets) -> list[Diagnostic]:
-    """What `aspenpy eval` would say: the errors of the first socket if it runs on none, else the warnings of all."""
+    """What `aspenpy eval` would say, and which misses are near an edge of a cache: the errors of the first socket if it
+    runs on none, else the warnings of all."""
     errors: list[tuple[Diagnostic, ...]] = []
     warnings: list[Diagnostic] = []
     for socket in sockets:
         try:
             for kernel in application.entry_kernels():
-                warnings += predict(application, machine, socket=socket, kernel=kernel).diagnostics
+                prediction = predict(application, machine, socket=socket, kernel=kernel)
+                warnings += prediction.diagnostics
+                if levels_of(machine, prediction.socket):
+                    warnings += Traffic(prediction).edge_notes
         except AspenError as error:
             errors.append(error.diagnostics)
     return list(errors[0]) if len(errors) == len(sockets) else distinct(warnings)

@@ -75,6 +75,7 @@ RANGES: Mapping[tuple[str, str], Range] = {
     ("cache", "latency"): _range("0", "1e-5", "s", "no answer comes before the question"),
     ("cache", "bandwidth"): _range("1e6", "1e15", "B/s"),
     ("cache", "prefetch"): _range("1", "16", "", "a miss fetches its own line"),
+    ("cache", "prefetch_reach"): _range("64", "65536", "B", "words beside each other are nearer"),
     **{(kind, name): _range("1e6", "1e15", "B/s") for kind in ("cache", "memory") for name in DRAWN},
     ("memory", "remote_bandwidth"): _range("1e6", "1e14", "B/s"),
     ("memory", "capacity"): _range("65536", "1e15", "B"),

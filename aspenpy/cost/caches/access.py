@@ -37,7 +37,8 @@ class Affine(Record):
 class Stencil(Record):
     """Sweeps over `extents` points of a grid, the fastest index first, each point with its neighbours up to `radius`
     away, along the axes (`star`) or in a box; a star may leave out its middle (`hollow`). The grid has a rim of
-    `radius` points around those. `around` are the loops that sweep it again."""
+    `radius` points around those, the first of which is at the address `place` where the model says it. `around` are
+    the loops that sweep it again."""
 
     extents: tuple[Expr, ...]
     radius: int
@@ -45,6 +46,7 @@ class Stencil(Record):
     word: Expr
     hollow: bool = False
     around: tuple[Loop, ...] = ()
+    place: Expr | None = None
 
     @property
     def trips(self) -> list[Expr]:
@@ -72,7 +74,7 @@ class Stencil(Record):
             trips = extent + 2 * self.radius
             loops.append(Loop(stride, trips))
             stride = stride * trips
-        return Nest(self.word, (*loops, *self.around))
+        return Nest(self.word, (*loops, *self.around), self.place)
 
     @property
     def points_nest(self) -> Nest:
@@ -102,7 +104,8 @@ class Distances(Record):
 
 class Access(Record):
     """A requirement with its pattern. `word` in bytes, `accesses` words, per parallel instance of the block; `check` is
-    1, or fails where the two do not agree. A `streaming` store writes whole lines and fetches none."""
+    1, or fails where the two do not agree. A `streaming` store writes whole lines and fetches none.
+    `fresh` data lie in pages that the system gives, and zeroes, as they are first touched."""
 
     requirement: flow.Requirement
     word: Expr
@@ -110,6 +113,7 @@ class Access(Record):
     pattern: Affine | Stencil | Scattered | Distances
     warm: bool
     streaming: bool
+    fresh: bool
     check: Expr
 
     @property
@@ -130,15 +134,20 @@ class Access(Record):
         """Whether nobody can tell which line is next."""
         return isinstance(self.pattern, Scattered)
 
+    @property
+    def stride(self) -> Expr | None:
+        """Bytes by which it goes on each time; None where nobody can tell, and where it stays."""
+        loops = () if self.nest is None else self.nest.loops
+        return next((loop.stride for loop in loops if loop.moves), None)
+
     def unforeseen(self, page: Expr) -> Expr:
         """The share of the lines that no prefetcher fetches ahead: all of a table's, and all where the innermost loop
         goes on by a page or more each time (Intel's optimization manual 2.5.5.4: prefetchers stay within a page)."""
         if self.is_scattered or self.nest is None:
             return graph.ONE if self.is_scattered else graph.ZERO
-        innermost = next((loop for loop in self.nest.loops if loop.moves), None)
-        if innermost is None:
+        if self.stride is None:
             return graph.ZERO
-        return graph.if_else(graph.compare(">=", innermost.stride, page), graph.ONE, graph.ZERO)
+        return graph.if_else(graph.compare(">=", self.stride, page), graph.ONE, graph.ZERO)
 
     def short_run(self, page: Expr, line: Expr) -> Expr:
         """Lines of a run that the core sweeps again and again before the next, a page away, as a row of a tile: no
@@ -186,10 +195,30 @@ def read_access(requirement: flow.Requirement, reader: Reader, passed_over: froz
     accesses = requirement.amount / word if requirement.size is None else requirement.quantity
     request = _Request(requirement, word, accesses, patterns[0], traits.get("reuse"), reader, [])
     pattern = PATTERNS[patterns[0].name](request)
+    if "at" in traits:
+        pattern = _placed(pattern, traits["at"])
     if isinstance(pattern, Affine) and pattern.own:
         request.checks.append(_not_too_many(pattern.nest, request))
-    check = product(request.checks)
-    return Access(requirement, word, accesses, pattern, "warm" in traits, "streaming" in traits, check)
+    _refuse_senseless(requirement, traits)
+    flags = ("warm" in traits, "streaming" in traits, "fresh" in traits)
+    return Access(requirement, word, accesses, pattern, *flags, product(request.checks))
+
+
+def _placed(
+    pattern: Affine | Stencil | Scattered | Distances, trait: flow.Trait
+) -> Affine | Stencil | Scattered | Distances:
+    """`at(address)`: where the first word lies."""
+    (address, *rest) = trait.arguments or (None,)
+    if rest or not isinstance(address, Expr):
+        fail(
+            "wrong-arguments", "`at` is written `at(address)`", trait.span, hint="an address in bytes, as in `at(4096)`"
+        )
+    if isinstance(pattern, Scattered | Distances):
+        message = "`at` says where loops begin, and this pattern has none"
+        fail("no-loops", message, trait.span, hint="leave it out: it would change nothing")
+    if isinstance(pattern, Stencil):
+        return pattern.replace(place=address)
+    return pattern.replace(nest=pattern.nest.replace(place=address))
 
 
 def _is_plain(trait: flow.Trait) -> bool:
@@ -203,6 +232,21 @@ def _refuse_alone(traits: Mapping[str, flow.Trait]) -> None:
             known = ", ".join(f"`{pattern}`" for pattern in PATTERNS)
             message = f"`{name}` adds to a pattern of access, and there is none here"
             fail("no-pattern", message, traits[name].span, hint=f"name one before it: {known}")
+
+
+def _refuse_senseless(requirement: flow.Requirement, traits: Mapping[str, flow.Trait]) -> None:
+    """`fresh` is of stores that reach memory by the caches, and of data that nobody has touched."""
+    fresh = traits.get("fresh")
+    if fresh is None:
+        return
+    if requirement.resource != "stores":
+        hint = "name it at the store that touches the data first; their loads follow"
+        fail("not-a-store", "`fresh` is of a store: nothing was written to such pages that could be loaded", fresh.span,
+             hint=hint)  # fmt: skip
+    for name, why in (("warm", "has touched the data before"), ("streaming", "goes past the zeroes in the caches")):
+        if name in traits:
+            fail("contradiction", f"a `fresh` store is the first to touch its pages, and one that is `{name}` {why}",
+                 traits[name].span, hint="keep one of the two")  # fmt: skip
 
 
 class _Request(Record):

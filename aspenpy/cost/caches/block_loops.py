@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from aspenpy.cost.caches.access import Access, Affine, Stencil
-from aspenpy.cost.caches.nest import Loop, Nest, product
+from aspenpy.cost.caches.nest import Loop, product
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.expr.polynomial import term
@@ -86,7 +86,7 @@ def _brought(access: Access, trips: list[Expr]) -> Access:
     places.append(sweep.trips)
     loops = [Loop(sweep.stride * inner, term(outer / inner).expression()) for inner, outer in pairwise(places)]
     still = [Loop(graph.ZERO, count) for count in trips[moving:]]
-    return access.replace(pattern=Affine(Nest(access.word, (*loops, *still)), own=False))
+    return access.replace(pattern=Affine(pattern.nest.replace(loops=(*loops, *still)), own=False))
 
 
 def _padded(access: Access, depth: int) -> Access:

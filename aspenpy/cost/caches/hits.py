@@ -36,6 +36,11 @@ class Touches(Record):
     distance: Expr
     near: bool = False
 
+    @property
+    def first(self) -> bool:
+        """Whether nothing came before."""
+        return self.hits is graph.ZERO
+
 
 class Around(Record):
     """What else happens in a block: its other nests, those that have touched the same data structure `before`, the
@@ -56,9 +61,17 @@ def touches(access: Access, around: Around, level: Level) -> list[Touches]:
     """All touches of lines of one access, the shortest distance first, first touches included (their distance is what
     `warm` says)."""
     all_touches = _RULES[type(access.pattern)](access, around, level)
-    if access.is_scattered:  # that rule holds for any policy
-        return all_touches
-    return LAWS[POLICIES[level.policy].law](all_touches, level)
+    if not access.is_scattered:  # that rule holds for any policy
+        all_touches = LAWS[POLICIES[level.policy].law](all_touches, level)
+    if access.fresh:  # a page is zeroed in the cache as it is first touched
+        return [part.replace(hits=graph.ONE) if part.first else part for part in all_touches]
+    return all_touches
+
+
+def pages_first_touched(access: Access, around: Around, page: Level) -> Expr:
+    """Pages of a data structure that an access touches first, with a `page` for a line."""
+    parts = _RULES[type(access.pattern)](access, around.first_alone, page)
+    return graph.add(*(part.count for part in parts if part.first))
 
 
 def _affine(access: Access, around: Around, level: Level) -> list[Touches]:
@@ -267,10 +280,10 @@ def _randomly_replaced(found: list[Touches], level: Level) -> list[Touches]:
     lines misses. First touches fill the cache before they replace anything, and the visits that do so are not among
     them."""
     visits = [part for part in found if not part.near]
-    first = graph.add(*(part.count for part in visits if part.hits is graph.ZERO))
+    first = graph.add(*(part.count for part in visits if part.first))
     filling = graph.apply("min", first, level.lines)
     count = graph.apply("max", 1, graph.add(*(part.count for part in visits)) - filling)
-    again = [part for part in visits if part.hits is not graph.ZERO]
+    again = [part for part in visits if not part.first]
     shares = [part.count / count for part in again]
     between = dict(zip(again, _visits_between([part.distance for part in again], shares), strict=True))
     pairs = [value for part, share in zip(again, shares, strict=True) for value in (between[part], share)]
@@ -299,7 +312,7 @@ def _visits_between(distances: list[Expr], shares: list[Expr]) -> list[Expr]:
 
 def _has_distance(part: Touches) -> Expr:
     """0 for first touches, which nothing came before."""
-    return graph.ZERO if part.hits is graph.ZERO else graph.ONE
+    return graph.ZERO if part.first else graph.ONE
 
 
 LAWS: dict[str, Callable[[list[Touches], Level], list[Touches]]] = {

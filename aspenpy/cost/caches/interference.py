@@ -150,11 +150,32 @@ def _moved_on(nest: Nest, between: Window, level: Level) -> Expr:
 def overlap(own: Nest, other: Nest, there: Load, between: Window, level: Level) -> Expr:
     """The share of one array's sets that another uses, too, where the two move in step; 0 where they do not.
 
-    They are in step when the difference of their addresses stays, taken around the sets, within what the other touches
-    in the window: loops outside it move both alike, or by less than a line and so only along. Where that difference is
-    one of whole steps of the other, one of its runs is there; where it is so only around the cache, as many of those
-    places have a run as its sets (`there`) say. Arrays begin at equal places of the cache, as those on pages of their
-    own do.
+    Where the difference of their addresses is one of whole steps of the other, one of its runs is there; where it is so
+    only around the cache, as many of those places have a run as its sets (`there`) say. Arrays begin at equal places of
+    the cache, as those on pages of their own do, or where both say.
+    """
+    offset = own.distance_to(other)
+    if offset is None and level.apart:
+        return graph.ZERO
+    differences, extent, period = _differences(own, other, between, level)
+    reach = graph.apply("max", level.line, other.run(between.depth, level.line))
+    together = graph.apply("min", 1, reach / extent)
+    if offset is not None:
+        behind = graph.apply("mod", offset, period)
+        differences.append(offset - behind)
+        together = _common(extent, reach, behind, period) / extent
+    filled = there.share * period / graph.apply("min", reach, period)
+    around = together * graph.apply("min", 1, filled)
+    within = all_multiples(differences, graph.apply("max", 1, other.pitch(between.depth, level.line)))
+    return graph.if_else(all_multiples(differences, period), graph.if_else(within, together, around), 0)
+
+
+def _differences(own: Nest, other: Nest, between: Window, level: Level) -> tuple[list[Expr], Expr, Expr]:
+    """By what the addresses of two arrays come to differ, the bytes of a run of the one together with what it drifts
+    along the other, and the bytes after which the other's runs are around the sets again.
+
+    The two are in step when the difference of their addresses stays, taken around the sets, within what the other
+    touches in the window: loops outside it move both alike, or by less than a line and so only along.
     """
     period = other.period(between.depth, level.line, level.whole_sets)
     extent = own.run(between.depth, level.line)
@@ -171,13 +192,30 @@ def overlap(own: Nest, other: Nest, there: Load, between: Window, level: Level) 
     differences += [
         graph.if_else(graph.compare("<", loop.stride, level.line), 0, loop.stride) for loop in own.moving(between.depth)
     ]
-    reach = graph.apply("max", level.line, other.run(between.depth, level.line))
-    together = graph.apply("min", 1, reach / graph.apply("max", level.line, extent))
-    filled = there.share * period / graph.apply("min", reach, period)
-    around = together * graph.apply("min", 1, filled)
-    within = all_multiples(differences, graph.apply("max", 1, other.pitch(between.depth, level.line)))
-    in_step = graph.if_else(within, together, around)
-    return graph.if_else(all_multiples(differences, period), in_step, 0)
+    return differences, graph.apply("max", level.line, extent), period
+
+
+def _met(own: Nest, mine: Load, array: _Array, between: Window, level: Level) -> Expr:
+    """The chance that another array is in a set of the access. By chance it is in its share of the sets, but for those
+    of which it is known where they begin: in step, they meet there and nowhere else."""
+    there = overlap(own, array.nest, array.load, between, level)
+    shared = overlap(array.nest, own, mine, between, level) * (array.load.share / mine.share)
+    met = graph.apply("max", array.load.share, there, shared)
+    if own.distance_to(array.nest) is None and not level.apart:
+        return met
+    differences, _, period = _differences(own, array.nest, between, level)
+    return graph.if_else(all_multiples(differences, period), graph.apply("max", there, shared), met)
+
+
+def _common(extent: Expr, reach: Expr, behind: Expr, period: Expr) -> Expr:
+    """Bytes of a run of `extent` that one of `reach` meets, which begins `behind` its begin, once in each period."""
+    met = _at_least_none(graph.apply("min", extent, behind + reach) - behind)
+    around = _at_least_none(graph.apply("min", extent, behind + reach - period))
+    return graph.apply("min", extent, met + around)
+
+
+def _at_least_none(value: Expr) -> Expr:
+    return graph.apply("max", 0, value)
 
 
 def reuse(own: Nest, others: Neighbours, carried: int, level: Level) -> tuple[Expr, Expr]:
@@ -225,11 +263,7 @@ def hits(own: Nest, others: Neighbours, between: Window, level: Level, part: Exp
     arrays = _arrays(own, mine, others, between, level)
     if part is not graph.ONE:
         mine, arrays = mine.part(part), [array.replace(load=array.load.part(part)) for array in arrays]
-    met = []
-    for array in arrays:
-        own_there = overlap(own, array.nest, array.load, between, level)
-        shared = overlap(array.nest, own, mine, between, level) * (array.load.share / mine.share)
-        met.append(graph.apply("max", array.load.share, own_there, shared))
+    met = [_met(own, mine, array, between, level) for array in arrays]
     in_set = [mine.each, *mine.after(there=True)]
     for array, chance in zip(arrays[MOST_TOLD_APART:], met[MOST_TOLD_APART:], strict=True):
         in_set += [array.load.each, chance] * array.count

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
+from math import ceil
 
 from aspenpy.cost.ranks import Instances
 from aspenpy.cost.sharing import STORE_RATES, attained_bandwidth
@@ -37,7 +39,9 @@ class Level(Record):
     `capacity` and `line` in bytes, `ways` a set, `bandwidth` in bytes/s and `latency` in seconds where the machine says
     them. A shared cache is divided by the instances that use it at once (`shares`): each has all of its sets and a
     part of the ways. `added` are the lines of an instance in the level before, where both hold different ones. With
-    `prefetch` a miss fetches so many lines that lie together (2: the line and its neighbour).
+    `prefetch` a miss fetches so many lines that lie together (2: the line and its neighbour), if accesses go on by less
+    than `reach` bytes each time (without it, by less than a page). Arrays of which nothing says where they begin do so
+    at equal places of the cache, or, `apart`, where those that move in step never meet.
     """
 
     place: Place
@@ -50,8 +54,10 @@ class Level(Record):
     bandwidth: Expr | None
     latency: Expr | None
     prefetch: Expr = graph.ONE
+    reach: Expr | None = None
     shares: Expr = graph.ONE
     added: Expr = graph.ZERO
+    apart: bool = False
 
     @property
     def name(self) -> str:
@@ -86,6 +92,14 @@ class Level(Record):
         """Lines that an instance finds room for."""
         return self.capacity / (self.line * self.shares) + self.added
 
+    def fetching_by(self, stride: Expr | None, page: Expr) -> Level:
+        """The level as accesses see it that go on by so many bytes each time: beyond its reach a miss fetches its own
+        line alone. No prefetcher goes across a page (Intel's optimization manual 2.5.5.4)."""
+        if self.prefetch is graph.ONE or stride is None:
+            return self
+        near = graph.compare("<", stride, page if self.reach is None else self.reach)
+        return self.replace(prefetch=graph.if_else(near, self.prefetch, graph.ONE))
+
     @property
     def by_misses(self) -> Level:
         """The level in units of what a miss fetches."""
@@ -99,6 +113,28 @@ class Level(Record):
             more = self.added * self.shares / self.sets
             ways += graph.apply("floor", more)
         return graph.apply("lru_hits", distance * self.shares, ways, ways * self.sets)
+
+
+class Variation(Record):
+    """The caches of a machine as they might be: larger by a part of their ways, rounded up, in as many sets, and with
+    arrays that begin at equal places, or `apart`. One way stays at least."""
+
+    part: Fraction = Fraction(0)
+    apart: bool = False
+
+    def of(self, level: Level) -> Level:
+        step = graph.apply("ceil", graph.mul(level.ways, graph.number(abs(self.part))))
+        ways = level.ways + step if self.part > 0 else graph.apply("max", 1, level.ways - step)
+        return level.replace(capacity=level.capacity * ways / level.ways, ways=ways, apart=self.apart)
+
+    def share(self, ways: float) -> float:
+        """The share of the sets of so many ways that have those more or less, where the part is no whole way."""
+        part = abs(float(self.part)) * ways
+        return part / ceil(part) if part else 1.0
+
+
+AS_STATED = Variation()
+"""The caches as the machine states them."""
 
 
 def used_by(levels: Sequence[Level], instances: Instances) -> list[Level]:
@@ -148,6 +184,7 @@ def _level(place: Place) -> Level:
         attained_bandwidth(component, "loads"),
         component.value("latency"),
         component.value("prefetch") or graph.ONE,
+        component.value("prefetch_reach"),
     )
 
 

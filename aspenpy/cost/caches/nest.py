@@ -30,10 +30,17 @@ class Loop(Record):
 
 class Nest(Record):
     """Words of `word` bytes, accessed by loops; the i-th loop is the i-th of every nest in the block. The first word
-    stands where a line begins."""
+    stands where a line begins; `place` is its address, where the model says it."""
 
     word: Expr
     loops: tuple[Loop, ...]
+    place: Expr | None = None
+
+    def distance_to(self, other: Nest) -> Expr | None:
+        """Bytes from its first word to that of another; None where not both say where they are."""
+        if self.place is None or other.place is None:
+            return None
+        return other.place - self.place
 
     @property
     def accesses(self) -> Expr:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from aspenpy.cost.caches.access import Access, Stencil
 from aspenpy.cost.caches.block_loops import in_the_same_loops
-from aspenpy.cost.caches.hits import Around, touches
+from aspenpy.cost.caches.hits import Around, pages_first_touched, touches
 from aspenpy.cost.caches.level import Level
 from aspenpy.cost.caches.nest import product
 from aspenpy.cost.caches.structures import structures
@@ -71,25 +71,31 @@ class Served(Record):
 
 
 def block_traffic(
-    accesses: Sequence[Access], levels: Sequence[Level], all_bytes: Expr, buffer: Level | None = None
+    accesses: Sequence[Access], levels: Sequence[Level], all_bytes: Expr, page: Expr, buffer: Level | None = None
 ) -> dict[flow.Requirement, Traffic]:
-    """The traffic of the requirements of a block that have a pattern of access. The translation `buffer` is a cache of
-    pages.
+    """The traffic of the requirements of a block that have a pattern of access. A `page` is in bytes, the translation
+    `buffer` a cache of pages.
 
     Each line of a data structure is touched first once, whatever the patterns that touch it.
     """
     block = structures(in_the_same_loops(accesses))
     traffic = dict[flow.Requirement, Traffic]()
     for structure in block:
+        fresh = any(access.fresh for group in structure.groups for access in group)
         for number, group in enumerate(structure.groups):
             neighbours = structure.neighbours(number, block)
             around = Around(neighbours, structure.before(number), structure.drawn(number), all_bytes)
-            traffic |= _group_traffic(group, around, levels, buffer)
+            members = [access.replace(fresh=True) for access in group] if fresh else group
+            fetching = [level.fetching_by(members[0].stride, page) for level in levels]
+            found = _group_traffic(members, around, fetching, buffer)
+            if fresh and not structure.before(number):
+                found = _zeroed(found, group[0], around, page)
+            traffic |= found
     return {access.requirement: traffic[access.requirement] for access in accesses}
 
 
 def _group_traffic(
-    group: tuple[Access, ...], around: Around, levels: Sequence[Level], buffer: Level | None
+    group: Sequence[Access], around: Around, levels: Sequence[Level], buffer: Level | None
 ) -> dict[flow.Requirement, Traffic]:
     """The traffic of accesses that touch the same lines at the same time: the first of them meets the misses."""
     leader, *others = group
@@ -106,6 +112,17 @@ def _group_traffic(
     none = [graph.ZERO] * len(levels)
     rest = {member.requirement: Traffic(member, _uses(member, none, None, levels)) for member in others}
     return {leader.requirement: first, **rest}
+
+
+def _zeroed(
+    traffic: dict[flow.Requirement, Traffic], leader: Access, around: Around, page: Expr
+) -> dict[flow.Requirement, Traffic]:
+    """With the lines of the pages that the system zeroes as they are first touched: they leave each level dirty, those
+    too that the program does not store to."""
+    first = traffic[leader.requirement]
+    pages = pages_first_touched(leader, around, first.levels[0].level.replace(line=page))
+    levels = tuple(use.replace(written_back=use.written_back + pages * page / use.level.line) for use in first.levels)
+    return {**traffic, leader.requirement: first.replace(levels=levels)}
 
 
 def _most(group: Sequence[Access]) -> Expr:

@@ -1,0 +1,157 @@
+"""Edges: misses that turn where a cache is a little larger or smaller, or where arrays begin elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from fractions import Fraction
+from functools import cached_property
+
+from aspenpy.answers.evaluation import Evaluation
+from aspenpy.answers.moved import ByLevel, Moved
+from aspenpy.cost.caches.level import Variation, levels_of
+from aspenpy.cost.caches.traffic import Traffic
+from aspenpy.cost.memory import Hierarchy
+from aspenpy.language.diagnostics import Diagnostic
+from aspenpy.models.application import flow
+from aspenpy.models.application.total import Totals, blocks_in, run_totals
+from aspenpy.record import Record
+from aspenpy.tables.numbers import expected
+
+MARGIN = Fraction(1, 10)
+"""The part of a cache by which it is taken to be larger and smaller."""
+
+STEEP = 2
+"""An edge is where misses change so many times as much as the cache: those that go with 1 / size change as it does."""
+
+FEW = 1e-3
+"""The share of its accesses below which a change at a level is told to nobody."""
+
+VARIATIONS: Mapping[str, Variation] = {
+    "smaller": Variation(-MARGIN),
+    "larger": Variation(MARGIN),
+    "apart": Variation(apart=True),
+}
+"""The caches as they might be."""
+
+
+class Spread(Record):
+    """The misses of some accesses at a level: as the machine states its caches, and as they might be."""
+
+    accesses: float
+    misses: float
+    smaller: float
+    larger: float
+    apart: float
+
+    @property
+    def near_edge(self) -> bool:
+        """Whether a cache a little larger or smaller is another matter."""
+        return self._turns(self.smaller) or self._turns(self.larger)
+
+    @property
+    def by_place(self) -> bool:
+        """Whether it matters where arrays begin."""
+        return self._turns(self.apart)
+
+    @property
+    def low(self) -> float:
+        return min(self.misses, *self._steep)
+
+    @property
+    def high(self) -> float:
+        return max(self.misses, *self._steep)
+
+    @property
+    def _steep(self) -> tuple[float, ...]:
+        """The misses that may as well be; the others where nothing turns."""
+        sizes = (self.smaller, self.larger) if self.near_edge else ()
+        return (self.misses, *sizes, *((self.apart,) if self.by_place else ()))
+
+    def _turns(self, other: float) -> bool:
+        change = abs(other - self.misses)
+        return change > STEEP * float(MARGIN) * self.misses and change > FEW * self.accesses
+
+
+class Edges:
+    """Where the misses of a prediction turn."""
+
+    def __init__(self, prediction: Evaluation) -> None:
+        self.prediction = prediction
+
+    @cached_property
+    def misses(self) -> Mapping[str, Mapping[Moved, float]]:
+        """The misses under each of the `VARIATIONS`."""
+        found = {name: self._totals(variation) for name, variation in VARIATIONS.items()}
+        wanted = {(name, key): value for name, totals in found.items() for key, value in totals.items()}
+        values = map(float, self.prediction.scope.values(list(wanted.values()), self.prediction.seed))
+        misses: dict[str, dict[Moved, float]] = {name: {} for name in VARIATIONS}
+        for (name, key), value in zip(wanted, values, strict=True):
+            assert isinstance(key, Moved)
+            misses[name][key] = value
+        return misses
+
+    @cached_property
+    def _ways(self) -> Mapping[str, float]:
+        """The ways of a set of each level."""
+        tree = self.prediction.tree
+        levels = levels_of(tree.machine, tree.socket)
+        values = self.prediction.scope.values([level.ways for level in levels], self.prediction.seed)
+        return {level.name: float(ways) for level, ways in zip(levels, values, strict=True)}
+
+    def _totals(self, variation: Variation) -> Totals:
+        tree = self.prediction.tree
+        hierarchy = Hierarchy(tree.machine, tree.socket, tree.application, tree.entry, tree.definitions, variation)
+
+        def traffic(block: flow.Block, kernel: flow.Kernel) -> Iterable[Traffic]:
+            where = tree.residence.within(kernel)
+            return hierarchy.traffic(block, where.instances(block), where.serving).values()
+
+        totals = run_totals(ByLevel(traffic), tree.entry)
+        return {key: value for key, value in totals.items() if isinstance(key, Moved) and key.quantity == "misses"}
+
+    def spread(
+        self, kernel: str, requirements: Iterable[flow.Requirement], level: str, stated: Mapping[Moved, float]
+    ) -> Spread:
+        """Of requirements of a kernel at a level; `stated` is what is moved in the caches that the machine states. A
+        cache that is smaller by less than a way has a way less in some of its sets."""
+        asked = list(requirements)
+        accesses = sum(stated.get(Moved("accesses", kernel, need, level), 0.0) for need in asked)
+        keys = [Moved("misses", kernel, need, level) for need in asked]
+        misses = sum(stated.get(key, 0.0) for key in keys)
+        others = []
+        for name, variation in VARIATIONS.items():
+            share = variation.share(self._ways[level])
+            others.append(misses + share * (sum(self.misses[name].get(key, 0.0) for key in keys) - misses))
+        return Spread(accesses, misses, *others)
+
+
+def edges_told(prediction: Evaluation, edges: Edges, stated: Mapping[Moved, float]) -> list[Diagnostic]:
+    """A note for each block and level whose misses turn."""
+    notes = []
+    tree = prediction.tree
+    for kernel in reversed(tree.kernels):
+        for block in blocks_in(kernel.body):
+            found = [cost.traffic for cost in tree.blocks[block].requirements if cost.traffic is not None]
+            for use in found[0].levels if found else ():
+                needs, level = [traffic.access.requirement for traffic in found], use.level.name
+                spread = edges.spread(kernel.name, needs, level, stated)
+                here = f"at `{level}`, {_block(block)} misses {expected(spread.misses)} times"
+                span = needs[0].span
+                if spread.near_edge:
+                    message = f"{here}, near an edge of the cache: {_both(spread)}"
+                    notes.append(Diagnostic("near-an-edge", message, span, severity="note"))
+                if spread.by_place:
+                    apart = f"{expected(spread.apart)} times where they lie apart"
+                    message = f"{here} if its arrays begin at equal places of the cache, {apart}"
+                    hint = "say where they begin, as in `loads [n] from x as stream, at(4096)`"
+                    notes.append(Diagnostic("where-arrays-lie", message, span, hint=hint, severity="note"))
+    return notes
+
+
+def _block(block: flow.Block) -> str:
+    return f"`{block.label}`" if block.label else "this block"
+
+
+def _both(spread: Spread) -> str:
+    part = f"{float(MARGIN):.0%}".replace("%", " %")
+    return f"{expected(spread.larger)} if it were {part} larger, {expected(spread.smaller)} if {part} smaller"

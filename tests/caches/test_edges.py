@@ -1,0 +1,114 @@
+"""What a prediction says of its own doubt: near an edge of a cache, and by where arrays begin."""
+
+from __future__ import annotations
+
+import pytest
+
+from aspenpy import AspenError
+from aspenpy.answers.checks.applications import check_application
+from tests.caches.programs import LINE, Reference, counted, machine_of, modelled, simulator
+from tests.tiny import application, codes, machine
+
+SETS, WAYS = 16, 10
+"""A tenth more or less is a way."""
+
+
+def misses_of(count: int, ways: int) -> int:
+    """Of ten sweeps over so many lines."""
+    sweeps = [("L", LINE * line, 8) for _ in range(10) for line in range(count)]
+    (found,) = counted(simulator(("L1", SETS * ways * LINE, ways)), sweeps)
+    return found.misses
+
+
+@pytest.mark.parametrize(("count", "near"), [(100, False), (144, False), (150, True), (160, True), (176, True)])
+def test_both_sides_of_the_capacity(count: int, near: bool) -> None:
+    """160 lines fit; the misses in caches of 9, 10 and 11 ways are a simulator's."""
+    requirement = f"loads [{10 * count}] of size [64] from X as stream, reuse(10)"
+    text = machine_of(("L1", SETS * WAYS * LINE, WAYS))
+    found = modelled(requirement, f"data X [{LINE * count}]", text)
+    (use,) = found.uses
+    smaller, stated, larger = (misses_of(count, ways) for ways in (WAYS - 1, WAYS, WAYS + 1))
+    spread = use.spread
+    assert (spread.smaller, use.misses, spread.larger) == pytest.approx((smaller, stated, larger))
+    assert spread.near_edge == near
+    sides = (stated, smaller, larger) if near else (stated,)
+    assert (use.misses_low, use.misses_high) == pytest.approx((min(sides), max(sides)))
+    told = [note.code for note in found.diagnostics if note.code == "near-an-edge"]
+    assert told == ["near-an-edge"] * near
+
+
+def test_both_sides_are_told() -> None:
+    """In words, in the table, in JSON and by `check`."""
+    app = application("execute { loads [1600] of size [64] from X as stream, reuse(10) }", "data X [10240]")
+    text = machine_of(("L1", SETS * WAYS * LINE, WAYS))
+    (note,) = (item for item in check_application(app, machine(text)) if item.code == "near-an-edge")
+    assert note.severity == "note"
+    sides = "near an edge of the cache: 160 if it were 10 % larger, 1,600 if 10 % smaller"
+    assert note.message == f"at `L1`, this block misses 160 times, {sides}"
+    found = modelled("loads [1600] of size [64] from X as stream, reuse(10)", "data X [10240]", text)
+    assert "160 to 1,600" in str(found)
+    (row,) = found.to_json()["accesses"]
+    assert (row["misses_low"], row["misses"], row["misses_high"]) == (160, 160, 1600)
+
+
+TRIAD = (
+    "loads [512] of size [8] from B as stream{} loads [512] of size [8] from C as stream{} "
+    "stores [512] of size [8] to A as stream{}"
+)
+DATA = "data A [4096] data B [4096] data C [4096]"
+
+
+def triad(places: tuple[int, int, int]) -> list[Reference]:
+    b, c, a = places
+    return [part for k in range(0, 4096, 8) for part in (("L", b + k, 8), ("L", c + k, 8), ("S", a + k, 8))]
+
+
+@pytest.mark.parametrize("ways", [1, 2])
+@pytest.mark.parametrize(
+    "places",
+    [
+        (0, 8192, 16384),
+        (0, 8192 + 64, 16384 + 128),
+        (0, 8192, 16384 + 64),
+        (0, 8192 + 2048, 16384 + 1024),
+        (64, 8192, 16384),
+    ],
+)
+def test_arrays_that_say_where_they_begin(places: tuple[int, int, int], ways: int) -> None:
+    """Against a simulator, in caches whose sets fill in 2 or 4 KiB."""
+    shape = ("L1", 4096, ways)
+    (found,) = counted(simulator(shape), triad(places))
+    text = TRIAD.format(*(f", at({place})" for place in places))
+    (model,) = modelled(text, DATA, machine_of(shape)).totals
+    assert model.read_misses + model.write_misses == pytest.approx(found.misses, rel=0.02)
+
+
+def test_arrays_that_do_not_say() -> None:
+    """The spread over placements: each word misses where the three begin at equal places, and each line once where they
+    lie apart, as a simulator counts."""
+    shape = ("L1", 4096, 1)
+    (equal,) = counted(simulator(shape), triad((0, 8192, 16384)))
+    (apart,) = counted(simulator(shape), triad((0, 8192 + 1024, 16384 + 2048)))
+    found = modelled(TRIAD.format("", "", ""), DATA, machine_of(shape))
+    assert sum(use.misses_high for use in found.uses) == equal.misses == 3 * 512
+    assert sum(use.misses_low for use in found.uses) == apart.misses == 3 * 64
+    (note,) = (item for item in found.diagnostics if item.code == "where-arrays-lie")
+    assert (
+        "1,536 times if its arrays begin at equal places of the cache, 192 times where they lie apart" in note.message
+    )
+    said = modelled(TRIAD.format(", at(0)", ", at(64)", ", at(128)"), DATA, machine_of(shape))
+    assert not [item for item in said.diagnostics if item.code == "where-arrays-lie"]
+
+
+@pytest.mark.parametrize(
+    ("requirement", "code"),
+    [
+        ("loads [10] from X as stream, at(1, 2)", "wrong-arguments"),
+        ("loads [10] from X as random, at(64)", "no-loops"),
+        ("loads [10] from X as at(64)", "no-pattern"),
+    ],
+)
+def test_senseless_places(requirement: str, code: str) -> None:
+    with pytest.raises(AspenError) as refusal:
+        modelled(requirement, "data X [640]", machine_of(("L1", 4096, 1)))
+    assert codes(refusal.value) == [code]
