@@ -9,8 +9,9 @@ from aspenpy.expr import graph
 from aspenpy.models.application import flow
 from aspenpy.models.application.total import Leaf, Total, Totals
 
-QUANTITIES = ("accesses", "misses", "fetched", "written_back")
-"""Of a requirement at a level: words or lines that reach it, those not found, lines fetched and written back."""
+QUANTITIES = ("accesses", "misses", "fetched", "written_back", "victims")
+"""Of a requirement at a level: words or lines that reach it, those not found; bytes of lines fetched, of dirty lines
+written back, and of clean ones given to a level that takes victims."""
 
 
 class Moved(Total):
@@ -32,8 +33,8 @@ class ByLevel(Leaf):
         totals: Totals = {}
         for traffic in self.traffic(block, kernel):
             for use in traffic.levels:
-                line = use.level.line
-                worth = (use.accesses, use.misses, graph.mul(use.fetched, line), graph.mul(use.written_back, line))
+                lines = (graph.mul(count, use.level.line) for count in (use.fetched, use.written_back, use.victims))
+                worth = (use.accesses, use.misses, *lines)
                 for name, amount in zip(QUANTITIES, worth, strict=True):
                     key = Moved(name, kernel.name, traffic.access.requirement, use.level.name)
                     totals[key] = graph.mul(block.parallelism, amount)

@@ -36,6 +36,7 @@ class Use(Record):
     misses: float
     fetched: float
     written_back: float
+    victims: float
     spread: Spread
 
     @property
@@ -55,7 +56,7 @@ class Use(Record):
 
     @property
     def bytes(self) -> float:
-        return self.fetched + self.written_back
+        return self.fetched + self.written_back + self.victims
 
 
 class LevelTotal(Record):
@@ -115,9 +116,9 @@ class Traffic(Result):
                 )
                 asked = traffic.access.requirement
                 spread = self.edges.spread(kernel.name, [asked], use.level.name, values)
-                accesses, misses, fetched, written = numbers
+                accesses, misses, fetched, written, victims = numbers
                 names = kernel.name, block.label, asked.resource, asked.target, use.level.name
-                all_uses.append(Use(*names, accesses, misses, fetched, written, spread))
+                all_uses.append(Use(*names, accesses, misses, fetched, written, victims, spread))
         return tuple(all_uses)
 
     def _patterned(self) -> list[tuple[flow.Kernel, flow.Block, BlockTraffic]]:
@@ -162,7 +163,7 @@ class Traffic(Result):
 
     def formula(self, quantity: str, level: str, free: tuple[str, ...] = ()) -> Expr:
         """`misses` (or another of `QUANTITIES`, or `bytes`) of all requirements at a level, in the free parameters."""
-        names = ("fetched", "written_back") if quantity == "bytes" else (quantity,)
+        names = ("fetched", "written_back", "victims") if quantity == "bytes" else (quantity,)
         parts = [value for key, value in self._totals.items() if key.quantity in names and key.level == level]
         if not parts:
             known = ", ".join([*QUANTITIES, "bytes"])

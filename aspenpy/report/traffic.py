@@ -44,6 +44,9 @@ def _between(use: Use) -> str | None:
 BETWEEN = Column("range", align="right", get=_between, media=TEXT)
 """The misses of what is near an edge of a cache, or depends on where arrays lie."""
 
+VICTIMS = Column("victims", unit="B")
+"""Clean lines that the next level takes."""
+
 ACCESSES = (
     *columns("kernel block resource array", media=DATA),
     Column("level"),
@@ -54,6 +57,7 @@ ACCESSES = (
     _number("misses high", media=DATA),
     Column("fetched", unit="B"),
     Column("written back", unit="B"),
+    Column("victims", unit="B", media=DATA),
 )
 
 
@@ -86,6 +90,8 @@ def _by_kernel(traffic: Traffic) -> Table:
     shown = [column for column in ACCESSES if "text" in column.media]
     if any(use.misses_low < use.misses_high for use in traffic.uses):
         shown.insert(shown.index(MISSES) + 1, BETWEEN)
+    if any(use.victims for use in traffic.uses):
+        shown.append(VICTIMS)
     for use in traffic.uses:
         names = use.kernel, use.block, f"{use.resource} {use.array}" if use.array else use.resource
         first = names if names != before else (None, None, None)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from itertools import pairwise
+
 import pytest
 
 from aspenpy import AspenError
 from aspenpy.answers.traffic import Traffic, traffic
 from aspenpy.models.library import load_application
-from tests.caches.programs import LINE, PAGE, machine_of, modelled, simulator
+from tests.caches.programs import LINE, PAGE, Walk, machine_of, modelled, nest, simulator
 from tests.cachesim import Hierarchy
 from tests.tiny import codes, machine
 
@@ -99,3 +102,51 @@ def test_the_strided_product_again() -> None:
     model, text = load_application("strided_multiply"), machine(machine_of(("LLC", 32 << 20, 16)))
     again = traffic(model, text, set={"new_pages": 0, "step": 100})
     assert lines_of_memory(again) == (3e6, 1e6)
+
+
+# -- stores past the caches ------------------------------------------------------------------------
+
+
+def gathered(places: Iterable[int]) -> int:
+    """Lines that leave a buffer which gathers the words of one line."""
+    lines = [place // LINE for place in places]
+    return 1 + sum(line != before for before, line in pairwise(lines))
+
+
+@pytest.mark.parametrize(
+    ("pattern", "loops"),
+    [
+        ("stream", ((8, 4096),)),
+        ("stream, reuse(4)", ((8, 1024), (0, 4))),
+        ("stride(200)", ((200, 4096),)),
+        ("nest(8, 64, 1024, 64)", ((8, 64), (1024, 64))),
+        ("nest(1024, 64, 8, 64)", ((1024, 64), (8, 64))),
+        ("nest(8, 16, 512, 16, 0, 4, 128, 4)", ((8, 16), (512, 16), (0, 4), (128, 4))),
+        ("blocked(2048), reuse(4)", ((8, 256), (0, 4), (2048, 4))),
+    ],
+)
+def test_streaming_stores(pattern: str, loops: tuple[tuple[int, int], ...]) -> None:
+    """Each line is written as often as the stores come to it, however large the caches; the second sees nothing."""
+    walk = Walk("S", 0, 8, loops)
+    requirement = f"stores [4096] of size [8] to X as {pattern}, streaming"
+    found = modelled(requirement, "data X [819200]", machine_of(("L1", 16384, 8), ("L2", 1 << 20, 16)))
+    assert lines_of_memory(found) == (0, gathered(place for _, place, _ in nest([walk])))
+    first, second = found.totals
+    assert (first.writes, first.bytes, second.writes) == (4096, 0, 0)
+
+
+def test_what_is_stored_past_the_caches_is_not_there() -> None:
+    """Loads of the same data fetch them, and other data have the caches for themselves."""
+    requirements = (
+        "stores [4096] of size [8] to X as stream, streaming loads [4096] of size [8] from X as stream "
+        "loads [40960] of size [8] from Y as stream, reuse(10)"
+    )
+    found = modelled(requirements, "data X [32768] data Y [32768]", machine_of(("L1", 1 << 17, 8)))
+    assert lines_of_memory(found) == (512 + 512, 512)
+
+
+def test_scattered_stores_past_the_caches() -> None:
+    """No two in a row to one line, but by chance."""
+    requirement = "stores [4096] of size [8] to X as random, streaming"
+    found = modelled(requirement, "data X [1048576]", machine_of(CACHE))
+    assert lines_of_memory(found) == (0, pytest.approx(4096, rel=1e-3))

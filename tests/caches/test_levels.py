@@ -10,7 +10,7 @@ import pytest
 import aspenpy
 from aspenpy import AspenError, predict
 from aspenpy.answers.traffic import Traffic, traffic
-from tests.caches.programs import LINE, Reference, Shape, counted, machine_of, modelled, simulator
+from tests.caches.programs import LINE, Reference, Shape, Walk, counted, machine_of, modelled, modelled_nest, simulator
 from tests.tiny import application, codes, machine
 
 WORD = 8
@@ -61,38 +61,54 @@ def test_distances_are_longer_where_others_share() -> None:
 # -- inclusion -------------------------------------------------------------------------------------
 
 
-def exclusive_misses(lines: Iterable[int], first: int, second: int) -> int:
+class Exclusive:
     """Two fully associative levels that never hold the same line: what leaves the first enters the second."""
-    near: dict[int, None] = {}
-    far: dict[int, None] = {}
-    missed = 0
-    for line in lines:
-        if line in near:
-            del near[line]
-        elif line in far:
-            del far[line]
-        else:
-            missed += 1
-        near[line] = None
-        if len(near) > first:
-            victim = next(iter(near))
-            del near[victim]
-            far[victim] = None
-        if len(far) > second:
-            del far[next(iter(far))]
-    return missed
+
+    def __init__(self, lines: Iterable[int], first: int, second: int) -> None:
+        near: dict[int, None] = {}
+        far: dict[int, None] = {}
+        self.missed = self.given = 0
+        for line in lines:
+            if line in near:
+                del near[line]
+            elif line in far:
+                del far[line]
+            else:
+                self.missed += 1
+            near[line] = None
+            if len(near) > first:
+                victim = next(iter(near))
+                del near[victim]
+                far[victim] = None
+                self.given += 1
+            if len(far) > second:
+                del far[next(iter(far))]
 
 
 @pytest.mark.parametrize("inclusion", ["exclusive", "victim"])
-@pytest.mark.parametrize("count", [20, 40, 44, 48, 49, 60])
+@pytest.mark.parametrize("count", [12, 20, 40, 44, 48, 49, 60])
 def test_exclusive_levels_add_up(inclusion: str, count: int) -> None:
-    """16 lines and 32 hold 48."""
+    """16 lines and 32 hold 48. The first gives the second each line that it brings in, but for what it holds at the
+    end."""
     text = machine_of(("L1", 16 * LINE, 16), ("L2", 32 * LINE, 32)).replace(
         "cache L2 {", f"cache L2 {{ property inclusion [{inclusion}]"
     )
     requirement = f"loads [{5 * count}] of size [64] from X as stream, reuse(5)"
-    model = modelled(requirement, f"data X [{64 * count}]", text).totals[1]
-    assert model.read_misses == pytest.approx(exclusive_misses([*range(count)] * 5, 16, 32))
+    found = modelled(requirement, f"data X [{64 * count}]", text)
+    counted_lines = Exclusive([*range(count)] * 5, 16, 32)
+    first, second = found.uses
+    assert second.misses == pytest.approx(counted_lines.missed)
+    assert first.victims / LINE == pytest.approx(counted_lines.given + min(16, count))
+    assert first.bytes == first.fetched + first.victims
+    assert ("victims" in str(found)) == (first.victims > 0)
+
+
+def test_dirty_lines_are_written_back_and_no_victims() -> None:
+    text = machine_of(("L1", 16 * LINE, 16), ("L2", 32 * LINE, 32)).replace(
+        "cache L2 {", "cache L2 { property inclusion [victim]"
+    )
+    (first, _) = modelled("stores [100] of size [64] to X as stream", "data X [6400]", text).uses
+    assert (first.fetched, first.written_back, first.victims) == (6400, 6400, 0)
 
 
 def test_inclusive_levels_do_not() -> None:
@@ -116,6 +132,26 @@ def test_pseudo_lru_is_modelled_as_lru(count: int) -> None:
         assert level.read_misses == pytest.approx(simulated.misses, rel=0.1)
     notes = [diagnostic for diagnostic in model.diagnostics if diagnostic.code == "modelled-as-lru"]
     assert [note.severity for note in notes] == ["note", "note"]
+
+
+@pytest.mark.parametrize("ways", [2, 4, 8, 16])
+@pytest.mark.parametrize(("hot", "passing"), [(1, 1), (1, 3), (3, 4), (3, 8), (6, 10), (12, 4)])
+def test_pseudo_lru_of_hot_lines_beside_a_stream(ways: int, hot: int, passing: int) -> None:
+    """One set: some lines again and again, and others that pass between. A line stays while no more lines than ways are
+    in use, as if the least recently used went: a tree of pointers is that for what comes in turns."""
+    shape, trips = ("L1", ways * LINE, ways), 40
+    walks = [
+        Walk("L", 0, 8, ((LINE, hot), (0, 1), (0, trips))),
+        Walk("L", 1 << 20, 8, ((0, 1), (LINE, passing), (LINE * passing, trips))),
+    ]
+    turns = [
+        [*range(0, LINE * hot, LINE), *((1 << 20) + LINE * (passing * trip + k) for k in range(passing))]
+        for trip in range(2 * trips)
+    ]
+    before, later = ([("L", place, 8) for turn in part for place in turn] for part in (turns[:trips], turns[trips:]))
+    (found,) = counted(simulator(shape, policy="plru"), later, before=before)
+    first, second = modelled_nest(walks, machine_of(shape, policy="plru")).uses
+    assert (first.misses - hot) / (trips - 1) + second.misses / trips == found.misses / trips
 
 
 def test_pseudo_lru_of_a_table() -> None:

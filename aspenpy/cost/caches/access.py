@@ -104,7 +104,7 @@ class Distances(Record):
 
 class Access(Record):
     """A requirement with its pattern. `word` in bytes, `accesses` words, per parallel instance of the block; `check` is
-    1, or fails where the two do not agree. A `streaming` store writes whole lines and fetches none.
+    1, or fails where the two do not agree. A `streaming` store goes past the caches.
     `fresh` data lie in pages that the system gives, and zeroes, as they are first touched."""
 
     requirement: flow.Requirement
@@ -200,7 +200,8 @@ def read_access(requirement: flow.Requirement, reader: Reader, passed_over: froz
     if isinstance(pattern, Affine) and pattern.own:
         request.checks.append(_not_too_many(pattern.nest, request))
     _refuse_senseless(requirement, traits)
-    flags = ("warm" in traits, "streaming" in traits, "fresh" in traits)
+    streaming = "streaming" in traits and requirement.resource == "stores"
+    flags = ("warm" in traits, streaming, "fresh" in traits)
     return Access(requirement, word, accesses, pattern, *flags, product(request.checks))
 
 

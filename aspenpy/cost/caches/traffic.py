@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from aspenpy.cost.caches.access import Access, Stencil
 from aspenpy.cost.caches.block_loops import in_the_same_loops
 from aspenpy.cost.caches.hits import Around, pages_first_touched, touches
+from aspenpy.cost.caches.interference import Neighbours
 from aspenpy.cost.caches.level import Level
 from aspenpy.cost.caches.nest import product
 from aspenpy.cost.caches.structures import structures
@@ -18,13 +19,15 @@ from aspenpy.record import Record
 
 class LevelUse(Record):
     """One requirement at one level, per parallel instance: `accesses` that reach the level, of which `misses` do not
-    find their line; lines `fetched` from the next level and `written_back` to it."""
+    find their line; lines `fetched` from the next level and `written_back` to it. Where that is a victim cache, or
+    exclusive, it takes clean lines, too: `victims`."""
 
     level: Level
     accesses: Expr
     misses: Expr
     fetched: Expr
     written_back: Expr
+    victims: Expr = graph.ZERO
 
 
 class Traffic(Record):
@@ -78,8 +81,8 @@ def block_traffic(
 
     Each line of a data structure is touched first once, whatever the patterns that touch it.
     """
-    block = structures(in_the_same_loops(accesses))
-    traffic = dict[flow.Requirement, Traffic]()
+    traffic = {access.requirement: _past_the_caches(access, levels) for access in accesses if access.streaming}
+    block = structures(in_the_same_loops([access for access in accesses if not access.streaming]))
     for structure in block:
         fresh = any(access.fresh for group in structure.groups for access in group)
         for number, group in enumerate(structure.groups):
@@ -112,6 +115,23 @@ def _group_traffic(
     none = [graph.ZERO] * len(levels)
     rest = {member.requirement: Traffic(member, _uses(member, none, None, levels)) for member in others}
     return {leader.requirement: first, **rest}
+
+
+NOTHING = Around(Neighbours((), ()), (), graph.ZERO, graph.ZERO)
+"""Of a block in which nothing else happens."""
+
+
+def _past_the_caches(access: Access, levels: Sequence[Level]) -> Traffic:
+    """A store that no cache takes. Words that go to one line in a row are gathered, and leave for memory when the
+    stores go on to another (Intel's optimization manual, write combining): as often as they come to a line, it is
+    written."""
+    parts = touches(access.replace(warm=False), NOTHING, levels[0])
+    lines = graph.add(*(part.count for part in parts if not part.near)) * access.check
+    first, *others = levels
+    uses = [LevelUse(first, access.accesses, lines, graph.ZERO, graph.ZERO)]
+    uses += [LevelUse(level, graph.ZERO, graph.ZERO, graph.ZERO, graph.ZERO) for level in others]
+    uses[-1] = uses[-1].replace(written_back=lines)
+    return Traffic(access, tuple(uses))
 
 
 def _zeroed(
@@ -161,11 +181,13 @@ def _uses(
     for place, (level, missed) in enumerate(zip(levels, misses, strict=True)):
         fetched = missed * level.prefetch
         written_back = graph.ZERO if written is None else written[place]
-        writes = "streaming" if access.streaming else level.writes
-        if access.writes and missed is not graph.ZERO and writes != "allocate":
+        if access.writes and missed is not graph.ZERO and level.writes != "allocate":
             fetched = graph.ZERO
-            if writes == "no_allocate":  # no store brings the line for the next one; each word goes on by itself
+            if level.writes == "no_allocate":  # no store brings the line for the next one; each word goes on by itself
                 missed, written_back = asked, asked * access.word / level.line
-        uses.append(LevelUse(level, asked, missed, fetched, written_back))
+        victims = graph.ZERO
+        if place + 1 < len(levels) and levels[place + 1].adds:  # each line that came leaves again
+            victims = graph.apply("max", 0, fetched - written_back)
+        uses.append(LevelUse(level, asked, missed, fetched, written_back, victims))
         asked = missed
     return tuple(uses)
