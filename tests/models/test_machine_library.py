@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import aspenpy
+from aspenpy.cost.caches.level import levels_of
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import evaluate_many
 from aspenpy.expr.graph import Expr
@@ -344,6 +345,32 @@ def unsourced(text: str) -> Iterator[str]:
             yield line
         if not (line.startswith("param") and before.startswith("//")):
             before = line
+
+
+@pytest.mark.parametrize("name", MACHINES)
+def test_every_cache_has_a_ceiling(name: str) -> None:
+    """But those of a simulator, and of machines as others modelled them, which say nothing of time."""
+    machine = aspenpy.load_machine(name)
+    for socket in machine.sockets or (None,):
+        ceilings = {ceiling.component for ceiling in aspenpy.roofline(machine, socket=socket).caches}
+        levels = {level.name for level in levels_of(machine, socket)}
+        assert {level for level in levels - ceilings if "as_modelled" not in level and name != "cachegrind"} == set()
+
+
+@pytest.mark.parametrize(
+    ("name", "level", "gigabytes"),
+    [
+        ("tesla_m2090", "m2090_l2", 384 * 0.65),
+        ("tesla_k20x", "k20x_l2", 768 * 0.732),
+        ("mi300x", "mi300x_l2", 8 * 2048 * 2.1),
+        ("exascale_homogeneous", "exascale_l3", 78125 * 256 * 32 * 2.3),
+    ],
+)
+def test_bandwidths_of_caches(name: str, level: str, gigabytes: float) -> None:
+    """Bytes a cycle and the clock, of all of a machine."""
+    ceilings = aspenpy.roofline(aspenpy.load_machine(name)).caches
+    (found,) = (ceiling.rate for ceiling in ceilings if ceiling.component == level)
+    assert found == pytest.approx(gigabytes * 1e9)
 
 
 @pytest.mark.parametrize("path", PARTS, ids=lambda path: path.stem)
