@@ -127,7 +127,8 @@ def level_costs(traffic: Iterable[Traffic], instances: Instances, core: Place | 
 
 
 def _level_cost(level: Level, parts: list[Served], instances: Instances, core: Place | None) -> LevelCost:
-    """A cache that states a rate of stores takes them while it sends what is loaded; another does one at a time."""
+    """A cache that states a rate of stores takes them while it sends what is loaded; another does one at a time, and
+    takes no more than its store port does."""
     sent, taken = graph.add(*(part.sent for part in parts)), graph.add(*(part.taken for part in parts))
     ways = [("loads", sent), ("stores", taken)] if level.two_ways else [("loads", graph.add(sent, taken))]
     alone, contention = [], []
@@ -138,6 +139,9 @@ def _level_cost(level: Level, parts: list[Served], instances: Instances, core: P
         own, others = shared.seconds(graph.div(instances.share(amount), rate))
         alone.append(own)
         contention += [others] if others is not graph.ZERO else []
+    port = level.place.component.value("store_port_bandwidth")
+    if port is not None and taken is not graph.ZERO:
+        alone.append(graph.mul(instances.busy_at(level.place), graph.div(instances.share(taken), port)))
     return LevelCost(level.name, level.place, longest(alone), longest(contention))
 
 

@@ -74,6 +74,7 @@ RANGES: Mapping[tuple[str, str], Range] = {
     ("cache", "far_latency"): _range("0", "1e-5", "s", "no answer comes before the question"),
     ("cache", "latency"): _range("0", "1e-5", "s", "no answer comes before the question"),
     ("cache", "bandwidth"): _range("1e6", "1e15", "B/s"),
+    ("cache", "store_port_bandwidth"): _range("1e6", "1e15", "B/s"),
     ("cache", "prefetch"): _range("1", "16", "", "a miss fetches its own line"),
     ("cache", "prefetch_reach"): _range("64", "65536", "B", "words beside each other are nearer"),
     **{(kind, name): _range("1e6", "1e15", "B/s") for kind in ("cache", "memory") for name in DRAWN},
