@@ -159,6 +159,10 @@ LARGE = [
     (star(2, 1), 1, (150, 20)),  # three rows fit into the first cache
     (star(2, 1), 1, (200, 20)),  # and do not
     (star(2, 1), 1, (600, 10)),
+    (star(2, 1)[1:], 1, (150, 20)),  # without the point in the middle
+    (star(2, 1)[1:], 1, (600, 10)),
+    (star(3, 1)[1:], 1, (30, 20, 10)),
+    (star(3, 1)[1:], 1, (40, 40, 8)),
     (box(2, 1), 1, (60, 40)),
     (box(2, 1), 1, (600, 10)),
     (star(3, 1), 1, (10, 10, 10)),

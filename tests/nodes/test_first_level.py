@@ -1,4 +1,4 @@
-"""Loads beside stores in the first cache of one core, against what likwid-bench measured (kerncraft, RRZE's ECM-Model)."""
+"""Loads beside stores in the first cache of a core, against likwid-bench (kerncraft, and RRZE's ECM-Model)."""
 
 from __future__ import annotations
 
