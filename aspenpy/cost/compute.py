@@ -8,6 +8,7 @@ from types import MappingProxyType
 
 from aspenpy.cost.caches.names import CACHE_TRAITS
 from aspenpy.cost.caches.traffic import Traffic
+from aspenpy.cost.coherence import coherence_costs
 from aspenpy.cost.exchanges import is_exchange, is_part
 from aspenpy.cost.memory import Hierarchy, level_costs, translation_costs, waiting_for_memory
 from aspenpy.cost.operations import classified, priced_without, spread_over_lanes
@@ -175,6 +176,7 @@ def price_block(block: flow.Block, where: Target, hierarchy: Hierarchy, origins:
     levels = (
         *level_costs(traffic.values(), instances, where.core),
         *translation_costs(traffic.values(), instances, hierarchy.buffer),
+        *coherence_costs(traffic.values(), instances, hierarchy.joining, where.core),
     )
     groups = conflict_groups(busy_by_server(costs, levels), where.conflicts)
     by_place: dict[tuple[str, ...], list[Expr]] = {}

@@ -10,6 +10,7 @@ from aspenpy.cost.caches.access import Reader, read_access
 from aspenpy.cost.caches.level import AS_STATED, Level, Variation, levels_of, translation_buffer, used_by
 from aspenpy.cost.caches.names import CACHE_TRAITS, TRANSLATIONS
 from aspenpy.cost.caches.traffic import Served, Traffic, block_traffic
+from aspenpy.cost.coherence import joining_cores
 from aspenpy.cost.prices import MEMORY_RESOURCES, LevelCost, Offer, longest
 from aspenpy.cost.ranks import Instances
 from aspenpy.cost.sharing import attained_bandwidth, sharing
@@ -61,6 +62,11 @@ class Hierarchy:
     def buffer(self) -> Level | None:
         """The core's translation buffer."""
         return translation_buffer(self.machine.first_core(self.socket))
+
+    @cached_property
+    def joining(self) -> tuple[Place, ...]:
+        """What joins cores and says how long a line takes from one to another."""
+        return joining_cores(self.machine, self.socket)
 
     @cached_property
     def _sizes(self) -> dict[str, Expr]:

@@ -62,6 +62,7 @@ RANGES: Mapping[tuple[str, str], Range] = {
     **{("core", name): _range("1e-3", "1e5", "", "operations a cycle, not cycles") for name in RATES},
     **{("core", name): _range("0.01", "1", "", "the part of a peak that is attained") for name in ATTAINED},
     ("socket", "launch_latency"): _range("0", "1e-3", "s", "no kernel runs before it is launched"),
+    **{(kind, "transfer_latency"): _range("1e-10", "1e-5", "s") for kind in ("cache", "socket", "node")},
     ("socket", "barrier_latency"): _range("0", "1e-3", "s", "no thread arrives before it is sent"),
     ("core", "page"): _range("512", "1e11", "B"),
     ("core", "tlb_entries"): _range("1", "1e6", "", "a translation buffer knows one page at least"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+from aspenpy.cost.caches.additions import refuse_additions
 from aspenpy.cost.caches.names import ADDITIONS, WITH_ARGUMENTS
 from aspenpy.cost.caches.nest import Loop, Nest, product
 from aspenpy.cost.value_mistakes import whole
@@ -105,7 +106,8 @@ class Distances(Record):
 class Access(Record):
     """A requirement with its pattern. `word` in bytes, `accesses` words, per parallel instance of the block; `check` is
     1, or fails where the two do not agree. A `streaming` store goes past the caches.
-    `fresh` data lie in pages that the system gives, and zeroes, as they are first touched."""
+    `fresh` data lie in pages that the system gives, and zeroes, as they are first touched. All instances store to the
+    lines of a `shared` one."""
 
     requirement: flow.Requirement
     word: Expr
@@ -114,6 +116,7 @@ class Access(Record):
     warm: bool
     streaming: bool
     fresh: bool
+    shared: bool
     check: Expr
 
     @property
@@ -133,6 +136,12 @@ class Access(Record):
     def is_scattered(self) -> bool:
         """Whether nobody can tell which line is next."""
         return isinstance(self.pattern, Scattered)
+
+    def footprint(self, line: Expr) -> Expr | None:
+        """The lines that it touches; None where nobody can tell."""
+        if isinstance(self.pattern, Scattered):
+            return graph.apply("max", 1, self.pattern.table / line)
+        return None if self.nest is None else self.nest.lines(len(self.nest.loops), line)
 
     @property
     def stride(self) -> Expr | None:
@@ -199,9 +208,9 @@ def read_access(requirement: flow.Requirement, reader: Reader, passed_over: froz
         pattern = _placed(pattern, traits["at"])
     if isinstance(pattern, Affine) and pattern.own:
         request.checks.append(_not_too_many(pattern.nest, request))
-    _refuse_senseless(requirement, traits)
+    refuse_additions(requirement, traits)
     streaming = "streaming" in traits and requirement.resource == "stores"
-    flags = ("warm" in traits, streaming, "fresh" in traits)
+    flags = ("warm" in traits, streaming, "fresh" in traits, "shared" in traits)
     return Access(requirement, word, accesses, pattern, *flags, product(request.checks))
 
 
@@ -233,21 +242,6 @@ def _refuse_alone(traits: Mapping[str, flow.Trait]) -> None:
             known = ", ".join(f"`{pattern}`" for pattern in PATTERNS)
             message = f"`{name}` adds to a pattern of access, and there is none here"
             fail("no-pattern", message, traits[name].span, hint=f"name one before it: {known}")
-
-
-def _refuse_senseless(requirement: flow.Requirement, traits: Mapping[str, flow.Trait]) -> None:
-    """`fresh` is of stores that reach memory by the caches, and of data that nobody has touched."""
-    fresh = traits.get("fresh")
-    if fresh is None:
-        return
-    if requirement.resource != "stores":
-        hint = "name it at the store that touches the data first; their loads follow"
-        fail("not-a-store", "`fresh` is of a store: nothing was written to such pages that could be loaded", fresh.span,
-             hint=hint)  # fmt: skip
-    for name, why in (("warm", "has touched the data before"), ("streaming", "goes past the zeroes in the caches")):
-        if name in traits:
-            fail("contradiction", f"a `fresh` store is the first to touch its pages, and one that is `{name}` {why}",
-                 traits[name].span, hint="keep one of the two")  # fmt: skip
 
 
 class _Request(Record):
