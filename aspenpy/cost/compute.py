@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations
 from types import MappingProxyType
 
-from aspenpy.cost.caches.names import CACHE_TRAITS
+from aspenpy.cost.caches.names import CACHE_TRAITS, SHARED
 from aspenpy.cost.caches.traffic import Traffic
 from aspenpy.cost.coherence import coherence_costs
 from aspenpy.cost.exchanges import is_exchange, is_part
@@ -168,7 +168,7 @@ def price_block(block: flow.Block, where: Target, hierarchy: Hierarchy, origins:
     instances = where.instances(block)
     traffic = hierarchy.traffic(block, instances, where.serving)
     costs = tuple(
-        price_traffic(traffic[requirement], instances, where, origins)
+        _unshared(price_traffic(traffic[requirement], instances, where, origins), hierarchy)
         if requirement in traffic
         else price(_on_lanes(requirement, instances, where), instances, where, origins).replace(requirement=requirement)
         for requirement in block.requirements
@@ -191,6 +191,12 @@ def price_block(block: flow.Block, where: Target, hierarchy: Hierarchy, origins:
     contention = [summed(parts) for parts in by_place.values()]
     most = contention[0] if len(contention) == 1 else graph.apply("max", *contention)
     return BlockCost(block, instances, costs, groups, norm(alone, most), levels, launch)
+
+
+def _unshared(cost: RequirementCost, hierarchy: Hierarchy) -> RequirementCost:
+    """With `shared` among the traits that say nothing, on a machine that does not say how long such lines take."""
+    says = cost.traffic is not None and cost.traffic.access.shared
+    return cost.replace(ignored=(*cost.ignored, SHARED)) if says and not hierarchy.joining else cost
 
 
 def _on_lanes(requirement: flow.Requirement, instances: Instances, where: Target) -> flow.Requirement:

@@ -70,6 +70,14 @@ def test_off_where_nothing_says_so() -> None:
     assert seconds(8, 1000, 1, **stated) > 1e-5
 
 
+def test_a_machine_that_does_not_say_is_told() -> None:
+    app = application("execute [8] { stores [10] of size [8] to X as stream, shared }", "data X [80]")
+    (told,) = predict(app, machine(MACHINE.format(cache="", socket=""))).diagnostics
+    assert told.code == "unknown-latency"
+    expected = "machine `M` does not say how long a line takes between cores: `shared` stores wait for none"
+    assert told.message == expected
+
+
 def test_a_counter_on_a_processor_of_the_library() -> None:
     """40 cores count to 1000 in one line, 51 ns from core to core."""
     app = application("execute [40] { stores [1000] of size [8] to X as stream, reuse(1000), shared }", "data X [8]")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from aspenpy.cost.caches.additions import refuse_additions
-from aspenpy.cost.caches.names import ADDITIONS, WITH_ARGUMENTS
+from aspenpy.cost.caches.names import ADDITIONS, SHARED, WITH_ARGUMENTS
 from aspenpy.cost.caches.nest import Loop, Nest, product
 from aspenpy.cost.value_mistakes import whole
 from aspenpy.expr import graph
@@ -210,7 +210,7 @@ def read_access(requirement: flow.Requirement, reader: Reader, passed_over: froz
         request.checks.append(_not_too_many(pattern.nest, request))
     refuse_additions(requirement, traits)
     streaming = "streaming" in traits and requirement.resource == "stores"
-    flags = ("warm" in traits, streaming, "fresh" in traits, "shared" in traits)
+    flags = ("warm" in traits, streaming, "fresh" in traits, SHARED in traits)
     return Access(requirement, word, accesses, pattern, *flags, product(request.checks))
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from aspenpy.cost.caches.names import SHARED
 from aspenpy.language.diagnostics import fail
 from aspenpy.models.application import flow
 
 OF_STORES = {
     "fresh": ("nothing was written to such pages that could be loaded", "name it at the store that comes first"),
-    "shared": ("lines that cores only load are in the caches of all", "name it at the store to them"),
+    SHARED: ("lines that cores only load are in the caches of all", "name it at the store to them"),
 }
 """What adds to the pattern of a store alone: why, and what to do."""
 

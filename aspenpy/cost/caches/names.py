@@ -8,7 +8,10 @@ PATTERN_NAMES = ("stream", "stride", "blocked", "nest", "stencil", "random", "ga
 WITH_ARGUMENTS = ("stride", "blocked", "nest", "stencil", "gather", "rd")
 """The patterns that say nothing without arguments: a bare trait of such a name is no pattern."""
 
-ADDITIONS = ("warm", "reuse", "streaming", "fresh", "shared", "at")
+SHARED = "shared"
+"""Of a store: all instances store to the same lines."""
+
+ADDITIONS = ("warm", "reuse", "streaming", "fresh", SHARED, "at")
 """What adds to a pattern."""
 
 CACHE_TRAITS = frozenset({*PATTERN_NAMES, *ADDITIONS})
