@@ -37,6 +37,26 @@ class Use(Record):
     fetched: float
     written_back: float
     victims: float
+
+    @property
+    def hit_rate(self) -> float | None:
+        """The share of the accesses that find their line; None where none was made."""
+        return None if self.accesses == 0 else 1 - self.misses / self.accesses
+
+    @property
+    def bytes(self) -> float:
+        return self.fetched + self.written_back + self.victims
+
+    def within(self, spread: Spread) -> RangedUse:
+        """The same with its misses in caches as they might be."""
+        names = self.kernel, self.block, self.resource, self.array, self.level
+        moved = self.fetched, self.written_back, self.victims
+        return RangedUse(*names, self.accesses, self.misses, *moved, spread)
+
+
+class RangedUse(Use):
+    """A use with its misses in caches as they might be."""
+
     spread: Spread
 
     @property
@@ -48,15 +68,6 @@ class Use(Record):
     def misses_high(self) -> float:
         """The most misses."""
         return self.spread.high
-
-    @property
-    def hit_rate(self) -> float | None:
-        """The share of the accesses that find their line; None where none was made."""
-        return None if self.accesses == 0 else 1 - self.misses / self.accesses
-
-    @property
-    def bytes(self) -> float:
-        return self.fetched + self.written_back + self.victims
 
 
 class LevelTotal(Record):
@@ -115,11 +126,19 @@ class Traffic(Result):
                     for name in QUANTITIES
                 )
                 asked = traffic.access.requirement
-                spread = self.edges.spread(kernel.name, [asked], use.level.name, values)
-                accesses, misses, fetched, written, victims = numbers
                 names = kernel.name, block.label, asked.resource, asked.target, use.level.name
-                all_uses.append(Use(*names, accesses, misses, fetched, written, victims, spread))
+                all_uses.append(Use(*names, *numbers))
         return tuple(all_uses)
+
+    @cached_property
+    def ranged_uses(self) -> tuple[RangedUse, ...]:
+        """The same, with their misses near an edge of a cache."""
+        spreads = (
+            self.edges.spread(kernel.name, [traffic.access.requirement], use.level.name, self._values)
+            for kernel, _, traffic in self._patterned()
+            for use in traffic.levels
+        )
+        return tuple(use.within(spread) for use, spread in zip(self.uses, spreads, strict=True))
 
     def _patterned(self) -> list[tuple[flow.Kernel, flow.Block, BlockTraffic]]:
         tree = self.prediction.tree

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from aspenpy.answers.traffic import LevelTotal, Traffic, Use
+from aspenpy.answers.traffic import LevelTotal, RangedUse, Traffic
 from aspenpy.cost.prices import MEMORY_RESOURCES
 from aspenpy.language.dimensions import readable
 from aspenpy.report.drawing import BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILION, YELLOW, numbers_in, titled
@@ -35,7 +35,7 @@ LEVELS = (
 MISSES = _number("misses")
 
 
-def _between(use: Use) -> str | None:
+def _between(use: RangedUse) -> str | None:
     if use.misses_low == use.misses_high:
         return None
     return f"{expected(use.misses_low)} to {expected(use.misses_high)}"
@@ -71,7 +71,7 @@ def report(traffic: Traffic) -> Report:
     parts = (
         table(LEVELS, traffic.totals, "levels", media=media),
         _by_kernel(traffic),
-        table(ACCESSES, traffic.uses, "accesses", media=DATA),
+        table(ACCESSES, traffic.ranged_uses, "accesses", media=DATA),
     )
     return Report(headline, data, parts, tuple(traffic.diagnostics))
 
@@ -88,11 +88,11 @@ def _by_kernel(traffic: Traffic) -> Table:
     rows: list[tuple[Any, ...]] = []
     before: tuple[Any, ...] = ()
     shown = [column for column in ACCESSES if "text" in column.media]
-    if any(use.misses_low < use.misses_high for use in traffic.uses):
+    if any(use.misses_low < use.misses_high for use in traffic.ranged_uses):
         shown.insert(shown.index(MISSES) + 1, BETWEEN)
     if any(use.victims for use in traffic.uses):
         shown.append(VICTIMS)
-    for use in traffic.uses:
+    for use in traffic.ranged_uses:
         names = use.kernel, use.block, f"{use.resource} {use.array}" if use.array else use.resource
         first = names if names != before else (None, None, None)
         before = names
