@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from random import Random
+
 import pytest
 
 from aspenpy import AspenError
 from aspenpy.answers.checks.applications import check_application
-from tests.caches.programs import LINE, Reference, counted, machine_of, modelled, simulator
+from tests.caches.programs import LINE, Reference, Walk, counted, machine_of, modelled, nest, simulator
 from tests.caches.random_programs import CACHES, programs
 from tests.thorough import some
 from tests.tiny import application, codes, machine
@@ -83,6 +85,32 @@ def test_arrays_that_say_where_they_begin(places: tuple[int, int, int], ways: in
     text = TRIAD.format(*(f", at({place})" for place in places))
     (model,) = modelled(text, DATA, machine_of(shape)).totals
     assert model.read_misses + model.write_misses == pytest.approx(found.misses, rel=0.02)
+
+
+NESTS: tuple[tuple[tuple[int, int], ...], ...] = (
+    *(((pitch, rows), (8, 32)) for rows in (3, 6, 9) for pitch in (1024, 4096)),
+    *(((8, words), (0, 4), (8 * words, 8)) for words in (16, 64, 200)),
+    ((8, 8), (1024, 8), (0, 3), (64, 4)),
+)
+
+
+def error_at_random_places(draws: Random) -> float:
+    """Of the misses of two or three arrays in the same loops, as a share of what a simulator counts."""
+    loops, shape = draws.choice(NESTS), ("L1", *draws.choice([(4096, 1), (4096, 2), (8192, 2), (8192, 4), (8192, 8)]))
+    places = [(k << 20) + draws.choice([0, 0, 32, 64, 128, 512, 1024, 1536]) for k in range(draws.choice([2, 3]))]
+    walks = [Walk("L", place, 8, loops) for place in places]
+    needs = (f"loads [{walk.accesses}] of size [8] from X{k} as {walk.trait()}, at({places[k]})" for k, walk in
+             enumerate(walks))  # fmt: skip
+    data = " ".join(f"data X{k} [65536]" for k in range(len(walks)))
+    (found,) = counted(simulator(shape), nest(walks))
+    (model,) = modelled(" ".join(needs), data, machine_of(shape)).totals
+    return abs(model.read_misses - found.misses) / max(60, found.misses)
+
+
+def test_random_places() -> None:
+    draws = Random(5)
+    errors = [error_at_random_places(draws) for _ in range(some(60, 12))]
+    assert sum(error <= 0.1 for error in errors) >= 0.8 * len(errors)
 
 
 def test_arrays_that_do_not_say() -> None:

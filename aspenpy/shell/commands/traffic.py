@@ -24,6 +24,7 @@ from aspenpy.shell.output import answer
 EXAMPLES: Examples = (
     ("hits and misses of a matrix product", "aspenpy traffic cache_mm_reg --machine cachegrind"),
     ("of one that fits into the first cache", "aspenpy traffic cache_mm_reg --machine haswell --set n=50"),
+    ("near an edge of a cache: with both sides", "aspenpy traffic cache_transpose --machine cachegrind --set n=171"),
     ("for a program", "aspenpy traffic cache_mm_reg --machine cachegrind --set n=160 --format json"),
 )
 
