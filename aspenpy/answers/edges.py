@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
 
 from aspenpy.answers.evaluation import Evaluation
-from aspenpy.answers.moved import ByLevel, Moved
+from aspenpy.answers.moved import MOVING, ByLevel, Moved
 from aspenpy.cost.caches.level import Variation, levels_of
 from aspenpy.cost.caches.traffic import Traffic
 from aspenpy.cost.memory import Hierarchy
@@ -35,7 +35,8 @@ VARIATIONS: Mapping[str, Variation] = {
 
 
 class Spread(Record):
-    """The misses of some accesses at a level: as the machine states its caches, and as they might be."""
+    """The misses of some accesses at a level, or bytes of what they ask for: as the machine states its caches, and as
+    they might be."""
 
     accesses: float
     misses: float
@@ -79,16 +80,16 @@ class Edges:
         self.prediction = prediction
 
     @cached_property
-    def misses(self) -> Mapping[str, Mapping[Moved, float]]:
-        """The misses under each of the `VARIATIONS`."""
+    def _moved(self) -> Mapping[str, Mapping[Moved, float]]:
+        """What is moved under each of the `VARIATIONS`."""
         found = {name: self._totals(variation) for name, variation in VARIATIONS.items()}
         wanted = {(name, key): value for name, totals in found.items() for key, value in totals.items()}
         values = map(float, self.prediction.scope.values(list(wanted.values()), self.prediction.seed))
-        misses: dict[str, dict[Moved, float]] = {name: {} for name in VARIATIONS}
+        moved: dict[str, dict[Moved, float]] = {name: {} for name in VARIATIONS}
         for (name, key), value in zip(wanted, values, strict=True):
             assert isinstance(key, Moved)
-            misses[name][key] = value
-        return misses
+            moved[name][key] = value
+        return moved
 
     @cached_property
     def _ways(self) -> Mapping[str, float]:
@@ -106,23 +107,31 @@ class Edges:
             where = tree.residence.within(kernel)
             return hierarchy.traffic(block, where.instances(block), where.serving).values()
 
-        totals = run_totals(ByLevel(traffic), tree.entry)
-        return {key: value for key, value in totals.items() if isinstance(key, Moved) and key.quantity == "misses"}
+        return run_totals(ByLevel(traffic), tree.entry)
 
     def spread(
         self, kernel: str, requirements: Iterable[flow.Requirement], level: str, stated: Mapping[Moved, float]
     ) -> Spread:
-        """Of requirements of a kernel at a level; `stated` is what is moved in the caches that the machine states. A
-        cache that is smaller by less than a way has a way less in some of its sets."""
+        """The misses of requirements of a kernel at a level; `stated` is what is moved in the caches that the machine
+        states."""
         asked = list(requirements)
         accesses = sum(stated.get(Moved("accesses", kernel, need, level), 0.0) for need in asked)
-        keys = [Moved("misses", kernel, need, level) for need in asked]
-        misses = sum(stated.get(key, 0.0) for key in keys)
+        return self._spread([Moved("misses", kernel, need, level) for need in asked], accesses, stated)
+
+    def of_memory(self, asked: float, stated: Mapping[Moved, float]) -> Spread:
+        """The bytes between the last level and memory, of so many that are asked for."""
+        last = [*self._ways][-1]
+        return self._spread([key for key in stated if key.level == last and key.quantity in MOVING], asked, stated)
+
+    def _spread(self, keys: Sequence[Moved], asked: float, stated: Mapping[Moved, float]) -> Spread:
+        """The sum of some quantities at a level. A cache that is smaller by less than a way has a way less in some of
+        its sets."""
+        total = sum(stated.get(key, 0.0) for key in keys)
         others = []
         for name, variation in VARIATIONS.items():
-            share = variation.share(self._ways[level])
-            others.append(misses + share * (sum(self.misses[name].get(key, 0.0) for key in keys) - misses))
-        return Spread(accesses, misses, *others)
+            share = variation.share(self._ways[keys[0].level]) if keys else 0.0
+            others.append(total + share * (sum(self._moved[name].get(key, 0.0) for key in keys) - total))
+        return Spread(asked, total, *others)
 
 
 def edges_told(prediction: Evaluation, edges: Edges, stated: Mapping[Moved, float]) -> list[Diagnostic]:

@@ -13,6 +13,9 @@ QUANTITIES = ("accesses", "misses", "fetched", "written_back", "victims")
 """Of a requirement at a level: words or lines that reach it, those not found; bytes of lines fetched, of dirty lines
 written back, and of clean ones given to a level that takes victims."""
 
+MOVING = ("fetched", "written_back", "victims")
+"""Those in bytes."""
+
 
 class Moved(Total):
     """One of the `QUANTITIES` of a requirement at a level."""

@@ -8,7 +8,7 @@ from typing import Unpack
 
 from aspenpy.answers.case import Case, CaseOptions
 from aspenpy.answers.edges import Edges, Spread, edges_told
-from aspenpy.answers.moved import QUANTITIES, ByLevel, Moved
+from aspenpy.answers.moved import MOVING, QUANTITIES, ByLevel, Moved
 from aspenpy.answers.prediction import Prediction, predict
 from aspenpy.cost.caches.level import POLICIES, Level, levels_of
 from aspenpy.cost.caches.traffic import Traffic as BlockTraffic
@@ -180,9 +180,14 @@ class Traffic(Result):
         }
         return sum(map(float, self.prediction.scope.values(list(parts.values()), self.prediction.seed)))
 
+    @cached_property
+    def memory(self) -> Spread:
+        """Bytes of requirements with a pattern between the last cache and memory."""
+        return self.edges.of_memory(self.patterned_bytes, self._values)
+
     def formula(self, quantity: str, level: str, free: tuple[str, ...] = ()) -> Expr:
         """`misses` (or another of `QUANTITIES`, or `bytes`) of all requirements at a level, in the free parameters."""
-        names = ("fetched", "written_back", "victims") if quantity == "bytes" else (quantity,)
+        names = MOVING if quantity == "bytes" else (quantity,)
         parts = [value for key, value in self._totals.items() if key.quantity in names and key.level == level]
         if not parts:
             known = ", ".join([*QUANTITIES, "bytes"])

@@ -64,9 +64,12 @@ ACCESSES = (
 def report(traffic: Traffic) -> Report:
     """By level, then by kernel, requirement and level."""
     run = traffic.prediction
-    memory = _memory(traffic)
-    data = {**subject(run), "memory": {"bytes": memory, "unit": "B"}}
+    memory, patterned = _memory(traffic), traffic.memory
+    low, high = (memory - patterned.misses + side for side in (patterned.low, patterned.high))
+    data = {**subject(run), "memory": {"bytes": memory, "low": low, "high": high, "unit": "B"}}
     headline = f"{run.where}: {run.kernel} moves {quantity('B')(memory)} to and from memory"
+    if low < high:
+        headline += f" ({quantity('B')(low)} to {quantity('B')(high)})"
     media = TEXT + JSON if traffic.uses else JSON
     parts = (
         table(LEVELS, traffic.totals, "levels", media=media),

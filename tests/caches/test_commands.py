@@ -30,7 +30,7 @@ def test_json(run: Runner) -> None:
         "bytes": 4 * 1024**2,
     }
     assert (last["reads"], last["writes"], last["bytes"]) == (32768, 16384, 4 * 1024**2)
-    assert found["memory"] == {"bytes": 4 * 1024**2, "unit": "B"}
+    assert found["memory"] == {"bytes": 4 * 1024**2, "low": 4 * 1024**2, "high": 4 * 1024**2, "unit": "B"}
 
 
 def test_what_was_asked_for() -> None:

@@ -53,6 +53,8 @@ def test_both_sides_are_told() -> None:
     assert "160 to 1,600" in str(found)
     (row,) = found.to_json()["accesses"]
     assert (row["misses_low"], row["misses"], row["misses_high"]) == (160, 160, 1600)
+    assert found.to_json()["memory"] == {"bytes": 10240, "low": 10240, "high": 102400, "unit": "B"}
+    assert "moves 10.2 kB to and from memory (10.2 kB to 102 kB)" in str(found)
 
 
 TRIAD = (
