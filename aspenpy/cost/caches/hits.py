@@ -72,15 +72,16 @@ def _affine(access: Access, around: Around, level: Level) -> list[Touches]:
             continue
         inner, all_lines = nest.lines(depth - 1, level.line), nest.lines(depth, level.line)
         passes = product(outer.trips for outer in nest.loops[depth:])
+        again = _at_least_none(loop.trips * inner - all_lines) * passes
         if nest.crosses(depth):
             moving = product(outer.trips for outer in nest.loops[depth:] if outer.moves)
-            seams = nest.lines_by_rows(depth, level.line) - all_lines
+            seams = graph.apply("min", again, nest.seams(depth, level.line) * moving)
             share, distance = hits(nest, others, Window(depth, depth, 0), level)
-            parts.append(Touches(_at_least_none(seams) * moving, share, _but_its_own(distance)))
+            parts.append(Touches(seams, share, _but_its_own(distance)))
+            again = again - seams
         share, distance = reuse(nest, others, depth, level)
-        again = _at_least_none(loop.trips * inner - all_lines)
         near = not any(inner_loop.moves for inner_loop in nest.loops[: depth - 1])
-        parts.append(Touches(again * passes, share, _but_its_own(distance), near))
+        parts.append(Touches(again, share, _but_its_own(distance), near))
     return [*parts, *_first(access, nest, around, level)]
 
 
