@@ -29,12 +29,14 @@ NEWTON_STEPS = 4
 
 class Touches(Record):
     """So many touches of lines, of which the share `hits` finds its line; `distance` other lines were touched since.
-    Those that are `near` go on with a line: they belong to the same visit of it."""
+    Those that are `near` go on with a line: they belong to the same visit of it. Those that are `known` are the first
+    of their access, and another one has touched the data structure there before."""
 
     count: Expr
     hits: Expr
     distance: Expr
     near: bool = False
+    known: bool = False
 
 
 class Around(Record):
@@ -92,7 +94,7 @@ def _first(access: Access, nest: Nest, around: Around, level: Level) -> list[Tou
     if around.before:
         again = graph.apply("min", lines, footprint(around.before, level))
         share, distance = reuse_of_sibling(nest, around.before[0], around.nests, level)
-        known, lines = [Touches(again, share, _but_its_own(distance))], lines - again
+        known, lines = [Touches(again, share, _but_its_own(distance), known=True)], lines - again
     if not access.warm:
         return [*known, Touches(lines, graph.ZERO, graph.ZERO)]
     others = [(nests[0], footprint(nests, level)) for nests in around.nests.others]
