@@ -102,7 +102,8 @@ class Distances(Record):
 
 class Access(Record):
     """A requirement with its pattern. `word` in bytes, `accesses` words, per parallel instance of the block; `check` is
-    1, or fails where the two do not agree. A `streaming` store writes whole lines and fetches none."""
+    1, or fails where the two do not agree. Data that are `warm` were touched before, and `since` then so many bytes, if
+    the access says it. A `streaming` store writes whole lines and fetches none."""
 
     requirement: flow.Requirement
     word: Expr
@@ -111,6 +112,7 @@ class Access(Record):
     warm: bool
     streaming: bool
     check: Expr
+    since: Expr | None = None
 
     @property
     def nest(self) -> Nest | None:
@@ -188,8 +190,9 @@ def read_access(requirement: flow.Requirement, reader: Reader, passed_over: froz
     pattern = PATTERNS[patterns[0].name](request)
     if isinstance(pattern, Affine) and pattern.own:
         request.checks.append(_not_too_many(pattern.nest, request))
+    since = request.touched_since(traits.get("warm"))
     check = product(request.checks)
-    return Access(requirement, word, accesses, pattern, "warm" in traits, "streaming" in traits, check)
+    return Access(requirement, word, accesses, pattern, "warm" in traits, "streaming" in traits, check, since)
 
 
 def _is_plain(trait: flow.Trait) -> bool:
@@ -233,6 +236,17 @@ class _Request(Record):
         message = "`reuse` sweeps the data at least once"
         self.require(times, graph.ONE, self.reuse, message, "without it, they are swept once")
         return times
+
+    def touched_since(self, warm: flow.Trait | None) -> Expr | None:
+        """The bytes touched since data that are warm were."""
+        if warm is None or not warm.arguments:
+            return None
+        (since, *rest) = warm.arguments
+        if rest or not isinstance(since, Expr):
+            fail("wrong-arguments", "`warm` is written `warm` or `warm(bytes)`", warm.span)
+        message = "`warm(bytes)` needs at least one word"
+        self.require(since, self.word, warm, message, "give the bytes touched since, those of the data among them")
+        return since
 
     def require(self, value: Expr, least: Expr, trait: flow.Trait, message: str, hint: str) -> None:
         """Refuses an argument of a trait below `least`: at once where it is known, else where it has a value."""

@@ -97,6 +97,10 @@ def _first(access: Access, nest: Nest, around: Around, level: Level) -> list[Tou
         known, lines = [Touches(again, share, _but_its_own(distance), known=True)], lines - again
     if not access.warm:
         return [*known, Touches(lines, graph.ZERO, graph.ZERO)]
+    if access.since is not None:
+        distance = access.since / level.line
+        stays = kept(graph.apply("max", 1, distance / level.sets), level)
+        return [*known, Touches(lines, stays, _but_its_own(distance))]
     others = [(nests[0], footprint(nests, level)) for nests in around.nests.others]
     everything = around.all_bytes / level.line
     gone = missing_share(nest, [(nest, nest.lines(len(nest.loops), level.line)), *others], everything, level)
@@ -241,7 +245,8 @@ def _swept_before(access: Access, lines: Expr, around: Around, level: Level) -> 
     """The share of a table's lines that a sweep of all data structures left in the cache: the last of each."""
     if not access.warm:
         return graph.ZERO
-    everything = graph.apply("max", lines, around.all_bytes / level.line)
+    swept = around.all_bytes if access.since is None else access.since
+    everything = graph.apply("max", lines, swept / level.line)
     return graph.apply("min", 1, level.lines / everything)
 
 
