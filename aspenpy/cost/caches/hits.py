@@ -221,24 +221,36 @@ def _scattered(access: Access, around: Around, level: Level) -> list[Touches]:
         before = graph.apply("min", 1, footprint(around.before, level) / lines)
     untouched = (1 - before) * (1 - 1 / lines) ** around.drawn
     different = lines * untouched * (1 - (1 - 1 / lines) ** access.accesses)
-    held = graph.apply("min", 1, level.lines / lines)
     passing = graph.add(*around.nests.lines(level))
+    held = graph.apply("min", 1, level.lines / lines)
+    time = graph.apply("log", lines / graph.apply("max", RARE, lines - level.lines))
     if passing is not graph.ZERO:
-        held = _held_beside(lines, passing / graph.apply("max", 1, access.accesses), passing, level)
+        held, time = _held_beside(lines, passing / graph.apply("max", 1, access.accesses), passing, level)
+    if not access.warm:
+        held = _held_from_empty(held, time, lines, access.accesses + around.drawn)
+    held = graph.if_else(graph.compare("<=", lines + passing, level.lines), 1, held)
     again = _at_least_none(access.accesses - different)
     return [Touches(again, held, lines), Touches(different, _swept_before(access, lines, around, level), graph.ZERO)]
 
 
-def _held_beside(lines: Expr, pace: Expr, passing: Expr, level: Level) -> Expr:
-    """The share of a table that is held while other lines pass through, `pace` of them for each access: a line stays
-    for x accesses a line of the table, until N (1 - e^-x) lines of it and N x pace others fill the cache (Che, Tung and
-    Wang, JSAC 2002). The left side is concave, so Newton's steps from below the root stay below it."""
+def _held_beside(lines: Expr, pace: Expr, passing: Expr, level: Level) -> tuple[Expr, Expr]:
+    """The share of a table that is held while other lines pass through, `pace` of them for each access, and how long a
+    line stays: for x accesses a line of the table, until N (1 - e^-x) lines of it and N x pace others fill the cache
+    (Che, Tung and Wang, JSAC 2002). The left side is concave, so Newton's steps from below the root stay below it."""
     time = level.lines / (lines * (1 + pace))
     for _ in range(NEWTON_STEPS):
         gone = graph.apply("exp", -time)
         time += (level.lines / lines - (1 - gone) - pace * time) / (gone + pace)
-    fits = graph.compare("<=", lines + passing, level.lines)
-    return graph.if_else(fits, 1, graph.apply("min", 1, 1 - graph.apply("exp", -time)))
+    return graph.apply("min", 1, 1 - graph.apply("exp", -time)), time
+
+
+def _held_from_empty(held: Expr, time: Expr, lines: Expr, accesses: Expr) -> Expr:
+    """The share of the touches of known lines that find them, where the cache was empty. Until it is full, as long as a
+    line stays later, all do; then the share `held` of all accesses."""
+    filling = graph.apply("min", accesses, time * lines)
+    found = filling - lines * (1 - graph.apply("exp", -filling / lines)) + (accesses - filling) * held
+    again = accesses - lines * (1 - graph.apply("exp", -accesses / lines))
+    return graph.apply("min", 1, found / graph.apply("max", RARE, again))
 
 
 def _swept_before(access: Access, lines: Expr, around: Around, level: Level) -> Expr:
