@@ -10,7 +10,7 @@ from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
-from aspenpy.expr import arithmetic, cache_laws, traits
+from aspenpy.expr import arithmetic, cache_laws, cache_windows, traits
 from aspenpy.expr.process_grids import process_grid
 from aspenpy.record import Record
 
@@ -341,6 +341,16 @@ FUNCTIONS: dict[str, Function] = {
             latex=r"\operatorname{{sets\_touched}}\left({joined}\right)",
             derivative=_flat,
             traits=traits.count,
+        ),
+        Function(
+            "share_kept", 4, None, "unknown",
+            exact=cache_windows.share_kept,
+            numpy=cache_laws.numpy_by_point(cache_windows.share_kept),
+            sympy=lambda sympy, *args: sympy.Function("share_kept")(*args),
+            c="aspen_share_kept((const double[]){{{joined}}}, {count})",
+            latex=r"\operatorname{{share\_kept}}\left({joined}\right)",
+            derivative=_flat,
+            traits=traits.positive_result,
         ),
         Function(
             "lines_with_room", 2, None, "unknown",
