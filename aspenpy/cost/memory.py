@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import cached_property
 from itertools import pairwise
 
-from aspenpy.cost.caches.access import Reader, read_access
+from aspenpy.cost.caches.access import Access, Reader, read_access
 from aspenpy.cost.caches.level import AS_STATED, Level, Variation, levels_of, translation_buffer, used_by
 from aspenpy.cost.caches.names import CACHE_TRAITS, TRANSLATIONS
-from aspenpy.cost.caches.traffic import Served, Traffic, block_traffic
+from aspenpy.cost.caches.traffic import LevelUse, Served, Traffic, block_traffic
 from aspenpy.cost.coherence import joining_cores
 from aspenpy.cost.prices import MEMORY_RESOURCES, LevelCost, Offer, longest
 from aspenpy.cost.ranks import Instances
@@ -120,19 +120,41 @@ def histogram_reader(application: Application) -> Callable[[str, flow.Trait], tu
     return read
 
 
-def level_costs(traffic: Iterable[Traffic], instances: Instances, core: Place | None) -> tuple[LevelCost, ...]:
-    """Seconds in which each cache is busy with what it serves; none where the machine does not say its bandwidth."""
+def level_costs(traffic: Collection[Traffic], instances: Instances, core: Place | None) -> tuple[LevelCost, ...]:
+    """Seconds in which each cache is busy with what it serves; none where the machine does not say its bandwidth. What
+    waits for the sets of the cache before it waits beside that."""
     moved: dict[str, list[Served]] = {}
-    for served in (part for item in traffic for part in item.served):
-        moved.setdefault(served.level.name, []).append(served)
+    waits: dict[str, list[Expr]] = {}
+    for item in traffic:
+        for served in item.served:
+            moved.setdefault(served.level.name, []).append(served)
+        for use, sender in zip(item.levels, item.served[1:], strict=False):
+            waits.setdefault(sender.level.name, []).append(_waiting_for_sets(use, item.access))
+    waiting = {name: _busy(core, instances) * instances.share(graph.add(*parts)) for name, parts in waits.items()}
     return tuple(
-        _level_cost(parts[0].level, parts, instances, core)
-        for parts in moved.values()
+        _level_cost(parts[0].level, parts, instances, core, waiting.get(name, graph.ZERO))
+        for name, parts in moved.items()
         if parts[0].level.bandwidth is not None
     )
 
 
-def _level_cost(level: Level, parts: list[Served], instances: Instances, core: Place | None) -> LevelCost:
+def _waiting_for_sets(use: LevelUse, access: Access) -> Expr:
+    """Seconds in which lines wait for the few sets of a cache that a walk takes in turn, each of which takes a line
+    every `set_latency` (docs/nodes.md)."""
+    latency = use.level.set_latency(access.writes)
+    met = graph.ZERO if latency is None or access.nest is None else access.nest.sets_in_turn(use.level)
+    if latency is None or met is graph.ZERO:
+        return graph.ZERO
+    return graph.if_else(graph.compare(">", met, 0), use.fetched * latency / met, 0)
+
+
+def _busy(core: Place | None, instances: Instances) -> Expr:
+    return graph.ONE if core is None else instances.busy_at(core)
+
+
+def _level_cost(
+    level: Level, parts: list[Served], instances: Instances, core: Place | None, waiting: Expr
+) -> LevelCost:
     """A cache that states a rate of stores takes them while it sends what is loaded; another does one at a time, and
     takes no more than its store port does."""
     sent, taken = graph.add(*(part.sent for part in parts)), graph.add(*(part.taken for part in parts))
@@ -148,7 +170,7 @@ def _level_cost(level: Level, parts: list[Served], instances: Instances, core: P
     port = level.place.component.value("store_port_bandwidth")
     if port is not None and taken is not graph.ZERO:
         alone.append(graph.mul(instances.busy_at(level.place), graph.div(instances.share(taken), port)))
-    return LevelCost(level.name, level.place, longest(alone), longest(contention))
+    return LevelCost(level.name, level.place, longest(alone), graph.add(longest(contention), waiting))
 
 
 def translation_costs(traffic: Iterable[Traffic], instances: Instances, buffer: Level | None) -> tuple[LevelCost, ...]:

@@ -90,7 +90,7 @@ cache {name} {{
 
 def measured(cores: int, seconds: float, found: Caches) -> dict[str, float]:
     """Each property of this machine as the program `machine` measures it."""
-    lines = printed(compiled("machine"), *found.sizes, cores, seconds).splitlines()
+    lines = printed(compiled("machine"), *found.sizes, found.sizes[0] // found.ways[0], cores, seconds).splitlines()
     return {name: float(value) for name, value in map(str.split, lines)}
 
 
@@ -221,8 +221,19 @@ def _level(values: Mapping[str, float], found: Caches, at: int, shared: bool) ->
         line=found.line,
         latency=_number(values["third_1_latency" if at == 2 else f"{name}_latency"]),
         inclusion="victim" if at == 2 else "inclusive",
-        bandwidth="\n".join(bandwidth if at else []),
+        bandwidth="\n".join(bandwidth if at else _sets(values)),
     )
+
+
+def _sets(values: Mapping[str, float]) -> list[str]:
+    """Seconds between two lines into one set of the first cache: the mean of what columns in one, two and four sets
+    wait beside the time of a line that waits for none."""
+    lines = []
+    for way, name in (("load", "set_latency"), ("store", "set_store_latency")):
+        free = values[f"sets_0_{way}_latency"]
+        found = [sets * max(0.0, values[f"sets_{sets}_{way}_latency"] ** 2 - free**2) ** 0.5 for sets in (1, 2, 4)]
+        lines.append(f"  property {name} [{_number(sum(found) / 3)}]  // columns in one, two and four sets")
+    return lines
 
 
 def _number(value: float) -> str:

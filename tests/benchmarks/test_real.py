@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import hypot
 from pathlib import Path
 
 import pytest
@@ -36,6 +37,9 @@ def readings() -> dict[str, float]:
         for way in ("load", "store", "copy"):
             found |= {f"{level}_{way}_core": rate, f"{level}_{way}_all": 2 * rate}
     found |= {"memory_copy_core": 8e9, "memory_copy_all": 16e9}
+    for way, wait in (("load", 3e-9), ("store", 4e-9)):
+        found |= {f"sets_{sets}_{way}_latency": hypot(1e-9, wait / sets) for sets in (1, 2, 4)}
+        found[f"sets_0_{way}_latency"] = 1e-9
     found |= {"first_latency": 2e-9, "second_latency": 7e-9, "memory_latency": 100e-9, "barrier_latency": 1e-7}
     for part in PARTS:
         found[f"third_{part}_latency"] = found[f"third_all_{part}_latency"] = 20e-9 if part <= 8 else 90e-9
@@ -99,7 +103,8 @@ def test_each_model_has_a_prediction_at_each_size(kernel: Kernel, machine: aspen
         ("triad", {"n": 30_000}, 30_000 * (16 + 8) / 50e9),  # what is written back goes beside it
         ("triad", {"n": 1000}, 1000 / LANES / CLOCK),  # two vectors of loads a cycle, and one of stores beside them
         ("nbody", {"n": 512, "m": 8}, 512 * 8 / LANES * (10 + 5) / CLOCK),  # a root and a division a vector
-        ("dgemm_naive", {"n": 128, "m": 2}, 128 * 128 * 2 * 4 / CLOCK * (1 - 28 / 128)),
+        # chains of 128, and lines of columns in four sets
+        ("dgemm_naive", {"n": 128, "m": 2}, 128 * 128 * 2 * hypot(4 / CLOCK * (1 - 28 / 128), 3e-9 / 4)),
         ("gather", {"n": 800, "m": 4000}, 4000 * 2 / 2 / CLOCK),  # two loads an element, two a cycle
     ],
 )
@@ -132,6 +137,13 @@ def test_a_third_cache_is_shared_where_cores_find_less_at_once() -> None:
     core = "core here_core"
     assert own.index("cache here_l3") > own.index(f"{core} {{")
     assert shared.index("cache here_l3") < shared.index(f"{core} {{")
+
+
+def test_columns_in_few_sets_wait_in_the_norm_with_what_sends_them() -> None:
+    """Of a line in one, two and four sets, each wait is the same number over the sets."""
+    text = model(readings(), 2, CACHES)
+    assert "property set_latency [3e-09]" in text
+    assert "property set_store_latency [4e-09]" in text
 
 
 def test_best_readings() -> None:

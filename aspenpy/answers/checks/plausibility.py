@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from aspenpy.answers.peaks import Peak, peaks
-from aspenpy.cost.caches.level import levels_of
+from aspenpy.cost.caches.level import SET_LATENCIES, levels_of
 from aspenpy.cost.operations import CLASSES, PRECISIONS, WIDE
 from aspenpy.expr.evaluate import EvaluationError, evaluate_many
 from aspenpy.expr.graph import Expr
@@ -74,6 +74,7 @@ RANGES: Mapping[tuple[str, str], Range] = {
     ("cache", "sharing"): _range("1", "1e6", "", "a core's own cache is shared by 1"),
     ("cache", "far_latency"): _range("0", "1e-5", "s", "no answer comes before the question"),
     ("cache", "latency"): _range("0", "1e-5", "s", "no answer comes before the question"),
+    **{("cache", name): _range("0", "1e-6", "s", "no line comes before it is sent") for name in SET_LATENCIES},
     ("cache", "bandwidth"): _range("1e6", "1e15", "B/s"),
     ("cache", "store_port_bandwidth"): _range("1e6", "1e15", "B/s"),
     ("cache", "prefetch"): _range("1", "16", "", "a miss fetches its own line"),

@@ -32,6 +32,9 @@ POLICIES = {
 INCLUSIONS = ("inclusive", "exclusive", "victim")
 WRITES = ("allocate", "no_allocate", "streaming")
 
+SET_LATENCIES = ("set_latency", "set_store_latency")
+"""Seconds between two lines that go into the same set, to be read and to be written."""
+
 
 class Level(Record):
     """A cache as one instance of a block sees it.
@@ -72,6 +75,11 @@ class Level(Record):
     def two_ways(self) -> bool:
         """Whether it takes stores while it sends what is loaded: it states a rate of its own for them."""
         return any(self.place.component.value(name) is not None for name in STORE_RATES)
+
+    def set_latency(self, writes: bool) -> Expr | None:
+        """Seconds between two lines that go into the same set; None where the machine does not say them."""
+        loaded, stored = map(self.place.component.value, SET_LATENCIES)
+        return stored if writes and stored is not None else loaded
 
     @property
     def sets(self) -> Expr:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import lru_cache
 
+from aspenpy.cost.caches.level import Level
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.expr.polynomial import certainly_shorter, term
@@ -108,6 +109,18 @@ class Nest(Record):
                 return False
             ends = loop.stride * loop.trips
         return True
+
+    def sets_in_turn(self, level: Level) -> Expr:
+        """Sets in which the lines of the innermost loop that moves lie, where it takes a line after the other and they
+        find no room together; 0 where it does not."""
+        walk = next((loop for loop in self.loops if loop.moves), None)
+        if walk is None or walk.stride is self.word:
+            return graph.ZERO
+        round_trip = level.line * level.sets
+        met = graph.apply("min", level.sets, round_trip / graph.apply("gcd", walk.stride, round_trip))
+        apart = graph.compare(">=", walk.stride, level.line)
+        crowded = graph.junction("and", apart, graph.compare(">", walk.trips, level.room * met))
+        return graph.if_else(crowded, met, 0)
 
 
 @lru_cache(maxsize=1024)

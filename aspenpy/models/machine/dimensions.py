@@ -27,6 +27,8 @@ PROPERTY_DIMENSIONS = {
     "latency": SECONDS,
     "barrier_latency": SECONDS,
     "tlb_latency": SECONDS,
+    "set_latency": SECONDS,
+    "set_store_latency": SECONDS,
     "page": BYTES,
     "far_latency": SECONDS,
     "launch_latency": SECONDS,

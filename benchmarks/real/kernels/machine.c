@@ -138,6 +138,8 @@ static void integer_multiply_chain(void *unused, int thread)
   sink = (double)x;
 }
 
+enum { LINE = 64, PAGE = 4096, MOST_CHAINS = 64 };
+
 static void print(const char *name, const char *what, double value)
 {
   printf("%s_%s %.6g\n", name, what, value);
@@ -286,7 +288,49 @@ static void segments(void *given, int thread)
   }
 }
 
+/* Lines of one set after the other: of the columns of a matrix whose rows are `block` bytes apart, `turn` the bytes in
+   which its columns lie. */
+static void load_columns(void *given, int thread)
+{
+  struct memory *m = given;
+  double a = 0;
+  for (long column = 0; column < m->turn; column += LINE)
+    for (long row = 0; row < m->places; row++) {
+      a = *(const double *)(m->from[thread] + row * m->block + column);
+      __asm__ volatile("" : : "x"(a));
+    }
+}
+
+static void store_columns(void *given, int thread)
+{
+  struct memory *m = given;
+  for (long column = 0; column < m->turn; column += LINE)
+    for (long row = 0; row < m->places; row++)
+      *(volatile double *)(m->to[thread] + row * m->block + column) = seed;
+}
+
+/* Seconds of a line whose column lies in one, two and four sets of the first cache, and in all. */
+static void columns(long way, long bytes)
+{
+  static const struct {
+    const char *name;
+    void (*run)(void *, int);
+  } ways[] = {{"load", load_columns}, {"store", store_columns}};
+  for (int sets = 0; sets <= 4; sets += sets ? sets : 1) {
+    long apart = sets ? way / sets : way + LINE;
+    struct memory memory = {.bytes = bytes * 2, .places = bytes / apart, .block = apart, .turn = sets ? apart : way};
+    char name[99];
+    make(&memory, 0);
+    for (int i = 0; i < 2; i++) {
+      snprintf(name, sizeof name, "sets_%d_%s", sets, ways[i].name);
+      print(name, "latency", alone(ways[i].run, &memory) / (double)(memory.places * (memory.turn / LINE)));
+    }
+    release(memory.from[0]), release(memory.to[0]);
+  }
+}
+
 static void words(long bytes)
+
 {
   struct memory memory = {.bytes = bytes / 1024 * 1024};
   make(&memory, 0);
@@ -301,8 +345,6 @@ static void words(long bytes)
 }
 
 /* -- latency: loads that wait for each other, in a random order, in one chain or several --------------------------- */
-
-enum { LINE = 64, PAGE = 4096, MOST_CHAINS = 64 };
 
 /* A ring of a thread through one line of each of `places` blocks of so many bytes, in a random order; `turn` moves each
    block's line by so many lines against the one before it, so that they do not meet in one set. */
@@ -414,14 +456,15 @@ static void meet(void *unused, int thread)
 
 int main(int count, char **arguments)
 {
-  if (count != 6) {
-    fprintf(stderr, "usage: %s L1 L2 L3 THREADS SECONDS\n", arguments[0]);
+  if (count != 7) {
+    fprintf(stderr, "usage: %s L1 L2 L3 WAY THREADS SECONDS\n", arguments[0]);
     return 2;
   }
   long first = atol(arguments[1]), second = atol(arguments[2]), third = atol(arguments[3]);
-  int threads = atoi(arguments[4]);
+  long way = atol(arguments[4]); /* bytes of a way of the first cache */
+  int threads = atoi(arguments[5]);
   long memory = 4 * third; /* of each thread */
-  seconds = atof(arguments[5]);
+  seconds = atof(arguments[6]);
   printf("vector_bytes %d\n", VECTOR_BYTES);
   arithmetic();
   words(first / 2);
@@ -429,6 +472,7 @@ int main(int count, char **arguments)
   bandwidth("second", second / 2, threads, 3);
   bandwidth("third", second / 2 * 5, threads, 3);
   bandwidth("memory", memory, threads, 3);
+  columns(way, second / 2);
   latencies(first, second, third, memory, threads);
   common.threads = threads;
   print("barrier", "latency", least_time(threads, meet, NULL, 3e-5, seconds) / 100);
