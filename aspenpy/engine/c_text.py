@@ -131,7 +131,7 @@ def identifier(name: str, taken: set[str]) -> str:
 def helpers() -> dict[str, str]:
     """The functions of `helpers/*.h` by name, in an order in which they may be defined."""
     folder = Path(__file__).with_name("helpers")
-    files = ("arithmetic.h", "caches.h", "grids.h")
+    files = ("arithmetic.h", "caches.h", "windows.h", "grids.h")
     return {name: text for file in files for name, text in helpers_in(folder / file).items()}
 
 

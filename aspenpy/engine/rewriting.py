@@ -10,7 +10,7 @@ from fractions import Fraction
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 
-STEPS = frozenset({"floor", "ceil", "round", "mod", "gcd", "grid", "sets_touched"})
+STEPS = frozenset({"floor", "ceil", "round", "mod", "gcd", "grid", "sets_touched", "share_kept"})
 """Functions that jump at whole numbers, or take only whole numbers."""
 
 MOST_UNROLLED = 8192  # limit of the nodes in the terms of one unrolled loop

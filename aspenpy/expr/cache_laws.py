@@ -87,9 +87,9 @@ def sets_touched(run: Number, line: Number, sets: Number, *loops: Number) -> Num
     """
     if len(loops) % 2:
         raise DomainError("sets_touched takes pairs behind the number of sets: a stride and its trips")
-    size = _positive(line, "the size of a cache line")
-    wrap = size * _positive(sets, "a number of sets")
-    strides = [_whole(_size(loops[k]), "a stride") % wrap for k in range(0, len(loops), 2)]
+    size = positive_whole(line, "the size of a cache line")
+    wrap = size * positive_whole(sets, "a number of sets")
+    strides = [whole(size_of(loops[k]), "a stride") % wrap for k in range(0, len(loops), 2)]
     trips = [max(1, math.ceil(loops[k + 1])) for k in range(0, len(loops), 2)]
     length, apart = max(1, math.ceil(run)), []
     for stride, count in sorted(zip(strides, trips, strict=True)):
@@ -122,20 +122,20 @@ def _lines_touched(length: int, size: int, wrap: int, *loops: tuple[int, int]) -
     return _lines_hit(touched, units, size // unit)
 
 
-def _size(value: Number) -> Number:
+def size_of(value: Number) -> Number:
     return -value if value < 0 else value
 
 
-def _whole(value: Number, role: str) -> int:
+def whole(value: Number, role: str) -> int:
     if value < 0 or int(value) != value:
         raise DomainError(f"{role} is a whole number, not {shown(value)}")
     return int(value)
 
 
-def _positive(value: Number, role: str) -> int:
+def positive_whole(value: Number, role: str) -> int:
     if value < 1:
         raise DomainError(f"{role} is at least 1, not {shown(value)}")
-    return _whole(value, role)
+    return whole(value, role)
 
 
 def _spread(places: int, units: int, step: int, count: int) -> int:
@@ -200,7 +200,7 @@ def _room(ways: float, parts: list[tuple[float, float, float]]) -> float:
 
 def greatest_divisor(first: Number, second: Number) -> Number:
     """The greatest common divisor of two whole numbers."""
-    return math.gcd(_whole(_size(first), "what has a divisor"), _whole(_size(second), "what has a divisor"))
+    return math.gcd(whole(size_of(first), "what has a divisor"), whole(size_of(second), "what has a divisor"))
 
 
 # -- for arrays ------------------------------------------------------------------------------------

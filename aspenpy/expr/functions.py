@@ -10,7 +10,7 @@ from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
-from aspenpy.expr import arithmetic, cache_laws, traits
+from aspenpy.expr import arithmetic, cache_laws, cache_windows, traits
 from aspenpy.expr.process_grids import process_grid
 from aspenpy.record import Record
 
@@ -306,6 +306,10 @@ FUNCTIONS: dict[str, Function] = {
         _helper(
             "sets_touched", 5, None,
             cache_laws.sets_touched, cache_laws.numpy_by_point(cache_laws.sets_touched), _flat, traits.count,
+        ),
+        _helper(
+            "share_kept", 4, None,
+            cache_windows.share_kept, cache_laws.numpy_by_point(cache_windows.share_kept), _flat,
         ),
         _helper(
             "lines_with_room", 2, None,

@@ -24,7 +24,7 @@ from aspenpy.expr.polynomial import (
     term,
 )
 
-STAIRCASES = ("grid", "sets_touched", "lines_with_room")
+STAIRCASES = ("grid", "sets_touched", "share_kept", "lines_with_room")
 """Factors of ranks, and functions of a cache's sets that stay as they are until their arguments have moved far: their
 values replace them."""
 

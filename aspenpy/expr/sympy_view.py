@@ -27,7 +27,7 @@ _COMPARISONS: dict[str, Any] = {
     "<=": sympy.Le,
     ">=": sympy.Ge,
 }
-FUNCTIONS_WITHOUT_SYMPY = ("gcd", "grid", "lru_hits", "random_misses", "sets_touched", "lines_with_room")
+FUNCTIONS_WITHOUT_SYMPY = ("gcd", "grid", "lru_hits", "random_misses", "sets_touched", "share_kept", "lines_with_room")
 
 _KEPT: dict[str, Any] = {
     name: sympy.Function(name)

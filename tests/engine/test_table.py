@@ -45,6 +45,7 @@ CALLS = {
     "lru_hits": (apply("lru_hits", x, 2, y), 3.0, 8.0, 0.75**3 + 3 * 0.25 * 0.75**2),
     "random_misses": (apply("random_misses", x, y, 0.5), 2.0, 1.0, 2 / 3),
     "sets_touched": (apply("sets_touched", x, 64, 16, y, 4), 64.0, 128.0, 4.0),
+    "share_kept": (apply("share_kept", x, 64, 4, 0, 1, 8, 0, y, 8, 0, 0), 2.0, 64.0, 1.0),
     "lines_with_room": (apply("lines_with_room", x, 1, y, 0.5), 2.0, 2.0, 0.5),
     "mod": (apply("mod", x, y), 7.0, -4.0, -1.0),
     "pow": (power(x, y), 3.0, 4.0, 81.0),

@@ -14,7 +14,7 @@ from aspenpy.expr.arithmetic import DomainError
 from aspenpy.expr.functions import FUNCTIONS
 
 COMPUTED = [row for row in FUNCTIONS.values() if not row.random]
-OF_CACHES = {"lru_hits", "random_misses", "sets_touched", "lines_with_room"}  # tests/caches has theirs
+OF_CACHES = {"lru_hits", "random_misses", "sets_touched", "share_kept", "lines_with_room"}  # tests/caches has theirs
 NUMBERS = [row for row in COMPUTED if row.name not in {"lookup", "gcd", "grid", *OF_CACHES}]
 
 INDEPENDENT = {
@@ -149,6 +149,7 @@ CACHES = {
     "lru_hits": [(0, 1, 1), (9, 2, 8)],
     "random_misses": [(8, 3, 0.5)],
     "sets_touched": [(4, 64, 8, 128, 3)],
+    "share_kept": [(1, 64, 4, 0, 1, 8, 0, 64, 6, 0)],
     "lines_with_room": [(8, 7.5, 1.2, 0.5)],
 }
 

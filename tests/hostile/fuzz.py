@@ -27,7 +27,7 @@ NUMBERS = (
 
 NAMES = (
     "n m x main flops loads stores messages intracomm mod max lookup cdf sqrt sets_touched lru_hits random_misses "
-    "lines_with_room gcd floor uniform normal stream stencil blocked halo random"
+    "share_kept lines_with_room gcd floor uniform normal stream stencil blocked halo random"
 ).split()
 DEEPEST = 8
 

@@ -20,6 +20,7 @@ START_UP = {
     "aspenpy/shell/output.py": "rich and Pygments draw on terminals only",
     "aspenpy/shell/commands/expr.py": "SymPy and the C writer serve one form of a formula each",
     "aspenpy/language/parser.py": "what is wrong with a text is worked out when something is",
+    "aspenpy/expr/cache_windows.py": "NumPy counts lines in the sets of a cache",
     "aspenpy/expr/evaluate.py": "NumPy runs the loops that are too long for exact arithmetic",
 }
 """Files that may import modules of the package inside functions, and why. `Result.through` imports what few ask of a

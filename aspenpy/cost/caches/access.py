@@ -105,9 +105,9 @@ class Distances(Record):
 
 class Access(Record):
     """A requirement with its pattern. `word` in bytes, `accesses` words, per parallel instance of the block; `check` is
-    1, or fails where the two do not agree. A `streaming` store goes past the caches.
-    `fresh` data lie in pages that the system gives, and zeroes, as they are first touched. All instances store to the
-    lines of a `shared` one."""
+    1, or fails where the two do not agree. Data that are `warm` were touched before, and `since` then so many bytes, if
+    the access says it. A `streaming` store goes past the caches. `fresh` data lie in pages that the system gives, and
+    zeroes, as they are first touched. All instances store to the lines of a `shared` one."""
 
     requirement: flow.Requirement
     word: Expr
@@ -118,6 +118,7 @@ class Access(Record):
     fresh: bool
     shared: bool
     check: Expr
+    since: Expr | None = None
 
     @property
     def nest(self) -> Nest | None:
@@ -211,7 +212,8 @@ def read_access(requirement: flow.Requirement, reader: Reader, passed_over: froz
     refuse_additions(requirement, traits)
     streaming = "streaming" in traits and requirement.resource == "stores"
     flags = ("warm" in traits, streaming, "fresh" in traits, SHARED in traits)
-    return Access(requirement, word, accesses, pattern, *flags, product(request.checks))
+    since = request.touched_since(traits.get("warm"))
+    return Access(requirement, word, accesses, pattern, *flags, product(request.checks), since)
 
 
 def _placed(
@@ -272,6 +274,17 @@ class _Request(Record):
         message = "`reuse` sweeps the data at least once"
         self.require(times, graph.ONE, self.reuse, message, "without it, they are swept once")
         return times
+
+    def touched_since(self, warm: flow.Trait | None) -> Expr | None:
+        """The bytes touched since data that are warm were."""
+        if warm is None or not warm.arguments:
+            return None
+        (since, *rest) = warm.arguments
+        if rest or not isinstance(since, Expr):
+            fail("wrong-arguments", "`warm` is written `warm` or `warm(bytes)`", warm.span)
+        message = "`warm(bytes)` needs at least one word"
+        self.require(since, self.word, warm, message, "give the bytes touched since, those of the data among them")
+        return since
 
     def require(self, value: Expr, least: Expr, trait: flow.Trait, message: str, hint: str) -> None:
         """Refuses an argument of a trait below `least`: at once where it is known, else where it has a value."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from aspenpy.cost.caches.access import Access, Affine, Stencil
-from aspenpy.cost.caches.nest import Loop, product
+from aspenpy.cost.caches.nest import Loop, longest, product
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.expr.polynomial import term
@@ -23,7 +23,7 @@ def in_the_same_loops(accesses: Sequence[Access]) -> list[Access]:
     if not models:
         models = [_refined(affine)] if affine else []
     depth = max(map(len, models), default=0)
-    trips = [_longest([counts[at] for counts in models if at < len(counts)]) for at in range(depth)]
+    trips = [longest([counts[at] for counts in models if at < len(counts)]) for at in range(depth)]
     brought = [_brought(access, trips) for access in accesses]
     depth = max((len(access.nest.loops) for access in brought if access.nest is not None), default=0)
     return [_padded(access, depth) for access in brought]
@@ -37,18 +37,12 @@ def _refined(patterns: Sequence[Affine]) -> list[Expr]:
     counts = list(dict.fromkeys(sweeps.trips for _, sweeps in swept))
     if blocked or not counts:
         models = blocked or [[loop.trips for loop in pattern.nest.loops] for pattern in patterns]
-        return [_longest(list(trips)) for trips in zip(*models, strict=True)]
+        return [longest(list(trips)) for trips in zip(*models, strict=True)]
     if len(counts) > 1 and all(count.kind == "number" for count in counts):
         counts.sort(key=lambda count: -float(str(count.payload)))
-        first = _longest([sweep.trips for sweep, sweeps in swept if sweeps.trips is counts[0]])
+        first = longest([sweep.trips for sweep, sweeps in swept if sweeps.trips is counts[0]])
         return [first, *(many / few for many, few in pairwise(counts)), counts[-1]]
-    return [_longest([sweep.trips for sweep, _ in swept]), _longest(counts)]
-
-
-def _longest(trips: list[Expr]) -> Expr:
-    """The trips of a loop, which arrays outside of it give as 1."""
-    different = list(dict.fromkeys(count for count in trips if count is not graph.ONE)) or [graph.ONE]
-    return graph.apply("max", *different) if len(different) > 1 else different[0]
+    return [longest([sweep.trips for sweep, _ in swept]), longest(counts)]
 
 
 def _same_depth(accesses: Sequence[Access]) -> None:

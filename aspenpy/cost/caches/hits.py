@@ -29,12 +29,14 @@ NEWTON_STEPS = 4
 
 class Touches(Record):
     """So many touches of lines, of which the share `hits` finds its line; `distance` other lines were touched since.
-    Those that are `near` go on with a line: they belong to the same visit of it."""
+    Those that are `near` go on with a line: they belong to the same visit of it. Those that are `known` are the first
+    of their access, and another one has touched the data structure there before."""
 
     count: Expr
     hits: Expr
     distance: Expr
     near: bool = False
+    known: bool = False
 
     @property
     def first(self) -> bool:
@@ -85,15 +87,16 @@ def _affine(access: Access, around: Around, level: Level) -> list[Touches]:
             continue
         inner, all_lines = nest.lines(depth - 1, level.line), nest.lines(depth, level.line)
         passes = product(outer.trips for outer in nest.loops[depth:])
+        again = _at_least_none(loop.trips * inner - all_lines) * passes
         if nest.crosses(depth):
             moving = product(outer.trips for outer in nest.loops[depth:] if outer.moves)
-            seams = nest.lines_by_rows(depth, level.line) - all_lines
+            seams = graph.apply("min", again, nest.seams(depth, level.line) * moving)
             share, distance = hits(nest, others, Window(depth, depth, 0), level)
-            parts.append(Touches(_at_least_none(seams) * moving, share, _but_its_own(distance)))
+            parts.append(Touches(seams, share, _but_its_own(distance)))
+            again = again - seams
         share, distance = reuse(nest, others, depth, level)
-        again = _at_least_none(loop.trips * inner - all_lines)
         near = not any(inner_loop.moves for inner_loop in nest.loops[: depth - 1])
-        parts.append(Touches(again * passes, share, _but_its_own(distance), near))
+        parts.append(Touches(again, share, _but_its_own(distance), near))
     return [*parts, *_first(access, nest, around, level)]
 
 
@@ -104,9 +107,13 @@ def _first(access: Access, nest: Nest, around: Around, level: Level) -> list[Tou
     if around.before:
         again = graph.apply("min", lines, footprint(around.before, level))
         share, distance = reuse_of_sibling(nest, around.before[0], around.nests, level)
-        known, lines = [Touches(again, share, _but_its_own(distance))], lines - again
+        known, lines = [Touches(again, share, _but_its_own(distance), known=True)], lines - again
     if not access.warm:
         return [*known, Touches(lines, graph.ZERO, graph.ZERO)]
+    if access.since is not None:
+        distance = access.since / level.line
+        stays = kept(graph.apply("max", 1, distance / level.sets), level)
+        return [*known, Touches(lines, stays, _but_its_own(distance))]
     others = [(nests[0], footprint(nests, level)) for nests in around.nests.others]
     everything = around.all_bytes / level.line
     gone = missing_share(nest, [(nest, nest.lines(len(nest.loops), level.line)), *others], everything, level)
@@ -227,31 +234,44 @@ def _scattered(access: Access, around: Around, level: Level) -> list[Touches]:
         before = graph.apply("min", 1, footprint(around.before, level) / lines)
     untouched = (1 - before) * (1 - 1 / lines) ** around.drawn
     different = lines * untouched * (1 - (1 - 1 / lines) ** access.accesses)
-    held = graph.apply("min", 1, level.lines / lines)
     passing = graph.add(*around.nests.lines(level))
+    held = graph.apply("min", 1, level.lines / lines)
+    time = graph.apply("log", lines / graph.apply("max", RARE, lines - level.lines))
     if passing is not graph.ZERO:
-        held = _held_beside(lines, passing / graph.apply("max", 1, access.accesses), passing, level)
+        held, time = _held_beside(lines, passing / graph.apply("max", 1, access.accesses), passing, level)
+    if not access.warm:
+        held = _held_from_empty(held, time, lines, access.accesses + around.drawn)
+    held = graph.if_else(graph.compare("<=", lines + passing, level.lines), 1, held)
     again = _at_least_none(access.accesses - different)
     return [Touches(again, held, lines), Touches(different, _swept_before(access, lines, around, level), graph.ZERO)]
 
 
-def _held_beside(lines: Expr, pace: Expr, passing: Expr, level: Level) -> Expr:
-    """The share of a table that is held while other lines pass through, `pace` of them for each access: a line stays
-    for x accesses a line of the table, until N (1 - e^-x) lines of it and N x pace others fill the cache (Che, Tung and
-    Wang, JSAC 2002). The left side is concave, so Newton's steps from below the root stay below it."""
+def _held_beside(lines: Expr, pace: Expr, passing: Expr, level: Level) -> tuple[Expr, Expr]:
+    """The share of a table that is held while other lines pass through, `pace` of them for each access, and how long a
+    line stays: for x accesses a line of the table, until N (1 - e^-x) lines of it and N x pace others fill the cache
+    (Che, Tung and Wang, JSAC 2002). The left side is concave, so Newton's steps from below the root stay below it."""
     time = level.lines / (lines * (1 + pace))
     for _ in range(NEWTON_STEPS):
         gone = graph.apply("exp", -time)
         time += (level.lines / lines - (1 - gone) - pace * time) / (gone + pace)
-    fits = graph.compare("<=", lines + passing, level.lines)
-    return graph.if_else(fits, 1, graph.apply("min", 1, 1 - graph.apply("exp", -time)))
+    return graph.apply("min", 1, 1 - graph.apply("exp", -time)), time
+
+
+def _held_from_empty(held: Expr, time: Expr, lines: Expr, accesses: Expr) -> Expr:
+    """The share of the touches of known lines that find them, where the cache was empty. Until it is full, as long as a
+    line stays later, all do; then the share `held` of all accesses."""
+    filling = graph.apply("min", accesses, time * lines)
+    found = filling - lines * (1 - graph.apply("exp", -filling / lines)) + (accesses - filling) * held
+    again = accesses - lines * (1 - graph.apply("exp", -accesses / lines))
+    return graph.apply("min", 1, found / graph.apply("max", RARE, again))
 
 
 def _swept_before(access: Access, lines: Expr, around: Around, level: Level) -> Expr:
     """The share of a table's lines that a sweep of all data structures left in the cache: the last of each."""
     if not access.warm:
         return graph.ZERO
-    everything = graph.apply("max", lines, around.all_bytes / level.line)
+    swept = around.all_bytes if access.since is None else access.since
+    everything = graph.apply("max", lines, swept / level.line)
     return graph.apply("min", 1, level.lines / everything)
 
 

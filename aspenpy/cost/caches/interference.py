@@ -2,52 +2,20 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from aspenpy.cost.caches.level import Level
-from aspenpy.cost.caches.nest import Loop, Nest, all_multiples
+from aspenpy.cost.caches.nest import STILL, Nest, longest
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.record import Record
 
-MOST_TOLD_APART = 2
-"""Arrays whose sets are followed one by one; each doubles the cases."""
-
-
-PARTS = tuple(graph.number(k) / 8 for k in (1, 3, 5, 7))
-"""Midpoints of the quarters of a window of which any part may lie between two touches."""
+PARTS = tuple((graph.number(k) / 8, graph.number(8 - k) / 16) for k in (1, 3, 5, 7))
+"""Midpoints of the quarters of a pass, and the chances that so much of it lies between two of its places: 2 (1 - d),
+where each is anywhere in it."""
 
 RARE = graph.number(1e-9)
 """A chance below which what follows from it is not asked."""
-
-
-class Load(Record):
-    """Lines of one array between two touches: `lines` in all, `each` in every set that they use, and the `share` of
-    the cache's sets that they use.
-
-    Where the array has moved on before the second touch, `moved` lines more lie in a set of theirs; `beside` is the
-    chance of that in a set that the others use, `apart` in one that they do not.
-    """
-
-    lines: Expr
-    each: Expr
-    share: Expr
-    moved: Expr = graph.ZERO
-    beside: Expr = graph.ZERO
-    apart: Expr = graph.ZERO
-
-    def where(self, there: bool) -> list[Expr]:
-        """Loads and their chances, as `lines_with_room` takes them, in a set that the array uses or does not use."""
-        return ([self.each, graph.ONE] if there else []) + self.after(there)
-
-    def part(self, share: Expr) -> Load:
-        """That share of the lines, in the same sets."""
-        return self.replace(lines=self.lines * share, each=self.each * share, moved=self.moved * share)
-
-    def after(self, there: bool) -> list[Expr]:
-        """Those of the lines that it has moved on to."""
-        return [] if self.moved is graph.ZERO else [self.moved, self.beside if there else self.apart]
 
 
 class Neighbours(Record):
@@ -72,12 +40,6 @@ def footprint(nests: Sequence[Nest], level: Level) -> Expr:
     return graph.apply("max", *lines) if len(lines) > 1 else lines[0]
 
 
-def footprint_sets(nests: Sequence[Nest], lines: Expr, level: Level) -> Expr:
-    """The sets that hold those lines."""
-    sets = [_sets(nest, len(nest.loops), lines, [], level) for nest in nests]
-    return graph.apply("max", *sets) if len(sets) > 1 else sets[0]
-
-
 class Window(Record):
     """Between the touches of a line in two passes of the loop `carried` (1 is the innermost).
 
@@ -100,39 +62,20 @@ def window(nest: Nest, carried: int) -> Window:
     return Window(carried, depth, place)
 
 
-def load(nest: Nest, between: Window, level: Level) -> Load:
-    """What one array brings into the window."""
+def lines_between(nest: Nest, between: Window, level: Level) -> Expr:
+    """The lines that one array brings into the window: what it moves on to counts again."""
     inner = nest.lines(between.depth, level.line)
-    covered = _sets(nest, between.depth, inner, [], level)
-    still = Load(inner, inner / covered, covered / level.sets)
-    shifts = [loop for loop in nest.loops[between.depth : between.carried] if loop.moves]
-    if between.place <= 1 or not shifts:
-        return still
-    again = graph.apply("min", nest.lines(between.place - 1, level.line), _moved_on(nest, between, level))
-    more = _sets(nest, between.place - 1, again, [], level)
-    both = _sets(nest, between.depth, inner + inner, shifts, level)
-    fresh = graph.apply("min", 1, graph.apply("max", 0, (both - covered) / covered))
-    others = graph.apply("max", 1, level.sets - covered)
-    return still.replace(
-        lines=inner + again,
-        moved=again / graph.apply("max", RARE, more),
-        beside=more * (1 - fresh) / covered,
-        apart=graph.apply("min", 1, more * fresh / others),
-    )
+    if not between.place or not any(loop.moves for loop in nest.loops[between.depth : between.carried]):
+        return inner
+    return inner + graph.apply("min", nest.lines(between.place - 1, level.line), _moved_on(nest, between, level))
 
 
 def sets_of(nest: Nest, depth: int, lines: Expr, level: Level) -> Expr:
-    """The sets in which so many lines lie, among those of the innermost loops of a nest."""
-    return _sets(nest, depth, lines, [], level)
-
-
-def _sets(nest: Nest, depth: int, lines: Expr, shifts: list[Loop], level: Level) -> Expr:
-    """The sets that some lines lie in, those of two passes of the loops `shifts` together; their number is estimated,
-    and may be lower than the sets found."""
-    if nest.dense(depth) and not shifts:
+    """The sets that so many lines lie in, those of the innermost loops of a nest; their number is estimated, and may be
+    lower than the sets found."""
+    if nest.dense(depth):
         return graph.apply("min", level.sets, lines)
     loops = [part for loop in nest.moving(depth) for part in (loop.stride, loop.trips)]
-    loops += [part for loop in shifts for part in (loop.stride, graph.number(2))]
     return graph.apply("min", graph.apply("sets_touched", nest.word, level.line, level.sets, *loops), lines)
 
 
@@ -145,77 +88,6 @@ def _moved_on(nest: Nest, between: Window, level: Level) -> Expr:
     grown = nest.lines(between.carried, level.line) - inner
     others = graph.apply("max", 1, loop.trips - 1)
     return graph.apply("max", 0, grown / others)
-
-
-def overlap(own: Nest, other: Nest, there: Load, between: Window, level: Level) -> Expr:
-    """The share of one array's sets that another uses, too, where the two move in step; 0 where they do not.
-
-    Where the difference of their addresses is one of whole steps of the other, one of its runs is there; where it is so
-    only around the cache, as many of those places have a run as its sets (`there`) say. Arrays begin at equal places of
-    the cache, as those on pages of their own do, or where both say.
-    """
-    offset = own.distance_to(other)
-    if offset is None and level.apart:
-        return graph.ZERO
-    differences, extent, period = _differences(own, other, between, level)
-    reach = graph.apply("max", level.line, other.run(between.depth, level.line))
-    together = graph.apply("min", 1, reach / extent)
-    if offset is not None:
-        behind = graph.apply("mod", offset, period)
-        differences.append(offset - behind)
-        together = _common(extent, reach, behind, period) / extent
-    filled = there.share * period / graph.apply("min", reach, period)
-    around = together * graph.apply("min", 1, filled)
-    within = all_multiples(differences, graph.apply("max", 1, other.pitch(between.depth, level.line)))
-    return graph.if_else(all_multiples(differences, period), graph.if_else(within, together, around), 0)
-
-
-def _differences(own: Nest, other: Nest, between: Window, level: Level) -> tuple[list[Expr], Expr, Expr]:
-    """By what the addresses of two arrays come to differ, the bytes of a run of the one together with what it drifts
-    along the other, and the bytes after which the other's runs are around the sets again.
-
-    The two are in step when the difference of their addresses stays, taken around the sets, within what the other
-    touches in the window: loops outside it move both alike, or by less than a line and so only along.
-    """
-    period = other.period(between.depth, level.line, level.whole_sets)
-    extent = own.run(between.depth, level.line)
-    differences = []
-    for mine, theirs in zip(own.loops[between.depth :], other.loops[between.depth :], strict=True):
-        if mine.stride is theirs.stride:
-            continue
-        drift = graph.apply("abs", mine.stride - theirs.stride)
-        trips = graph.apply("max", mine.trips, theirs.trips)
-        along = graph.compare("<", drift, level.line)
-        way = drift * (trips - 1)
-        extent += graph.if_else(along, way, 0)
-        differences.append(graph.if_else(along, 0, drift))
-    differences += [
-        graph.if_else(graph.compare("<", loop.stride, level.line), 0, loop.stride) for loop in own.moving(between.depth)
-    ]
-    return differences, graph.apply("max", level.line, extent), period
-
-
-def _met(own: Nest, mine: Load, array: _Array, between: Window, level: Level) -> Expr:
-    """The chance that another array is in a set of the access. By chance it is in its share of the sets, but for those
-    of which it is known where they begin: in step, they meet there and nowhere else."""
-    there = overlap(own, array.nest, array.load, between, level)
-    shared = overlap(array.nest, own, mine, between, level) * (array.load.share / mine.share)
-    met = graph.apply("max", array.load.share, there, shared)
-    if own.distance_to(array.nest) is None and not level.apart:
-        return met
-    differences, _, period = _differences(own, array.nest, between, level)
-    return graph.if_else(all_multiples(differences, period), graph.apply("max", there, shared), met)
-
-
-def _common(extent: Expr, reach: Expr, behind: Expr, period: Expr) -> Expr:
-    """Bytes of a run of `extent` that one of `reach` meets, which begins `behind` its begin, once in each period."""
-    met = _at_least_none(graph.apply("min", extent, behind + reach) - behind)
-    around = _at_least_none(graph.apply("min", extent, behind + reach - period))
-    return graph.apply("min", extent, met + around)
-
-
-def _at_least_none(value: Expr) -> Expr:
-    return graph.apply("max", 0, value)
 
 
 def reuse(own: Nest, others: Neighbours, carried: int, level: Level) -> tuple[Expr, Expr]:
@@ -241,109 +113,76 @@ def reuse_of_sibling(own: Nest, sibling: Nest, others: Neighbours, level: Level)
 
     The sibling has been everywhere within a pass of the loops that it moves in; where both move alike in the outer of
     these, within one of the loops inside them. Where both move in the outermost of them, each in its own direction, as
-    a matrix and its transpose, any part of all comes in between, each as likely.
+    a matrix and its transpose, a part of all comes in between, long ones less often.
     """
     pairs = enumerate(zip(own.loops, sibling.loops, strict=True), 1)
     different = max((depth for depth, (mine, theirs) in pairs if mine.stride is not theirs.stride), default=0)
     passed = min(different, sibling.outermost)
     crossing = passed and own.loops[passed - 1].moves and sibling.loops[passed - 1].moves
-    parts = PARTS if crossing else (graph.ONE,)
+    parts = PARTS if crossing else ((graph.ONE, graph.ONE),)
     between, beside = window(sibling, passed + 1), others.of(own, sibling)
-    shares, lines = zip(*(hits(sibling, beside, between, level, part) for part in parts), strict=True)
-    return graph.add(*shares) / len(parts), graph.add(*lines) / len(parts)
+    found = [(*hits(sibling, beside, between, level, part), chance) for part, chance in parts]
+    share = graph.add(*(part * chance for part, _, chance in found))
+    return share, graph.add(*(lines * chance for _, lines, chance in found))
 
 
 def hits(own: Nest, others: Neighbours, between: Window, level: Level, part: Expr = graph.ONE) -> tuple[Expr, Expr]:
     """The share of the reuses in the window, or in that part of it, that find their line, and the lines in between.
 
-    A set keeps its lines while no more of them are in use than it has ways. The loads of its arrays are whole numbers:
-    one of 8.3 on average is 9 in three sets of ten, in whichever sets those of the others are higher.
+    A set keeps its lines while no more of them are in use than it has ways: they are counted set by set.
     """
-    mine = load(own, between, level)
-    arrays = _arrays(own, mine, others, between, level)
-    if part is not graph.ONE:
-        mine, arrays = mine.part(part), [array.replace(load=array.load.part(part)) for array in arrays]
-    met = [_met(own, mine, array, between, level) for array in arrays]
-    in_set = [mine.each, *mine.after(there=True)]
-    for array, chance in zip(arrays[MOST_TOLD_APART:], met[MOST_TOLD_APART:], strict=True):
-        in_set += [array.load.each, chance] * array.count
-    apart = arrays[:MOST_TOLD_APART]
-    common = {
-        (later, earlier): overlap(later.nest, earlier.nest, earlier.load, between, level)
-        for place, later in enumerate(apart)
-        for earlier in apart[:place]
-    }
-    lines = (array.count * array.load.lines for array in arrays)
-    share = _cases(list(zip(apart, met, strict=False)), [], in_set, common, level)
-    return share, graph.add(mine.lines, *lines)
+    structures = [[own, *_touched(others.siblings, between)]]
+    structures += [found for nests in others.others if (found := _touched(nests, between))]
+    depth = max(len(nest.loops) for nests in structures for nest in nests)
+    outside = [
+        loop
+        for loop in range(between.depth, depth)
+        if any(nest.loops[loop].moves for nests in structures for nest in nests)
+    ]
+    trips = [longest(nest.loops[loop].trips for nests in structures for nest in nests) for loop in outside]
+    window = [graph.number(len(outside)), *trips]
+    for number, nests in enumerate(structures):
+        begin = _begin(number, len(structures), level)
+        window.append(graph.number(len(nests)))
+        for nest in nests:
+            place = begin if nest.place is None else nest.place
+            window += [*_walk(nest, between, outside, part), graph.apply("floor", place)]
+    share = graph.apply("share_kept", level.room, level.line, level.whole_sets, *window)
+    lines = (_lines_of(nests, between, level) for nests in structures)
+    return share, part * graph.add(*lines)
 
 
-class _Array(Record):
-    """Arrays that are touched alike, so many of them: they lie in the same sets."""
-
-    nest: Nest
-    count: int
-    load: Load
-
-
-def _arrays(own: Nest, mine: Load, others: Neighbours, between: Window, level: Level) -> list[_Array]:
-    """The other arrays in the window, and other nests of the same array with what they add to its lines."""
-    alone = Counter(nests[0] for nests in others.others if len(nests) == 1)
-    arrays = [_Array(nest, count, load(nest, between, level)) for nest, count in alone.items()]
-    for nests in others.others:
-        if len(nests) > 1:
-            arrays += _within(nests, nests, None, between, level)
-    if others.siblings:
-        arrays += _within(others.siblings, (own, *others.siblings), mine, between, level)
-    return arrays
+def _begin(number: int, count: int, level: Level) -> Expr:
+    """Where a data structure begins of which nothing says it: at equal places of the cache, as on pages of its own, or
+    `apart`, all as far from each other as can be."""
+    if not level.apart or not number:
+        return graph.ZERO
+    return level.line * graph.apply("floor", level.whole_sets * number / count)
 
 
-def _within(
-    nests: Sequence[Nest], structure: Sequence[Nest], taken: Load | None, between: Window, level: Level
-) -> list[_Array]:
-    """Nests of one array, beside what another of it has taken: together they touch no more lines than the array has,
-    and no more in a set than it has there."""
-    arrays, room = [], footprint(structure, level)
-    deepest = room / footprint_sets(structure, room, level)
-    if taken is not None:
-        room, deepest = room - taken.lines, deepest - taken.each
-    for nest in nests:
-        whole = load(nest, between, level)
-        lines = graph.apply("min", whole.lines, graph.apply("max", 0, room))
-        each = graph.apply("min", whole.each * lines / whole.lines, graph.apply("max", 0, deepest))
-        arrays.append(_Array(nest, 1, whole.part(lines / whole.lines).replace(each=each)))
-        room, deepest = room - lines, deepest - each * whole.share
-    return arrays
+def _touched(nests: Sequence[Nest], between: Window) -> list[Nest]:
+    """Those that do not stand outside of the loop that carries the reuse."""
+    return [nest for nest in nests if any(loop.trips is not graph.ONE for loop in nest.loops[: between.carried])]
 
 
-def _cases(
-    arrays: list[tuple[_Array, Expr]],
-    seen: list[tuple[_Array, Expr, bool]],
-    in_set: list[Expr],
-    common: Mapping[tuple[_Array, _Array], Expr],
-    level: Level,
-) -> Expr:
-    """The share of sets that keep their lines, by which of the arrays use them. `seen` are the arrays decided so far,
-    each with its chance: one that moves in step with another uses the sets that the other uses (`common`)."""
-    if not arrays:
-        return graph.apply("lines_with_room", level.room, *in_set)
-    (array, alone), *rest = arrays
-    chance = alone
-    for other, other_chance, there in seen:
-        shared = common[array, other]
-        both = graph.apply("min", shared * alone, other_chance)
-        given = (
-            both / graph.apply("max", other_chance, RARE)
-            if there
-            else (alone - both) / graph.apply("max", 1 - other_chance, RARE)
-        )
-        in_step = graph.compare(">", shared, 0)
-        chance = graph.if_else(in_step, graph.apply("min", 1, given), chance)
-    total = graph.ZERO
-    for there, weight in ((True, chance), (False, graph.sub(graph.ONE, chance))):
-        held = [*in_set, *array.load.where(there) * array.count]
-        total += weight * _cases(rest, [*seen, (array, alone, there)], held, common, level)
-    return total
+def _walk(nest: Nest, between: Window, outside: Sequence[int], part: Expr) -> list[Expr]:
+    """A nest in a window, as `share_kept` takes it; of the loop around the others only that part."""
+    inner = [loop for loop in nest.loops[: between.place - 1 if between.place else between.depth] if loop.moves]
+    loops = [value for loop in inner for value in (loop.stride, loop.trips)]
+    around = nest.loops[between.place - 1] if between.place else STILL
+    shift = graph.ZERO
+    if between.place and between.carried <= len(nest.loops):
+        shift = nest.loops[between.carried - 1].stride
+        for loop in nest.loops[between.depth : between.carried - 1]:
+            shift = shift - loop.stride * (loop.trips - 1)
+    outer = [nest.loops[loop].stride for loop in outside]
+    return [nest.word, graph.number(len(inner)), *loops, around.stride, around.trips * part, shift, *outer]
+
+
+def _lines_of(nests: Sequence[Nest], between: Window, level: Level) -> Expr:
+    """The lines of one data structure in the window: no more than it has."""
+    lines = graph.add(*(lines_between(nest, between, level) for nest in nests))
+    return graph.apply("min", lines, footprint(nests, level)) if len(nests) > 1 else lines
 
 
 def kept(in_set: Expr, level: Level) -> Expr:

@@ -29,6 +29,10 @@ class Loop(Record):
         return self.stride is graph.ZERO and self.trips is not graph.ONE
 
 
+STILL = Loop(graph.ZERO, graph.ONE)
+"""A loop that does nothing."""
+
+
 class Nest(Record):
     """Words of `word` bytes, accessed by loops; the i-th loop is the i-th of every nest in the block. The first word
     stands where a line begins; `place` is its address, where the model says it."""
@@ -36,12 +40,6 @@ class Nest(Record):
     word: Expr
     loops: tuple[Loop, ...]
     place: Expr | None = None
-
-    def distance_to(self, other: Nest) -> Expr | None:
-        """Bytes from its first word to that of another; None where not both say where they are."""
-        if self.place is None or other.place is None:
-            return None
-        return other.place - self.place
 
     @property
     def accesses(self) -> Expr:
@@ -73,13 +71,15 @@ class Nest(Record):
             candidates.append(product(loop.trips for loop in apart) * run)
         return graph.apply("min", *candidates) if len(candidates) > 1 else candidates[0]
 
-    def lines_by_rows(self, depth: int, line: Expr) -> Expr:
-        """As `lines`, where the loop `depth` walks across rows that loops inside step through: a line that holds the
-        end of one row and the begin of the next counts for both."""
+    def seams(self, depth: int, line: Expr) -> Expr:
+        """Lines that hold the end of one row and the begin of the next, where the loop `depth` walks across rows that
+        loops inside step through. Rows shorter than a line are touched side by side."""
         loops = self.moving(depth)
         walked = loops.index(self.loops[depth - 1]) + 1
         rows = product(loop.trips for loop in loops[walked:])
-        return rows * self.run_lines(loops[:walked], loops[walked:], line)
+        by_rows = rows * self.run_lines(loops[:walked], loops[walked:], line)
+        apart = graph.compare(">=", loops[walked].stride, line)
+        return graph.if_else(apart, graph.apply("max", 0, by_rows - self.lines(depth, line)), 0)
 
     def crosses(self, depth: int) -> bool:
         """Whether the loop `depth` walks across rows."""
@@ -101,14 +101,6 @@ class Nest(Record):
         """Bytes from the first to behind the last of what some loops touch."""
         return graph.add(self.word, *(loop.stride * (loop.trips - 1) for loop in loops))
 
-    def run(self, depth: int, line: Expr) -> Expr:
-        """Bytes that lie without a gap: the loops whose stride is below a line."""
-        parts = [
-            graph.if_else(graph.compare("<", loop.stride, line), loop.stride * (loop.trips - 1), 0)
-            for loop in self.moving(depth)
-        ]
-        return graph.add(self.word, *parts)
-
     def dense(self, depth: int) -> bool:
         """Whether the innermost `depth` loops certainly touch one run, each going on where the last one ended."""
         ends = self.word
@@ -117,10 +109,6 @@ class Nest(Record):
                 return False
             ends = loop.stride * loop.trips
         return True
-
-    def period(self, depth: int, line: Expr, sets: Expr) -> Expr:
-        """The runs begin at multiples of so many bytes, taken around the cache's sets."""
-        return graph.apply("gcd", line * sets, self.pitch(depth, line))
 
     def sets_in_turn(self, level: Level) -> Expr:
         """Sets in which the lines of the innermost loop that moves lie, where it takes a line after the other and they
@@ -133,14 +121,6 @@ class Nest(Record):
         apart = graph.compare(">=", walk.stride, level.line)
         crowded = graph.junction("and", apart, graph.compare(">", walk.trips, level.room * met))
         return graph.if_else(crowded, met, 0)
-
-    def pitch(self, depth: int, line: Expr) -> Expr:
-        """The runs begin at multiples of so many bytes; 0 where there is one run."""
-        pitch = graph.ZERO
-        for loop in self.moving(depth):
-            long = graph.if_else(graph.compare("<", loop.stride, line), 0, loop.stride)
-            pitch = graph.apply("gcd", pitch, long)
-        return pitch
 
 
 @lru_cache(maxsize=1024)
@@ -159,15 +139,11 @@ def _shorter(first: Expr, second: Expr, word: Expr) -> bool:
     return first is not second and (first is word or (first.kind == "number" and second.kind != "number"))
 
 
+def longest(trips: Iterable[Expr]) -> Expr:
+    """The trips of a loop, which arrays outside of it give as 1."""
+    different = list(dict.fromkeys(count for count in trips if count is not graph.ONE)) or [graph.ONE]
+    return graph.apply("max", *different) if len(different) > 1 else different[0]
+
+
 def product(factors: Iterable[Expr]) -> Expr:
     return graph.mul(*factors)
-
-
-def all_multiples(values: Iterable[Expr], divisor: Expr) -> Expr:
-    """The condition that each is a multiple of the divisor."""
-    condition = graph.TRUE
-    for value in values:
-        if value is not graph.ZERO:
-            rest = graph.apply("mod", value, divisor)
-            condition = graph.junction("and", condition, graph.compare("==", rest, 0))
-    return condition

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from aspenpy.cost.caches.access import Access, Stencil
 from aspenpy.cost.caches.block_loops import in_the_same_loops
-from aspenpy.cost.caches.hits import Around, pages_first_touched, touches
+from aspenpy.cost.caches.hits import Around, Touches, pages_first_touched, touches
 from aspenpy.cost.caches.interference import Neighbours
 from aspenpy.cost.caches.level import Level
 from aspenpy.cost.caches.nest import product
@@ -105,12 +105,15 @@ def _group_traffic(
     asking = leader.replace(accesses=_most(group)) if leader.is_scattered else leader
     check = product(member.check for member in group)
     fetching = [level.by_misses for level in levels]
-    misses = [missed * check for missed in _misses(asking, around, fetching)]
+    found = [touches(asking, around, level) for level in fetching]
+    misses = [missed * check for missed in _misses(asking, found)]
     stored = any(member.writes for member in group)
     lines = misses
     if stored and (fetching != [*levels] or around.before):
-        lines = _misses(asking, around.first_alone, levels)
-    walks = graph.ZERO if buffer is None else _misses(asking, around, [buffer])[0]
+        if fetching != [*levels] or leader.is_scattered:
+            found = [touches(asking, around.first_alone, level) for level in levels]
+        lines = _misses(asking, [list(map(_as_first, parts)) for parts in found])
+    walks = graph.ZERO if buffer is None else _misses(asking, [touches(asking, around, buffer)])[0]
     first = Traffic(leader, _uses(leader, misses, lines if stored else None, levels), walks)
     none = [graph.ZERO] * len(levels)
     rest = {member.requirement: Traffic(member, _uses(member, none, None, levels)) for member in others}
@@ -150,11 +153,16 @@ def _most(group: Sequence[Access]) -> Expr:
     return graph.apply("max", *different) if len(different) > 1 else different[0]
 
 
-def _misses(access: Access, around: Around, levels: Sequence[Level]) -> list[Expr]:
-    """Lines not found at each level. What a level does not find, those before it did not find either."""
+def _as_first(part: Touches) -> Touches:
+    """As if nothing else had touched the data structure before."""
+    return part.replace(hits=graph.ZERO) if part.known else part
+
+
+def _misses(access: Access, found: Sequence[Sequence[Touches]]) -> list[Expr]:
+    """Lines not found at each level, from the touches there. What a level does not find, those before it did not find
+    either."""
     misses, missing_before = [], list[Expr]()
-    for level in levels:
-        parts = touches(access, around, level)
+    for parts in found:
         missing = [1 - part.hits for part in parts]
         if missing_before:
             missing = [graph.apply("min", *pair) for pair in zip(missing, missing_before, strict=True)]

@@ -1,0 +1,176 @@
+"""Lines counted in the sets of a cache, many sets at once: where runs begin, and how many have bytes in a line."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy
+
+from aspenpy.expr.cache_walks import Cache, Loops, Runs, Walk
+
+SAMPLES = 512
+"""Lines of an array, somewhere in its loops, that stand for all where there are more."""
+
+PRIMES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53)
+
+
+class Steps:
+    """Counts at the units of a cache, summed along steps round it."""
+
+    def __init__(self, counts: Any, step: int) -> None:
+        units = len(counts)
+        cycles = math.gcd(step, units)
+        self.length = units // cycles
+        order = (numpy.arange(cycles)[:, None] + step % units * numpy.arange(self.length)) % units
+        self.place, self.row = numpy.empty((2, units), dtype=numpy.int64)
+        self.place[order] = numpy.arange(self.length)
+        self.row[order] = numpy.arange(cycles)[:, None]
+        self.before = numpy.zeros((cycles, self.length + 1), dtype=numpy.int64)
+        numpy.cumsum(counts[order], axis=1, out=self.before[:, 1:])
+
+    def total(self, units: Any, first: Any, last: Any) -> Any:
+        """The sum over k from `first` up to below `last` of the count k steps before some units."""
+        units = units % len(self.place)
+        place, row = self.place[units] + 1, self.row[units]
+        return self._up_to(place - first, row) - self._up_to(place - last, row)
+
+    def _up_to(self, place: Any, row: Any) -> Any:
+        rounds, rest = numpy.divmod(place, self.length)
+        return rounds * self.before[row, -1] + self.before[row, rest]
+
+
+class Single:
+    """As `Steps` of one unit, where all counts are 0 but the first, which is 1."""
+
+    def __init__(self, units: int) -> None:
+        self.units = units
+
+    def total(self, units: Any, first: Any, last: Any) -> Any:
+        return (units - first) // self.units - (units - last) // self.units
+
+
+@lru_cache(maxsize=1000)
+def _begins(loops: Loops, cache: Cache) -> Steps | Single:
+    """How many runs begin at each unit of the cache."""
+    if not loops:
+        return Single(cache.units)
+    everywhere = numpy.arange(cache.units)
+    counts = (everywhere == 0).astype(numpy.int64)
+    for stride, trips in loops:
+        counts = Steps(counts, stride // cache.unit).total(everywhere, 0, trips)
+    return Steps(counts, 1)
+
+
+def _lines(loops: Loops, length: Any, places: Any, cache: Cache) -> Any:
+    """How many runs of a length have bytes in a line at a place of the cache: those that begin in it, or so far before
+    it. A long run has several lines in a set."""
+    covered = -(-length // cache.unit)
+    return _begins(loops, cache).total(places // cache.unit, 1 - cache.line // cache.unit, covered)
+
+
+@lru_cache(maxsize=1000)
+def _by_trips(runs: Runs, stride: int, cache: Cache) -> Steps:
+    """The lines of some runs, summed along the trips of the loop around them."""
+    places = cache.unit * numpy.arange(cache.units)
+    return Steps(_lines(runs.loops, runs.length, places, cache), stride // cache.unit)
+
+
+def _lines_of_trips(walk: Walk, first: Any, last: Any, places: Any, cache: Cache) -> Any:
+    """The lines of a walk in the set of each place, of its trips from one up to below another."""
+    runs = cache.joined(walk, walk.inner)
+    last = numpy.maximum(first, last)
+    if walk.stride >= runs.length + cache.line:
+        return _by_trips(runs, walk.stride, cache).total(places // cache.unit, first, last)
+    length = runs.length + walk.stride * (last - first - 1)
+    return numpy.where(last > first, _lines(runs.loops, length, places - walk.stride * first, cache), 0)
+
+
+def _lines_of_both(walk: Walk, places: Any, cache: Cache) -> Any:
+    """The different lines of two passes."""
+    length, loops = cache.joined(walk, (*walk.inner, walk.around))
+    if 0 <= walk.shift < length + cache.line:
+        return _lines(loops, length + walk.shift, places, cache)
+    for place, (stride, trips) in enumerate(loops):
+        if 0 < walk.shift < stride * trips and walk.shift % stride == 0:
+            longer = (*loops[:place], (stride, trips + walk.shift // stride), *loops[place + 1 :])
+            return _lines(longer, length, places, cache)
+    return _lines(loops, length, places, cache) + _lines(loops, length, places - walk.shift, cache)
+
+
+class Visits(NamedTuple):
+    """Lines that are touched again: the place of each in memory, the trip of the loop around when the first visit ends
+    and when the second begins, the iterations of the loops outside, and which of the lines count."""
+
+    places: Any
+    left: Any
+    found: Any
+    outside: Any
+    counts: Any
+
+
+def _lines_between(walk: Walk, visits: Visits, cache: Cache) -> Any:
+    """The lines of a walk in the set of each visited line: what follows the first visit, and what is done before the
+    second."""
+    places = (
+        visits.places - walk.place - sum(stride * trip for stride, trip in zip(walk.outer, visits.outside, strict=True))
+    )
+    if not walk.stride or walk.trips == 1:
+        once = _lines_of_trips(walk, 0, 1, places, cache)
+        return numpy.where(visits.found > 0, _lines_of_both(walk, places, cache), once) if walk.shift else once
+    behind = _lines_of_trips(walk, visits.left, walk.trips, places, cache)
+    ahead = _lines_of_trips(walk, 0, numpy.minimum(visits.found, walk.trips), places - walk.shift, cache)
+    return numpy.minimum(behind + ahead, _lines_of_both(walk, places, cache))
+
+
+def share_of_visits(limit: int, trips: list[int], structures: list[list[Walk]], cache: Cache) -> float:
+    visits = _visits(structures[0][0], trips, cache)
+    in_use = 0
+    for walks in structures:
+        lines = sum(_lines_between(walk, visits, cache) for walk in walks)
+        if len(walks) > 1:
+            parts = [cache.joined(walk, walk.all_of(trips)) for walk in walks]
+            begins = [visits.places - walk.place for walk in walks]
+            bounds = [_lines(part.loops, part.length, at, cache) for part, at in zip(parts, begins, strict=True)]
+            lines = numpy.minimum(lines, numpy.max(bounds, axis=0))
+        in_use = in_use + lines
+    return float(((in_use <= limit) & visits.counts).sum() / visits.counts.sum())
+
+
+def _visits(own: Walk, trips: Sequence[int], cache: Cache) -> Visits:
+    """Visits of lines of a walk, all or some."""
+    runs, line = cache.joined(own, own.inner), cache.line
+    is_dense = own.stride < runs.length + line
+    length = runs.length + own.stride * (own.trips - 1) if is_dense else runs.length
+    apart = (*runs.loops, *(() if is_dense else (own.around,)))
+    counts = [*trips, *(count for _, count in apart), length // line + 2]
+    *loops, number = _somewhere(counts)
+    outside, inside = loops[: len(trips)], loops[len(trips) :]
+    strides = (*own.outer, *(stride for stride, _ in apart))
+    begin = sum((stride * trip for stride, trip in zip(strides, loops, strict=True)), numpy.zeros_like(number))
+    offset = number * line - begin % line
+    there = offset < length
+    back = offset - own.shift
+    if is_dense:
+        step = max(1, own.stride)
+        left = numpy.clip((offset + line - 1) // step, 0, own.trips - 1)
+        found = numpy.clip(-((runs.length - 1 - back) // step), 0, own.trips - 1)
+        again = (back > -line) & (back < length)
+    else:
+        trip = inside[-1]
+        left, found = trip, trip - (own.shift // own.stride if own.shift % own.stride == 0 else 0)
+        again = (found >= 0) & (found < own.trips) & ((own.shift % own.stride == 0) | (back > -line) & (back < length))
+    again &= there
+    return Visits(begin + offset, left, numpy.maximum(found, 0), outside, again if again.any() else there)
+
+
+def _somewhere(counts: Sequence[int]) -> list[Any]:
+    """Iterations of some loops: all, or some spread evenly by the multiples of roots of primes (Kronecker's sequence:
+    Niederreiter, Random Number Generation and Quasi-Monte Carlo Methods, 1992, chapter 3)."""
+    if math.prod(counts) <= SAMPLES:
+        return [places.ravel() for places in numpy.indices(counts)]
+    roots = numpy.sqrt(numpy.resize(PRIMES, len(counts)))
+    shares = numpy.fmod(numpy.outer(roots, numpy.arange(1, SAMPLES + 1)), 1.0)
+    return [(share * count).astype(numpy.int64) for share, count in zip(shares, counts, strict=True)]

@@ -1,0 +1,41 @@
+"""What lies between two touches of a line, set by set: the share of an array's lines that find room."""
+
+from __future__ import annotations
+
+import math
+
+from aspenpy.expr.arithmetic import DomainError, Number, settle
+from aspenpy.expr.cache_laws import MOST_UNITS, positive_whole
+from aspenpy.expr.cache_walks import Cache, joined, read
+
+
+def share_kept(room: Number, line: Number, sets: Number, *window: Number) -> Number:
+    """The share of an array's lines that are touched again while no more lines are in use in their set than there is
+    `room`, counted line by line.
+
+    `window`: the number of loops outside and their trips; for each data structure the number of its walks, and these;
+    the first is that of the array. A walk: bytes of a run; the number of loops inside, their strides (bytes) and trips;
+    stride and trips of the loop around these, which each touch parts: what is behind it comes in the one pass, what is
+    before it in the next; how many bytes further that lies; its strides in the loops outside; the address where
+    it begins.
+
+    Some lines stand for all, as Vera, Bermudo, Llosa and Gonzalez (TOPLAS 2004) sample the iterations of loops.
+    """
+    size, count = positive_whole(line, "the size of a cache line"), positive_whole(sets, "a number of sets")
+    limit, (trips, structures) = math.floor(room), read(window)
+    first = structures[0][0].place
+    structures = [[walk.beside(first, size * count) for walk in found] for found in structures]
+    walks = [walk for found in structures for walk in found]
+    runs = [joined(walk.run, (*walk.inner, walk.around), size) for walk in walks]
+    if sum(part.lines(size) * (2 if walk.shift else 1) for part, walk in zip(runs, walks, strict=True)) <= limit:
+        return 1
+    if len(walks) == len(structures) and sum(part.length // size // count for part in runs if not part.loops) > limit:
+        return 0
+    reach = max(walk.reach(trips) for walk in walks)
+    unit = math.gcd(size, *(stride for walk in walks for stride in walk.strides))
+    cache = Cache(size, min(count, reach // size + 2), unit)
+    if cache.units > MOST_UNITS:
+        raise DomainError(f"a cache of {size * count:,} bytes is too large for strides of {unit} bytes")
+    from aspenpy.expr.cache_sets import share_of_visits
+
+    return settle(share_of_visits(limit, trips, structures, cache))

@@ -1,0 +1,89 @@
+"""The share of lines that find room in their sets between two touches, against touching every line."""
+
+from __future__ import annotations
+
+import math
+from itertools import product
+
+import pytest
+
+from aspenpy.expr.cache_windows import share_kept
+
+LINE = 16
+
+Walk = tuple[int, tuple[tuple[int, int], ...], tuple[int, int], int, tuple[int, ...]]
+"""Bytes of a run, loops inside, the loop around them, the shift, strides in the loops outside."""
+
+
+def arguments(ways: int, sets: int, trips: tuple[int, ...], walks: list[Walk], apart: int = 0) -> list[int]:
+    """As the law takes them, each walk on a data structure of its own, so far behind the one before."""
+    numbers = [ways, LINE, sets, len(trips), *trips]
+    for number, (run, inner, around, shift, outer) in enumerate(walks):
+        loops = (part for loop in inner for part in loop)
+        numbers += [1, run, len(inner), *loops, *around, shift, *outer, number * apart]
+    return numbers
+
+
+def lines(walk: Walk, trips: range, place: tuple[int, ...], shift: int) -> set[int]:
+    """All that some trips of a walk touch, byte by byte."""
+    run, inner, (stride, _), _, outer = walk
+    base = shift + sum(map(math.prod, zip(outer, place, strict=True)))
+    starts = [
+        base + stride * trip + sum(step * at for (step, _), at in zip(inner, ats, strict=True))
+        for trip in trips
+        for ats in product(*(range(count) for _, count in inner))
+    ]
+    return {byte // LINE for start in starts for byte in range(start, start + run)}
+
+
+def touched_one_by_one(ways: int, sets: int, trips: tuple[int, ...], walks: list[Walk], apart: int = 0) -> float:
+    """Of the first walk's lines that the next pass touches again, those with no more than `ways` lines in their set
+    since the last trip that touched them."""
+    kept = total = 0
+    own, count = walks[0], walks[0][2][1]
+    for place in product(*map(range, trips)):
+        by_trip = [lines(own, range(trip, trip + 1), place, 0) for trip in range(count)]
+        again = [lines(own, range(trip, trip + 1), place, own[3]) for trip in range(count)]
+        for line in sorted(set().union(*by_trip)):
+            left = max(trip for trip in range(count) if line in by_trip[trip])
+            found = min((trip for trip in range(count) if line in again[trip]), default=None)
+            if found is None:
+                continue
+            in_use = 0
+            for number, walk in enumerate(walks):
+                met = lines(walk, range(left, count), place, 0) | lines(walk, range(found), place, walk[3])
+                behind = number * apart // LINE
+                in_use += len({(number, other) for other in met if (other + behind - line) % sets == 0})
+            kept, total = kept + (in_use <= ways), total + 1
+    return kept / total if total else math.nan
+
+
+COLUMN: Walk = (8, (), (72, 9), 8, (0, 72))
+ROW: Walk = (8, (), (8, 9), 0, (72, 8))
+TILE: Walk = (8, ((80, 5),), (8, 5), 0, (40, 0))
+RESULT: Walk = (8, (), (8, 5), 80, (0, 400))
+WINDOWS = [
+    ((3, 6), [COLUMN, ROW]),
+    ((3, 6), [ROW, COLUMN]),
+    ((3, 3), [TILE, RESULT]),
+    ((2, 3), [TILE, RESULT, (4, (), (0, 1), 40, (8, 4))]),
+    ((4,), [(64, (), (0, 1), 0, (64,)), (4, (), (0, 1), 4, (4,))]),
+    ((4,), [(8, ((128, 4),), (8, 4), 0, (512,)), (200, (), (0, 1), 0, (200,))]),
+]
+
+
+@pytest.mark.parametrize(("trips", "walks"), WINDOWS)
+@pytest.mark.parametrize(("ways", "sets"), [(1, 16), (2, 8), (4, 4), (9, 1)])
+def test_line_by_line(ways: int, sets: int, trips: tuple[int, ...], walks: list[Walk]) -> None:
+    expected = touched_one_by_one(ways, sets, trips, walks)
+    assert float(share_kept(*arguments(ways, sets, trips, walks))) == pytest.approx(expected, abs=0.04)
+
+
+@pytest.mark.parametrize(("trips", "walks"), WINDOWS)
+@pytest.mark.parametrize(("ways", "sets"), [(1, 16), (2, 8)])
+@pytest.mark.parametrize("apart", [16, 48, 208])
+def test_arrays_that_begin_elsewhere(
+    ways: int, sets: int, trips: tuple[int, ...], walks: list[Walk], apart: int
+) -> None:
+    expected = touched_one_by_one(ways, sets, trips, walks, apart)
+    assert float(share_kept(*arguments(ways, sets, trips, walks, apart))) == pytest.approx(expected, abs=0.04)

@@ -1,0 +1,57 @@
+"""What a sweep of all data has left in a cache, set by set, against the exact simulator."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+
+from aspenpy import AspenError
+from tests.caches.programs import LINE, PAGE, Reference, counted, machine_of, modelled, simulator, swept
+from tests.caches.random_programs import access
+from tests.thorough import some, thorough
+
+WORD = 8
+
+
+def triad(words: int, places: list[int], step: int = 1) -> list[Reference]:
+    """a = b + c, every so many words."""
+    kinds = list(zip("LLS", places, strict=True))
+    return [(letter, place + WORD * at, WORD) for at in range(0, words, step) for letter, place in kinds]
+
+
+def modelled_triad(words: int, shape: tuple[str, int, int], trait: str = "warm") -> float:
+    requirements = " ".join(access(letter, words, f"X{k}", f"stream, {trait}") for k, letter in enumerate("LLS"))
+    data = " ".join(f"data X{k} [{WORD * words}]" for k in range(3))
+    (level,) = modelled(requirements, data, machine_of(shape)).totals
+    return float(level.read_misses + level.write_misses)
+
+
+@pytest.mark.parametrize("words", [320, 344, 360, 410, pytest.param(500, marks=thorough)])
+@pytest.mark.parametrize("shape", [("L1", 8192, 8), ("L1", 8192, 2), ("L1", 4096, 4)])
+def test_in_equal_places(words: int, shape: tuple[str, int, int]) -> None:
+    """On pages of their own, in a cache with a way of a page or less."""
+    places = [k * PAGE for k in range(3)]
+    (found,) = counted(simulator(shape), triad(words, places), before=swept(places, WORD * words, WORD))
+    assert modelled_triad(words, shape) == pytest.approx(found.misses, rel=0.1, abs=3)
+
+
+@pytest.mark.parametrize("words", [10_500, 10_952, 11_250, 11_600])
+def test_wherever_arrays_begin(words: int) -> None:
+    """Three arrays that fill 256 KiB of 16 ways to the last lines, or a little more: the mean over places of theirs."""
+    shape, draws = ("L2", 1 << 18, 16), Random(words)
+    misses, tries = 0, some(40, 10)
+    for _ in range(tries):
+        places = [(k << 20) + LINE * draws.randrange(256) for k in range(3)]
+        before = swept(places, WORD * words, LINE)
+        (found,) = counted(simulator(shape), triad(words, places, LINE // WORD), before=before)
+        misses += found.misses
+    assert modelled_triad(words, shape) == pytest.approx(misses / tries, rel=0.15, abs=100)
+
+
+def test_what_was_touched_since() -> None:
+    """A row that the loop before has left: its 3,200 bytes and as many beside it fit into 8 KiB, not into 4."""
+    assert modelled_triad(400, ("L1", 8192, 8), "warm(6400)") == 0
+    assert modelled_triad(400, ("L1", 4096, 8), "warm(6400)") == 3 * 50
+    with pytest.raises(AspenError, match="at least one word"):
+        modelled_triad(400, ("L1", 4096, 8), "warm(0)")
