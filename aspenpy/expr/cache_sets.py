@@ -18,28 +18,30 @@ PRIMES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53)
 
 
 class Steps:
-    """Counts at the units of a cache, summed along steps round it."""
+    """Counts at the units of a cache, summed along steps round it, which meet them in one cycle or several."""
 
     def __init__(self, counts: Any, step: int) -> None:
         units = len(counts)
         cycles = math.gcd(step, units)
         self.length = units // cycles
         order = (numpy.arange(cycles)[:, None] + step % units * numpy.arange(self.length)) % units
-        self.place, self.row = numpy.empty((2, units), dtype=numpy.int64)
+        self.place, self.begin = numpy.empty((2, units), dtype=numpy.int64)
         self.place[order] = numpy.arange(self.length)
-        self.row[order] = numpy.arange(cycles)[:, None]
-        self.before = numpy.zeros((cycles, self.length + 1), dtype=numpy.int64)
-        numpy.cumsum(counts[order], axis=1, out=self.before[:, 1:])
+        self.begin[order] = (self.length + 1) * numpy.arange(cycles)[:, None]
+        before = numpy.zeros((cycles, self.length + 1), dtype=numpy.int64)
+        numpy.cumsum(counts[order], axis=1, out=before[:, 1:])
+        self.before = before.ravel()
 
     def total(self, units: Any, first: Any, last: Any) -> Any:
         """The sum over k from `first` up to below `last` of the count k steps before some units."""
         units = units % len(self.place)
-        place, row = self.place[units] + 1, self.row[units]
-        return self._up_to(place - first, row) - self._up_to(place - last, row)
+        place, begin = self.place.take(units) + 1, self.begin.take(units)
+        return self._up_to(place - first, begin) - self._up_to(place - last, begin)
 
-    def _up_to(self, place: Any, row: Any) -> Any:
-        rounds, rest = numpy.divmod(place, self.length)
-        return rounds * self.before[row, -1] + self.before[row, rest]
+    def _up_to(self, place: Any, begin: Any) -> Any:
+        rounds = place // self.length
+        of_round = self.before.take(begin + self.length)
+        return rounds * of_round + self.before.take(begin + place - rounds * self.length)
 
 
 class Single:
@@ -122,6 +124,8 @@ def _lines_between(walk: Walk, visits: Visits, cache: Cache) -> Any:
         return numpy.where(visits.found > 0, _lines_of_both(walk, places, cache), once) if walk.shift else once
     behind = _lines_of_trips(walk, visits.left, walk.trips, places, cache)
     ahead = _lines_of_trips(walk, 0, numpy.minimum(visits.found, walk.trips), places - walk.shift, cache)
+    if not walk.shift and walk.stride >= cache.joined(walk, walk.inner).length + cache.line:
+        return behind + ahead
     return numpy.minimum(behind + ahead, _lines_of_both(walk, places, cache))
 
 
@@ -146,7 +150,7 @@ def _visits(own: Walk, trips: Sequence[int], cache: Cache) -> Visits:
     length = runs.length + own.stride * (own.trips - 1) if is_dense else runs.length
     apart = (*runs.loops, *(() if is_dense else (own.around,)))
     counts = [*trips, *(count for _, count in apart), length // line + 2]
-    *loops, number = _somewhere(counts)
+    *loops, number = _somewhere(tuple(counts))
     outside, inside = loops[: len(trips)], loops[len(trips) :]
     strides = (*own.outer, *(stride for stride, _ in apart))
     begin = sum((stride * trip for stride, trip in zip(strides, loops, strict=True)), numpy.zeros_like(number))
@@ -166,7 +170,8 @@ def _visits(own: Walk, trips: Sequence[int], cache: Cache) -> Visits:
     return Visits(begin + offset, left, numpy.maximum(found, 0), outside, again if again.any() else there)
 
 
-def _somewhere(counts: Sequence[int]) -> list[Any]:
+@lru_cache(maxsize=100)
+def _somewhere(counts: tuple[int, ...]) -> list[Any]:
     """Iterations of some loops: all, or some spread evenly by the multiples of roots of primes (Kronecker's sequence:
     Niederreiter, Random Number Generation and Quasi-Monte Carlo Methods, 1992, chapter 3)."""
     if math.prod(counts) <= SAMPLES:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from aspenpy.expr.arithmetic import DomainError, Number
@@ -24,6 +25,7 @@ class Runs(NamedTuple):
         return math.prod(trips for _, trips in self.loops) * (self.length // line + 2)
 
 
+@lru_cache(maxsize=10_000)
 def joined(run: int, loops: Loops, line: int) -> Runs:
     """Loops that leave no line out make one longer run; one that goes on in the steps of another makes that longer."""
     length, apart = max(1, run), list[tuple[int, int]]()
@@ -63,9 +65,13 @@ class Walk(NamedTuple):
     def strides(self) -> tuple[int, ...]:
         return (*(stride for stride, _ in self.inner), self.stride, abs(self.shift), *self.outer, self.place)
 
+    def deepest(self, way: int) -> int:
+        """Lines that share a set of a cache with a way of so many bytes, at most: its places are that many ways long."""
+        return self.reach(()) // way + 2
+
     def all_of(self, trips: Sequence[int]) -> Loops:
         """All its loops, with the trips of those outside."""
-        return (*self.inner, self.around, *zip(self.outer, trips, strict=True))
+        return (*self.inner, self.around, *zip(self.outer, trips, strict=False))
 
     def reach(self, trips: Sequence[int]) -> int:
         """Bytes from the first to behind the last of what it touches."""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from aspenpy.expr.arithmetic import DomainError, Number, settle
 from aspenpy.expr.cache_laws import MOST_UNITS, positive_whole
-from aspenpy.expr.cache_walks import Cache, joined, read
+from aspenpy.expr.cache_walks import Cache, Runs, Walk, joined, read
 
 
 def share_kept(room: Number, line: Number, sets: Number, *window: Number) -> Number:
@@ -27,7 +28,7 @@ def share_kept(room: Number, line: Number, sets: Number, *window: Number) -> Num
     structures = [[walk.beside(first, size * count) for walk in found] for found in structures]
     walks = [walk for found in structures for walk in found]
     runs = [joined(walk.run, (*walk.inner, walk.around), size) for walk in walks]
-    if sum(part.lines(size) * (2 if walk.shift else 1) for part, walk in zip(runs, walks, strict=True)) <= limit:
+    if sum(map(min, _most(walks, runs, size), (walk.deepest(size * count) for walk in walks))) <= limit:
         return 1
     if len(walks) == len(structures) and sum(part.length // size // count for part in runs if not part.loops) > limit:
         return 0
@@ -39,3 +40,8 @@ def share_kept(room: Number, line: Number, sets: Number, *window: Number) -> Num
     from aspenpy.expr.cache_sets import share_of_visits
 
     return settle(share_of_visits(limit, trips, structures, cache))
+
+
+def _most(walks: Sequence[Walk], runs: Sequence[Runs], line: int) -> list[int]:
+    """All lines of each walk, at most."""
+    return [part.lines(line) * (2 if walk.shift else 1) for part, walk in zip(runs, walks, strict=True)]
