@@ -11,7 +11,7 @@ import numpy
 
 from aspenpy.expr.cache_walks import Cache, Loops, Runs, Walk
 
-SAMPLES = 512
+SAMPLES = 2048
 """Lines of an array, somewhere in its loops, that stand for all where there are more."""
 
 PRIMES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53)

@@ -202,12 +202,12 @@ static int aspen_iteration(long long number, const double *counts, int loops, do
     double all = 1.0;
     for (int i = 0; i < loops; i++)
         all *= counts[i];
-    if ((double)number >= fmin(all, 512.0))
+    if ((double)number >= fmin(all, 2048.0))
         return 0;
     for (int i = loops - 1; i >= 0; i--) {
-        at[i] = all <= 512.0 ? (double)(number % (long long)counts[i])
+        at[i] = all <= 2048.0 ? (double)(number % (long long)counts[i])
                              : floor(fmod(sqrt(primes[i % 16]) * (double)(number + 1), 1.0) * counts[i]);
-        number /= all <= 512.0 ? (long long)counts[i] : 1;
+        number /= all <= 2048.0 ? (long long)counts[i] : 1;
     }
     return 1;
 }
