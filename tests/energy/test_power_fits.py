@@ -55,12 +55,11 @@ def test_one_core_is_not_a_socket(samples: list[Sample], predicted: dict[Sample,
 
 
 def test_the_least_energy_of_lulesh_is_inside_the_range(samples: list[Sample], predicted: dict[Sample, float]) -> None:
-    """With the measured seconds; on 18 cores the least is measured at 1.6 GHz, and 1 % more up to 2 GHz."""
-    sweep = [one for one in samples if one.application == "LULESH ALL" and one.cores == 18 and one.clock < 2.5]
+    """With the measured seconds on 18 cores, at ten clocks."""
+    sweep = [one for one in samples if one.application == "LULESH ALL" and one.cores == 18]
     measured = min(sweep, key=lambda one: one.watts * one.seconds)
     found = min(sweep, key=lambda one: predicted[one] * one.seconds)
-    assert round(measured.clock, 1) == 1.6
-    assert 1.3 < found.clock < 2.1
+    assert round(measured.clock, 1) == round(found.clock, 1) == 1.6
 
 
 def test_the_library_has_the_fit(samples: list[Sample]) -> None:
