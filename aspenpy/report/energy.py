@@ -18,7 +18,7 @@ from aspenpy.language.source import Span
 from aspenpy.models.units import unit_of_parameter
 from aspenpy.report.drawing import BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILION, YELLOW, numbers_in, titled
 from aspenpy.report.prediction import ranks_of
-from aspenpy.tables.numbers import Amount, quantity, seconds, worth
+from aspenpy.tables.numbers import Amount, expected, quantity, seconds, worth
 from aspenpy.tables.table import CSV, JSON, TEXT, Column, Report, Table, columns, facts, table
 
 joules, watts = quantity("J"), quantity("W")
@@ -69,6 +69,7 @@ def report(
         "options": {name: getattr(energy.options, name) for name in type(energy.options)._fields},
         "application": {"name": prediction.application.name, **_totals(energy)},
         "components": {name: Amount(total, "J") for name, total in energy.components.items()},
+        "occupied": _numbers(energy, "idle") if energy.options.law == "responding" else {},
         "left_out": energy.left_out,
         "optimum": best
         and _optimum(best, unit_of_parameter(best.parameter, prediction.application, prediction.machine)),
@@ -101,6 +102,8 @@ def _facts(energy: Energy, verdicts: Sequence[Verdict], best: Optimum | None, ca
         "energy-delay^2 product (ED2P)": f"{energy.ed2p:.6g} J s^2",
         "model": charged(energy),
     }
+    if energy.options.law == "responding" and energy.runtime:
+        facts_by_name["charged"] = _occupied(energy)
     if energy.left_out:
         facts_by_name["left out"] = f"power of {', '.join(energy.left_out)}"
     if cap is not None:
@@ -139,6 +142,21 @@ def charged(energy: Energy) -> str:
     options = energy.options
     more = [name for name, on in (("active cores", options.active_cores), ("uncore", options.uncore)) if on]
     return ", ".join([LAWS[options.law], CHARGED[options.charged], MESSAGES[options.nic], *more])
+
+
+def _occupied(energy: Energy) -> str:
+    """What works and what is idle beside it, counted on average over the run."""
+    working, idle = (
+        ", ".join(f"{expected(number)} {name}" for name, number in _numbers(energy, cause).items() if number)
+        for cause in ("idle", "idle partners")
+    )
+    return f"at work: {working}; idle beside: {idle}" if idle else f"at work: {working}"
+
+
+def _numbers(energy: Energy, cause: str) -> dict[str, float]:
+    """How many of each component consume idle power at once; of memories their sockets are counted."""
+    uses = [use for use in energy.terms if use.key.cause == cause and energy.runtime]
+    return {use.key.component: (use.amount or 0.0) / energy.runtime for use in uses}
 
 
 def _waiting(energy: Energy) -> str:

@@ -193,6 +193,7 @@ def test_metrics_of_other_commands(run: Runner, box: tuple[str, ...]) -> None:
     ("options", "said"),
     [
         ((), "power that responds to cores, clocks and traffic, all sockets with work charged"),
+        ((), "charged                        at work: 1 nvidia_a100_40gb\n"),
         (("--charged", "nodes_used"), "all sockets with work and idle partners on their nodes charged"),
         (("--model", "aeem"), "AEEM (dissertation eq. 3.2-3.9), one socket charged"),
         (("--law", "roofline"), "energy roofline, one socket charged"),
