@@ -177,6 +177,30 @@ def test_the_least_energy_is_inside_where_memory_is_bound() -> None:
     assert found.value < min(found.value_low, found.value_high)
 
 
+@pytest.mark.parametrize(
+    "body", ["flops [1e9] as dp, simd, fmad", "loads [1e9]", "flops [1e9] as dp, simd  loads [1e9]"]
+)
+@pytest.mark.parametrize(
+    ("machine", "clock"),
+    [
+        ("xeon_platinum_8470", "platinum_8470_clock"),
+        ("xeon_platinum_8180", "platinum_8180_clock"),
+        ("epyc_7763", "epyc_7763_clock"),
+        ("power9", "power9_clock"),
+        ("a64fx", "a64fx_clock"),
+        ("v100", "v100_clock"),
+    ],
+)
+def test_power_rises_with_the_clock(machine: str, clock: str, body: str) -> None:
+    """Whatever bounds the work, from the lower end of the range to the base clock."""
+    app, there = application(f"execute [200] {{ {body} }}"), aspenpy.load_machine(machine)
+    low, _ = next((item.low, item.high) for item in there.parameters if item.name == clock)
+    assert low is not None
+    base = aspenpy.predict_energy(app, there)
+    slow = aspenpy.predict_energy(app, there, set={clock: float(base.prediction.scope.values([low])[0])})
+    assert 0 < (slow.power or 0) < (base.power or 0)
+
+
 def test_aeem_is_what_it_was() -> None:
     """A Platinum 8360Y by its design power: the dynamic 151 W of the socket for one core (equations 3.4 and 3.5)."""
     app = application("execute [1] { flops [2.4e9] as dp, simd, fmad }")
