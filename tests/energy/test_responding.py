@@ -236,3 +236,12 @@ def test_refused_as_pictured(case: str, update_pictures: bool) -> None:
         picture.parent.mkdir(exist_ok=True)
         picture.write_text(f"{caught.value}\n", encoding="utf-8")
     assert f"{caught.value}\n" == picture.read_text(encoding="utf-8")
+
+
+def test_sockets_that_wait_for_one_block_are_occupied() -> None:
+    """Six sockets for a second, and all of them idle in the second that one core works alone."""
+    body = "model a { kernel main { execute [6] { flops [2e9] } execute [1] { flops [2e9] } } }"
+    found = energy(body)
+    assert found.runtime == 2
+    assert joules(found)["idle", "s"] == pytest.approx(6 * 10 * 2)
+    assert joules(found)["active cores", "s"] == pytest.approx(6 * 3 + 3)

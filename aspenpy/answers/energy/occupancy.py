@@ -7,6 +7,8 @@ from functools import cached_property
 from aspenpy.answers.energy.options import EnergyOptions
 from aspenpy.answers.energy.power import MEMORY, PowerTree
 from aspenpy.answers.energy.term import Key
+from aspenpy.cost.cost import CostTree
+from aspenpy.cost.prices import longest
 from aspenpy.cost.ranks import Instances, ratio
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
@@ -28,13 +30,27 @@ class Partner(Record):
 class Occupancy:
     """The sockets with work, the memories that serve them, and idle partners where those are charged."""
 
-    def __init__(self, where: PowerTree, options: EnergyOptions) -> None:
+    def __init__(self, where: PowerTree, options: EnergyOptions, tree: CostTree) -> None:
         self.where = where
         self.charged = options.charged
+        self._definitions = tree.definitions.keys()
+        self._known: dict[tuple[str, ...], list[Expr]] = {}
+        self._all = tuple({cost.instances.count: cost.instances for cost in tree.blocks.values()}.values())
 
-    def sockets(self, instances: Instances) -> Expr:
-        """The sockets that have work, one at least."""
+    def working(self, instances: Instances) -> Expr:
+        """The sockets that have work in a block, one at least."""
         return graph.ONE if self.where.socket is None else instances.used_of(self.where.socket)
+
+    def held(self, instances: Instances, place: Place | None = None) -> Expr:
+        """The sockets, or other components, that the run occupies while a block runs: those with work in any block,
+        as far as what each asks for is known outside of its kernel."""
+        place = place or self.where.socket
+        if place is None:
+            return graph.ONE
+        if place.path not in self._known:
+            others = [each.used_of(place) for each in self._all]
+            self._known[place.path] = [used for used in others if graph.free_symbols(used) <= self._definitions]
+        return longest([*dict.fromkeys([instances.used_of(place), *self._known[place.path]])])
 
     @cached_property
     def beside(self) -> list[Place]:
@@ -80,8 +96,8 @@ class Occupancy:
         there = place.count
         node = next((item for item in self.where.places.values() if item.component.type == "node"), None)
         if self.charged == "nodes_used" and node is not None:
-            there = graph.mul(ratio(place.count, node.count), instances.used_of(node))
+            there = graph.mul(ratio(place.count, node.count), self.held(instances, node))
         working = place.path == self.where.central.path or any(place.path == item.path for item in self.beside)
         if not working:
             return there
-        return graph.sub(there, graph.mul(self.where.in_one_socket(place), self.sockets(instances)))
+        return graph.sub(there, graph.mul(self.where.in_one_socket(place), self.held(instances)))

@@ -3,7 +3,7 @@
     E = S*(P_idle*T' + P_uncore*(u/u_0)^2*T_u) + n*P_core*T + sum of e_flop*W + sum of e_byte*Q + messages
     T_u = least*T' + min((1 - least)*T, T_memory/saturation)
 
-of a block that takes T seconds on S sockets with n cores at work, and T' where a power cap makes it wait. The watts are
+of a block that takes T seconds, T' where a power cap makes it wait, with n cores at work in a run on S sockets. The watts are
 properties of the socket, and go with the clock where the machine writes a law of it. P_core is static and switched
 power of a core together: fitted laws of server processors and the constants of an energy roofline (Choi and others,
 IPDPS 2013) are both of this form. The uncore's clock follows the traffic: all of its power is consumed where memory is
@@ -42,7 +42,7 @@ class Responding:
         self.options = options
         self.where = PowerTree(tree.machine, tree.socket, tree.origins)
         self.where.offers |= tree.residence.offers
-        self.occupancy = Occupancy(self.where, options)
+        self.occupancy = Occupancy(self.where, options, tree)
         self.terms: dict[Key, Term] = {}
         self._idle()
         self._cores = self._watts("active cores", CORE)
@@ -114,24 +114,22 @@ class Responding:
     def amounts(self, cost: BlockCost) -> Totals:
         """Seconds, flops and bytes of one execution of the block by all its instances, as far as they are charged."""
         time = graph.add(cost.time, self.waiting(cost))
-        numbers = {**self._numbers(cost.instances), **self.occupancy.idle(cost.instances)}
-        totals = added([{key: graph.mul(number, time) for key, number in numbers.items()}, self._work(cost)])
-        if self.options.charged != "socket":
-            return totals
-        sockets = self.occupancy.sockets(cost.instances)
-        return {
-            key: amount if key.cause == "messages" else graph.div(amount, sockets) for key, amount in totals.items()
-        }
+        one = self.options.charged == "socket"
+        numbers = self._numbers(graph.ONE if one else self.occupancy.held(cost.instances))
+        numbers |= self.occupancy.idle(cost.instances)
+        work = self._work(cost)
+        if one:
+            sockets = self.occupancy.working(cost.instances)
+            work = {key: worth if key.cause == "messages" else graph.div(worth, sockets) for key, worth in work.items()}
+        return added([{key: graph.mul(number, time) for key, number in numbers.items()}, work])
 
     def waiting(self, cost: BlockCost) -> Expr:
         """Seconds by which a power cap makes the block longer."""
-        sockets = self.occupancy.sockets(cost.instances)
-        numbers = self._numbers(cost.instances)
-        return self._headroom.waiting(self.terms, numbers, self._work(cost), sockets, cost.time)
+        sockets = self.occupancy.working(cost.instances)
+        return self._headroom.waiting(self.terms, self._numbers(sockets), self._work(cost), sockets, cost.time)
 
-    def _numbers(self, instances: Instances) -> dict[Key, Expr]:
+    def _numbers(self, sockets: Expr) -> dict[Key, Expr]:
         """How many of what works consume each of the terms that waiting prolongs."""
-        sockets = self.occupancy.sockets(instances)
         numbers = {Key("idle", self.where.central.component.name): sockets}
         numbers |= {Key("idle", place.component.name): sockets for place in self.occupancy.beside}
         if self._uncore is not None:
@@ -155,7 +153,7 @@ class Responding:
             for item in cost.requirements
             if item.offer is not None and item.offer.place.component.type == MEMORY
         ]
-        sockets = self.occupancy.sockets(cost.instances)
+        sockets = self.occupancy.working(cost.instances)
         most = graph.mul(sockets, graph.sub(1, self._least), cost.time)
         return graph.apply("min", most, graph.div(summed(busy), saturation))
 
