@@ -3,11 +3,11 @@
     E = S*(P_idle*T' + P_uncore*(u/u_0)^2*T_u) + n*P_core*T + sum of e_flop*W + sum of e_byte*Q + messages
     T_u = least*T' + min((1 - least)*T, T_memory/saturation)
 
-of a block that takes T seconds, T' where a power cap makes it wait, with n cores at work in a run on S sockets. The watts are
-properties of the socket, and go with the clock where the machine writes a law of it. P_core is static and switched
-power of a core together: fitted laws of server processors and the constants of an energy roofline (Choi and others,
-IPDPS 2013) are both of this form. The uncore's clock follows the traffic: all of its power is consumed where memory is
-busy for `saturation` of the time, the part `least` always.
+of a block that takes T seconds, T' where a power cap makes it wait, with n cores at work in a run on S sockets. The
+watts are properties of the socket, and go with the clock where the machine writes a law of it. P_core is static and
+switched power of a core together: fitted laws of server processors and the constants of an energy roofline (Choi and
+others, IPDPS 2013) are both of this form. The uncore's clock follows the traffic: all of its power is consumed where
+memory is busy for `saturation` of the time, the part `least` always.
 """
 
 from __future__ import annotations
