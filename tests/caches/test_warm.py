@@ -6,10 +6,12 @@ from random import Random
 
 import pytest
 
-from aspenpy import AspenError
+from aspenpy import AspenError, predict
+from aspenpy.answers.traffic import Traffic
 from tests.caches.programs import LINE, PAGE, Reference, counted, machine_of, modelled, simulator, swept
 from tests.caches.random_programs import access
 from tests.thorough import some, thorough
+from tests.tiny import application, machine
 
 WORD = 8
 
@@ -55,3 +57,28 @@ def test_what_was_touched_since() -> None:
     assert modelled_triad(400, ("L1", 4096, 8), "warm(6400)") == 3 * 50
     with pytest.raises(AspenError, match="at least one word"):
         modelled_triad(400, ("L1", 4096, 8), "warm(0)")
+
+
+@pytest.mark.parametrize("shape", [("L1", 2048, 4), ("L1", 4096, 8), ("L1", 8192, 8)])
+def test_a_row_that_two_loops_share(shape: tuple[str, int, int]) -> None:
+    """y = A' (A x), row by row: the second loop finds the row where it and x fit, the next row x and y where all do."""
+    words, rows = 200, 30
+    row, x, y = range(3 * PAGE, 3 * PAGE + WORD * words * rows, WORD * words), 0, PAGE
+    references: list[Reference] = []
+    for place in row:
+        references += [("L", begin + WORD * at, WORD) for at in range(words) for begin in (place, x)]
+        references += [("L", place + WORD * at, WORD) for at in range(words)]
+        references += [(letter, y + WORD * at, WORD) for at in range(words) for letter in "LS"]
+    (found,) = counted(simulator(shape), references)
+    size, all_three = WORD * words, f"warm({3 * WORD * words})"
+    blocks = [
+        access("L", words, "A", "stream") + " " + access("L", words, "x", f"stream, {all_three}"),
+        access("L", words, "A", f"stream, warm({2 * size})"),
+        " ".join(access(letter, words, "y", f"stream, {all_three}") for letter in "LS"),
+    ]
+    body = f"iterate [{rows}] {{ {' '.join(f'execute {{ {block} }}' for block in blocks)} }}"
+    data = f"data A [{rows * size}] data x [{size}] data y [{size}]"
+    (level,) = Traffic(predict(application(body, data), machine(machine_of(shape)))).totals
+    cold = 2 * words // 8  # x and y, the first time
+    misses = level.read_misses + level.write_misses
+    assert misses == pytest.approx(found.misses, rel=0.12, abs=cold)
