@@ -9,10 +9,20 @@ from typing import Any, NamedTuple
 
 import numpy
 
+from aspenpy.expr.arithmetic import DomainError
 from aspenpy.expr.cache_walks import Cache, Loops, Runs, Walk
 
 SAMPLES = 2048
 """Lines of an array, somewhere in its loops, that stand for all where there are more."""
+
+MOST_UNITS = 1 << 22
+"""Limit of the units of a cache that are counted one by one."""
+
+FURTHEST = 1 << 62
+"""Limit of the bytes that loops span and of trips: places are 64-bit integers."""
+
+TABLES = 16
+"""Tables of such counts that are kept for the next window."""
 
 PRIMES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53)
 
@@ -54,12 +64,12 @@ class Single:
         return (units - first) // self.units - (units - last) // self.units
 
 
-@lru_cache(maxsize=1000)
+@lru_cache(maxsize=TABLES)
 def _begins(loops: Loops, cache: Cache) -> Steps | Single:
     """How many runs begin at each unit of the cache."""
     if not loops:
         return Single(cache.units)
-    everywhere = numpy.arange(cache.units)
+    everywhere = _everywhere(cache)
     counts = (everywhere == 0).astype(numpy.int64)
     for stride, trips in loops:
         counts = Steps(counts, stride // cache.unit).total(everywhere, 0, trips)
@@ -73,10 +83,19 @@ def _lines(loops: Loops, length: Any, places: Any, cache: Cache) -> Any:
     return _begins(loops, cache).total(places // cache.unit, 1 - cache.line // cache.unit, covered)
 
 
-@lru_cache(maxsize=1000)
+def _everywhere(cache: Cache) -> Any:
+    """All units of a cache."""
+    if cache.units > MOST_UNITS:
+        raise DomainError(
+            f"a cache of {cache.line * cache.sets:,} bytes is too large for strides of {cache.unit} bytes"
+        )
+    return numpy.arange(cache.units)
+
+
+@lru_cache(maxsize=TABLES)
 def _by_trips(runs: Runs, stride: int, cache: Cache) -> Steps:
     """The lines of some runs, summed along the trips of the loop around them."""
-    places = cache.unit * numpy.arange(cache.units)
+    places = cache.unit * _everywhere(cache)
     return Steps(_lines(runs.loops, runs.length, places, cache), stride // cache.unit)
 
 
@@ -130,6 +149,9 @@ def _lines_between(walk: Walk, visits: Visits, cache: Cache) -> Any:
 
 
 def share_of_visits(limit: int, trips: list[int], structures: list[list[Walk]], cache: Cache) -> float:
+    """The share of the first walk's lines that are touched again while no more than a limit are in use in their set."""
+    if any(walk.reach(trips) > FURTHEST for walks in structures for walk in walks):
+        raise DomainError(f"the loops of a window span at most {FURTHEST:,} bytes")
     visits = _visits(structures[0][0], trips, cache)
     in_use = 0
     for walks in structures:
@@ -178,4 +200,4 @@ def _somewhere(counts: tuple[int, ...]) -> list[Any]:
         return [places.ravel() for places in numpy.indices(counts)]
     roots = numpy.sqrt(numpy.resize(PRIMES, len(counts)))
     shares = numpy.fmod(numpy.outer(roots, numpy.arange(1, SAMPLES + 1)), 1.0)
-    return [(share * count).astype(numpy.int64) for share, count in zip(shares, counts, strict=True)]
+    return [(share * min(count, FURTHEST)).astype(numpy.int64) for share, count in zip(shares, counts, strict=True)]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from aspenpy.expr.arithmetic import DomainError, Number, settle
-from aspenpy.expr.cache_laws import MOST_UNITS, positive_whole
+from aspenpy.expr.arithmetic import Number, settle
+from aspenpy.expr.cache_laws import positive_whole
 from aspenpy.expr.cache_walks import Cache, Runs, Walk, joined, read
 
 
@@ -35,8 +35,6 @@ def share_kept(room: Number, line: Number, sets: Number, *window: Number) -> Num
     reach = max(walk.reach(trips) for walk in walks)
     unit = math.gcd(size, *(stride for walk in walks for stride in walk.strides))
     cache = Cache(size, min(count, reach // size + 2), unit)
-    if cache.units > MOST_UNITS:
-        raise DomainError(f"a cache of {size * count:,} bytes is too large for strides of {unit} bytes")
     from aspenpy.expr.cache_sets import share_of_visits
 
     return settle(share_of_visits(limit, trips, structures, cache))

@@ -7,6 +7,7 @@ from itertools import product
 
 import pytest
 
+from aspenpy.expr.arithmetic import DomainError
 from aspenpy.expr.cache_windows import share_kept
 
 LINE = 16
@@ -87,3 +88,12 @@ def test_arrays_that_begin_elsewhere(
 ) -> None:
     expected = touched_one_by_one(ways, sets, trips, walks, apart)
     assert float(share_kept(*arguments(ways, sets, trips, walks, apart))) == pytest.approx(expected, abs=0.04)
+
+
+def test_large_caches() -> None:
+    """16 GiB of one way: runs are counted in closed form, columns where the cache has no more than 4 million units."""
+    streams = [1, 64, 2**28, 1, 10, 1, 2**34, 0, 0, 1, 8, 8, 0, 1, 2**34, 0, 0, 1, 8, 8, 0]
+    assert share_kept(*streams) == 0
+    columns = [1, 64, 2**28, 1, 10, 1, 8, 0, 2**20 + 8, 2**16, 8, 8, 0]
+    with pytest.raises(DomainError, match="too large for strides of 8 bytes"):
+        share_kept(*columns)

@@ -268,8 +268,6 @@ static inline double aspen_share_kept(const double *given, int count)
     cache[0] = (long long)given[1];
     cache[1] = cache[0] * (long long)fmin(given[2], floor(parts[2] / given[1]) + 2.0);
     cache[2] = (long long)parts[3];
-    if (cache[1] / cache[2] > 1LL << 27)
-        return NAN;
     const double *own = given + 5 + (int)given[3], *around = own + 2 + 2 * (int)own[1];
     aspen_read_runs(&runs, own, 0, own, 0, cache[0]);
     dense = fabs(around[0]) < (double)(runs.length + cache[0]);
