@@ -41,6 +41,7 @@ CASES: dict[str, tuple[str, str, dict[str, Any], Split, int, float]] = {
     "clocks of a card": ("cos", CARD, {"form": "clocks"}, Split(EDGES), 360, 1.05),
     "literal power": ("acee", CODES, LITERAL, BY_CODE_ON_ONE, 285, 14.3),
     "active cores": ("acee", CODES, CORES, BY_CODE_ON_ONE, 285, 4.4),
+    "counters chosen": ("acee", CODES, {}, BY_CODE_ON_ONE, 285, 4.5),
     "two sockets": ("acee", CODES, SOCKETS, BY_CODE, 563, 5.2),
     "kernels left out": ("acee", KERNELS, {}, Split(None, None, "region"), 1782, 6.3),
 }

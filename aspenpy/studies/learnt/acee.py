@@ -37,7 +37,8 @@ class Acee(LearntModel):
         `amount`, equation 3.1: energy = intercept + sum of coefficients times counters; `rate`: the same of power and
         counters a second, times the runtime, so that errors of long and short runs count alike.
     `predictors`
-        columns or formulas of them, such as `cycles/runtime`; all numeric columns if left out, which are not labels.
+        columns or formulas of them, such as `cycles/runtime`; if left out all numeric columns that are no labels, a
+        counter of unknown unit also by the second.
     `shortlist`
         devices to learn where there are several (Algorithm 1): that of the least `energy`, of the least `time`, `both`
         for those that none beats in both, or `all`. Each has a regression of its own.
@@ -230,7 +231,7 @@ class Acee(LearntModel):
 
     def _automatic(self, sheet: Sheet) -> list[str]:
         """All numeric columns that say something of the run, amounts by the second where power is predicted."""
-        found = []
+        found, by_second = list[str](), list[str]()
         for name in sheet.names:
             known = KNOWN.get(name)
             if (known is not None and known.text) or _leaks(sheet, name):
@@ -241,11 +242,15 @@ class Acee(LearntModel):
                 continue
             if self.scale == "amount":
                 found.append(name)
+            elif name in AMOUNTS:
+                found.append(f"{name}/runtime")
             elif name != "runtime":
-                found.append(f"{name}/runtime" if name in AMOUNTS else name)
+                found.append(name)
+                if known is None and sheet.heading(name).unit is None and name.isidentifier():
+                    by_second.append(f"{name}/runtime")  # it may be an amount as well as a rate
         if self.scale == "rate" and "core_frequency" in sheet.names:
             found += ["core_frequency^2", *(["threads*core_frequency^2"] if "threads" in sheet.names else [])]
-        return found
+        return found + by_second if len(sheet.rows) > 2 * len(found + by_second) else found
 
     def _note(self, text: str) -> None:
         self.notes += (Diagnostic("left-out", text, severity="note"),)

@@ -35,7 +35,7 @@ class BandwidthSensitivity(LearntModel):
     `trees`, `depth`, `rate`, `subsample`
         of the boosting (the paper's are 800 and 5; it does not tell the rate: D30).
     `search`
-        chooses the first three by cross-validation with ten folds.
+        chooses the first three by cross-validation with ten folds, each split from a third of the predictors.
     `predictors`
         columns; the twelve of equation 3 if left out, or all numeric ones where there are none of those.
     """

@@ -132,20 +132,22 @@ def cross_validated(
 
     scales = np.abs(matrix).max(axis=0)
     design = np.column_stack([np.ones(len(target)), matrix / scales])
+    relative = design / target[:, None]
     parts = [np.array(fold) for fold in folds]
     products = np.array([design[part].T @ design[part] for part in parts])
     cross = np.array([design[part].T @ target[part] for part in parts])
+    squares = np.array([relative[part].T @ relative[part] for part in parts])
+    sums = np.array([relative[part].sum(axis=0) for part in parts])
     rest, rest_cross = products.sum(axis=0) - products, cross.sum(axis=0) - cross
 
     def error(places: Sequence[int]) -> float:
+        """Of 1 - x b/y, with b learnt from the other folds: n - 2 b sum(x/y) + b (x/y)'(x/y) b."""
         chosen = [0, *(place + 1 for place in places)]
         system = rest[:, chosen][:, :, chosen] + 1e-12 * np.eye(len(chosen))
         solutions = np.linalg.solve(system, rest_cross[:, chosen][:, :, None])[:, :, 0]
-        left = [
-            1 - design[part][:, chosen] @ solution / target[part]
-            for part, solution in zip(parts, solutions, strict=True)
-        ]
-        return float(np.sqrt(np.mean(np.concatenate(left) ** 2)))
+        quadratic = np.einsum("gi,gij,gj->", solutions, squares[:, chosen][:, :, chosen], solutions)
+        total = len(target) - 2 * float((solutions * sums[:, chosen]).sum()) + float(quadratic)
+        return float(np.sqrt(max(total, 0.0) / len(target)))
 
     chosen: list[int] = []
     steps: list[Step] = []

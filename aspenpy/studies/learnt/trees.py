@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 FOLDS = 10
+SEARCHED = 1 / 3  # of the predictors, for each split of a search
 Watch = Callable[[int, int], None]
 
 
@@ -26,7 +27,7 @@ class Boosting(Record):
     depth: int = 5
     learning_rate: float = 0.1
     subsample: float = 0.5
-    features: float = 1 / 3
+    features: float = 1.0
 
     def learner(self) -> Any:
         from sklearn.ensemble import GradientBoostingRegressor
@@ -96,7 +97,8 @@ def searched(
     processes: int = 2,
 ) -> tuple[Tried, ...]:
     """Cross-validation with ten folds over depths and learning rates, at every number of trees of the grid, the best
-    first (D30: the mean over the folds decides, not the luckiest fold)."""
+    first (D30: the mean over the folds decides, not the luckiest fold). Each split chooses from a third of the
+    predictors, which takes half the time."""
     import numpy as np
     from joblib import Parallel, delayed  # comes with scikit-learn
 
@@ -105,7 +107,8 @@ def searched(
     order = np.random.default_rng(0).permutation(len(target))
     folds = [order[place::FOLDS] for place in range(FOLDS)]
     settings = [
-        Boosting(max(grid["trees"]), depth, rate, subsample) for depth, rate in product(grid["depth"], grid["rate"])
+        Boosting(max(grid["trees"]), depth, rate, subsample, SEARCHED)
+        for depth, rate in product(grid["depth"], grid["rate"])
     ]
     jobs = [(setting, fold) for setting in settings for fold in folds]
     worker = Parallel(n_jobs=processes, return_as="generator")
