@@ -14,6 +14,7 @@ from aspenpy.language.diagnostics import AspenError
 from aspenpy.studies.learnt.acee import Acee, short_list
 from aspenpy.studies.learnt.assumptions import assumptions
 from aspenpy.studies.learnt.stepwise import Moments, stepwise, variance_inflation
+from aspenpy.studies.learnt.validation import Split, validate
 from tests.thorough import slow
 
 DRAW = np.random.default_rng(11)
@@ -194,3 +195,21 @@ def test_a_large_search_is_fast() -> None:
     began = process_time()
     Acee(criterion="bic").fit(sheet)
     assert process_time() - began < 5
+
+
+def test_the_short_list_holds_for_all_that_is_left_out() -> None:
+    """Two devices of which each is better in one: without code `b` the second would be better in both."""
+    data = [
+        {"application": app, "device": device, "c": c, "runtime": time, "energy": time * (watts + c)}
+        for app, times in (("a", (2.0, 1.0)), ("b", (1.0, 4.0)), ("d", (2.0, 1.0)))
+        for device, watts, time in zip(("cpu", "gpu"), (30.0, 20.0), times, strict=True)
+        for c in (1.0, 2.0, 3.0, 4.0)
+    ]
+    model = Acee(shortlist="all", predictors=("c",), direction="none")
+    found = validate(model, model.sheet(data), Split(leave_out="application"))
+    assert found.test is not None
+    assert found.test.n == 24
+    assert found.test.max_error_percent == pytest.approx(0, abs=1e-9)
+    both = validate(model.set_params(shortlist="both"), model.sheet(data), Split(leave_out="application"))
+    assert both.test is not None
+    assert both.test.n == 24

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from aspenpy.language.diagnostics import AspenError
-from aspenpy.studies.learnt.bandwidth import BandwidthSensitivity, bandwidth, trimmed_mean
+from aspenpy.studies.learnt.bandwidth import BandwidthSensitivity, bandwidth, choices, trimmed_mean
 from aspenpy.studies.learnt.trees import Boosting, grown, searched, summed
 
 TABLE_ONE = {
@@ -75,3 +75,19 @@ def test_base_samples_are_at_the_highest_clocks() -> None:
     assert model.given(model.sheet(rows)) == [3]
     assert model.fit(rows).predict(rows)[3] == rows[3]["runtime"]
     assert model.predict(rows) == pytest.approx([row["runtime"] for row in rows], rel=1e-3)
+
+
+def test_choice_of_the_fastest_algorithm() -> None:
+    """Times of Table 1, each in two phases: Parasails is the fastest at all clocks, hybrid the least sensitive."""
+    clocks = (1333e6, 1067e6, 800e6)
+    rows = [
+        {"application": solver, "region": phase, "memory_frequency": clock, "runtime": part * time, "dmm": time}
+        for solver, (*times, _, _, _, _) in TABLE_ONE.items()
+        for phase, part in (("setup", 0.25), ("solve", 0.75))
+        for clock, time in zip(clocks, times, strict=True)
+    ]
+    model = BandwidthSensitivity(trees=300, subsample=1.0).fit(rows)
+    found = {(item.application, item.clock): item for item in choices(model, model.sheet(rows))}
+    assert {name for (name, _), item in found.items() if item.is_fastest} == {"Parasails"}
+    for solver, (*times, _, _, _, _) in TABLE_ONE.items():
+        assert [found[solver, clock].time for clock in clocks] == pytest.approx(times, rel=1e-3)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -174,3 +175,10 @@ def test_rows_without_a_target_are_predicted_and_not_learnt() -> None:
     plain = [float(row["runtime"].value) for row in sheet.rows]
     predicted = learnt.predict(rows)
     assert predicted[unknown] == pytest.approx([plain[place] for place in unknown], rel=0.01)
+
+
+@pytest.mark.parametrize(("kind", "library"), [("acee", "statsmodels"), ("bandwidth", "sklearn")])
+def test_libraries_that_are_not_there(kind: str, library: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, library, None)
+    with pytest.raises(AspenError, match=rf"needs {library}: pip install 'aspenpy\[empirical\]'"):
+        KINDS[kind]().fit(measurements_path(NAMES[kind]))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from pathlib import Path
 
@@ -56,3 +57,30 @@ def test_command_line(run: Runner, tmp_path: Path) -> None:
     assert rows.read_text().startswith("application,run,runtime [s],cpu_time [s]")
     assert "behind --, or files" in run("measure").err
     assert "say what ran" in run("measure", "--record", store, "--least", "2", "--precision", "9", "--", "true").err
+
+
+def test_energy_and_events_where_the_machine_offers_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A package whose counter wraps around during the run, and a perf that counts."""
+    folder = tmp_path / "intel-rapl:0"
+    folder.mkdir()
+    (folder / "name").write_text("package-0\n")
+    (folder / "energy_uj").write_text("999000000")
+    (folder / "max_energy_range_uj").write_text("1000000000")
+    hidden = tmp_path / "intel-rapl:1"
+    hidden.mkdir()
+    program = tmp_path / "bin" / "perf"
+    program.parent.mkdir()
+    program.write_text(
+        "#!/bin/sh\n"
+        'case "$*" in *" true") echo "5,,cycles,1,100.00,," >&2; exit 0;; esac\n'
+        'shift 5; file="$1"; shift 2; echo "1234,,cycles:u,1,100.00,," > "$file"; exec "$@"\n'
+    )
+    program.chmod(0o755)
+    monkeypatch.setattr("aspenpy.studies.readers.measure.POWERCAP", tmp_path)
+    monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
+    command = ["sh", "-c", f"echo 2000000 > {folder}/energy_uj"]
+    found = measure(command, Target(precision=1e9, least=2, most=2))
+    assert found.runs[0].values["energy_package-0_0 [J]"] == pytest.approx(3.0)
+    assert found.runs[1].values["energy_package-0_0 [J]"] == 0
+    assert [run.values["cycles"] for run in found.runs] == [1234, 1234]
+    assert dict(found.missing)["energy of intel-rapl:1"].startswith("its counter cannot be read")

@@ -17,6 +17,7 @@ from aspenpy.studies.empirical.sheet import Data, Heading, Sheet, counted
 from aspenpy.studies.learnt.bases import members
 from aspenpy.studies.learnt.model import LearntModel
 from aspenpy.studies.learnt.stepwise import Moments, Step, cross_validated, stepwise, variance_inflation
+from aspenpy.studies.readers.libraries import require_library
 from aspenpy.tables.table import JSON, TEXT, Column, Table
 
 if TYPE_CHECKING:
@@ -97,6 +98,7 @@ class Acee(LearntModel):
 
     def _learnt(self, sheet: Sheet) -> dict[str, Any]:
         """The regression of one device."""
+        require_library("statsmodels", "a regression")
         candidates = self._candidates(sheet)
         names, matrix = list(candidates), _matrix(candidates)
         target = self._target(sheet)

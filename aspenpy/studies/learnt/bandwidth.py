@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from aspenpy.language.diagnostics import Diagnostic, fail
 from aspenpy.studies.empirical.columns import KNOWN, groups, is_numeric, numbers
@@ -162,6 +162,26 @@ def bandwidth(clock: float, transfers: int, width: int, channels: int) -> float:
     """Bytes a second of equation 1: memory clock (Hz) times transfers a clock, bytes and channels. A DDR3-1333 clocks
     at 666.5 MHz: the paper's 1333 MHz with two transfers a clock counts them twice (D28)."""
     return clock * transfers * width * channels
+
+
+class Choice(NamedTuple):
+    """An application, or an algorithm, at a memory clock (Hz): seconds of all phases, and whether none is faster."""
+
+    application: str
+    clock: float
+    time: float
+    is_fastest: bool
+
+
+def choices(model: BandwidthSensitivity, sheet: Sheet) -> tuple[Choice, ...]:
+    """Predicted times by application, the sums of their phases (the column `region`), at each memory clock (section
+    3.3): which algorithm is the fastest there?"""
+    times: dict[tuple[str, float], float] = {}
+    clocks = numbers(sheet, "memory_frequency")
+    for (name,), clock, time in zip(groups(sheet, ["application"]), clocks, model.predict(sheet), strict=True):
+        times[name, float(clock)] = times.get((name, float(clock)), 0.0) + float(time)
+    least = {clock: min(time for (_, at), time in times.items() if at == clock) for _, clock in times}
+    return tuple(Choice(name, clock, time, time == least[clock]) for (name, clock), time in times.items())
 
 
 def trimmed_mean(values: Sequence[float]) -> float:

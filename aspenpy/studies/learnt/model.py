@@ -74,7 +74,11 @@ class LearntModel(Result):
         sheet = self.sheet(X) if y is None else with_column(self.sheet(X), self.target, y)
         require_columns(sheet, (self.target, *self.needs), f"`{self.kind}`")
         self.notes = ()
-        sheet = self.selected(self.complete(sheet))
+        return self.taught(self.selected(self.complete(sheet)))
+
+    def taught(self, sheet: Sheet) -> Self:
+        """The model, having learnt from all rows of a sheet."""
+        require_columns(sheet, (self.target, *self.needs), f"`{self.kind}`")
         if not sheet.rows:
             fail("no-measurements", "there are no rows to learn from", sheet.span)
         self.state = self.learn(sheet)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from aspenpy.language.diagnostics import fail
 from aspenpy.record import Record
+from aspenpy.studies.readers.libraries import require_library
 
 if TYPE_CHECKING:
     import numpy as np
@@ -30,6 +31,7 @@ class Boosting(Record):
     features: float = 1.0
 
     def learner(self) -> Any:
+        require_library("sklearn", "a model of boosted trees")
         from sklearn.ensemble import GradientBoostingRegressor
 
         return GradientBoostingRegressor(
@@ -100,6 +102,8 @@ def searched(
     first (D30: the mean over the folds decides, not the luckiest fold). Each split chooses from a third of the
     predictors, which takes half the time."""
     import numpy as np
+
+    require_library("joblib", "a search")
     from joblib import Parallel, delayed  # comes with scikit-learn
 
     if len(target) < 2 * FOLDS:

@@ -75,19 +75,18 @@ def validate(
     """Trains the model and asks it. Raises AspenError where rows to train with would be tested, or there are none."""
     model.notes = ()
     sheet = model.selected(model.complete(sheet))
-    before = model.notes
     train, test = _places(sheet, split)
     if split.leave_out is not None:
         groups, held_out = _left_out(model, sheet, train, split.leave_out, watch)
     else:
         groups, held_out = (), []
-    model.fit(sheet.rows_at(train))
+    model.taught(sheet.rows_at(train))
     seen, given = predictions(model, sheet, train, confidence, trained=True)
     unseen: list[Predicted] = []
     if test:
         unseen, given = predictions(model, sheet, test, confidence, trained=False)
     unseen += held_out
-    diagnostics = [*before, *model.notes, *(model.outside(sheet.rows_at(test)) if test else ())]
+    diagnostics = [*model.notes, *(model.outside(sheet.rows_at(test)) if test else ())]
     return Validation(
         model,
         split,
@@ -184,7 +183,7 @@ def _left_out(
             watch(f"leaving out {column} {value}: {len(groups)} of {len(members)} done")
         held_out = {*group}
         learner = type(model)(**model.get_params())
-        learner.fit(sheet.rows_at(place for place in places if place not in held_out))
+        learner.taught(sheet.rows_at(place for place in places if place not in held_out))
         found, _ = predictions(learner, sheet, group, 0.95, trained=False)
         rows += found
         if (errors := summary(found)) is not None:

@@ -17,6 +17,7 @@ from typing import Any
 from aspenpy.language.diagnostics import fail
 from aspenpy.language.source import Source
 from aspenpy.record import Record
+from aspenpy.studies.readers.libraries import require_library
 from aspenpy.studies.readers.perf import read_perf
 from aspenpy.tables.result import Result
 
@@ -78,6 +79,7 @@ def measure(command: Sequence[str], target: Target, watch: Callable[[int, float]
 
 def interval(values: Sequence[float], target: Target) -> tuple[float, float]:
     """The mean, and half its confidence interval by Student's t; infinite for fewer than two values."""
+    require_library("scipy", "a confidence interval")
     from scipy.stats import t
 
     used = sorted(values)[1:-1] if target.trimmed and len(values) > 3 else list(values)
