@@ -41,6 +41,9 @@ class Known(Record):
 
 PER_SECOND = BYTES / SECONDS
 
+LEAST, MOST = 1e-60, 1e60
+"""Between which numbers lie that are measured, so that squares and products of some stay within floating point."""
+
 KNOWN: Mapping[str, Known] = {
     "run": Known("run id run_id", text=True),
     "application": Known("application app appname app_name benchmark code program", text=True),
@@ -169,6 +172,10 @@ def numbers(sheet: Sheet, name: str, *, blank: bool = False) -> NDArray[np.float
         if known is not None and known.positive and value <= 0:
             fail("not-positive", f"the {name} is {row[name].value}, and must be above zero", row[name].span,
                  parents=row[name].parents)  # fmt: skip
+        if abs(value) > MOST or 0 < abs(value) < LEAST:
+            hint = f"a measurement lies between {LEAST:g} and {MOST:g}"
+            fail("implausible", f"the {name} {row[name].value} is no plausible measurement", row[name].span,
+                 parents=row[name].parents, hint=hint)  # fmt: skip
         values[place] = value
     return values * size
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from aspenpy.language.diagnostics import Diagnostic, fail
 from aspenpy.studies.empirical.columns import KNOWN, groups, is_numeric, numbers
-from aspenpy.studies.empirical.sheet import Sheet
+from aspenpy.studies.empirical.sheet import Sheet, counted
 from aspenpy.studies.learnt.bases import WHAT_RAN, bases
 from aspenpy.studies.learnt.model import LearntModel
 from aspenpy.studies.learnt.trees import Boosting, grown, searched, summed
@@ -24,6 +24,7 @@ PREDICTORS = (
 """Of equation 3, besides the memory clock: accesses an instruction that hit the caches or miss the last, loads, stores,
 integer and branch operations an instruction, flops over memory operations and an instruction, def-use distances."""
 
+LEAST_ROWS = 4
 CLOCKS = ("memory_frequency", "core_frequency")
 GRID = {"trees": (200, 400, 800), "depth": (3, 5), "rate": (0.02, 0.1)}
 
@@ -63,9 +64,10 @@ class BandwidthSensitivity(LearntModel):
 
         names = list(self.predictors) or self._automatic(sheet)
         asked = np.setdiff1d(np.arange(len(sheet.rows)), self.given(sheet))
-        if not len(asked):
+        if len(asked) < LEAST_ROWS:
             hint = "each code needs a run at the highest memory clock, and others below it"
-            fail("too-few-rows", "no run is slower than its base sample", sheet.span, hint=hint)
+            message = f"{counted(len(asked), 'run')} at lower clocks cannot teach trees, {LEAST_ROWS} at least can"
+            fail("too-few-rows", message, sheet.span, hint=hint)
         matrix = self._matrix(sheet, names)[asked]
         runtimes = self.measured(sheet)
         target = np.log(runtimes / runtimes[self._bases(sheet)])[asked]
