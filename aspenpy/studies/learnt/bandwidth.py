@@ -24,7 +24,7 @@ PREDICTORS = (
 """Of equation 3, besides the memory clock: accesses an instruction that hit the caches or miss the last, loads, stores,
 integer and branch operations an instruction, flops over memory operations and an instruction, def-use distances."""
 
-LEAST_ROWS = 4
+LEAST_ROWS = 2
 CLOCKS = ("memory_frequency", "core_frequency")
 GRID = {"trees": (200, 400, 800), "depth": (3, 5), "rate": (0.02, 0.1)}
 
