@@ -78,7 +78,7 @@ Data = str | Path | Source | Sheet | Iterable[Mapping[str, Any]]
 
 
 def sheet_of(
-    data: Data, columns: Mapping[str, str] | None = None, most_rows: int = MOST_ROWS, index: str = ""
+    data: Data, columns: Mapping[str, str] | None = None, most_rows: int | None = None, index: str = ""
 ) -> Sheet:
     """The sheet of measurements, wherever they are; a DataFrame counts as its rows. `index` names a first column that
     has no name, as DataFrames write theirs. Raises AspenError."""
@@ -87,11 +87,11 @@ def sheet_of(
     if isinstance(data, str | Path):
         data = Reader().read(data)
     if isinstance(data, Source):
-        return sheet_of_text(data, columns, most_rows, index)
+        return sheet_of_text(data, columns, most_rows or MOST_ROWS, index)
     if columns:
         fail("no-file", "columns are renamed in a file; rows from Python name theirs as they want")
     to_dict = getattr(data, "to_dict", None)
-    return sheet_of_rows(to_dict("records") if callable(to_dict) else data, most_rows)
+    return sheet_of_rows(to_dict("records") if callable(to_dict) else data, most_rows or MOST_ROWS)
 
 
 def sheet_of_text(
