@@ -18,6 +18,7 @@ from aspenpy.studies.learnt.leading_loads import (
     cpu_boundedness,
 )
 from benchmarks.example_measurements import program
+from tests.thorough import examples
 
 CLOCKS = (2.8e9, 2.4e9, 2.0e9, 1.4e9)
 CORE = IntervalCore()
@@ -53,6 +54,9 @@ def test_under_one_percent_and_the_stalls_are_worse(work: list[Instruction]) -> 
 
 
 def test_serial_misses_count_each_and_overlapped_ones_once() -> None:
+    """There leading loads are no fewer cycles than stalls; where misses overlap in part they may be."""
+    for work in (SERIAL, GROUP * 30):
+        assert runs(work)[0]["stall_cycles"] <= runs(work)[0]["leading_load_cycles"]
     assert runs(SERIAL)[0]["leading_load_cycles"] == 60 * LATENCY
     assert CORE.run([Instruction(True)] * 8, CLOCKS[0])["leading_load_cycles"] == LATENCY
     assert leading_cycles([(0, 100), (40, 140), (99, 199), (140, 240)]) == 200, "those of 40 and 99 do not lead"
@@ -73,19 +77,18 @@ instructions = st.lists(st.tuples(st.booleans(), st.integers(0, 6), st.integers(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(300))
 @given(instructions)
 def test_what_the_counters_must_obey(work: list[Instruction]) -> None:
     row = CORE.run(work, CLOCKS[0])
-    assert row["stall_cycles"] <= row["leading_load_cycles"] + row["llc_misses"]
-    assert row["leading_load_cycles"] <= row["read_cycles"] <= row["cycles"]
+    assert max(row["stall_cycles"], row["leading_load_cycles"]) <= row["read_cycles"] <= row["cycles"]
     assert row["leading_load_cycles"] <= row["llc_misses"] * LATENCY
     assert row["cycles"] >= len(work) / CORE.width - 1
     slower = CORE.run(work, CLOCKS[-1])
     assert row["runtime"] * (1 - 1e-9) <= slower["runtime"] <= 2 * row["runtime"] * (1 + 2 / LATENCY) + 8 / CLOCKS[-1]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(200))
 @given(instructions)
 def test_at_its_own_clock_a_run_is_predicted_exactly(work: list[Instruction]) -> None:
     row = CORE.run(work, CLOCKS[0])

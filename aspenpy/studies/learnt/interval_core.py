@@ -52,7 +52,7 @@ class IntervalCore(Record):
             complete.append(begin + (latency if item.misses else item.cycles))
             free = max(retired[-1], retired[narrow] + (narrow > 0))
             retired.append(max(free, complete[-1]))
-            stalled += max(0, retired[-1] - free) if item.misses else 0
+            stalled += max(0, retired[-1] - max(free, begin)) if item.misses else 0
         return {
             "core_frequency": clock,
             "runtime": retired[-1] / clock,
