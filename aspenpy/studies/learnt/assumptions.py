@@ -58,6 +58,7 @@ def _of_residuals(design: NDArray[np.float64], left: NDArray[np.float64]) -> lis
     from statsmodels.stats.stattools import durbin_watson
 
     found = []
+    design = design / np.abs(design).max(axis=0)  # of counters of 1e15 beside a constant of 1, rank is lost
     fitted = design @ np.linalg.lstsq(design, left, rcond=None)[0]
     if design.shape[1] > 1 and len(left) > design.shape[1] + 3:
         p = _reset(design, left - fitted)
@@ -76,12 +77,11 @@ def _of_residuals(design: NDArray[np.float64], left: NDArray[np.float64]) -> lis
 
 
 def _reset(design: NDArray[np.float64], left: NDArray[np.float64]) -> float:
-    """The p of the squares of the counters, added to the regression."""
+    """The p of the squares of the counters, added to the regression; columns are scaled."""
     import numpy as np
     from scipy.stats import f as fisher
 
-    scaled = design / np.abs(design).max(axis=0)
-    wider = np.column_stack([scaled, scaled[:, 1:] ** 2])
+    wider = np.column_stack([design, design[:, 1:] ** 2])
     rest = left - wider @ np.linalg.lstsq(wider, left, rcond=None)[0]
     more = design.shape[1] - 1
     freedom = len(left) - wider.shape[1]
