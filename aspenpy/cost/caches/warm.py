@@ -50,9 +50,7 @@ def missing_share(own: Nest, arrays: list[tuple[Nest, Expr]], all_lines: Expr, l
 
 def in_order(nest: Nest) -> bool:
     """Whether an array is touched from begin to end: its outer loops have the longer strides."""
-    moving = [loop for loop in nest.loops if loop.moves]
-    by_stride = nest.moving(len(nest.loops))
-    return all(by_stride.index(inner) < by_stride.index(outer) for inner, outer in pairwise(moving))
+    return all(inner < outer for inner, outer in pairwise(nest.order(len(nest.loops))))
 
 
 def _clipped(excess: Expr, fall: Expr) -> Expr:
