@@ -6,7 +6,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from aspenpy.cost.caches.level import Level
-from aspenpy.cost.caches.nest import Loop, Nest, all_multiples
+from aspenpy.cost.caches.loop import Loop
+from aspenpy.cost.caches.nest import Nest, all_multiples
+from aspenpy.cost.caches.siblings import covered
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.record import Record
@@ -14,6 +16,9 @@ from aspenpy.record import Record
 MOST_TOLD_APART = 2
 """Arrays whose sets are followed one by one; each doubles the cases."""
 
+
+MOST_SWEEPS = 4
+"""Trips up to which a loop may be sweeps that follow each other."""
 
 PARTS = tuple(graph.number(k) / 8 for k in (1, 3, 5, 7))
 """Midpoints of the quarters of a window of which any part may lie between two touches."""
@@ -56,6 +61,11 @@ class Neighbours(Record):
 
     siblings: tuple[Nest, ...]
     others: tuple[tuple[Nest, ...], ...]
+
+    @property
+    def depend(self) -> bool:
+        """Whether one of them has loops that depend on each other."""
+        return any(nest.depends for nests in (self.siblings, *self.others) for nest in nests)
 
     def of(self, own: Nest, sibling: Nest) -> Neighbours:
         """Those of a sibling."""
@@ -190,7 +200,7 @@ def reuse(own: Nest, others: Neighbours, carried: int, level: Level) -> tuple[Ex
     share, lines = hits(own, others, between, level)
     inner = own.moving(carried - 1)
     loop = own.loops[carried - 1]
-    if not inner or not loop.moves or own.moving(carried)[-1] is not loop:
+    if not inner or not loop.moves or own.order(carried)[-1] != carried - 1:
         return share, lines
     gap = graph.apply("abs", loop.stride - own.span(inner))
     seam, few = hits(own, others, Window(carried, 0, 0), level)
@@ -230,6 +240,8 @@ def hits(own: Nest, others: Neighbours, between: Window, level: Level, part: Exp
         own_there = overlap(own, array.nest, array.load, between, level)
         shared = overlap(array.nest, own, mine, between, level) * (array.load.share / mine.share)
         met.append(graph.apply("max", array.load.share, own_there, shared))
+    often = [_presence(own, array.nest, between) for array in arrays]
+    met = [chance * part for chance, part in zip(met, often, strict=True)]
     in_set = [mine.each, *mine.after(there=True)]
     for array, chance in zip(arrays[MOST_TOLD_APART:], met[MOST_TOLD_APART:], strict=True):
         in_set += [array.load.each, chance] * array.count
@@ -239,9 +251,29 @@ def hits(own: Nest, others: Neighbours, between: Window, level: Level, part: Exp
         for place, later in enumerate(apart)
         for earlier in apart[:place]
     }
-    lines = (array.count * array.load.lines for array in arrays)
+    lines = (array.count * array.load.lines * part for array, part in zip(arrays, often, strict=True))
     share = _cases(list(zip(apart, met, strict=False)), [], in_set, common, level)
     return share, graph.add(mine.lines, *lines)
+
+
+def _presence(own: Nest, other: Nest, between: Window) -> Expr:
+    """How often another access takes place in the window. One that stands outside of a loop that parts the touches does
+    not; of two or three sweeps that follow each other, written as a loop, it is in one."""
+    pairs = list(zip(own.loops, other.loops, strict=True))[between.depth :]
+    outside = [mine.trips for mine, theirs in pairs if theirs.trips is graph.ONE and mine.trips is not graph.ONE]
+    if any((graph.whole_number(trips) or MOST_SWEEPS + 1) > MOST_SWEEPS for trips in outside):
+        return graph.ZERO
+    return graph.ONE / graph.mul(*outside)
+
+
+def _different(nests: Sequence[Nest], before: Sequence[Nest], between: Window) -> tuple[Nest, ...]:
+    """Nests of one array without those that touch in the window only what another of them touches."""
+    kept = list[Nest]()
+    for nest in nests:
+        covers = (covered(nest, other) for other in (*before, *kept))
+        if not any(cover is not None and cover.depth <= between.depth for cover in covers):
+            kept.append(nest)
+    return tuple(kept)
 
 
 class _Array(Record):
@@ -254,13 +286,15 @@ class _Array(Record):
 
 def _arrays(own: Nest, mine: Load, others: Neighbours, between: Window, level: Level) -> list[_Array]:
     """The other arrays in the window, and other nests of the same array with what they add to its lines."""
-    alone = Counter(nests[0] for nests in others.others if len(nests) == 1)
+    different = [_different(nests, (), between) for nests in others.others]
+    alone = Counter(nests[0] for nests in different if len(nests) == 1)
     arrays = [_Array(nest, count, load(nest, between, level)) for nest, count in alone.items()]
-    for nests in others.others:
+    for nests in different:
         if len(nests) > 1:
             arrays += _within(nests, nests, None, between, level)
-    if others.siblings:
-        arrays += _within(others.siblings, (own, *others.siblings), mine, between, level)
+    siblings = _different(others.siblings, (own,), between)
+    if siblings:
+        arrays += _within(siblings, (own, *others.siblings), mine, between, level)
     return arrays
 
 

@@ -83,7 +83,8 @@ def block_traffic(
     for structure in block:
         for number, group in enumerate(structure.groups):
             neighbours = structure.neighbours(number, block)
-            around = Around(neighbours, structure.before(number), structure.drawn(number), all_bytes)
+            before, ahead = structure.before(number), structure.ahead(number)
+            around = Around(neighbours, before, ahead, structure.drawn(number), all_bytes)
             traffic |= _group_traffic(group, around, levels, buffer)
     return {access.requirement: traffic[access.requirement] for access in accesses}
 
