@@ -116,3 +116,12 @@ def test_the_slope_of_an_elimination() -> None:
     formula = aspenpy.traffic(app, machine(machine_of(("L1", 1024, 8)))).formula("misses", "L1", ("n",))
     n = graph.symbol("n")
     assert float(evaluate(derivative(formula, n), {n: 400})) == pytest.approx(400**2 / 8, rel=0.03)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("more", ["", "property prefetch [2]", "property writes [no_allocate]"])
+@pytest.mark.parametrize("policy", ["lru", "random"])
+def test_no_passes_are_no_misses(policy: str, more: str) -> None:
+    """Of a matrix of one row, below whose diagonal there is nothing, whatever the cache."""
+    app = application(f"execute {{ {UPDATE} }}", "data A [8*n^2] param n = 1")
+    (model,) = aspenpy.traffic(app, machine(machine_of(("L1", 4096, 8), policy=policy, more=more))).totals
+    assert (model.reads, model.writes, model.read_misses, model.write_misses) == (0, 0, 0, 0)

@@ -131,8 +131,9 @@ def _misses(access: Access, around: Around, levels: Sequence[Level]) -> list[Exp
 def _estimates_touches(access: Access) -> bool:
     """Whether the touches of lines may be estimated to be more than the accesses."""
     nest = access.nest
-    crossing = nest is not None and any(nest.crosses(depth) for depth in range(1, len(nest.loops) + 1))
-    return crossing or isinstance(access.pattern, Stencil)
+    if nest is not None and (nest.depends or any(nest.crosses(depth) for depth in range(1, len(nest.loops) + 1))):
+        return True
+    return isinstance(access.pattern, Stencil)
 
 
 def _uses(

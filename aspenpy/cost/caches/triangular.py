@@ -17,6 +17,10 @@ SAMPLES = (8, 4, 3)
 """Parts of the passes of a loop that are looked at one by one, where one, two and more loops matter."""
 
 
+FEWEST = graph.number(1e-9)
+"""What stands for no pass at all where something is divided by their number."""
+
+
 @lru_cache(maxsize=4096)
 def depends(loops: tuple[Loop, ...]) -> bool:
     """Whether the trips of a loop depend on the counter of another."""
@@ -151,7 +155,8 @@ def averages(values: Sequence[Expr], weight: Expr, nests: Sequence[tuple[Loop, .
         if place >= depth - 1 and not graph.free_symbols(bounds.trips).isdisjoint(COUNTERS):
             bodies = [body * bounds.trips for body in bodies]
     *above, below = bodies
-    return [value / below for value in above]
+    passes = graph.apply("max", below, FEWEST)
+    return [value / passes for value in above]
 
 
 def _counters(bodies: Sequence[Expr]) -> frozenset[Expr]:
