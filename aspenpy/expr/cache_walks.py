@@ -66,7 +66,7 @@ class Walk(NamedTuple):
         return (*(stride for stride, _ in self.inner), self.stride, abs(self.shift), *self.outer, self.place)
 
     def deepest(self, way: int) -> int:
-        """Lines that share a set of a cache with a way of so many bytes, at most: its places are that many ways long."""
+        """Lines that share a set of a cache with a way of so many bytes, at most: its reach, in ways."""
         return self.reach(()) // way + 2
 
     def all_of(self, trips: Sequence[int]) -> Loops:
