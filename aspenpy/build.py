@@ -158,9 +158,15 @@ def requires(
     return nodes.Requirement(resource, expression(quantity), _optional(size), direction, to or from_, named)
 
 
-def trait(name: str, *arguments: Quantity) -> nodes.Trait:
+def trait(name: str, *arguments: Quantity | nodes.Counted) -> nodes.Trait:
     """`name(arguments)` after `as`"""
-    return nodes.Trait(name, _all(arguments))
+    given = (item if isinstance(item, nodes.Counted) else expression(item) for item in arguments)
+    return nodes.Trait(name, tuple(given))
+
+
+def counted(counter: str, low: Quantity, high: Quantity) -> nodes.Counted:
+    """`counter in low .. high`, a loop among the arguments of the trait `nest`"""
+    return nodes.Counted(counter, expression(low), expression(high))
 
 
 def call(name: str, *arguments: Quantity) -> nodes.Call:

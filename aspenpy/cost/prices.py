@@ -43,7 +43,7 @@ class AppliedTrait(Record):
     """A trait that changed the time of a requirement, and the time behind it (seconds, serial)."""
 
     name: str
-    arguments: tuple[Expr | str, ...]
+    arguments: tuple[flow.Argument, ...]
     formula: Expr
     time: Expr
 

@@ -39,8 +39,14 @@ def formula(expr: Expr) -> str:
 
 
 def _trait(trait: flow.Trait) -> str:
-    arguments = [argument if isinstance(argument, str) else formula(argument) for argument in trait.arguments]
+    arguments = [_argument(argument) for argument in trait.arguments]
     return f"{trait.name}({', '.join(arguments)})" if arguments else trait.name
+
+
+def _argument(argument: Expr | str | flow.Counted) -> str:
+    if isinstance(argument, flow.Counted):
+        return f"{formula(argument.counter)} in {formula(argument.low)} .. {formula(argument.high)}"
+    return argument if isinstance(argument, str) else formula(argument)
 
 
 def _deeper(node: flow.Flow) -> Iterator[Line]:

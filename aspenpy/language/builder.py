@@ -174,6 +174,10 @@ class Builder(ExpressionBuilder):
         name, _, *arguments, _ = children
         return nodes.Trait(name.value, tuple(arguments[::2]) if arguments[0] else (), self._whole(children))
 
+    def counted(self, children: Children) -> nodes.Counted:
+        name, _, low, _, high = children
+        return nodes.Counted(name.value, low, high, self._whole(children))
+
     def text(self, children: Children) -> nodes.Text:
         (token,) = children
         return nodes.Text(read_string(token.value), self._at(token))

@@ -188,10 +188,11 @@ class Formal(Record):
 
 
 class Trait(Record):
-    """`name` or `name(arguments)` after `as`. A string argument (a file) is a `Text`."""
+    """`name` or `name(arguments)` after `as`. A string argument (a file) is a `Text`, a loop that names its counter
+    `Counted`."""
 
     name: str
-    arguments: tuple[Expression | Text, ...] = ()
+    arguments: tuple[Expression | Text | Counted, ...] = ()
     span: Span | None = None
 
 
@@ -199,6 +200,15 @@ class Text(Record):
     """A string in double quotes; `value` has its escapes resolved."""
 
     value: str
+    span: Span | None = None
+
+
+class Counted(Record):
+    """`counter in low .. high` among the arguments of `nest`: a loop from `low` up to and with `high`."""
+
+    counter: str
+    low: Expression
+    high: Expression
     span: Span | None = None
 
 

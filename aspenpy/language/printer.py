@@ -166,6 +166,7 @@ _RULES: dict[type, Callable[[Any], str]] = {
     nodes.Formal: lambda node: f"{node.kind} {node.name}",
     nodes.Trait: lambda node: node.name + _optional("({})", _list(node.arguments)),
     nodes.Text: lambda node: write_string(node.value),
+    nodes.Counted: lambda node: f"{node.counter} in {_text(node.low)} .. {_text(node.high)}",
     nodes.Requirement: _requirement,
     nodes.Execute: lambda node: (
         f"execute{_optional(' [{}]', node.parallelism)}{_optional(' of [{}]', node.width)}"

@@ -30,7 +30,12 @@ model axpy {
     execute { flops [twice] loads [8] from d }
   }
   kernel main {
-    execute [n] "axpy" { flops [2*n] as simd, stride(8) loads [n] of size [8] from x stores [8*n] to y }
+    execute [n] "axpy" {
+      flops [2*n] as simd, stride(8)
+      loads [n^2] as nest(8, j in 0 .. i, 0, i in 0 .. n)
+      loads [n] of size [8] from x
+      stores [8*n] to y
+    }
     call work(5, x)
     iterate [n/2] { execute { stores [1] } }
     map i [3] "over i" { seq { execute { flops [i] } } }
@@ -67,6 +72,9 @@ def axpy() -> Application:
             "main",
             b.execute(
                 b.requires("flops", "2*n", traits=["simd", b.trait("stride", 8)]),
+                b.requires(
+                    "loads", "n^2", traits=[b.trait("nest", 8, b.counted("j", 0, "i"), 0, b.counted("i", 0, "n"))]
+                ),
                 b.requires("loads", "n", size=8, from_="x"),
                 b.requires("stores", "8*n", to="y"),
                 parallelism="n",

@@ -116,24 +116,65 @@ def _blocked(words: list[int], trips: list[int], tiles: list[int]) -> list[tuple
 
 
 def triangle(draws: Random) -> Program:
-    """Row i of a matrix up to its diagonal, a vector beside it and one result for each row: mean trips."""
-    size, layout = draws.randint(20, 140), Layout()
-    pitch = size + draws.choice([0, 0, 2])
-    count, mean = size * (size + 1) // 2, f"({size} + 1)/2"
-    (matrix, base), (vector, beside), (result, behind) = (layout.array(words) for words in (pitch * size, size, size))
-    down = draws.random() < 0.4
-    steps = (WORD * pitch, WORD) if down else (WORD, WORD * pitch)
+    """Two or three loops over an index each, all of it or up to or from an outer one, and arrays with some of them as
+    indices, some outside of the inner loops."""
+    depth = draws.choice([2, 2, 3])
+    size, layout = draws.randint(*((20, 140) if depth == 2 else (10, 36))), Layout()
+    bounds: list[tuple[str, int]] = [("all", 0)]
+    for place in reversed(range(depth - 1)):
+        kind = draws.choice(["up to", "from", "all" if place else "up to"])
+        bounds.insert(0, (kind, draws.randrange(place + 1, depth)))
+    arrays = [_triangular_array(draws, layout, size, depth) for _ in range(draws.randint(1, 3))]
     references: list[Reference] = []
-    for i in range(size):
-        for j in range(i + 1):
-            references += [("L", base + steps[0] * j + steps[1] * i, WORD), ("L", beside + WORD * j, WORD)]
-        references.append(("S", behind + WORD * i, WORD))
-    requirements = [
-        access("L", count, matrix, f"nest({steps[0]}, {mean}, {steps[1]}, {size})"),
-        access("L", count, vector, f"nest({WORD}, {mean}, 0, {size})"),
-        access("S", size, result, f"nest(0, 1, {WORD}, {size})"),
-    ]
+
+    def run(place: int, values: list[int]) -> None:
+        kind, outer = bounds[place]
+        first, last = values[outer] if kind == "from" else 0, values[outer] if kind == "up to" else size - 1
+        for values[place] in range(first, last + 1):
+            here = [item for item in arrays if item.level == place]
+            made = [(letter, item.address(values), WORD) for item in here for letter in item.letters]
+            references.extend(part for part in made if part[0] == "L" or not place)
+            if place:
+                run(place - 1, values)
+                references.extend(part for part in made if part[0] == "S")
+
+    run(depth - 1, [0] * depth)
+    requirements = []
+    for item in arrays:
+        for letter in item.letters:
+            count = sum(kind == letter and item.place <= at < item.end for kind, at, _ in references)
+            requirements.append(access(letter, count, item.name, item.trait(bounds, size)))
     return Program("triangle", layout.data, " ".join(requirements), references)
+
+
+class Triangular(NamedTuple):
+    """An array between two addresses, in loops of which those below `level` are inside of its accesses; `steps` in
+    bytes."""
+
+    name: str
+    place: int
+    end: int
+    letters: str
+    level: int
+    steps: list[int]
+
+    def address(self, values: list[int]) -> int:
+        return self.place + sum(step * value for step, value in zip(self.steps, values, strict=True))
+
+    def trait(self, bounds: list[tuple[str, int]], size: int) -> str:
+        parts = []
+        for place, (step, (kind, outer)) in enumerate(zip(self.steps, bounds, strict=True)):
+            ends = {"all": f"0 .. {size - 1}", "up to": f"0 .. c{outer}", "from": f"c{outer} .. {size - 1}"}
+            parts.append(f"{step}, c{place} in {ends[kind]}" if place >= self.level else "0, 1")
+        return f"nest({', '.join(parts)})"
+
+
+def _triangular_array(draws: Random, layout: Layout, size: int, depth: int) -> Triangular:
+    indices = draws.sample(range(depth), draws.randint(1, 2))
+    pitch = size + draws.choice([0, 0, 2])
+    steps = [WORD * pitch ** indices.index(place) if place in indices else 0 for place in range(depth)]
+    name, place = layout.array(pitch ** len(indices))
+    return Triangular(name, place, layout.end, in_place(draws), draws.choice([0, min(indices)]), steps)
 
 
 # -- sweeps ----------------------------------------------------------------------------------------

@@ -25,6 +25,7 @@ model all {
       flops [k*fft.m] as dp, simd(4), file("counts.csv")
       loads [t[1][0]] of size [8] from d
       stores [-n^2] to d as random
+      loads [n] from d as nest(8, j in 0 .. i, 8*n, i in -1 .. n^2 - 1)
     }
   }
 

@@ -92,7 +92,8 @@ declarations = parameters | enums | data | imports | mixtures
 # -- statements ------------------------------------------------------------------------------------
 
 labels = st.none() | texts
-traits = st.builds(nodes.Trait, any_names, tuples(expressions | texts.map(nodes.Text)))
+counted = st.builds(nodes.Counted, any_names, expressions, expressions)
+traits = st.builds(nodes.Trait, any_names, tuples(expressions | texts.map(nodes.Text) | counted))
 amounts = (any_names, expressions, st.none() | expressions)
 trait_lists = tuples(traits, most=2)
 requirements = st.builds(nodes.Requirement, *amounts, traits=trait_lists) | st.builds(

@@ -160,7 +160,8 @@ def _kernel_expressions(kernel: flow.Kernel) -> list[Expr]:
         for block in blocks_in(kernel.body)
         for requirement in block.requirements
         for trait in requirement.traits
-        for argument in trait.arguments
+        for given in trait.arguments
+        for argument in ((given.low, given.high) if isinstance(given, flow.Counted) else (given,))
         if isinstance(argument, Expr)
     ]
     return [*expressions(kernel.body), *arguments, *(value for _, value in kernel.overrides)]

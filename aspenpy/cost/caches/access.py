@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from aspenpy.cost.caches.additions import refuse_additions
+from aspenpy.cost.caches.counted import NEST, counted_loops
+from aspenpy.cost.caches.domain import exact
+from aspenpy.cost.caches.loop import Loop
 from aspenpy.cost.caches.names import ADDITIONS, SHARED, WITH_ARGUMENTS
-from aspenpy.cost.caches.nest import Loop, Nest, product
+from aspenpy.cost.caches.nest import Nest, product
 from aspenpy.cost.value_mistakes import whole
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
-from aspenpy.expr.polynomial import certainly_at_most, term
+from aspenpy.expr.polynomial import certainly_at_most
 from aspenpy.language.diagnostics import AspenError, Diagnostic, fail, nearest
 from aspenpy.models.application import flow
 from aspenpy.models.application.flow_builder import UNITS
@@ -164,7 +167,7 @@ class Access(Record):
         prefetcher foresees the next, and the core has not begun it; 0 where the runs are others."""
         if self.nest is None:
             return graph.ZERO
-        loops = [loop for loop in self.nest.loops if loop.moves or loop.repeats]
+        loops = [loop for loop in self.nest.longest if loop.moves or loop.repeats]
         moving = [place for place, loop in enumerate(loops) if loop.moves]
         if moving[:1] != [0] or moving[1:2] in ([], [1]):
             return graph.ZERO
@@ -299,8 +302,8 @@ class _Request(Record):
         hint = "a loop moves on by whole bytes; choose sizes that divide each other"
         self.checks.append(whole(stride, self.trait.span, hint))
         positive = {self.word, *trips}
-        upward = term(stride)
-        if upward.coefficient >= 0 and all(base in positive for base, _ in upward.powers):
+        terms = exact(stride).terms.items()
+        if all(factor >= 0 and all(base in positive for base, _ in powers) for powers, factor in terms):
             return stride
         return graph.apply("abs", stride)
 
@@ -338,12 +341,18 @@ def _blocked(request: _Request) -> Affine:
 
 
 def _nest(request: _Request) -> Affine:
-    given = request.arguments(2, 64, "nest(stride, trips, stride, trips, ...)")
-    if len(given) % 2:
+    arguments = request.trait.arguments
+    if len(arguments) % 2:
         message = "`nest` takes pairs, the stride in bytes and the trips of each loop, and the last has no trips"
         fail("wrong-arguments", message, request.trait.span)
-    strides = [request.step(stride, given[1::2]) for stride in given[::2]]
-    loops = tuple(map(Loop, strides, [graph.checked("count", trips) for trips in given[1::2]]))
+    if any(isinstance(argument, flow.Counted) for argument in arguments):
+        named = counted_loops(request.trait)
+        sizes = [size for loop in named for size in graph.free_symbols(loop.trips)]
+        loops = tuple(loop.replace(stride=request.step(loop.stride, sizes)) for loop in named)
+    else:
+        given = request.arguments(2, 64, NEST)
+        strides = [request.step(stride, given[1::2]) for stride in given[::2]]
+        loops = tuple(map(Loop, strides, [graph.checked("count", trips) for trips in given[1::2]]))
     if request.reuse is not None:
         loops = (*loops, Loop(graph.ZERO, request.times))
     return Affine(Nest(request.word, loops), own=True)

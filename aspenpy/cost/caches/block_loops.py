@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
+from aspenpy.cost.caches import triangular
 from aspenpy.cost.caches.access import Access, Affine, Stencil
-from aspenpy.cost.caches.nest import Loop, longest, product
+from aspenpy.cost.caches.loop import Loop
+from aspenpy.cost.caches.nest import longest, product
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.expr.polynomial import term
@@ -18,7 +20,7 @@ def in_the_same_loops(accesses: Sequence[Access]) -> list[Access]:
     _same_depth(accesses)
     patterns = [access.pattern for access in accesses]
     affine = [pattern for pattern in patterns if isinstance(pattern, Affine)]
-    models = [[loop.trips for loop in pattern.nest.loops] for pattern in affine if pattern.own]
+    models = [triangular.mean_trips(pattern.nest.loops) for pattern in affine if pattern.own]
     models += [pattern.trips for pattern in patterns if isinstance(pattern, Stencil)]
     if not models:
         models = [_refined(affine)] if affine else []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from aspenpy.cost.caches.access import Access, Affine, Distances, Scattered, Stencil
 from aspenpy.cost.caches.interference import (
@@ -15,9 +15,13 @@ from aspenpy.cost.caches.interference import (
     reuse,
     reuse_of_sibling,
     sets_of,
+    window,
 )
 from aspenpy.cost.caches.level import POLICIES, Level
-from aspenpy.cost.caches.nest import Loop, Nest, product
+from aspenpy.cost.caches.loop import Loop
+from aspenpy.cost.caches.nest import Nest, product
+from aspenpy.cost.caches.siblings import Cover, apart, together
+from aspenpy.cost.caches.triangular import averages
 from aspenpy.cost.caches.warm import missing_share
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
@@ -46,17 +50,27 @@ class Touches(Record):
 
 class Around(Record):
     """What else happens in a block: its other nests, those that have touched the same data structure `before`, the
-    words that were `drawn` from it, and the bytes of all data structures."""
+    words that were `drawn` from it, and the bytes of all data structures. One is `ahead` that touches in a pass of some
+    loops all that the access does."""
 
     nests: Neighbours
     before: tuple[Nest, ...]
+    ahead: Cover | None
     drawn: Expr
     all_bytes: Expr
 
     @property
     def first_alone(self) -> Around:
         """As if nothing else had touched the data structure before."""
-        return self.replace(before=(), drawn=graph.ZERO)
+        return self.replace(before=(), ahead=None, drawn=graph.ZERO)
+
+    def mean(self, nest: Nest, values: Sequence[Expr], depth: int = 1, weight: Expr = graph.ONE) -> list[Expr]:
+        """The means of values over the passes of a nest's loops from `depth` outwards, where its block has loops that
+        depend on each other."""
+        if not (nest.depends or self.nests.depend):
+            return list(values)
+        nests = (nest, *self.nests.siblings, *(other for others in self.nests.others for other in others))
+        return averages(values, weight, [other.loops for other in nests], depth)
 
 
 def touches(access: Access, around: Around, level: Level) -> list[Touches]:
@@ -81,8 +95,12 @@ def _affine(access: Access, around: Around, level: Level) -> list[Touches]:
     assert isinstance(access.pattern, Affine)
     nest = access.pattern.nest
     others = around.nests
-    parts = []
+    if nest.depends or others.depend:
+        return _triangular(access, nest, around, level)
+    parts = list[Touches]()
     for depth, loop in enumerate(nest.loops, 1):
+        if around.ahead is not None and around.ahead.depth < depth:
+            return [*parts, *_behind(access, nest, around, level)]
         if loop.trips is graph.ONE:
             continue
         inner, all_lines = nest.lines(depth - 1, level.line), nest.lines(depth, level.line)
@@ -100,13 +118,47 @@ def _affine(access: Access, around: Around, level: Level) -> list[Touches]:
     return [*parts, *_first(access, nest, around, level)]
 
 
+def _triangular(access: Access, nest: Nest, around: Around, level: Level) -> list[Touches]:
+    """As `_affine`, where the trips of a loop of the block depend on the counter of another: what a loop repeats is the
+    sum over all passes of the lines within, less that of the lines of all; how much of it finds its line is the mean
+    over the passes."""
+    parts = list[Touches]()
+    for depth, loop in enumerate(nest.loops, 1):
+        if around.ahead is not None and around.ahead.depth < depth:
+            return [*parts, *_behind(access, nest, around, level)]
+        if loop.trips is graph.ONE:
+            continue
+        inner, all_lines = (nest.lines_of_all_passes(number, level.line) for number in (depth - 1, depth))
+        found = reuse(nest, around.nests, depth, level)
+        share, distance = around.mean(nest, found, depth, nest.lines(depth - 1, level.line))
+        near = not any(inner_loop.moves for inner_loop in nest.loops[: depth - 1])
+        parts.append(Touches(_at_least_none(inner - all_lines), share, _but_its_own(distance), near))
+    return [*parts, *_first(access, nest, around, level)]
+
+
+def _behind(access: Access, nest: Nest, around: Around, level: Level) -> list[Touches]:
+    """The touches of lines that another nest of the structure has touched since, within a pass of some loops."""
+    assert around.ahead is not None
+    other, depth = around.ahead.nest, around.ahead.depth
+    touched = nest.lines_of_all_passes(depth, level.line)
+    first = list[Touches]()
+    if around.ahead.to_a_word:
+        touched, first = touched - nest.lines(len(nest.loops), level.line), _first(access, nest, around, level)
+    share, distance = graph.ONE, graph.ZERO
+    if not together(nest, other, depth):
+        found = hits(other, around.nests.of(nest, other), window(other, depth + 1), level)
+        share, distance = around.mean(nest, found, depth + 1, nest.lines(depth, level.line))
+    return [Touches(_at_least_none(touched), share, _but_its_own(distance)), *first]
+
+
 def _first(access: Access, nest: Nest, around: Around, level: Level) -> list[Touches]:
     """The first touches of lines: those that another nest of the same structure has touched before, and the others."""
     lines = nest.lines(len(nest.loops), level.line)
     known = []
     if around.before:
-        again = graph.apply("min", lines, footprint(around.before, level))
-        share, distance = reuse_of_sibling(nest, around.before[0], around.nests, level)
+        again = _known(nest, around.before, lines, level)
+        found = reuse_of_sibling(nest, around.before[0], around.nests, level)
+        share, distance = around.mean(around.before[0], found)
         known, lines = [Touches(again, share, _but_its_own(distance), known=True)], lines - again
     if not access.warm:
         return [*known, Touches(lines, graph.ZERO, graph.ZERO)]
@@ -117,7 +169,18 @@ def _first(access: Access, nest: Nest, around: Around, level: Level) -> list[Tou
     others = [(nests[0], footprint(nests, level)) for nests in around.nests.others]
     everything = around.all_bytes / level.line
     gone = missing_share(nest, [(nest, nest.lines(len(nest.loops), level.line)), *others], everything, level)
+    (gone,) = around.mean(nest, [gone])
     return [*known, Touches(lines, 1 - gone, everything)]
+
+
+def _known(nest: Nest, before: Sequence[Nest], lines: Expr, level: Level) -> Expr:
+    """Of the lines of a nest those that others of the structure touch. Of two that are on different sides of a diagonal
+    only those on it: what both have more than a rectangle around them."""
+    beside = [other for other in before if not apart(nest, other)]
+    if beside:
+        return graph.apply("min", lines, footprint(beside, level))
+    around = graph.apply("max", *(other.lines_around(level.line) for other in (nest, *before)))
+    return graph.apply("min", lines, _at_least_none(lines + footprint(before, level) - around))
 
 
 def _but_its_own(lines: Expr) -> Expr:

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
+from itertools import pairwise
+from math import prod
 
 from aspenpy.cost.caches.level import Level
-from aspenpy.cost.caches.nest import STILL, Nest, longest
+from aspenpy.cost.caches.loop import STILL
+from aspenpy.cost.caches.nest import Nest, longest
+from aspenpy.cost.caches.siblings import covered
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.record import Record
@@ -13,6 +18,9 @@ from aspenpy.record import Record
 PARTS = tuple((graph.number(k) / 8, graph.number(8 - k) / 16) for k in (1, 3, 5, 7))
 """Midpoints of the quarters of a pass, and the chances that so much of it lies between two of its places: 2 (1 - d),
 where each is anywhere in it."""
+
+MOST_SWEEPS = 4
+"""Trips up to which a loop may be sweeps that follow each other."""
 
 RARE = graph.number(1e-9)
 """A chance below which what follows from it is not asked."""
@@ -24,6 +32,11 @@ class Neighbours(Record):
 
     siblings: tuple[Nest, ...]
     others: tuple[tuple[Nest, ...], ...]
+
+    @property
+    def depend(self) -> bool:
+        """Whether one of them has loops that depend on each other."""
+        return any(nest.depends for nests in (self.siblings, *self.others) for nest in nests)
 
     def of(self, own: Nest, sibling: Nest) -> Neighbours:
         """Those of a sibling."""
@@ -100,7 +113,7 @@ def reuse(own: Nest, others: Neighbours, carried: int, level: Level) -> tuple[Ex
     share, lines = hits(own, others, between, level)
     inner = own.moving(carried - 1)
     loop = own.loops[carried - 1]
-    if not inner or not loop.moves or own.moving(carried)[-1] is not loop:
+    if not inner or not loop.moves or own.order(carried)[-1] != carried - 1:
         return share, lines
     gap = graph.apply("abs", loop.stride - own.span(inner))
     seam, few = hits(own, others, Window(carried, 0, 0), level)
@@ -129,17 +142,33 @@ def reuse_of_sibling(own: Nest, sibling: Nest, others: Neighbours, level: Level)
 def hits(own: Nest, others: Neighbours, between: Window, level: Level, part: Expr = graph.ONE) -> tuple[Expr, Expr]:
     """The share of the reuses in the window, or in that part of it, that find their line, and the lines in between.
 
-    A set keeps its lines while no more of them are in use than it has ways: they are counted set by set.
+    A set keeps its lines while no more of them are in use than it has ways: they are counted set by set. Of nests that
+    are in some of the windows, those that are in fewer are where the others are, too.
     """
-    structures = [[own, *_touched(others.siblings, between)]]
-    structures += [found for nests in others.others if (found := _touched(nests, between))]
+    often = {nest: _presence(own, nest, between) for nests in (others.siblings, *others.others) for nest in nests}
+    chances = sorted({Fraction(1), *filter(None, often.values())}, reverse=True)
+    share, lines = graph.ZERO, graph.ZERO
+    for chance, fewer in pairwise([*chances, Fraction(0)]):
+        there = [[nest for nest in nests if often[nest] >= chance] for nests in (others.siblings, *others.others)]
+        found, touched = _found(own, there[0], there[1:], between, level, part)
+        share += graph.number(chance - fewer) * found
+        lines += graph.number(chance - fewer) * touched
+    return share, lines
+
+
+def _found(
+    own: Nest, siblings: Sequence[Nest], others: Sequence[Sequence[Nest]], between: Window, level: Level, part: Expr
+) -> tuple[Expr, Expr]:
+    """As `hits`, with all of some nests in every window."""
+    structures = [[own, *_different(siblings, (own,), between)]]
+    structures += [found for nests in others if (found := _different(nests, (), between))]
     depth = max(len(nest.loops) for nests in structures for nest in nests)
     outside = [
         loop
         for loop in range(between.depth, depth)
         if any(nest.loops[loop].moves for nests in structures for nest in nests)
     ]
-    trips = [longest(nest.loops[loop].trips for nests in structures for nest in nests) for loop in outside]
+    trips = [longest(nest.longest[loop].trips for nests in structures for nest in nests) for loop in outside]
     window = [graph.number(len(outside)), *trips]
     for number, nests in enumerate(structures):
         begin = _begin(number, len(structures), level)
@@ -160,20 +189,35 @@ def _begin(number: int, count: int, level: Level) -> Expr:
     return level.line * graph.apply("floor", level.whole_sets * number / count)
 
 
-def _touched(nests: Sequence[Nest], between: Window) -> list[Nest]:
-    """Those that do not stand outside of the loop that carries the reuse."""
-    return [nest for nest in nests if any(loop.trips is not graph.ONE for loop in nest.loops[: between.carried])]
+def _presence(own: Nest, other: Nest, between: Window) -> Fraction:
+    """The share of the windows in which another access takes place. One that stands outside of a loop that parts the
+    touches is in none; of two or three sweeps that follow each other, written as a loop, it is in one."""
+    pairs = list(zip(own.loops, other.loops, strict=True))[between.depth :]
+    outside = [mine.trips for mine, theirs in pairs if theirs.trips is graph.ONE and mine.trips is not graph.ONE]
+    sweeps = [graph.whole_number(trips) or MOST_SWEEPS + 1 for trips in outside]
+    return Fraction(0) if any(count > MOST_SWEEPS for count in sweeps) else Fraction(1, prod(sweeps))
+
+
+def _different(nests: Sequence[Nest], before: Sequence[Nest], between: Window) -> list[Nest]:
+    """Nests of one array without those that touch in the window only what another of them touches."""
+    kept = list[Nest]()
+    for nest in nests:
+        covers = (covered(nest, other) for other in (*before, *kept))
+        if not any(cover is not None and cover.depth <= between.depth for cover in covers):
+            kept.append(nest)
+    return kept
 
 
 def _walk(nest: Nest, between: Window, outside: Sequence[int], part: Expr) -> list[Expr]:
     """A nest in a window, as `share_kept` takes it; of the loop around the others only that part."""
-    inner = [loop for loop in nest.loops[: between.place - 1 if between.place else between.depth] if loop.moves]
+    within = nest.on_average(between.depth)
+    inner = [loop for loop in within[: between.place - 1 if between.place else between.depth] if loop.moves]
     loops = [value for loop in inner for value in (loop.stride, loop.trips)]
-    around = nest.loops[between.place - 1] if between.place else STILL
+    around = within[between.place - 1] if between.place else STILL
     shift = graph.ZERO
     if between.place and between.carried <= len(nest.loops):
         shift = nest.loops[between.carried - 1].stride
-        for loop in nest.loops[between.depth : between.carried - 1]:
+        for loop in nest.on_average(between.carried - 1)[between.depth :]:
             shift = shift - loop.stride * (loop.trips - 1)
     outer = [nest.loops[loop].stride for loop in outside]
     return [nest.word, graph.number(len(inner)), *loops, around.stride, around.trips * part, shift, *outer]

@@ -5,32 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import lru_cache
 
+from aspenpy.cost.caches import triangular
 from aspenpy.cost.caches.level import Level
+from aspenpy.cost.caches.loop import COUNTERS, Loop
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.expr.polynomial import certainly_shorter, term
 from aspenpy.record import Record
-
-
-class Loop(Record):
-    """A loop as one array sees it: `trips` times, `stride` bytes further each time."""
-
-    stride: Expr
-    trips: Expr
-
-    @property
-    def moves(self) -> bool:
-        """Whether it takes the access anywhere."""
-        return self.stride is not graph.ZERO and self.trips is not graph.ONE
-
-    @property
-    def repeats(self) -> bool:
-        """Whether it touches again what the loops inside have touched."""
-        return self.stride is graph.ZERO and self.trips is not graph.ONE
-
-
-STILL = Loop(graph.ZERO, graph.ONE)
-"""A loop that does nothing."""
 
 
 class Nest(Record):
@@ -43,7 +24,18 @@ class Nest(Record):
 
     @property
     def accesses(self) -> Expr:
-        return product(loop.trips for loop in self.loops)
+        return triangular.accesses(self.loops) if self.depends else product(loop.trips for loop in self.loops)
+
+    @property
+    def address(self) -> Expr:
+        """Where it is, by the counters of the loops."""
+        counted = zip(self.loops, COUNTERS, strict=False)
+        return graph.add(*(loop.stride * counter for loop, counter in counted if loop.moves))
+
+    @property
+    def depends(self) -> bool:
+        """Whether the trips of a loop depend on the counter of another."""
+        return triangular.depends(self.loops)
 
     @property
     def outermost(self) -> int:
@@ -53,8 +45,18 @@ class Nest(Record):
     def moving(self, depth: int) -> tuple[Loop, ...]:
         """Those of the innermost `depth` loops that move, the shortest stride first. Where neither is surely shorter,
         words side by side are, and a number than what a parameter says."""
-        loops = [loop for loop in self.loops[:depth] if loop.moves]
-        return tuple(loops[place] for place in _shortest_first(tuple([loop.stride for loop in loops]), self.word))
+        within = self.within(depth)
+        return tuple(within[place] for place in self.order(depth))
+
+    def within(self, depth: int) -> tuple[Loop, ...]:
+        """The innermost `depth` loops, each with the most trips that it makes for any counters of the others."""
+        return triangular.hull(self.loops, depth) if self.depends else self.loops[:depth]
+
+    def order(self, depth: int) -> tuple[int, ...]:
+        """The places of those loops."""
+        places = [place for place, loop in enumerate(self.loops[:depth]) if loop.moves]
+        strides = tuple([self.loops[place].stride for place in places])
+        return tuple(places[number] for number in _shortest_first(strides, self.word))
 
     def lines(self, depth: int, line: Expr) -> Expr:
         """Distinct lines that the innermost `depth` loops touch.
@@ -62,6 +64,8 @@ class Nest(Record):
         The loops with the k shortest strides make runs, the others repeat them; a run is no longer than its span, and a
         dense one as long, so that the smallest product over k is the footprint.
         """
+        if self.depends:
+            return triangular.lines(self.loops, self.order(depth), depth, line, summed=False)
         loops = self.moving(depth)
         outer = tuple(loop for loop in self.loops[depth:] if loop.moves)
         candidates = []
@@ -71,11 +75,33 @@ class Nest(Record):
             candidates.append(product(loop.trips for loop in apart) * run)
         return graph.apply("min", *candidates) if len(candidates) > 1 else candidates[0]
 
+    def lines_of_all_passes(self, depth: int, line: Expr) -> Expr:
+        """The sum of those over all passes of the loops around."""
+        if self.depends:
+            return triangular.lines(self.loops, self.order(depth), depth, line, summed=True)
+        return self.lines(depth, line) * product(loop.trips for loop in self.loops[depth:])
+
+    def on_average(self, depth: int) -> tuple[Loop, ...]:
+        """The innermost `depth` loops, each with its mean trips over the passes of the others of them."""
+        loops = self.loops[:depth]
+        if not triangular.depends(loops):
+            return loops
+        return tuple(map(Loop, [loop.stride for loop in loops], triangular.mean_trips(loops)))
+
+    @property
+    def longest(self) -> tuple[Loop, ...]:
+        """The loops, each with the most trips that it makes."""
+        return self.within(len(self.loops))
+
+    def lines_around(self, line: Expr) -> Expr:
+        """Distinct lines if all loops made their most trips."""
+        return self.replace(loops=self.longest).lines(len(self.loops), line)
+
     def seams(self, depth: int, line: Expr) -> Expr:
         """Lines that hold the end of one row and the begin of the next, where the loop `depth` walks across rows that
         loops inside step through. Rows shorter than a line are touched side by side."""
         loops = self.moving(depth)
-        walked = loops.index(self.loops[depth - 1]) + 1
+        walked = self.order(depth).index(depth - 1) + 1
         rows = product(loop.trips for loop in loops[walked:])
         by_rows = rows * self.run_lines(loops[:walked], loops[walked:], line)
         apart = graph.compare(">=", loops[walked].stride, line)
@@ -83,8 +109,7 @@ class Nest(Record):
 
     def crosses(self, depth: int) -> bool:
         """Whether the loop `depth` walks across rows."""
-        loops = self.moving(depth)
-        return self.loops[depth - 1].moves and loops[-1] is not self.loops[depth - 1]
+        return self.loops[depth - 1].moves and self.order(depth)[-1] != depth - 1
 
     def run_lines(self, loops: tuple[Loop, ...], others: tuple[Loop, ...], line: Expr) -> Expr:
         """Lines of one run that begins anywhere the other loops take it: at each multiple of `step` bytes in a line
@@ -113,7 +138,7 @@ class Nest(Record):
     def sets_in_turn(self, level: Level) -> Expr:
         """Sets in which the lines of the innermost loop that moves lie, where it takes a line after the other and they
         find no room together; 0 where it does not."""
-        walk = next((loop for loop in self.loops if loop.moves), None)
+        walk = next((loop for loop in self.longest if loop.moves), None)
         if walk is None or walk.stride is self.word:
             return graph.ZERO
         round_trip = level.line * level.sets

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from aspenpy.cost.caches.access import Access, Affine, Scattered, Stencil
 from aspenpy.cost.caches.interference import Neighbours
 from aspenpy.cost.caches.nest import Nest
+from aspenpy.cost.caches.siblings import Cover, covered
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.record import Record
@@ -34,6 +35,15 @@ class Structure(Record):
         """The nests that have touched the structure before a group does."""
         return tuple(group[0].nest for group in self.groups[:number] if group[0].nest is not None)
 
+    def ahead(self, number: int) -> Cover | None:
+        """The one of those that touches, within the fewest loops, all that a group does."""
+        own = self.groups[number][0]
+        if not isinstance(own.pattern, Affine):
+            return None
+        earlier = (group[0].pattern for group in self.groups[:number])
+        covers = (covered(own.pattern.nest, pattern.nest) for pattern in earlier if isinstance(pattern, Affine))
+        return min((cover for cover in covers if cover is not None), key=lambda cover: cover.depth, default=None)
+
     def drawn(self, number: int) -> Expr:
         """The words that were drawn from it beside those of a group."""
         drawn = (group[0] for group in self.groups[:number])
@@ -51,7 +61,8 @@ def structures(accesses: Sequence[Access]) -> list[Structure]:
         if name is not None and isinstance(pattern, Affine | Stencil) and name in stencils:
             place = stencils[name].pattern  # the point in the middle has just been touched, or a row beside it
         elif name is not None and isinstance(pattern, Affine):
-            place = tuple((loop.stride, loop.trips) if loop.moves else None for loop in pattern.nest.loops)
+            loops = pattern.nest.loops
+            place = tuple((loop.stride, loop.trips, loop.low) if loop.moves else None for loop in loops)
         elif name is not None and isinstance(pattern, Scattered):
             draw = (name, pattern, access.writes)
             place = pattern, drawn[draw]  # a store updates what a load has drawn; two loads draw apart
@@ -70,7 +81,9 @@ def _led(members: list[Access]) -> tuple[Access, ...]:
     return tuple(sorted(members, key=place))
 
 
-def _outermost(group: tuple[Access, ...]) -> int:
-    """The loop with which it has been everywhere; tables are touched all the time."""
+def _outermost(group: tuple[Access, ...]) -> tuple[int, int]:
+    """The loop with which it has been everywhere, and that which it stands in; tables are touched all the time."""
     nest = group[0].nest
-    return 1000 if nest is None else nest.outermost
+    if nest is None:
+        return 1000, 0
+    return nest.outermost, next((place for place, loop in enumerate(nest.loops) if loop.trips is not graph.ONE), 0)

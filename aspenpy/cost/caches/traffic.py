@@ -87,11 +87,12 @@ def block_traffic(
         fresh = any(access.fresh for group in structure.groups for access in group)
         for number, group in enumerate(structure.groups):
             neighbours = structure.neighbours(number, block)
-            around = Around(neighbours, structure.before(number), structure.drawn(number), all_bytes)
+            before, ahead = structure.before(number), structure.ahead(number)
+            around = Around(neighbours, before, ahead, structure.drawn(number), all_bytes)
             members = [access.replace(fresh=True) for access in group] if fresh else group
             fetching = [level.fetching_by(members[0].stride, page) for level in levels]
             found = _group_traffic(members, around, fetching, buffer)
-            if fresh and not structure.before(number):
+            if fresh and not before:
                 found = _zeroed(found, group[0], around, page)
             traffic |= found
     return {access.requirement: traffic[access.requirement] for access in accesses}
@@ -110,7 +111,7 @@ def _group_traffic(
     stored = any(member.writes for member in group)
     lines = misses
     if stored and (fetching != [*levels] or around.before):
-        if fetching != [*levels] or leader.is_scattered:
+        if fetching != [*levels] or leader.is_scattered or around.ahead is not None:
             found = [touches(asking, around.first_alone, level) for level in levels]
         lines = _misses(asking, [list(map(_as_first, parts)) for parts in found])
     walks = graph.ZERO if buffer is None else _misses(asking, [touches(asking, around, buffer)])[0]
@@ -120,7 +121,7 @@ def _group_traffic(
     return {leader.requirement: first, **rest}
 
 
-NOTHING = Around(Neighbours((), ()), (), graph.ZERO, graph.ZERO)
+NOTHING = Around(Neighbours((), ()), (), None, graph.ZERO, graph.ZERO)
 """Of a block in which nothing else happens."""
 
 
@@ -175,8 +176,9 @@ def _misses(access: Access, found: Sequence[Sequence[Touches]]) -> list[Expr]:
 def _estimates_touches(access: Access) -> bool:
     """Whether the touches of lines may be estimated to be more than the accesses."""
     nest = access.nest
-    crossing = nest is not None and any(nest.crosses(depth) for depth in range(1, len(nest.loops) + 1))
-    return crossing or isinstance(access.pattern, Stencil)
+    if nest is not None and (nest.depends or any(nest.crosses(depth) for depth in range(1, len(nest.loops) + 1))):
+        return True
+    return isinstance(access.pattern, Stencil)
 
 
 def _uses(

@@ -79,6 +79,4 @@ def _kept(between: Sequence[Expr], level: Level) -> Expr:
 
 def in_order(nest: Nest) -> bool:
     """Whether an array is touched from begin to end: its outer loops have the longer strides."""
-    moving = [loop for loop in nest.loops if loop.moves]
-    by_stride = nest.moving(len(nest.loops))
-    return all(by_stride.index(inner) < by_stride.index(outer) for inner, outer in pairwise(moving))
+    return all(inner < outer for inner, outer in pairwise(nest.order(len(nest.loops))))

@@ -22,11 +22,22 @@ class Node(Record):
     __hash__ = object.__hash__
 
 
+class Counted(Record):
+    """A loop of a `nest` that names its counter, from `low` up to and with `high`."""
+
+    counter: Expr
+    low: Expr
+    high: Expr
+
+
+Argument = Expr | str | Counted
+
+
 class Trait(Record):
     """A trait of a requirement: `simd`, `stride(8)`. A file name stays a string."""
 
     name: str
-    arguments: tuple[Expr | str, ...] = ()
+    arguments: tuple[Argument, ...] = ()
     span: Span | None = None
 
 

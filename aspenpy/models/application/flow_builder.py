@@ -87,6 +87,31 @@ def check_arguments(node: nodes.Call, target: nodes.Kernel) -> None:
     fail("wrong-arguments", message, node.span, related=related)
 
 
+def _counted(trait: nodes.Trait, lower: Lowering) -> list[Expr | flow.Counted]:
+    """The arguments of a `nest` whose loops name their counters: the loops inside may depend on them."""
+    names = dict[str, Expr]()
+
+    def resolve(node: nodes.Name) -> Expr:
+        return names[node.name] if node.name in names else lower.resolve(node)
+
+    inside, found = lower.replace(resolve=resolve), list[Expr | flow.Counted]()
+    for argument in reversed(trait.arguments):
+        if isinstance(argument, nodes.Text) or (isinstance(argument, nodes.Counted) and trait.name != "nest"):
+            message = f"`{trait.name}` takes no loop with a counter"
+            hint = "`counter in low .. high` gives the trips of a loop, in `nest(stride, trips, ...)`"
+            fail("wrong-arguments", message, argument.span, hint=hint)
+        if isinstance(argument, nodes.Counted):
+            if argument.counter in names:
+                message = f"two loops of the nest are called `{argument.counter}`"
+                fail("name-twice", message, argument.span, hint="give each loop a counter of its own")
+            low, high = inside(argument.low), inside(argument.high)
+            names[argument.counter] = graph.symbol(argument.counter, "nest")
+            found.insert(0, flow.Counted(names[argument.counter], low, high))
+        else:
+            found.insert(0, inside(argument))
+    return found
+
+
 class Scope(Record):
     """What statements see: `names` are arguments, local parameters and constants, loop counters, samples; `lower`
     lowers an expression in that scope."""
@@ -286,8 +311,11 @@ class KernelBuilder:
         drawn = any(part.kind == "draw" for part in graph.topological(expr))
         return expr if drawn else self._checked(law, node, expr)
 
-    def _trait_arguments(self, trait: nodes.Trait, lower: Lowering) -> Iterator[Expr | str]:
+    def _trait_arguments(self, trait: nodes.Trait, lower: Lowering) -> Iterator[Expr | str | flow.Counted]:
         """Values, texts, and names that are no values: units and the data structures of a gather."""
+        if any(isinstance(argument, nodes.Counted) for argument in trait.arguments):
+            yield from _counted(trait, lower)
+            return
         for place, argument in enumerate(trait.arguments or IMPLIED_ARGUMENTS.get(trait.name, ())):
             if isinstance(argument, nodes.Text):
                 yield argument.value
@@ -295,7 +323,7 @@ class KernelBuilder:
                 yield argument.name
             elif isinstance(argument, nodes.Name) and trait.name == "gather" and self._is_data(argument.name):
                 yield self._array(argument.name)
-            else:
+            elif not isinstance(argument, nodes.Counted):
                 yield lower(argument)
 
     def _is_data(self, name: str) -> bool:

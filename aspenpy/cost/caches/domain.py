@@ -1,0 +1,202 @@
+"""Domain: the values that the counters of loops take, where the bounds of a loop depend on the counters around it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from functools import lru_cache
+from itertools import product as pairs_of
+from math import comb
+from typing import Any
+
+from aspenpy.cost.caches.loop import COUNTERS, Loop
+from aspenpy.expr import graph
+from aspenpy.expr.graph import Expr
+from aspenpy.expr.node import topological
+from aspenpy.expr.polynomial import ARITHMETIC, Exact, Monomial, Polynomial, Term, atom, combined, constant, product
+from aspenpy.expr.polynomial import total as sum_of
+from aspenpy.expr.series import bernoulli
+from aspenpy.record import Record
+
+MOST_TERMS = 500
+"""A product with more terms is not multiplied out."""
+
+HIGHEST_POWER = 8
+
+BANDS = 16
+"""Parts of a loop's passes of which each counts as its middle, where no closed form of a sum is known."""
+
+
+class CrookedBound(ValueError):
+    """A bound of a loop that is not the sum of numbers of times the counters around it, and of what has none."""
+
+
+class Bounds(Record):
+    """A counter is at least each of `lows` and at most each of `highs`."""
+
+    lows: tuple[Expr, ...]
+    highs: tuple[Expr, ...]
+
+    @property
+    def low(self) -> Expr:
+        return graph.apply("max", *self.lows) if len(self.lows) > 1 else self.lows[0]
+
+    @property
+    def high(self) -> Expr:
+        return graph.apply("min", *self.highs) if len(self.highs) > 1 else self.highs[0]
+
+    @property
+    def trips(self) -> Expr:
+        return reduced(self.high - self.low + 1)
+
+
+class Domain(Record):
+    """The passes of some loops, the innermost first. Each of `constraints` is not negative in any of them; `ends` are
+    the bounds that each counter was given."""
+
+    constraints: tuple[Expr, ...]
+    ends: tuple[tuple[Expr, Expr, Expr], ...]
+
+    @classmethod
+    def of(cls, loops: Sequence[Loop]) -> Domain:
+        ends = tuple((counter, loop.low, loop.high) for counter, loop in zip(COUNTERS, loops, strict=False))
+        sides = (side for counter, low, high in ends for side in (counter - low, high - counter))
+        return cls(tuple(map(reduced, sides)), ends)
+
+    def bounds(self, counter: Expr) -> tuple[Bounds, tuple[Expr, ...]]:
+        """Those of a counter by the others, and the constraints that do not concern it."""
+        lows, highs, others = list[Expr](), list[Expr](), list[Expr]()
+        for constraint in self.constraints:
+            slope, rest = _line(constraint, counter)
+            if slope:
+                (lows if slope > 0 else highs).append(reduced(graph.div(rest, graph.number(-slope))))
+            else:
+                others.append(constraint)
+        lows = self._needed(lows, 1)
+        highs = self._needed(highs, -1)
+        return Bounds(tuple(lows), tuple(highs)), tuple(others)
+
+    def without(self, counter: Expr) -> Domain:
+        """The values of the other counters for which there is one of this (Fourier and Motzkin's elimination)."""
+        bounds, others = self.bounds(counter)
+        more = (reduced(high - low) for low, high in pairs_of(bounds.lows, bounds.highs))
+        told = (constraint for constraint in more if not graph.free_symbols(constraint).isdisjoint(COUNTERS))
+        return self.replace(constraints=tuple(dict.fromkeys([*others, *told])))
+
+    def _needed(self, bounds: Sequence[Expr], sign: int) -> list[Expr]:
+        """The bounds of one side without those that another one implies."""
+        needed = list(dict.fromkeys(bounds))
+        for bound in list(needed):
+            others = (other for other in needed if other is not bound)
+            if any(self.certain(graph.number(sign) * (other - bound)) for other in others):
+                needed.remove(bound)
+        return needed
+
+    def certain(self, expr: Expr) -> bool:
+        """Whether it is not negative in any pass, for parameters of at least 1."""
+        terms = exact(self._end(expr, len(self.ends), -1)).terms
+        several = {monomial: factor for monomial, factor in terms.items() if monomial}
+        grows = all(factor > 0 and all(power > 0 for _, power in powers) for powers, factor in several.items())
+        return grows and sum(terms.values()) >= 0
+
+    def ends_of(self, exprs: Mapping[Any, Expr], depth: int, sign: int) -> dict[Any, Expr]:
+        """The least (`sign` -1) or largest (1) values of some expressions in the passes of the innermost loops."""
+        return {key: self._end(expr, depth, sign) for key, expr in exprs.items()}
+
+    def _end(self, expr: Expr, depth: int, sign: int) -> Expr:
+        for counter, low, high in self.ends[:depth]:
+            slope, rest = _line(expr, counter)
+            if slope:
+                expr = reduced(rest + graph.number(slope) * (low if slope * sign < 0 else high))
+        return expr
+
+
+def _line(expr: Expr, counter: Expr) -> tuple[Fraction, Expr]:
+    """(slope, rest) of an expression by a counter."""
+    slope, rest = Fraction(0), dict[Monomial, Fraction]()
+    for monomial, factor in exact(expr).terms.items():
+        if monomial == ((counter, 1),):
+            slope = factor
+        elif any(counter in graph.free_symbols(base) for base, _ in monomial):
+            raise CrookedBound
+        else:
+            rest[monomial] = factor
+    return slope, written(Polynomial(rest))
+
+
+# -- polynomials -----------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=4096)
+def exact(expr: Expr) -> Exact:
+    """An expression multiplied out; what is no sum, product or quotient is an atom."""
+    forms: dict[Expr, Exact] = {}
+    for node in topological(expr):
+        form: Exact | None = None
+        if graph.is_exact(node):
+            form = constant(node.payload)
+        elif node.kind == "checked":
+            form = forms[node.args[0]]
+        elif node.kind in ARITHMETIC:
+            form = combined(node.kind, [forms[arg] for arg in node.args], MOST_TERMS)
+        elif node.kind == "power" and (times := graph.whole_number(node.args[1]) or 0) in range(1, HIGHEST_POWER + 1):
+            form = product([forms[node.args[0]]] * times, MOST_TERMS)
+        forms[node] = atom(node) if form is None else form
+    return forms[expr]
+
+
+def written(form: Exact) -> Expr:
+    return graph.add(*(Term(factor, monomial).expression() for monomial, factor in form.terms.items()))
+
+
+def reduced(expr: Expr) -> Expr:
+    """The same with equal terms gathered."""
+    return written(exact(expr))
+
+
+# -- sums ------------------------------------------------------------------------------------------
+
+
+def total(body: Expr, counter: Expr, bounds: Bounds) -> Expr:
+    """The sum of a body over all values of a counter: in closed form where the body is a polynomial of the counter and
+    the bounds are, else by bands."""
+    form = exact(body)
+    atoms = {base for monomial in form.terms for base, _ in monomial}
+    plain = all(base is counter or counter not in graph.free_symbols(base) for base in atoms)
+    if not plain or any(power < 0 for monomial in form.terms for base, power in monomial if base is counter):
+        return banded(body, counter, bounds)
+    last, before = exact(bounds.high), exact(reduced(bounds.low - 1))
+    parts = []
+    for monomial, factor in form.terms.items():
+        power = dict(monomial).get(counter, 0)
+        rest = Monomial(pair for pair in monomial if pair[0] is not counter)
+        ends = sum_of([_power_sum(power, last), -_power_sum(power, before)])
+        parts.append(ends.times(Polynomial({rest: factor})))
+    return written(sum_of(parts))
+
+
+def _power_sum(power: int, last: Exact) -> Exact:
+    """0^k + 1^k + ... + last^k by Faulhaber's formula, for k = 0 one more than that."""
+    if power == 0:
+        return sum_of([last, constant(1)])
+    numbers = [Fraction(1, 2) if j == 1 else bernoulli(j) for j in range(power + 1)]
+    terms = [Fraction(comb(power + 1, j), power + 1) * number for j, number in enumerate(numbers)]
+    result: Exact = Polynomial({})
+    for factor in [*terms, Fraction(0)]:
+        result = sum_of([result.times(last), constant(factor)])
+    return result
+
+
+def banded(body: Expr, counter: Expr, bounds: Bounds) -> Expr:
+    """The sum of a body over all values of a counter, its passes divided into bands."""
+    return bounds.trips * graph.add(*at_middles([body], counter, bounds, BANDS)[0]) / BANDS
+
+
+def at_middles(bodies: Sequence[Expr], counter: Expr, bounds: Bounds, bands: int) -> list[list[Expr]]:
+    """Each body at the middles of equal parts of a counter's values."""
+    middle, trips = (bounds.low + bounds.high) / 2, bounds.trips
+    values = list[list[Expr]]()
+    for band in range(bands):
+        place: Mapping[Expr, Expr] = {counter: reduced(middle + trips * Fraction(2 * band + 1 - bands, 2 * bands))}
+        values.append(graph.substitute(bodies, place))
+    return [list(column) for column in zip(*values, strict=True)]

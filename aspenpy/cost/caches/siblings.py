@@ -1,0 +1,114 @@
+"""Which of the accesses to one data structure touch what another of them has just touched."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import lru_cache
+from itertools import permutations
+
+from aspenpy.cost.caches.domain import CrookedBound, Domain, exact
+from aspenpy.cost.caches.loop import COUNTERS
+from aspenpy.cost.caches.nest import Nest
+from aspenpy.expr import graph
+from aspenpy.expr.graph import Expr
+from aspenpy.expr.polynomial import Monomial
+from aspenpy.record import Record
+
+Indices = dict[tuple[Monomial, Fraction], Expr]
+"""The indices of an access, sums of counters, by the stride that those of each have, a number of times some sizes."""
+
+
+class Cover(Record):
+    """In one pass of the innermost `depth` loops, or in the one before, `nest` touches all that another access does;
+    with `to_a_word`, all but the word beside the last, which is on its line unless a line begins there."""
+
+    nest: Nest
+    depth: int
+    to_a_word: bool
+
+
+@lru_cache(maxsize=4096)
+def covered(own: Nest, other: Nest) -> Cover | None:
+    """How another access covers one of the same structure, by the fewest loops; None where all together do not."""
+    if own.place is not other.place:
+        return None
+    try:
+        for depth in range(len(own.loops)):
+            for beside in (False, True):
+                if _covers(own, other, depth, beside):
+                    return Cover(other, depth, beside)
+    except CrookedBound:
+        pass
+    return None
+
+
+def _covers(own: Nest, other: Nest, depth: int, beside: bool) -> bool:
+    mine, domain = _indices(own), Domain.of(own.loops)
+    theirs, others = _indices(other), Domain.of(other.loops)
+    counters = [counter for index in theirs.values() for counter in graph.free_symbols(index) & {*COUNTERS[:depth]}]
+    if len(counters) > len({*counters}):  # a diagonal
+        return False
+    least, most = (domain.ends_of(mine, depth, sign) for sign in (-1, 1))
+    first, last = (others.ends_of(theirs, depth, sign) for sign in (-1, 1))
+
+    def within(shift: int) -> bool:
+        """In this pass of the loop around (0), or in the one before (-1)."""
+        now = {COUNTERS[depth]: COUNTERS[depth] + shift}
+        for key in mine.keys() | theirs.keys():
+            low, high = graph.substitute([first.get(key, graph.ZERO), last.get(key, graph.ZERO)], now)
+            slack = int(beside and key == ((), own.word.payload))
+            below, above = least.get(key, graph.ZERO) - low + slack, high - most.get(key, graph.ZERO) + slack
+            if not (domain.certain(below) and domain.certain(above)):
+                return False
+        return True
+
+    return within(0) or within(-1)
+
+
+@lru_cache(maxsize=4096)
+def together(own: Nest, other: Nest, depth: int) -> bool:
+    """Whether in some pass of the loop `depth` another access touches just what this does, or the word beside it, as
+    A[i][j] does A[i][k] for j = k."""
+    if not depth:
+        return True
+    beside = int(other.loops[depth - 1].stride is own.word)
+    domain, place = Domain.of(other.loops), COUNTERS[depth - 1]
+    _, low, high = domain.ends[depth - 1]
+    try:
+        return any(
+            exact(graph.substitute([other.address], {place: around})[0]).terms == exact(own.address).terms
+            and domain.certain(around - low + beside)
+            and domain.certain(high - around + beside)
+            for around in COUNTERS[depth : len(own.loops)]
+        )
+    except CrookedBound:
+        return False
+
+
+@lru_cache(maxsize=4096)
+def apart(own: Nest, other: Nest) -> bool:
+    """Whether two accesses to a matrix are on different sides of its diagonal, so that they share no more than that."""
+    mine, theirs = _sides(own), _sides(other)
+    return any(theirs.get(pair) == -side for pair, side in mine.items())
+
+
+def _sides(nest: Nest) -> dict[tuple[object, object], int]:
+    """By two of its indices, 1 where the first is never less than the second, and -1 where it is never more."""
+    domain, sides = Domain.of(nest.loops), dict[tuple[object, object], int]()
+    try:
+        for (row, mine), (column, theirs) in permutations(_indices(nest).items(), 2):
+            above, below = domain.certain(mine - theirs), domain.certain(theirs - mine)
+            if above != below:
+                sides[row, column] = 1 if above else -1
+    except CrookedBound:
+        return {}
+    return sides
+
+
+def _indices(nest: Nest) -> Indices:
+    parts: Indices = {}
+    for monomial, factor in exact(nest.address).terms.items():
+        sizes = Monomial(pair for pair in monomial if pair[0] not in COUNTERS)
+        (counter,) = (base for base, _ in monomial if base in COUNTERS)
+        parts[sizes, factor] = parts.get((sizes, factor), graph.ZERO) + counter
+    return parts

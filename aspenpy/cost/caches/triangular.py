@@ -1,0 +1,172 @@
+"""Lines that loops touch whose trips depend on the counters around them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from itertools import pairwise
+
+from aspenpy.cost.caches.domain import Bounds, Domain, at_middles, exact, reduced, total, written
+from aspenpy.cost.caches.loop import COUNTERS, Loop
+from aspenpy.expr import graph
+from aspenpy.expr.graph import Expr
+from aspenpy.expr.node import topological
+from aspenpy.expr.polynomial import Exact, Monomial, Polynomial
+
+SAMPLES = (8, 4, 3)
+"""Parts of the passes of a loop that are looked at one by one, where one, two and more loops matter."""
+
+
+FEWEST = graph.number(1e-9)
+"""What stands for no pass at all where something is divided by their number."""
+
+
+@lru_cache(maxsize=4096)
+def depends(loops: tuple[Loop, ...]) -> bool:
+    """Whether the trips of a loop depend on the counter of another."""
+    return any(loop.depends for loop in loops)
+
+
+@lru_cache(maxsize=1024)
+def accesses(loops: tuple[Loop, ...]) -> Expr:
+    """How often all loops together come to the access."""
+    return _total(graph.ONE, Domain.of(loops), COUNTERS[: len(loops)])
+
+
+def mean_trips(loops: tuple[Loop, ...]) -> list[Expr]:
+    """The trips of each loop, on average over the passes of those around it."""
+    if not depends(loops):
+        return [loop.trips for loop in loops]
+    still = Loop(graph.ZERO, graph.ONE)
+    passes = [accesses((*[still] * depth, *loops[depth:])) for depth in range(len(loops))]
+    return [within / graph.apply("max", around, FEWEST) for within, around in pairwise([*passes, graph.ONE])]
+
+
+def _total(body: Expr, domain: Domain, counters: Sequence[Expr]) -> Expr:
+    """The sum of a body over some counters of a domain, in this order."""
+    for counter in counters:
+        bounds, _ = domain.bounds(counter)
+        body, domain = total(body, counter, bounds), domain.without(counter)
+    return body
+
+
+@lru_cache(maxsize=4096)
+def lines(loops: tuple[Loop, ...], order: tuple[int, ...], depth: int, line: Expr, summed: bool) -> Expr:
+    """Distinct lines of one pass of the innermost `depth` loops, of which those at the places `order` move, the
+    shortest stride first; or, `summed`, the sum of them over all passes of the loops around.
+
+    As for loops that do not depend on each other, the k shortest make runs and the others repeat them: those may have
+    to be counted in another order than they run, and a run is as long as the others let it be.
+    """
+    domain, outer = Domain.of(loops), COUNTERS[depth : len(loops)]
+    if not summed:
+        domain = Domain.of(loops[:depth])
+    for place in range(depth):
+        if place not in order:
+            domain = domain.without(COUNTERS[place])
+    candidates = []
+    for inner in range(len(order) + 1):
+        run, apart = order[:inner], sorted(order[inner:])
+        within = domain
+        for place in run:
+            within = within.without(COUNTERS[place])
+        body = _run_lines(loops, run, domain, line)
+        counters = [*(COUNTERS[place] for place in apart), *(outer if summed else ())]
+        candidates.append(_total(body, within, counters))
+    fewest = graph.apply("min", *candidates) if len(candidates) > 1 else candidates[0]
+    return fewest if summed else graph.apply("max", 1, fewest)
+
+
+def _run_lines(loops: tuple[Loop, ...], run: tuple[int, ...], domain: Domain, line: Expr) -> Expr:
+    """Lines of one run. From its first word at S to its last at E they are (E - S)/line + 1, more by the place of S in
+    its line, as a share of it, and less by that of E: on average over the loops around."""
+    if not run:
+        return graph.ONE
+    first = last = graph.add(*(
+        loop.stride * counter
+        for place, (loop, counter) in enumerate(zip(loops, COUNTERS, strict=False))
+        if place not in run and loop.moves
+    ))  # fmt: skip
+    single = True
+    for place in run:
+        alone = domain
+        for other in run:
+            alone = alone if other == place else alone.without(COUNTERS[other])
+        bounds, _ = alone.bounds(COUNTERS[place])
+        single = single and len(bounds.lows) == len(bounds.highs) == 1
+        first, last = first + loops[place].stride * bounds.low, last + loops[place].stride * bounds.high
+    length = reduced((last - first) / line + 1)
+    if not single:
+        return length
+    return reduced(length + _place_in_line(reduced(first), line) - _place_in_line(reduced(last), line))
+
+
+def _place_in_line(address: Expr, line: Expr) -> Expr:
+    """The mean place of an address in its line, as a share of the line: the counters take it to each multiple of the
+    greatest divisor that their strides have with a line, alike."""
+    strides: dict[Expr, Exact] = {}
+    rest: Exact = Polynomial({})
+    for monomial, factor in exact(address).terms.items():
+        moved = [base for base, _ in monomial if base in COUNTERS]
+        part: Exact = Polynomial({Monomial(pair for pair in monomial if pair[0] not in COUNTERS): factor})
+        if moved:
+            strides[moved[0]] = _sum(strides.get(moved[0]), part)
+        else:
+            rest = _sum(rest, part)
+    step = line
+    for stride in strides.values():
+        step = graph.apply("gcd", step, written(stride))
+    within = graph.apply("mod", written(rest), step) if rest.terms else graph.ZERO
+    return (within + (line - step) / 2) / line
+
+
+def _sum(first: Exact | None, second: Exact) -> Exact:
+    return second if first is None else exact(written(first) + written(second))
+
+
+@lru_cache(maxsize=4096)
+def hull(loops: tuple[Loop, ...], depth: int) -> tuple[Loop, ...]:
+    """The innermost `depth` loops with the most trips that each makes for any counters of the others of them."""
+    found = []
+    for place, loop in enumerate(loops[:depth]):
+        domain = Domain.of(loops[:depth])
+        for other in range(depth):
+            domain = domain if other == place else domain.without(COUNTERS[other])
+        bounds, _ = domain.bounds(COUNTERS[place])
+        trips = bounds.trips
+        found.append(loop if reduced(loop.trips) is trips else loop.replace(trips=trips, low=bounds.low))
+    return tuple(found)
+
+
+def averages(values: Sequence[Expr], weight: Expr, nests: Sequence[tuple[Loop, ...]], depth: int) -> list[Expr]:
+    """The means of values that depend on the counters of loops from the one at `depth` outwards, weighted; each counter
+    has the bounds that the first of the nests gives it in which the loop has trips."""
+    bodies = [*(value * weight for value in values), weight]
+    free = _counters(bodies)
+    if not free:
+        return list(values)
+    samples = SAMPLES[min(len(free), len(SAMPLES)) - 1]
+    for place in range(len(nests[0])):
+        counter = COUNTERS[place]
+        loops = next((loops for loops in nests if loops[place].trips is not graph.ONE), nests[0])
+        bounds = _bounds(loops, place)
+        if counter in _counters(bodies):
+            bodies = [graph.add(*parts) for parts in at_middles(bodies, counter, bounds, samples)]
+        if place >= depth - 1 and not graph.free_symbols(bounds.trips).isdisjoint(COUNTERS):
+            bodies = [body * bounds.trips for body in bodies]
+    *above, below = bodies
+    passes = graph.apply("max", below, FEWEST)
+    return [value / passes for value in above]
+
+
+def _counters(bodies: Sequence[Expr]) -> frozenset[Expr]:
+    return frozenset(node for node in topological(*bodies) if node.kind == "symbol").intersection(COUNTERS)
+
+
+@lru_cache(maxsize=1024)
+def _bounds(loops: tuple[Loop, ...], place: int) -> Bounds:
+    """Those of a counter by the counters around it."""
+    domain = Domain.of(loops)
+    for inner in range(place):
+        domain = domain.without(COUNTERS[inner])
+    return domain.bounds(COUNTERS[place])[0]
