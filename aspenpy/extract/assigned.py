@@ -1,0 +1,123 @@
+"""What a statement may change, and where it may be left: read from the records alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from aspenpy.extract import records as r
+from aspenpy.record import Record
+
+
+class Changes(Record):
+    """Of a loop's body: the variables that it assigns to, and of those the ones that it counts on from pass to pass; names of
+    fields and arrays that it stores whole numbers and pointers to; the functions that it calls."""
+
+    variables: frozenset[str]
+    counted: frozenset[str]
+    stored: frozenset[str]
+    calls: frozenset[str]
+
+
+def parts(node: Any) -> Iterator[Any]:
+    """The records directly inside one."""
+    for field in node._fields:
+        if field in ("span", "type", "variable"):
+            continue
+        inside = getattr(node, field)
+        if isinstance(inside, tuple):
+            yield from (part for part in inside if isinstance(part, Record))
+        elif isinstance(inside, Record):
+            yield inside
+
+
+def every(node: Any) -> Iterator[Any]:
+    """A record and all inside it, those that stand first first."""
+    waiting = [node]
+    while waiting:
+        current = waiting.pop()
+        yield current
+        waiting.extend(reversed(list(parts(current))))
+
+
+def changes(nodes: list[Any]) -> Changes:
+    variables, counted, stored, calls = set[str](), set[str](), set[str](), set[str]()
+    for node in (inner for outer in nodes for inner in every(outer)):
+        if isinstance(node, r.Assignment):
+            target = _plain(node.target)
+            if isinstance(target, r.Variable):
+                variables.add(target.key)
+                if node.operator or _mentions(node.value, target.key):
+                    counted.add(target.key)
+            if target.type.kind in ("integer", "pointer", "record"):
+                stored |= {name for name in _names(target)}
+            if isinstance(target, r.Field):
+                variables.add(_path(target))
+        elif isinstance(node, r.Declaration):
+            variables.add(node.variable.key)
+        elif isinstance(node, r.Address):
+            target = _plain(node.operand)
+            if isinstance(target, r.Variable):
+                variables.add(target.key)
+        elif isinstance(node, r.Call):
+            calls.add(node.key)
+    return Changes(frozenset(variables), frozenset(counted), frozenset(stored), frozenset(calls))
+
+
+def _plain(node: r.Expression) -> r.Expression:
+    while isinstance(node, r.Conversion):
+        node = node.operand
+    return node
+
+
+def _path(node: r.Expression) -> str:
+    if isinstance(node, r.Field):
+        return f"{_path(node.base)}.{node.name}"
+    return node.key if isinstance(node, r.Variable) else ""
+
+
+def _names(node: r.Expression) -> Iterator[str]:
+    while True:
+        if isinstance(node, r.Field):
+            yield node.name
+            return
+        if isinstance(node, r.Variable):
+            yield node.name
+            return
+        if isinstance(node, r.Element):
+            node = node.base
+        elif isinstance(node, r.Conversion):
+            node = node.operand
+        else:
+            yield "*"
+            return
+
+
+def _mentions(node: r.Expression, key: str) -> bool:
+    return any(isinstance(part, r.Variable) and part.key == key for part in every(node))
+
+
+def leaves(body: r.Statement, is_loop: bool = True) -> bool:
+    """Whether a loop may end early: by a `break` of its own, a `return` or a `goto`."""
+    if isinstance(body, r.Jump):
+        return body.kind in ("return", "goto") or (is_loop and body.kind == "break")
+    if isinstance(body, r.Block):
+        return any(leaves(inner, is_loop) for inner in body.statements)
+    if isinstance(body, r.Branch):
+        return leaves(body.then, is_loop) or (body.otherwise is not None and leaves(body.otherwise, is_loop))
+    if isinstance(body, r.Switch):
+        return any(leaves(case, False) for case in body.cases)
+    return isinstance(body, r.Loop) and leaves(body.body, False)
+
+
+def ends(body: r.Statement | None) -> str | None:
+    """The jump with which a statement always ends."""
+    if isinstance(body, r.Jump):
+        return body.kind
+    if isinstance(body, r.Block) and body.statements:
+        return ends(body.statements[-1])
+    return None
+
+
+def has(body: Any, test: Callable[[Any], bool]) -> bool:
+    return any(test(node) for node in every(body))

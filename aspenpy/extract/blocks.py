@@ -1,0 +1,222 @@
+"""Blocks: what a nest of loops asks for in all, by operation and by array, with the order in which words are touched."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from aspenpy.expr.polynomial import constant
+from aspenpy.extract import values as v
+from aspenpy.extract.costs import Access, Arithmetic, Choice, Guard, Invocation, Item, Nest
+from aspenpy.extract.count import Counter, Domain, NoClosedForm
+from aspenpy.extract.values import ONE, ZERO, Value
+from aspenpy.language.source import Span
+from aspenpy.record import Record
+
+Terms = tuple[tuple[Value, tuple[Guard, ...]], ...]
+"""How often something happens within its loops: a sum of amounts, each where some conditions hold."""
+
+ALWAYS: Terms = ((ONE, ()),)
+MOST_TERMS = 32
+
+
+class Event(Record):
+    """An access or operation with the loops around it."""
+
+    item: Access | Arithmetic
+    nests: tuple[Nest, ...]
+    terms: Terms
+
+
+class Pattern(Record):
+    """In which order an access touches words: a stride in bytes and a mean number of passes for each loop, the innermost
+    first. `shift` is where it begins beside others of the same strides; `anywhere` has no order."""
+
+    loops: tuple[tuple[Value, Value], ...] = ()
+    anywhere: bool = False
+
+    def key(self) -> object:
+        return (self.anywhere, tuple((v.key(stride), v.key(trips)) for stride, trips in self.loops))
+
+
+class Moved(Record):
+    """Words of an array that a block loads or stores."""
+
+    kind: str
+    array: str
+    size: int
+    words: Value
+    pattern: Pattern | None
+    offset: Value | None
+    spans: tuple[Span, ...] = ()
+
+
+class Done(Record):
+    """Operations of a class that a block does."""
+
+    name: str
+    precision: str
+    amount: Value
+
+
+class Chained(Record):
+    """Operations that wait for each other."""
+
+    classes: tuple[str, ...]
+    subject: str
+    passes: Value
+
+
+class Amounts(Record):
+    """All that a block asks for."""
+
+    operations: tuple[Done, ...]
+    accesses: tuple[Moved, ...]
+    chains: tuple[Chained, ...]
+    depth: int
+
+
+def events(items: list[Item], nests: tuple[Nest, ...] = (), terms: Terms = ALWAYS) -> Iterator[Event]:
+    """What is inside of some items; calls are told elsewhere."""
+    for item in items:
+        if isinstance(item, Nest):
+            yield from events(item.body, (*nests, item), terms)
+        elif isinstance(item, Choice):
+            held = tuple((amount if item.share is None else v.times(amount, item.share), (*guards, *item.guards)) for amount, guards in terms)
+            if item.share is not None and not item.share.terms:
+                held = ()
+            yield from events(item.then, nests, held)
+            rest = (*terms, *((-amount, guards) for amount, guards in held))
+            if item.otherwise and len(rest) > MOST_TERMS:
+                raise NoClosedForm
+            yield from events(item.otherwise, nests, rest)
+        elif isinstance(item, Access):
+            guarded = tuple((amount, (*guards, *item.guards)) for amount, guards in terms)
+            yield Event(item, nests, guarded)
+        elif isinstance(item, Arithmetic):
+            yield Event(item, nests, terms)
+
+
+class Summary:
+    """Sums up blocks with one counter, whose assumptions hold for all of them."""
+
+    def __init__(self, counter: Counter, around: tuple[Nest, ...] = ()) -> None:
+        self.counter = counter
+        self.around = around
+
+    def amounts(self, items: list[Item]) -> Amounts:
+        """What some items ask for. Raises `NoClosedForm`."""
+        operations: dict[tuple[str, str], Value] = {}
+        moved: dict[object, Moved] = {}
+        totals: dict[object, Value] = {}
+        found = list(events(items))
+        deepest = max((event.nests for event in found), key=len, default=())
+        for event in found:
+            counted = self._total(event, totals)
+            if isinstance(event.item, Arithmetic):
+                kind = event.item.name, event.item.precision
+                operations[kind] = v.plus(operations.get(kind, ZERO), v.scaled(counted, event.item.amount))
+            elif counted.terms:
+                self._add(moved, event.item, self._pattern(event, counted, totals, deepest), counted)
+        done = tuple(Done(name, precision, amount) for (name, precision), amount in operations.items() if amount.terms)
+        return Amounts(done, tuple(moved.values()), tuple(self._chains(items, totals)), len(deepest))
+
+    @staticmethod
+    def _add(moved: dict[object, Moved], item: Access, pattern: Pattern | None, counted: Value) -> None:
+        offset = None if item.offset is None else _start(item.offset)
+        key = (item.kind, item.array, item.size, pattern and pattern.key(), offset and v.key(offset))
+        spans = (item.span,) if item.span is not None else ()
+        known = moved.get(key)
+        if known is None:
+            moved[key] = Moved(item.kind, item.array, item.size, counted, pattern, offset, spans)
+        else:
+            moved[key] = known.replace(words=v.plus(known.words, counted))
+
+    def _total(self, event: Event, totals: dict[object, Value]) -> Value:
+        result = ZERO
+        for amount, guards in event.terms:
+            key = (v.key(amount), tuple(nest.counter for nest in event.nests), tuple((guard.operator, v.key(guard.value)) for guard in guards))
+            if key not in totals:
+                totals[key] = self.counter.total(amount, Domain(event.nests, guards))
+            result = v.plus(result, totals[key])
+        return result
+
+    def _passes(self, nests: tuple[Nest, ...], totals: dict[object, Value]) -> Value:
+        key = ("passes", tuple(nest.counter for nest in nests))
+        if key not in totals:
+            totals[key] = self.counter.total(ONE, Domain(nests))
+        return totals[key]
+
+    def _pattern(self, event: Event, counted: Value, totals: dict[object, Value], deepest: tuple[Nest, ...]) -> Pattern | None:
+        """None where the order is not known. Loops that an access shares with the deepest nest of its block stand at
+        their places there, others innermost; of the rest it makes one pass."""
+        item = event.item
+        assert isinstance(item, Access)
+        if item.indirect or item.offset is None:
+            return Pattern((), True)
+        loops: list[tuple[Value, Value]] = []
+        before = ONE
+        for place, nest in enumerate(event.nests):
+            straight = v.line(item.offset, nest.counter)
+            if straight is None or v.depends_on_counters(straight[1], [other.counter for other in event.nests]):
+                return None
+            passes = self._passes(event.nests[: place + 1], totals)
+            loops.insert(0, (straight[1], v.ratio(passes, before)))
+            before = passes
+        if not v.same(before, counted):
+            share = v.ratio(counted, before)
+            if v.number(share) is None and not loops:
+                return None
+            loops = self._fewer(loops, share)
+        shared = sum(mine is theirs for mine, theirs in zip(event.nests, deepest, strict=False))
+        place = len(loops) if shared == len(event.nests) else len(event.nests) - shared
+        missing = [(ZERO, ONE)] * (len(deepest) - len(loops))
+        if shared == len(event.nests):
+            return Pattern((*missing, *loops))
+        return Pattern((*loops[:place], *missing, *loops[place:]))
+
+    @staticmethod
+    def _fewer(loops: list[tuple[Value, Value]], share: Value) -> list[tuple[Value, Value]]:
+        """Where an access is left out at times: fewer passes of its innermost loop."""
+        if not loops:
+            return loops
+        (stride, trips), *outer = loops
+        return [(stride, v.times(trips, share)), *outer]
+
+    def _chains(self, items: list[Item], totals: dict[object, Value], nests: tuple[Nest, ...] = ()) -> Iterator[Chained]:
+        for item in items:
+            if isinstance(item, Nest):
+                inside = (*nests, item)
+                for recurrence in item.recurrences:
+                    yield Chained(recurrence.classes, recurrence.subject, self._passes(inside, totals))
+                yield from self._chains(item.body, totals, inside)
+            elif isinstance(item, Choice):
+                yield from self._chains(item.then, totals, nests)
+                yield from self._chains(item.otherwise, totals, nests)
+
+
+def _start(offset: Value) -> Value:
+    """An offset with all counters at 0."""
+    return v.replaced(offset, dict.fromkeys(v.counters(offset), ZERO))
+
+
+def height(item: Item) -> int:
+    """How deep loops are nested in an item."""
+    if isinstance(item, Nest):
+        return 1 + max(map(height, item.body), default=0)
+    if isinstance(item, Choice):
+        return max(map(height, (*item.then, *item.otherwise)), default=0)
+    return 0
+
+
+def invocations(items: list[Item]) -> Iterator[Invocation]:
+    for item in items:
+        if isinstance(item, Invocation):
+            yield item
+        elif isinstance(item, Nest):
+            yield from invocations(item.body)
+        elif isinstance(item, Choice):
+            yield from invocations(item.then)
+            yield from invocations(item.otherwise)
+
+
+__all__ = ["Amounts", "Chained", "Done", "Event", "Moved", "Pattern", "Summary", "constant", "events", "height", "invocations"]

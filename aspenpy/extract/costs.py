@@ -1,0 +1,134 @@
+"""What a function does, in the order in which it does it: a tree of loops, choices, accesses and operations."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from aspenpy.expr.node import Expr
+from aspenpy.extract.values import Value, key
+from aspenpy.language.source import Span
+from aspenpy.record import Record
+
+Hold = Literal["global", "formal", "local", "heap"]
+
+
+class Array(Record):
+    """Memory that a program names: an array, what a pointer points at, a structure. `extents` are those of its dimensions,
+    None for the first where nothing says it; `volume` its bytes, where the program says them. No other array overlaps one
+    that is `alone`."""
+
+    key: str
+    name: str
+    hold: Hold
+    word: int
+    extents: tuple[Value | None, ...] = ()
+    volume: Value | None = None
+    alone: bool = True
+    span: Span | None = None
+
+
+class Guard(Record):
+    """A condition on counters: the value is 0 (`==`), or at least that (`>=`)."""
+
+    value: Value
+    operator: Literal["==", ">="] = ">="
+
+
+class Access(Record):
+    """A load or store of `size` bytes. An `offset` of None lies anywhere; `indirect` is one that the program's data
+    decide. `guards` are conditions on the loops that it was moved out of."""
+
+    kind: Literal["load", "store"]
+    array: str
+    offset: Value | None
+    size: int
+    precision: str = ""
+    indirect: bool = False
+    span: Span | None = None
+    guards: tuple[Guard, ...] = ()
+
+    def place(self) -> tuple[str, object]:
+        return (self.array, None if self.offset is None else key(self.offset))
+
+
+class Arithmetic(Record):
+    """Operations of a class of the language: `add`, `multiply`, ...; `integer` of no precision, and `call NAME` for what a
+    library computes."""
+
+    name: str
+    precision: str = ""
+    amount: int = 1
+    span: Span | None = None
+
+
+class Choice(Record):
+    """`then` where all guards hold and the share of the program's data says so, `otherwise` in all other cases."""
+
+    guards: tuple[Guard, ...]
+    share: Value | None
+    then: list[Item]
+    otherwise: list[Item]
+    span: Span | None = None
+
+
+class Recurrence(Record):
+    """Operations, one after the other, through which each pass of a loop waits for the one before."""
+
+    classes: tuple[str, ...]
+    subject: str
+
+
+class Nest(Record):
+    """A loop: `counter` runs from 0 up to below the smallest of the bounds. `share` is the part of its passes that it makes."""
+
+    counter: Expr
+    bounds: tuple[Value, ...]
+    body: list[Item]
+    share: Value | None = None
+    variable: str = ""
+    pragmas: tuple[str, ...] = ()
+    comment: str = ""
+    recurrences: tuple[Recurrence, ...] = ()
+    span: Span | None = None
+
+
+class Place(Record):
+    """Where a pointer points: so many bytes into an array."""
+
+    array: str
+    offset: Value | None
+
+
+class Invocation(Record):
+    """A call of a function that has a kernel of its own, with what each formal gets: a number, a place, or nothing that
+    matters."""
+
+    function: str
+    arguments: tuple[Value | Place | None, ...]
+    span: Span | None = None
+
+
+Item = Access | Arithmetic | Choice | Nest | Invocation
+
+
+class Hole(Record):
+    """Something that the source does not say: a parameter of the model, what it stands for, and a value for the time being."""
+
+    name: str
+    meaning: str
+    value: Value
+    symbol: Expr
+    span: Span | None = None
+    low: int | None = None
+
+
+class Profile(Record):
+    """What one function does. `formals` are the symbols of its arguments, by position, None where no formula can need it;
+    `arrays` those that it touches."""
+
+    key: str
+    name: str
+    items: list[Item]
+    formals: tuple[Expr | str | None, ...]
+    comment: str = ""
+    span: Span | None = None

@@ -1,0 +1,229 @@
+"""How often things happen: sums over the counters of loops, in closed form.
+
+The passes of a nest in which some conditions hold are the whole points of a polyhedron. Loops are summed from the innermost
+outwards by Faulhaber's formula; where two bounds compete the sum is split, so that each part has one (the elementary way of
+Pugh, "Counting solutions to Presburger formulas", PLDI 1994). What is known of a bound's sign follows from the extremes of the
+counters around it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from aspenpy.expr import graph
+from aspenpy.expr.node import Expr
+from aspenpy.expr.polynomial import Exact, Polynomial, atom, constant
+from aspenpy.extract import values as v
+from aspenpy.extract.costs import Guard, Nest
+from aspenpy.extract.values import ONE, ZERO, TooLong, Value
+from aspenpy.record import Record
+
+MOST_PARTS = 64
+"""Parts into which a sum is split."""
+
+
+class NoClosedForm(Exception):
+    """A sum has no closed form here: the loop stays a loop in the model."""
+
+
+class Domain(Record):
+    """Loops, the outermost first, and conditions on their counters."""
+
+    nests: tuple[Nest, ...]
+    guards: tuple[Guard, ...] = ()
+
+
+class Counter:
+    """Counts, and collects the `assumptions` (values from 0 on) under which its formulas hold."""
+
+    def __init__(self) -> None:
+        self.assumptions: dict[object, Value] = {}
+        self.parts = 0
+
+    def total(self, amount: Value, domain: Domain) -> Value:
+        """The sum of an amount over a domain. Raises `NoClosedForm`."""
+        self.parts = 0
+        try:
+            return self._sum(amount, domain.nests, domain.guards)
+        except TooLong:
+            raise NoClosedForm from None
+
+    def _sum(self, amount: Value, nests: tuple[Nest, ...], guards: tuple[Guard, ...]) -> Value:
+        self.parts += 1
+        if self.parts > MOST_PARTS:
+            raise NoClosedForm
+        if not amount.terms:
+            return ZERO
+        if not nests:
+            return v.times(amount, self._settled(guards))
+        *outer, nest = nests
+        around = tuple(outer)
+        counter = nest.counter
+        if nest.share is not None:
+            amount = v.times(amount, nest.share)
+        mine = [guard for guard in guards if v.depends(guard.value, counter)]
+        others = tuple(guard for guard in guards if not v.depends(guard.value, counter))
+        if not mine and not v.depends(amount, counter) and (passes := self._tile(nest, around)) is not None:
+            return self._sum(v.times(amount, passes), around, others)
+        lows, highs = [ZERO], list(nest.bounds)
+        for guard in mine:
+            low, high = _limits(guard, counter)
+            lows += low
+            highs += high
+        return self._between(amount, counter, lows, highs, around, others)
+
+    def _tile(self, nest: Nest, around: tuple[Nest, ...]) -> Value | None:
+        """The passes of the loop inside a tile, min(B, L - B*t) in tile t, as one atom."""
+        if len(nest.bounds) != 2:
+            return None
+        for whole, rest in (nest.bounds, nest.bounds[::-1]):
+            for outer in around:
+                straight = v.line(rest, outer.counter)
+                if straight is not None and v.same(straight[1], -whole) and not v.counters(straight[0]) and not v.counters(whole):
+                    return atom(graph.apply("min", v.expression(whole), v.expression(rest)))
+        return None
+
+    def _between(self, amount: Value, counter: Expr, lows: list[Value], highs: list[Value], around: tuple[Nest, ...], guards: tuple[Guard, ...]) -> Value:
+        """The sum between the largest of some limits and the smallest of others."""
+        for limits, sign in ((lows, 1), (highs, -1)):
+            while len(limits) > 1:
+                first, second = limits[0], limits[1]
+                ahead = v.minus(first, second) if sign > 0 else v.minus(second, first)  # first decides where this is >= 0
+                if self.holds(ahead, around, guards):
+                    del limits[1]
+                elif self.holds(-ahead, around, guards):
+                    del limits[0]
+                else:
+                    return self._split(amount, counter, (lows, highs), sign, ahead, around, guards)
+        low, high = lows[0], highs[0]
+        width = v.minus(high, low)
+        if not self.holds(width, around, guards):
+            guards = (*guards, Guard(width))
+        summed = v.summed(amount, counter, low, high)
+        if summed is None:
+            summed = _over_tiles(amount, counter, low, high)
+        return self._sum(summed, around, guards)
+
+    def _split(self, amount: Value, counter: Expr, limits: tuple[list[Value], list[Value]], sign: int, ahead: Value, around: tuple[Nest, ...], guards: tuple[Guard, ...]) -> Value:
+        """The two cases of which of two limits decides."""
+        lows, highs = limits
+        chosen = lows if sign > 0 else highs
+        sides = []
+        for place, guard in ((1, Guard(ahead)), (0, Guard(v.minus(-ahead, ONE)))):
+            left = [limit for at, limit in enumerate(chosen) if at != place]
+            both = (left, list(highs)) if sign > 0 else (list(lows), left)
+            sides.append(self._between(amount, counter, *both, around, (*guards, guard)))
+        return v.plus(*sides)
+
+    # -- signs -------------------------------------------------------------------------------------
+
+    def holds(self, value: Value, nests: Sequence[Nest], guards: Sequence[Guard]) -> bool:
+        """Whether a value is never negative in a domain. Of sizes alone, that large ones make it so is enough, and is an
+        assumption."""
+        if self._certain(value, nests, guards):
+            return True
+        if v.counters(value) or not v.is_one_signed(value) or v.sign_for_large(value) != 1:
+            return False
+        if any(base.kind != "symbol" for monomial in value.terms for base, _ in monomial):
+            return False
+        self.assumptions.setdefault(v.key(value), value)
+        return True
+
+    def _certain(self, value: Value, nests: Sequence[Nest], guards: Sequence[Guard]) -> bool:
+        if self._lowest(value, list(nests)):
+            return True
+        return any(
+            guard.operator == ">=" and self._lowest(v.minus(value, guard.value), list(nests)) for guard in guards[:8]
+        )
+
+    def _lowest(self, value: Value, nests: list[Nest]) -> bool:
+        """Whether the smallest value at the ends of the counters is not negative."""
+        while nests and not v.depends(value, nests[-1].counter):
+            nests = nests[:-1]
+        if not nests:
+            return not v.counters(value) and (v.never_negative(value) or self._assumed(value))
+        nest = nests[-1]
+        straight = v.line(value, nest.counter)
+        if straight is None or v.counters(straight[1]):
+            return False
+        start, step = straight
+        if v.never_negative(step):
+            return self._lowest(start, nests[:-1])
+        if not v.never_negative(-step):
+            return False
+        return any(self._lowest(v.plus(start, v.times(step, v.minus(bound, ONE))), nests[:-1]) for bound in nest.bounds)
+
+    def _assumed(self, value: Value) -> bool:
+        """Whether an assumption that is made already says so."""
+        return any(v.never_negative(v.minus(value, assumed)) for assumed in self.assumptions.values())
+
+    def _settled(self, guards: Sequence[Guard]) -> Value:
+        """1 where all conditions on sizes hold, else 0."""
+        result = ONE
+        for guard in guards:
+            value = v.expression(guard.value)
+            if guard.operator == "==":
+                known = v.number(guard.value)
+                factor = ONE if known == 0 else ZERO if known is not None else v.minus(ONE, atom(graph.apply("min", 1, graph.apply("abs", value))))
+            elif self.holds(guard.value, (), ()):
+                continue
+            elif (known := v.number(guard.value)) is not None:
+                factor = ONE if known >= 0 else ZERO
+            else:
+                factor = atom(graph.apply("min", 1, graph.apply("max", 0, v.expression(v.plus(guard.value, ONE)))))
+            result = v.times(result, factor)
+        return result
+
+
+def _limits(guard: Guard, counter: Expr) -> tuple[list[Value], list[Value]]:
+    """The low and the high limit that a condition puts on a counter."""
+    straight = v.line(guard.value, counter)
+    if straight is None or v.counters(straight[1]):
+        raise NoClosedForm
+    start, step = straight
+    if guard.operator == "==":
+        at = v.quotient(-start, step)
+        if at is None:
+            raise NoClosedForm
+        return [at], [v.plus(at, ONE)]
+    if v.never_negative(step):
+        return [v.ceil_of(-start, step)], []
+    if v.never_negative(-step):
+        return [], [v.plus(v.floor_of(start, -step), ONE)]
+    raise NoClosedForm
+
+
+def _over_tiles(amount: Value, counter: Expr, low: Value, high: Value) -> Value:
+    """The sum of powers of min(B, L - B*t) over t = 0, 1, ... below ceil(L/B): all tiles but the last are whole."""
+    result = ZERO
+    for monomial, coefficient in amount.terms.items():
+        atoms = [(base, power) for base, power in monomial if base is counter or (base.kind != "symbol" and counter in graph.free_symbols(base))]
+        rest: Exact = Polynomial({type(monomial)([part for part in monomial if part not in atoms]): coefficient})
+        if not atoms:
+            result = v.plus(result, v.times(rest, v.minus(high, low)))
+            continue
+        (base, power), *more = atoms
+        if more or low.terms or power < 1 or base.kind != "apply" or base.payload != "min" or len(base.args) != 2:
+            raise NoClosedForm
+        result = v.plus(result, v.times(rest, _tiles(base, power, counter, high)))
+    return result
+
+
+def _tiles(base: Expr, power: int, counter: Expr, high: Value) -> Value:
+    sides = [v.of_expression(argument) for argument in base.args]
+    for whole, left in (sides, sides[::-1]):
+        straight = v.line(left, counter)
+        if straight is None or v.depends(whole, counter) or not v.same(straight[1], -whole):
+            continue
+        length = straight[0]
+        if not v.same(high, v.ceil_of(length, whole)):
+            continue
+        if power == 1:
+            return length
+        tiles = v.floor_of(length, whole)
+        last = v.minus(length, v.times(tiles, whole))
+        return v.plus(v.times(tiles, v.power(whole, power)), v.power(last, power))
+    raise NoClosedForm
+
+
+__all__ = ["Counter", "Domain", "NoClosedForm", "constant"]

@@ -1,0 +1,257 @@
+"""Extraction: an application model from the text of a program in C or C++."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from typing import TypeVar
+
+from aspenpy.expr import graph
+from aspenpy.expr.node import Expr
+from aspenpy.expr.polynomial import atom
+from aspenpy.extract import records as r
+from aspenpy.extract.assigned import changes
+from aspenpy.extract.blocks import invocations
+from aspenpy.extract.costs import Hole, Profile
+from aspenpy.extract.front_end import Reading
+from aspenpy.extract.registers import Level, Registers
+from aspenpy.extract.scope import SIZE, Names
+from aspenpy.extract.text import Kernel, Options, Writer
+from aspenpy.extract.tree import program as program_of
+from aspenpy.extract.values import Value, constant, expression, number
+from aspenpy.extract.walk import Walker
+from aspenpy.expr.printer import to_text
+from aspenpy.language.diagnostics import Diagnostic, fail, instead_of, warning
+from aspenpy.language.format import format_text
+from aspenpy.language.source import Source
+from aspenpy.record import Record
+from aspenpy.tables.result import Result
+
+T = TypeVar("T")
+
+STACK = 256 * 2**20
+"""Bytes of stack for the walk, whose depth follows the nesting of the program."""
+
+
+class Extraction(Record, Result):
+    """The model of a program: its text, its parameters that the source does not say, and the names of its kernels."""
+
+    reported_by = "extract"
+
+    name: str
+    level: Level
+    text: str
+    holes: tuple[Hole, ...]
+    kernels: tuple[str, ...]
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+    def to_aspen(self) -> str:
+        return self.text
+
+
+def extract(
+    path: str | os.PathLike[str],
+    *,
+    level: Level = "source",
+    functions: tuple[str, ...] = (),
+    flags: tuple[str, ...] = (),
+    chains: bool = False,
+    integers: bool = False,
+) -> Extraction:
+    """The application model of a file of C or C++.
+
+    `level` says which loads and stores count: those of the source as an optimising compiler leaves them without knowing that
+    names are apart (`source`), or knowing it (`o3`). `functions` are those to model, with what they call; without, `main`, or
+    else all that no other calls. `flags` go to the preprocessor: `-I`, `-D`, `-U`, `-std`. Raises AspenError.
+    """
+    return _deep(lambda: _Extractor(str(path), level, Options(chains, integers), functions, flags).result())
+
+
+def _deep(work: Callable[[], T]) -> T:
+    """Runs with a stack for nesting that C allows and Python's limit of recursion does not."""
+    found: list[T] = []
+    failed: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            found.append(work())
+        except BaseException as error:
+            failed.append(error)
+
+    limit, size = sys.getrecursionlimit(), threading.stack_size(STACK)
+    sys.setrecursionlimit(20_000)
+    try:
+        thread = threading.Thread(target=run)
+        thread.start()
+        thread.join()
+    finally:
+        sys.setrecursionlimit(limit)
+        threading.stack_size(size)
+    if failed:
+        raise failed[0]
+    return found[0]
+
+
+class _Extractor:
+    def __init__(self, path: str, level: Level, options: Options, functions: tuple[str, ...], flags: tuple[str, ...]) -> None:
+        self.program, self.diagnostics = program_of(Reading(path, flags))
+        self.path, self.level, self.options, self.wanted = path, level, options, functions
+        self.names = Names()
+        self.functions = {function.key: function for function in self.program.functions}
+        self.macros = {macro.name: graph.symbol(self.names.unique(macro.name), SIZE) for macro in self.program.macros}
+        self.fixed = dict(self._constants())
+        self.writer = Writer(self.names, options)
+        self.profiles: dict[str, Profile] = {}
+        self.overlaps: dict[str, set[tuple[str, str]]] = {}
+
+    def result(self) -> Extraction:
+        roots = self._roots()
+        if not roots:
+            fail("no-functions", f"`{self.path}` has no function with a body", hint="a model is made of what functions do")
+        main = next((root for root in roots if root.name == "main"), None)
+        written: list[Kernel] = []
+        self.writer.roots = {formal for root in roots for formal in self._profile(root).formals}
+        self._bind(roots)
+        for root in roots:
+            for function in self._called_first(root):
+                if function.key not in self.writer.kernels:
+                    is_root = function in roots
+                    profile = self._profile(function)
+                    name = "main" if function is main else None
+                    kernel = self.writer.kernel(profile, profile.items, is_root, name)
+                    written.append(kernel)
+        kernels = [kernel for kernel in written if len(kernel.lines) > 2 or kernel.name == "main"]
+        if main is None:
+            calls = [f"call {self.writer.kernels[root.key].name}" for root in roots if self.writer.kernels[root.key] in kernels]
+            kernels.append(Kernel(self.names.unique("main"), (), ("kernel main {", *(calls or ["execute { flops [0] }"]), "}")))
+        text = self._text(kernels)
+        holes = tuple(self._holes())
+        found = [*self.diagnostics, *self.names.diagnostics, *map(_warned, holes), *self._told_overlaps()]
+        name = os.path.splitext(os.path.basename(self.path))[0]
+        return Extraction(name, self.level, text, holes, tuple(kernel.name for kernel in kernels), tuple(found))
+
+    # -- functions ---------------------------------------------------------------------------------
+
+    def _roots(self) -> list[r.Function]:
+        functions = self.program.functions
+        if self.wanted:
+            known = {function.name: function for function in functions}
+            for name in self.wanted:
+                if name not in known:
+                    fail("unknown-function", f"there is no function `{name}` in `{self.path}`", hint=instead_of(name, known, "functions"))
+            return [known[name] for name in self.wanted]
+        main = [function for function in functions if function.name == "main"]
+        if main:
+            return main
+        called = {call for function in functions for call in changes([function.body]).calls if call != function.key}
+        return [function for function in functions if function.key not in called] or list(functions)
+
+    def _bind(self, roots: list[r.Function]) -> None:
+        """Callers first, so that what they pass on is known."""
+        order = list(dict.fromkeys(function.key for root in roots for function in self._called_first(root)))
+        for key in reversed(order):
+            if self.functions[key] in roots:
+                continue
+            calls = [call for caller in order for call in invocations(self.profiles[caller].items) if call.function == key]
+            if calls:
+                self.writer.bind(self.profiles[key], calls)
+
+    def _called_first(self, root: r.Function) -> Iterator[r.Function]:
+        """The functions that have kernels of their own, those that are called before those that call."""
+        seen: set[str] = set()
+
+        def visit(function: r.Function) -> Iterator[r.Function]:
+            if function.key in seen:
+                return
+            seen.add(function.key)
+            for call in invocations(self._profile(function).items):
+                if call.function in self.functions:
+                    yield from visit(self.functions[call.function])
+            yield function
+
+        yield from visit(root)
+
+    def _profile(self, function: r.Function) -> Profile:
+        if function.key not in self.profiles:
+            walker = Walker(self.names, self.program, self.macros, self.functions)
+            walker.fixed = self.fixed
+            profile = walker.profile(function)
+            registers = Registers(self.names.arrays, self.level)
+            items = registers.kept(profile.items)
+            self.overlaps[function.key] = registers.overlaps
+            self.profiles[function.key] = profile.replace(items=items)
+        return self.profiles[function.key]
+
+    def _constants(self) -> Iterator[tuple[str, Value]]:
+        """Global variables of whole numbers that nothing assigns to."""
+        bodies = [function.body for function in self.program.functions]
+        changed = changes(bodies).variables if bodies else frozenset()
+        for item in self.program.globals:
+            value = item.value
+            if item.variable.type.kind != "integer" or item.variable.key in changed:
+                continue
+            if isinstance(value, r.Constant) and isinstance(value.value, int):
+                yield item.variable.key, self._constant(item.variable, value.value)
+
+    def _constant(self, variable: r.Variable, value: int) -> Value:
+        if value <= 1:
+            return constant(value)
+        found = self.names.hole(variable.name, "", constant(value), variable.span)
+        return found
+
+    # -- the text ----------------------------------------------------------------------------------
+
+    def _text(self, kernels: list[Kernel]) -> str:
+        name = self.names.plain(os.path.splitext(os.path.basename(self.path))[0])
+        lines = [f"// {os.path.basename(self.path)}, by aspenpy extract --level {self.level}", ""]
+        parameters = [*self._macros(), *self._parameters()]
+        data = list(self.writer.data.values())
+        lines += [f"model {name} {{", *parameters, *([""] if parameters and data else []), *data]
+        for kernel in kernels:
+            lines += ["", *kernel.lines]
+        lines.append("}")
+        return format_text(Source("\n".join(lines) + "\n", f"<{self.path}>"))
+
+    def _macros(self) -> Iterator[str]:
+        for macro in self.program.macros:
+            if self.macros[macro.name] in self.writer.used:
+                line = f":{macro.span.position().line}" if macro.span else ""
+                told = f"{os.path.basename(self.path)}{line}" + (f": {macro.comment}" if macro.comment else "")
+                yield f"param {self.macros[macro.name].payload[0]} = {macro.value}  // {told}"
+
+    def _holes(self) -> Iterator[Hole]:
+        """Those that some formula needs, and that the source says nothing of."""
+        return (hole for symbol, hole in self.names.holes.items() if symbol in self.writer.used and hole.meaning)
+
+    def _parameters(self) -> Iterator[str]:
+        for symbol, hole in self.names.holes.items():
+            if symbol not in self.writer.used:
+                continue
+            place = f"{os.path.basename(hole.span.source.name)}:{hole.span.position().line}" if hole.span else ""
+            told = f"unknown: {hole.meaning}" + (f" ({place})" if place else "") if hole.meaning else place
+            yield f"param {hole.name} = {to_text(expression(hole.value))}  // {told}"
+
+    def _told_overlaps(self) -> Iterator[Diagnostic]:
+        for key, pairs in self.overlaps.items():
+            if pairs and key in self.writer.kernels:
+                function = self.functions[key]
+                listed = ", ".join(f"`{a}` and `{b}`" for a, b in sorted(pairs)[:4])
+                hint = "--level o3 counts as if they did not, `restrict` in the source says so"
+                yield warning("aliasing", f"in `{function.name}` may overlap: {listed}", function.span, hint=hint)
+
+
+def _warned(hole: Hole) -> Diagnostic:
+    value = to_text(expression(hole.value))
+    message = f"parameter `{hole.name}` stands for {hole.meaning}: {value} for the time being"
+    return warning("unknown", message, hole.span, hint=f"--set {hole.name}=... gives it another value")
+
+
+def parameter_values(extraction: Extraction) -> dict[str, int | None]:
+    """The holes and their values for the time being."""
+    values = {hole.name: number(hole.value) for hole in extraction.holes}
+    return {name: None if value is None else int(value) for name, value in values.items()}
+
+
+__all__ = ["Expr", "Extraction", "atom", "extract"]

@@ -1,0 +1,269 @@
+"""The front end: libclang reads the files that a user wrote. This module and `tree` are all that knows of it.
+
+The wheel `libclang` has no headers of its own: those of an installed GCC are looked for where it puts them, and no program is
+run. OpenMP stays switched off, since libclang then shows the loops below its pragmas; the pragmas are read as text.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+from functools import cache, cached_property
+from glob import glob
+from typing import Any
+
+from aspenpy.language.diagnostics import AspenError, Diagnostic, Severity, fail
+from aspenpy.language.files import MAXIMUM_SIZE
+from aspenpy.language.source import Source, Span
+
+MOST_ERRORS = 8
+"""Errors of a file that are shown."""
+
+KEEP_GOING, MACROS = 0x200, 0x01
+"""Options of `clang_parseTranslationUnit`: go on behind a header that is missing, and record macros."""
+
+CPP = frozenset({".cc", ".cpp", ".cxx", ".c++", ".C", ".hpp", ".hh", ".hxx", ".H"})
+C = frozenset({".c", ".h"})
+
+_PRAGMA = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+((?:[^\\\n]|\\\r?\n|\\.)*)", re.MULTILINE)
+_DEFINED = re.compile(r"(\w+)(\([^)]*\))?[ \t]*((?:[^\\\n]|\\\r?\n|\\.)*)")
+
+
+@cache
+def library() -> Any:
+    """The binding, with what version 18 of it does not declare."""
+    try:
+        from clang import cindex
+    except ImportError:
+        hint = "the package `clang` brings another version: only one of the two can be there"
+        fail("missing-libclang", "C is read by libclang, which is not installed: pip install 'aspenpy[extract]'", hint=hint)
+    try:
+        lib = cindex.conf.lib
+    except cindex.LibclangError as error:
+        fail("missing-libclang", f"libclang cannot be loaded: {str(error).splitlines()[0]}")
+    for name in ("clang_getCursorBinaryOperatorKind", "clang_getCursorUnaryOperatorKind"):
+        function = getattr(lib, name)
+        function.argtypes, function.restype = [cindex.Cursor], ctypes.c_int
+    unsigned = ctypes.POINTER(ctypes.c_uint)
+    places = [cindex.SourceLocation, ctypes.POINTER(cindex.c_object_p), unsigned, unsigned, unsigned]
+    lib.clang_getFileLocation.argtypes = places
+    lib.clang_Cursor_Evaluate.argtypes, lib.clang_Cursor_Evaluate.restype = [cindex.Cursor], ctypes.c_void_p
+    lib.clang_EvalResult_getKind.argtypes, lib.clang_EvalResult_getKind.restype = [ctypes.c_void_p], ctypes.c_int
+    lib.clang_EvalResult_getAsLongLong.argtypes = [ctypes.c_void_p]
+    lib.clang_EvalResult_getAsLongLong.restype = ctypes.c_longlong
+    lib.clang_EvalResult_getAsDouble.argtypes = [ctypes.c_void_p]
+    lib.clang_EvalResult_getAsDouble.restype = ctypes.c_double
+    lib.clang_EvalResult_dispose.argtypes, lib.clang_EvalResult_dispose.restype = [ctypes.c_void_p], None
+    return cindex
+
+
+def value_of(cursor: Any) -> int | float | None:
+    """What a constant expression comes to."""
+    lib = library().conf.lib
+    result = lib.clang_Cursor_Evaluate(cursor)
+    if not result:
+        return None
+    kind = lib.clang_EvalResult_getKind(result)
+    value = None
+    if kind == 1:
+        value = lib.clang_EvalResult_getAsLongLong(result)
+    elif kind == 2:
+        value = lib.clang_EvalResult_getAsDouble(result)
+    lib.clang_EvalResult_dispose(result)
+    return value
+
+
+class Text:
+    """One file of the user: its source, and where the characters are that libclang tells in bytes."""
+
+    def __init__(self, name: str, data: bytes) -> None:
+        self.source = Source(data.decode("utf-8", "replace"), name, os.path.realpath(name))
+        self._continued = [] if data.isascii() else [at for at, byte in enumerate(data) if byte & 0xC0 == 0x80]
+        self.pragmas = [(match.end(), _joined(match[1])) for match in _PRAGMA.finditer(self.source.text)]
+        self._ends = [end for end, _ in self.pragmas]
+
+    def characters(self, offset: int) -> int:
+        """The place of a byte, in characters; bytes that are no UTF-8 are taken for one each."""
+        return offset - bisect_right(self._continued, offset) if self._continued else offset
+
+    def span(self, start: int, end: int) -> Span:
+        return Span(self.source, self.characters(start), self.characters(end))
+
+    def pragmas_above(self, offset: int) -> tuple[str, ...]:
+        """Those that only white space and each other separate from an offset in characters."""
+        found: list[str] = []
+        at = bisect_right(self._ends, offset) - 1
+        while at >= 0:
+            end, text = self.pragmas[at]
+            between = _PRAGMA.sub("", self.source.text[end:offset])
+            if re.sub(r"//[^\n]*|/\*.*?\*/", "", between, flags=re.DOTALL).strip():
+                break
+            found.insert(0, text)
+            at -= 1
+        return tuple(found)
+
+    def comment_above(self, offset: int) -> str:
+        """The first sentence of the comment that ends on the line above, or behind it on the same line."""
+        before = self.source.text[max(0, offset - 2000) : offset].rstrip(" \t")
+        if not before.endswith("\n"):
+            return ""
+        before = _PRAGMA.sub("", before).rstrip()
+        block = re.search(r"/\*+((?:[^*]|\*(?!/))*)\*/$", before)
+        lines = re.search(r"((?:^[ \t]*//[^\n]*\n?)+)\Z", before, re.MULTILINE)
+        text = block[1] if block else lines[1] if lines else ""
+        words = " ".join(re.sub(r"^\s*(?://+!?<?|\*+)", "", line).strip() for line in text.splitlines())
+        return _plain(words)
+
+    def comment_behind(self, offset: int) -> str:
+        """The comment that follows on the same line."""
+        found = re.match(r"[^\n]*?(?://+!?<?|/\*+!?<?)[ \t]*([^\n]*?)[ \t]*(?:\*/)?[ \t]*(?=\n|\Z)", self.source.text[offset:offset + 400])
+        return _plain(found[1]) if found else ""
+
+
+def _joined(text: str) -> str:
+    return " ".join(re.sub(r"\\\r?\n", " ", text).split())
+
+
+def _plain(words: str) -> str:
+    """One line of printable text that is not too long."""
+    text = "".join(char if char.isprintable() else " " for char in words)
+    text = " ".join(text.split())
+    return text if len(text) <= 90 else text[:87].rsplit(" ", 1)[0] + " ..."
+
+
+class Reading:
+    """A translation unit that libclang has read, with the texts of the user's files in it."""
+
+    def __init__(self, path: str, options: tuple[str, ...] = ()) -> None:
+        self.path = path
+        self.options = options
+        self.texts: dict[str, Text] = {path: Text(path, _bytes_of(path))}
+        cindex = library()
+        arguments = [*_language(path), *options, *_headers(path)]
+        try:
+            self.unit = cindex.Index.create().parse(path, args=arguments, options=MACROS | KEEP_GOING)
+        except cindex.TranslationUnitLoadError:
+            fail("unreadable-source", f"libclang cannot read `{path}`", hint="is it a file of C or C++?")
+        self.diagnostics: list[Diagnostic] = list(self._judged())
+
+    @property
+    def text(self) -> Text:
+        return self.texts[self.path]
+
+    def text_of(self, file: Any) -> Text | None:
+        """The text of a file, if the user wrote it."""
+        if file is None:
+            return None
+        name: str = file.name
+        if name not in self.texts:
+            try:
+                self.texts[name] = Text(name, _bytes_of(name))
+            except AspenError:
+                return None
+        return self.texts[name]
+
+    def span(self, cursor: Any) -> Span | None:
+        extent = cursor.extent
+        start = extent.start
+        text = self.text_of(start.file)
+        return text and text.span(start.offset, max(extent.end.offset, start.offset + 1))
+
+    def is_users(self, location: Any) -> bool:
+        """Whether something stands in the file itself or in a header that is not the system's."""
+        return location.file is not None and not location.is_in_system_header
+
+    def file_offset(self, location: Any) -> tuple[Any, int]:
+        """Where something is written: in the argument of a macro, there; in its body, where the macro is used."""
+        cindex = library()
+        file, line, column, offset = cindex.c_object_p(), ctypes.c_uint(), ctypes.c_uint(), ctypes.c_uint()
+        cindex.conf.lib.clang_getFileLocation(location, *map(ctypes.byref, (file, line, column, offset)))
+        return (cindex.File(file) if file else None), offset.value
+
+    @cached_property
+    def defined(self) -> dict[str, str]:
+        """The bodies of the user's macros, those of the command line too."""
+        given = dict(re.fullmatch(r"-D(\w+)=?(.*)", option, re.DOTALL).groups() for option in self.options if re.fullmatch(r"-D\w+(=.*)?", option, re.DOTALL))  # type: ignore[union-attr]
+        kind = library().CursorKind.MACRO_DEFINITION
+        for cursor in self.unit.cursor.get_children():
+            if cursor.kind is kind and self.is_users(cursor.location):
+                start = cursor.extent.start
+                text = self.text_of(start.file)
+                match = text and _DEFINED.match(text.source.text, text.characters(start.offset))
+                if match:
+                    given[match[1]] = _joined(re.sub(r"/\*.*?\*/|//.*", " ", match[3]))
+        return given
+
+    def macro_span(self, name: str) -> Span | None:
+        kind = library().CursorKind.MACRO_DEFINITION
+        for cursor in self.unit.cursor.get_children():
+            if cursor.kind is kind and cursor.spelling == name and self.is_users(cursor.location):
+                return self.span(cursor)
+        return None
+
+    def _judged(self) -> Iterator[Diagnostic]:
+        """What libclang says of the user's files: warnings where a header is missing, since the rest follows from that."""
+        said = [item for item in self.unit.diagnostics if item.severity >= 3 and not item.location.is_in_system_header]
+        missing = [item for item in said if item.severity == 4 and "file not found" in item.spelling]
+        severity: Severity = "warning" if missing else "error"
+        found = [self._diagnostic(item, severity) for item in (missing or said)]
+        if found and not missing:
+            raise AspenError(*found[:MOST_ERRORS])
+        yield from found
+
+    def _diagnostic(self, item: Any, severity: Severity) -> Diagnostic:
+        place, text = item.location, self.text_of(item.location.file)
+        span = None
+        if text is not None:
+            word = re.match(r"\w+|", text.source.text[text.characters(place.offset) :])
+            span = text.span(place.offset, place.offset + max(1, len(word[0]) if word else 1))
+        missing = re.fullmatch(r"'(.*)' file not found", item.spelling)
+        if missing is not None:
+            hint = "-I FOLDER says where headers are; what needs this one is left out or taken for unknown"
+            return Diagnostic("missing-header", f"header not found: `{missing[1]}`", span, hint=hint, severity=severity)
+        words = item.spelling.replace("'", "`")
+        return Diagnostic("c-syntax", words, span, severity=severity)
+
+
+def _bytes_of(path: str) -> bytes:
+    try:
+        with open(path, "rb") as file:
+            data = file.read(MAXIMUM_SIZE + 1)
+    except OSError as error:
+        if isinstance(error, FileNotFoundError):
+            fail("file-not-found", f"file not found: `{path}`")
+        fail("unreadable-source", f"cannot read `{path}`: {error.strerror}")
+    if len(data) > MAXIMUM_SIZE:
+        fail("too-large", f"`{path}` is larger than {MAXIMUM_SIZE // 2**20} MiB, the limit of a file")
+    if b"\0" in data:
+        fail("unreadable-source", f"`{path}` is no text: it has bytes of 0")
+    return data
+
+
+def _language(path: str) -> list[str]:
+    suffix = os.path.splitext(path)[1]
+    if suffix in CPP:
+        return ["-x", "c++", "-std=c++17"]
+    if suffix in C:
+        return ["-x", "c", "-std=gnu11"]
+    known = ", ".join(sorted(C | CPP))
+    return fail("unknown-language", f"`{path}` is neither C nor C++ by its name", hint=f"their files end in {known}")
+
+
+def _headers(path: str) -> list[str]:
+    """The folders of an installed GCC, the newest of each kind, in the order in which it looks into them."""
+    folders: list[str] = []
+    if os.path.splitext(path)[1] in CPP:
+        newest = _newest("/usr/include/c++/*")
+        folders += [*newest, *(name for new in newest for name in glob(f"/usr/include/*/c++/{os.path.basename(new)}"))]
+    folders += [*_newest("/usr/lib/gcc/*/*/include"), "/usr/local/include", *glob("/usr/include/*-linux-gnu")]
+    return [word for folder in (*folders, "/usr/include") for word in ("-isystem", folder)]
+
+
+def _newest(pattern: str) -> list[str]:
+    def version(folder: str) -> list[int]:
+        return [int(number) for number in re.findall(r"\d+", folder)[-3:]]
+
+    return sorted((folder for folder in glob(pattern) if re.search(r"/\d[\d.]*(/include)?$", folder)), key=version)[-1:]

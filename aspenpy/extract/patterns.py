@@ -1,0 +1,118 @@
+"""Patterns of the cache model for the accesses of a block: streams, nests, stencils, gathers."""
+
+from __future__ import annotations
+
+from aspenpy.expr.polynomial import constant
+from aspenpy.extract import values as v
+from aspenpy.extract.blocks import Moved, Pattern
+from aspenpy.extract.values import ONE, ZERO, Value
+from aspenpy.record import Record
+
+STARS = {(2, 5), (2, 9), (2, 4), (3, 7), (3, 13), (3, 6)}
+"""(dimensions, points) of the stars that the language has, with and without their middle; boxes are 9 and 27 points."""
+
+
+class Request(Record):
+    """A load or store as the model states it: words of an array, and the trait of their pattern with its arguments."""
+
+    kind: str
+    array: str
+    size: int
+    words: Value
+    trait: str = ""
+    arguments: tuple[Value, ...] = ()
+    reuse: Value = ONE
+
+
+def requests(accesses: tuple[Moved, ...], depth: int) -> list[Request]:
+    """What a block's accesses become: neighbours together a stencil, equal patterns one request."""
+    groups: dict[object, list[Moved]] = {}
+    for access in accesses:
+        pattern = access.pattern.key() if access.pattern else None
+        groups.setdefault((access.kind, access.array, access.size, pattern), []).append(access)
+    stencils = {place: found for place, group in groups.items() if (found := _stencil(group)) is not None}
+    only_streams = all(access.pattern is not None and _is_stream(access.pattern, access.size) for access in accesses)
+    result: list[Request] = []
+    for place, group in groups.items():
+        words = v.plus(*(access.words for access in group))
+        first = group[0]
+        base = Request(first.kind, first.array, first.size, words)
+        if place in stencils:
+            result.append(stencils[place].replace(words=words))
+        elif first.pattern is None:
+            result.append(base)
+        elif first.pattern.anywhere:
+            result.append(base.replace(trait="random"))
+        elif only_streams:
+            result.append(base.replace(trait="stream"))
+        elif first.pattern.loops or depth:
+            result.append(base.replace(trait="nest", arguments=tuple(part for loop in first.pattern.loops for part in loop)))
+        else:
+            result.append(base)
+    return result
+
+
+def _is_stream(pattern: Pattern, size: int) -> bool:
+    if pattern.anywhere or len(pattern.loops) != 1:
+        return False
+    return v.number(pattern.loops[0][0]) in (size, -size)
+
+
+def _stencil(group: list[Moved]) -> Request | None:
+    """Words around each point of a grid, where the places of several accesses differ by whole steps of its loops."""
+    pattern = group[0].pattern
+    if len(group) < 3 or pattern is None or pattern.anywhere:
+        return None
+    strides = [(stride, trips) for stride, trips in pattern.loops if stride.terms]
+    outside = [trips for stride, trips in pattern.loops if not stride.terms]
+    if len(strides) not in (2, 3) or any(stride.terms for stride, _ in pattern.loops[len(strides) :]):
+        return None
+    if v.number(strides[0][0]) != group[0].size:
+        return None
+    shifts = [_shift(access, group[0], [stride for stride, _ in strides]) for access in group]
+    if any(shift is None for shift in shifts):
+        return None
+    points = {shift for shift in shifts if shift is not None}
+    if not _has_shape(points, len(strides)):
+        return None
+    words = v.plus(*(access.words for access in group))
+    reuse = ONE
+    for trips in outside:
+        reuse = v.times(reuse, trips)
+    arguments = (constant(len(points)), *(trips for _, trips in strides))
+    return Request(group[0].kind, group[0].array, group[0].size, words, "stencil", arguments, reuse)
+
+
+def _shift(access: Moved, first: Moved, strides: list[Value]) -> tuple[int, ...] | None:
+    """By how many steps of each loop an access lies behind the first, the innermost loop first."""
+    if access.offset is None or first.offset is None:
+        return None
+    left, steps = v.minus(access.offset, first.offset), []
+    for stride in reversed(strides):
+        step = 0
+        for sign in (1, -1):
+            for _ in range(3):
+                smaller = v.minus(left, v.scaled(stride, sign))
+                if len(smaller) < len(left) or (len(stride) == 1 and len(left) == 1 and _nearer(smaller, left)):
+                    left, step = smaller, step + sign
+        steps.insert(0, step)
+    return tuple(steps) if not left.terms else None
+
+
+def _nearer(a: Value, b: Value) -> bool:
+    first, second = v.number(a), v.number(b)
+    return first is not None and second is not None and abs(first) < abs(second)
+
+
+def _has_shape(points: set[tuple[int, ...]], dimensions: int) -> bool:
+    """Whether the points are a star or a box around one place."""
+    low = [min(point[axis] for point in points) for axis in range(dimensions)]
+    high = [max(point[axis] for point in points) for axis in range(dimensions)]
+    spans = {top - bottom for top, bottom in zip(high, low, strict=True)}
+    if len(spans) != 1 or (span := spans.pop()) not in (2, 4):
+        return False
+    if len(points) == (span + 1) ** dimensions:
+        return span == 2 or dimensions == 2
+    middle = [(top + bottom) // 2 for top, bottom in zip(high, low, strict=True)]
+    away = [sum(coordinate != centre for coordinate, centre in zip(point, middle, strict=True)) for point in points]
+    return max(away) == 1 and (dimensions, len(points)) in STARS

@@ -1,0 +1,240 @@
+"""The records of a C or C++ program: what the front end hands on, and all that the rest of this room knows of it.
+
+Parentheses and implicit conversions between types of one kind are gone, macros are resolved. Every node has the span that it
+was written at; nodes are compared without it.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from aspenpy.language.source import Source, Span
+from aspenpy.record import Record
+
+# -- types -----------------------------------------------------------------------------------------
+
+Kind = Literal["integer", "real", "pointer", "array", "record", "void", "other"]
+
+
+class Type(Record):
+    """`size` is in bytes, 0 where it is unknown or varies; `of` is what a pointer points at and what an array holds. The
+    `extent` of an array is an expression, None for `[]`."""
+
+    kind: Kind
+    size: int = 0
+    of: Type | None = None
+    extent: Expression | None = None
+    name: str = ""
+    restrict: bool = False
+
+
+# -- expressions -----------------------------------------------------------------------------------
+
+
+class Constant(Record):
+    """A literal; `macro` is the name by which the source calls it, where a macro or an enumerator does. A value of None is
+    text."""
+
+    value: int | float | None
+    type: Type
+    macro: str | None = None
+    span: Span | None = None
+
+
+class Variable(Record):
+    """`key` tells variables of one name apart; `scope` says where it was declared."""
+
+    key: str
+    name: str
+    type: Type
+    scope: Literal["local", "formal", "global"] = "local"
+    span: Span | None = None
+
+
+class Element(Record):
+    """`base[index]`; `*p` is `p[0]`."""
+
+    base: Expression
+    index: Expression
+    type: Type
+    span: Span | None = None
+
+
+class Field(Record):
+    """`base.name`, at so many bytes in the structure; `p->name` is the field of `p[0]`."""
+
+    base: Expression
+    name: str
+    offset: int
+    type: Type
+    span: Span | None = None
+
+
+class Operation(Record):
+    """Arithmetic, comparisons, logic; one operand for `neg`, `not` and `~`. `type` is that of the result."""
+
+    operator: str
+    operands: tuple[Expression, ...]
+    type: Type
+    span: Span | None = None
+
+
+class Assignment(Record):
+    """`target = value`, or `target += value` where the operator is `+`. The value of `i++` is that `before`."""
+
+    operator: str
+    target: Expression
+    value: Expression
+    type: Type
+    before: bool = False
+    span: Span | None = None
+
+
+class Conversion(Record):
+    """To another kind of type, or another size of reals."""
+
+    operand: Expression
+    type: Type
+    span: Span | None = None
+
+
+class Selection(Record):
+    """`condition ? chosen : otherwise`"""
+
+    condition: Expression
+    chosen: Expression
+    otherwise: Expression
+    type: Type
+    span: Span | None = None
+
+
+class Call(Record):
+    """`function(arguments)`; a method's object is the first argument."""
+
+    key: str
+    name: str
+    arguments: tuple[Expression, ...]
+    type: Type
+    span: Span | None = None
+
+
+class Address(Record):
+    """`&operand`"""
+
+    operand: Expression
+    type: Type
+    span: Span | None = None
+
+
+class Several(Record):
+    """Expressions one after the other, of which the last is the value: the comma, and what the front end has no word for
+    (`known` is false)."""
+
+    parts: tuple[Expression, ...]
+    type: Type
+    known: bool = True
+    span: Span | None = None
+
+
+Expression = (
+    Constant | Variable | Element | Field | Operation | Assignment | Conversion | Selection | Call | Address | Several
+)
+
+# -- statements ------------------------------------------------------------------------------------
+
+
+class Declaration(Record):
+    variable: Variable
+    value: Expression | None = None
+    elements: int | None = None
+    span: Span | None = None
+
+
+class Evaluation(Record):
+    value: Expression
+    span: Span | None = None
+
+
+class Block(Record):
+    statements: tuple[Statement, ...]
+    span: Span | None = None
+
+
+class Loop(Record):
+    """`tested_first` is false for `do { } while`. `pragmas` are those on the lines above, without `#pragma`; the span is that
+    of the head."""
+
+    start: Statement | None
+    condition: Expression | None
+    step: Expression | None
+    body: Statement
+    tested_first: bool = True
+    pragmas: tuple[str, ...] = ()
+    comment: str = ""
+    span: Span | None = None
+
+
+class Branch(Record):
+    condition: Expression
+    then: Statement
+    otherwise: Statement | None = None
+    span: Span | None = None
+
+
+class Switch(Record):
+    """The cases in order, those of one body together; `exhaustive` where there is a default."""
+
+    subject: Expression
+    cases: tuple[Statement, ...]
+    exhaustive: bool = False
+    span: Span | None = None
+
+
+class Jump(Record):
+    """`break`, `continue`, `return`, `goto`"""
+
+    kind: Literal["break", "continue", "return", "goto"]
+    value: Expression | None = None
+    span: Span | None = None
+
+
+class Unread(Record):
+    """A statement that the front end has no word for."""
+
+    what: str
+    span: Span | None = None
+
+
+Statement = Declaration | Evaluation | Block | Loop | Branch | Switch | Jump | Unread
+
+# -- programs --------------------------------------------------------------------------------------
+
+
+class Function(Record):
+    """`key` tells functions of one name apart; a method's first formal is its object. `span` is that of the name."""
+
+    key: str
+    name: str
+    formals: tuple[Variable, ...]
+    body: Statement
+    comment: str = ""
+    pragmas: tuple[str, ...] = ()
+    span: Span | None = None
+
+
+class Macro(Record):
+    """A name for one number: a macro, an enumerator, or a constant."""
+
+    name: str
+    value: int
+    comment: str = ""
+    span: Span | None = None
+
+
+class Program(Record):
+    """The functions with bodies and the global variables of the files that a user wrote."""
+
+    source: Source
+    functions: tuple[Function, ...]
+    globals: tuple[Declaration, ...]
+    macros: tuple[Macro, ...]

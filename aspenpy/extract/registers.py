@@ -1,0 +1,195 @@
+"""Which loads and stores of the source reach memory.
+
+An optimising compiler keeps a value in a register while nothing may change it in memory: from one reference to the next in
+straight-line code, over a loop in which the address stays (loads before it, stores behind it: Muchnick, Advanced Compiler
+Design and Implementation, 1997, sections 13.1 and 13.2, and register promotion, Cooper and Lu, PLDI 1997). What may change it
+is a store whose place may be the same. At the level `source` pointers that the program is given may point at the same place;
+at `o3` what the source calls by different names lies apart, as behind the checks of a vectorised loop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal
+
+from aspenpy.extract import values as v
+from aspenpy.extract.costs import Access, Arithmetic, Array, Choice, Guard, Invocation, Item, Nest
+from aspenpy.extract.values import ONE
+from aspenpy.record import Record
+
+Level = Literal["source", "o3"]
+
+Key = tuple[str, object]
+
+
+class Kept(Record):
+    """What a loop leaves to the code around it: loads before it and stores behind it."""
+
+    nest: Nest
+    before: tuple[Access, ...]
+    behind: tuple[Access, ...]
+
+
+class Registers:
+    """Removes the accesses that registers spare. `overlaps` collects pairs of arrays that could only not be told apart."""
+
+    def __init__(self, arrays: dict[str, Array], level: Level) -> None:
+        self.arrays = arrays
+        self.level = level
+        self.overlaps: set[tuple[str, str]] = set()
+
+    def kept(self, items: list[Item]) -> list[Item]:
+        """The items of a function or a loop without redundant accesses."""
+        return self._straight(self._loops(items), {})
+
+    def _loops(self, items: list[Item]) -> list[Item]:
+        """The loops inside with what can be moved out of them moved here."""
+        found: list[Item] = []
+        for item in items:
+            if isinstance(item, Nest):
+                kept = self._nest(item)
+                found += [*kept.before, kept.nest, *kept.behind]
+            elif isinstance(item, Choice):
+                found.append(item.replace(then=self._loops(item.then), otherwise=self._loops(item.otherwise)))
+            else:
+                found.append(item)
+        return found
+
+    # -- straight-line code ------------------------------------------------------------------------
+
+    def _straight(self, items: list[Item], known: dict[Key, Access]) -> list[Item]:
+        """Drops loads of what a register holds; `known` are the places whose values do, and is changed."""
+        found: list[Item] = []
+        for item in items:
+            if isinstance(item, Access):
+                key = item.place()
+                if item.kind == "load" and item.offset is not None and key in known:
+                    continue
+                if item.kind == "store":
+                    self._spoil(item, known)
+                if item.offset is not None:
+                    known[key] = item
+                found.append(item)
+            elif isinstance(item, Choice):
+                left, right = dict(known), dict(known)
+                then, otherwise = self._straight(item.then, left), self._straight(item.otherwise, right)
+                known.clear()
+                known.update({key: access for key, access in left.items() if key in right})
+                found.append(item.replace(then=then, otherwise=otherwise))
+            else:
+                if isinstance(item, Nest):
+                    for store in stores(item.body):
+                        self._spoil(store, known)
+                elif isinstance(item, Invocation):
+                    known.clear()
+                found.append(item)
+        return found
+
+    def _spoil(self, store: Access, known: dict[Key, Access]) -> None:
+        for key, access in list(known.items()):
+            if key != store.place() and self._may_meet(store, access):
+                del known[key]
+
+    # -- loops -------------------------------------------------------------------------------------
+
+    def _nest(self, nest: Nest) -> Kept:
+        body = self._straight(self._loops(nest.body), {})
+        inside = list(accesses(body))
+        if any(True for _ in calls(body)):
+            return Kept(nest.replace(body=body), (), ())
+        before: list[Access] = []
+        behind: list[Access] = []
+        gone: set[Key] = set()
+        for access in body:
+            if not isinstance(access, Access) or access.offset is None or v.depends(access.offset, nest.counter):
+                continue
+            if access.indirect and not self._is_steady(access, nest):
+                continue
+            key = access.place()
+            if key in gone or not self._stays(access, inside, nest):
+                continue
+            gone.add(key)
+            kinds = {other.kind for other in inside if other.place() == key}
+            first = next(other for other in body if isinstance(other, Access) and other.place() == key)
+            guards = (*(guard for guard in first.guards if not v.depends(guard.value, nest.counter)), *_runs(nest))
+            if "load" in kinds:
+                before.append(first.replace(kind="load", guards=guards))
+            if "store" in kinds:
+                behind.append(first.replace(kind="store", guards=guards))
+        left = _without(body, gone)
+        return Kept(nest.replace(body=left), tuple(before), tuple(behind))
+
+    def _is_steady(self, access: Access, nest: Nest) -> bool:
+        """Whether an address that depends on data depends on none that the loop reads."""
+        assert access.offset is not None
+        return not any(symbol.payload[1] == "unknown" for symbol in v.symbols(access.offset))
+
+    def _stays(self, access: Access, inside: list[Access], nest: Nest) -> bool:
+        """Whether nothing else in a loop may change what lies there, nor read it if the loop stores it."""
+        key = access.place()
+        stored = any(other.kind == "store" and other.place() == key for other in inside)
+        for other in inside:
+            if other.place() != key and (other.kind == "store" or stored) and self._may_meet(access, other):
+                return False
+        return True
+
+    def _may_meet(self, first: Access, second: Access) -> bool:
+        """Whether two accesses may touch the same bytes."""
+        if first.array != second.array:
+            one, two = self.arrays[first.array], self.arrays[second.array]
+            if one.alone or two.alone:
+                return False
+            if self.level == "o3":
+                return False
+            self.overlaps.add((min(one.name, two.name), max(one.name, two.name)))
+            return True
+        if first.offset is None or second.offset is None:
+            return True
+        distance = v.number(v.minus(first.offset, second.offset))
+        return distance is None or -first.size < distance < second.size
+
+
+def _without(items: list[Item], gone: set[Key]) -> list[Item]:
+    found: list[Item] = []
+    for item in items:
+        if isinstance(item, Access) and item.place() in gone:
+            continue
+        if isinstance(item, Choice):
+            item = item.replace(then=_without(item.then, gone), otherwise=_without(item.otherwise, gone))
+        elif isinstance(item, Nest):
+            item = item.replace(body=_without(item.body, gone))
+        found.append(item)
+    return found
+
+
+def accesses(items: list[Item]) -> Iterator[Access]:
+    """All accesses, those in loops and choices too."""
+    for item in items:
+        if isinstance(item, Access):
+            yield item
+        elif isinstance(item, Choice):
+            yield from accesses(item.then)
+            yield from accesses(item.otherwise)
+        elif isinstance(item, Nest):
+            yield from accesses(item.body)
+
+
+def stores(items: list[Item]) -> Iterator[Access]:
+    return (access for access in accesses(items) if access.kind == "store")
+
+
+def calls(items: list[Item]) -> Iterator[Invocation | Arithmetic]:
+    """Calls of other functions, which may change any memory that is not the function's own."""
+    for item in items:
+        if isinstance(item, Invocation):
+            yield item
+        elif isinstance(item, Choice):
+            yield from calls(item.then)
+            yield from calls(item.otherwise)
+        elif isinstance(item, Nest):
+            yield from calls(item.body)
+
+
+def _runs(nest: Nest) -> tuple[Guard, ...]:
+    """That a loop makes a pass."""
+    return tuple(Guard(v.minus(bound, ONE)) for bound in nest.bounds)

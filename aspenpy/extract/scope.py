@@ -1,0 +1,172 @@
+"""What is known at a point of a program: the values of variables, what lies in memory, and names for what is not known."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from aspenpy.expr import graph
+from aspenpy.expr.node import Expr
+from aspenpy.expr.polynomial import atom, constant
+from aspenpy.extract.costs import Array, Hold, Hole, Place
+from aspenpy.extract.values import COUNTER, Value, key, symbols
+from aspenpy.language.diagnostics import Diagnostic
+from aspenpy.language.source import Span
+from aspenpy.language.vocabulary import KEYWORDS
+from aspenpy.record import Record
+
+UNKNOWN = "unknown"
+"""Owner of the symbols of what a program computes or reads; they may vary from pass to pass."""
+
+SIZE = "size"
+"""Owner of the symbols that parameters of the model stand for."""
+
+SIZE_ASSUMED = 1000
+"""What a size is taken to be that the source does not say."""
+
+CALL_ASSUMED = 20
+"""Operations of a call whose function's text is not at hand, until somebody says better."""
+
+DataKey = tuple[str, object]
+
+
+class Real(Record):
+    """A floating-point value: by what it was computed from, the operations on the way."""
+
+    paths: dict[object, tuple[str, ...]]
+
+
+Known = Value | Place | Real | None
+
+NOTHING = Real({})
+MOST_PATHS = 48
+
+
+class Scope:
+    """The state of one walk through a function. `values` are those of variables; `memory` that of places in arrays."""
+
+    def __init__(self) -> None:
+        self.values: dict[str, Known] = {}
+        self.memory: dict[DataKey, Known] = {}
+        self.offsets: dict[DataKey, Value] = {}
+
+    def copy(self) -> Scope:
+        other = Scope()
+        other.values, other.memory, other.offsets = dict(self.values), dict(self.memory), self.offsets
+        return other
+
+    def merge(self, other: Scope) -> set[str]:
+        """Keeps what two ways have in common, and returns the variables that differ."""
+        differing = {name for name in self.values.keys() | other.values.keys() if not equal(self.values.get(name), other.values.get(name))}
+        for name in differing:
+            left, right = self.values.get(name), other.values.get(name)
+            both = isinstance(left, Real) and isinstance(right, Real)
+            self.values[name] = joined([left, right]) if both else None  # type: ignore[list-item]
+        kept = {}
+        for place, value in self.memory.items():
+            if place in other.memory and equal(value, other.memory[place]):
+                kept[place] = value
+        self.memory = kept
+        return differing
+
+    def forget(self, arrays: Iterable[str] | None = None) -> None:
+        """Drops what is known of memory: of these arrays, or of all."""
+        gone = None if arrays is None else set(arrays)
+        self.memory = {place: value for place, value in self.memory.items() if gone is not None and place[0] not in gone}
+
+
+def equal(a: Known, b: Known) -> bool:
+    if isinstance(a, Place) and isinstance(b, Place):
+        return a.array == b.array and a.offset is not None and b.offset is not None and key(a.offset) == key(b.offset)
+    if isinstance(a, Real) or isinstance(b, Real):
+        return a is b or (isinstance(a, Real) and isinstance(b, Real) and a.paths == b.paths)
+    if a is None or b is None or isinstance(a, Place) or isinstance(b, Place):
+        return False
+    return key(a) == key(b)
+
+
+def joined(values: list[Real], operation: str | None = None) -> Real:
+    """What is computed from several values by an operation: of two ways from one place the longer."""
+    paths: dict[object, tuple[str, ...]] = {}
+    for value in values:
+        for source, path in value.paths.items():
+            whole = path if operation is None else (*path, operation)
+            if len(paths.get(source, ())) < len(whole) or source not in paths:
+                paths[source] = whole
+    return Real(paths) if len(paths) <= MOST_PATHS else NOTHING
+
+
+class Names:
+    """Names for the symbols, arrays and holes of a model: each once, in letters of the language."""
+
+    def __init__(self) -> None:
+        self.taken: set[str] = set()
+        self.holes: dict[Expr, Hole] = {}
+        self.arrays: dict[str, Array] = {}
+        self.unknowns: dict[Expr, tuple[str, Span | None]] = {}
+        self.parameters: dict[Expr, Value] = {}
+        self.shared: dict[str, str] = {}
+        self.libraries: dict[str, Value] = {}
+        self.diagnostics: list[Diagnostic] = []
+        self._fresh = 0
+
+    @staticmethod
+    def plain(wanted: str) -> str:
+        """A name in the letters of the language that is none of its words."""
+        plain = re.sub(r"\W+", "_", wanted, flags=re.ASCII).strip("_") or "value"
+        plain = f"_{plain}" if plain[0].isdigit() else plain
+        return f"{plain}_" if plain.islower() and plain.upper() in KEYWORDS else plain
+
+    def unique(self, wanted: str) -> str:
+        plain = self.plain(wanted)
+        name, number = plain, 2
+        while name in self.taken:
+            name, number = f"{plain}_{number}", number + 1
+        self.taken.add(name)
+        return name
+
+    # -- symbols -----------------------------------------------------------------------------------
+
+    def unknown(self, text: str, span: Span | None = None) -> Value:
+        """A value that nothing is known of, and what the source calls it."""
+        self._fresh += 1
+        symbol = graph.symbol(f"{text}#{self._fresh}", UNKNOWN)
+        self.unknowns[symbol] = (text, span)
+        return atom(symbol)
+
+    def counter(self, name: str) -> Expr:
+        self._fresh += 1
+        return graph.symbol(f"{name}#{self._fresh}", COUNTER)
+
+    def hole(self, wanted: str, meaning: str, value: Value, span: Span | None, low: int | None = None) -> Value:
+        """A parameter for something that the source does not say, and a warning that names it."""
+        name = self.unique(wanted)
+        symbol = graph.symbol(name, SIZE)
+        self.holes[symbol] = Hole(name, meaning, value, symbol, span, low)
+        return atom(symbol)
+
+    def parameter(self, symbol: Expr, text: str, span: Span | None, meaning: str = "") -> Value:
+        """The parameter that stands for an unknown that is the same all the time."""
+        if symbol not in self.parameters:
+            wanted = text.replace("->", "_").replace(".", "_")
+            told = meaning or f"`{text}`, which the source does not say"
+            self.parameters[symbol] = self.hole(wanted, told, constant(SIZE_ASSUMED), span, 1)
+        return self.parameters[symbol]
+
+    def library(self, function: str) -> Value:
+        """The operations of one call of a function whose text is not at hand."""
+        if function not in self.libraries:
+            told = f"operations of one call of `{function}`"
+            self.libraries[function] = self.hole(f"{function}_flops", told, constant(CALL_ASSUMED), None, 0)
+        return self.libraries[function]
+
+    def array(self, key: str, name: str, hold: Hold, word: int, extents: tuple[Value | None, ...] = (), volume: Value | None = None, alone: bool = True, span: Span | None = None) -> Array:
+        if key not in self.arrays:
+            self.arrays[key] = Array(key, name if hold == "formal" else self.unique(name), hold, word, extents, volume, alone, span)
+        return self.arrays[key]
+
+
+def depends_on_data(value: Value) -> bool:
+    """Whether a value depends on what the program reads or computes."""
+    return any(symbol.payload[1] == UNKNOWN for symbol in symbols(value))
+

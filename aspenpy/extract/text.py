@@ -1,0 +1,418 @@
+"""The text of a model: formulas in the source's symbols, one kernel for a function, comments that say where things are from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from aspenpy.expr import graph
+from aspenpy.expr.node import Expr
+from aspenpy.expr.polynomial import atom
+from aspenpy.expr.printer import ASPEN, TooLarge, written
+from aspenpy.extract import values as v
+from aspenpy.extract.blocks import Amounts, Summary, height, invocations
+from aspenpy.extract.costs import Array, Choice, Invocation, Item, Nest, Place, Profile
+from aspenpy.extract.count import Counter, Domain, NoClosedForm
+from aspenpy.extract.patterns import requests
+from aspenpy.extract.scope import SIZE, UNKNOWN, Names
+from aspenpy.extract.values import ONE, ZERO, TooLong, Value
+from aspenpy.language.source import Span
+from aspenpy.record import Record
+
+PARALLEL = ("omp parallel for", "omp for", "omp target teams distribute parallel for", "omp parallel do", "acc parallel loop", "acc kernels loop")
+
+
+class Options(Record):
+    """What the text says besides operations and accesses."""
+
+    chains: bool = False
+    integers: bool = False
+
+
+class Formal(Record):
+    """An argument of a kernel: its place among the function's, and its name in the model."""
+
+    position: int
+    kind: str
+    name: str
+
+
+class Kernel(Record):
+    """The text of one kernel, what it is called with, and its operations and words in all."""
+
+    name: str
+    formals: tuple[Formal, ...]
+    lines: tuple[str, ...]
+    totals: tuple[tuple[str, str], ...] = ()
+
+
+class Writer:
+    """Writes the kernels of a program, those that are called first."""
+
+    def __init__(self, names: Names, options: Options) -> None:
+        self.names = names
+        self.options = options
+        self.kernels: dict[str, Kernel] = {}
+        self.used: set[Expr] = set()
+        self.data: dict[str, str] = {}
+        self.threads: Value | None = None
+        self.roots: set[object] = set()
+        self.bound: dict[Expr, Expr] = {}
+        self.same: dict[str, str] = {}
+
+    # -- kernels -----------------------------------------------------------------------------------
+
+    def bind(self, callee: Profile, calls: list[Invocation]) -> None:
+        """Arguments that are the same parameter or array of the model in all calls are called as that."""
+        for position, formal in enumerate(callee.formals):
+            given = [call.arguments[position] if position < len(call.arguments) else None for call in calls]
+            if isinstance(formal, str):
+                places = {self.same.get(place.array, place.array) if isinstance(place, Place) and place.offset is not None and not place.offset.terms else None for place in given}
+                (array, *more) = places
+                if not more and array is not None and self._is_models(self.names.arrays[array]):
+                    self.same[formal] = array
+            elif formal is not None:
+                values = {self._single(value) for value in given}
+                (symbol, *more_) = values
+                if not more_ and symbol is not None:
+                    self.bound[formal] = symbol
+
+    def _is_models(self, array: Array) -> bool:
+        """Whether an array is declared by the model and not in a kernel."""
+        if array.hold == "formal":
+            return array.key in self.roots
+        return array.volume is None or all(symbol.payload[1] == SIZE or symbol in self.bound for symbol in v.symbols(array.volume))
+
+    def _single(self, value: Value | Place | None) -> Expr | None:
+        """The parameter of the model that a value is."""
+        if value is None or isinstance(value, Place) or len(v.symbols(value)) != 1:
+            return None
+        (symbol,) = v.symbols(value)
+        if not v.same(value, atom(symbol)):
+            return None
+        if symbol.payload[1] == UNKNOWN:
+            (symbol,) = v.symbols(self.names.parameter(symbol, *self.names.unknowns.get(symbol, ("value", None))))
+        symbol = self.bound.get(symbol, symbol)
+        return symbol if symbol.payload[1] == SIZE else None
+
+    def kernel(self, profile: Profile, items: list[Item], is_root: bool, name: str | None = None) -> Kernel:
+        """The kernel of a function. The arguments of a root are parameters and data of the model."""
+        body = Body(self, profile, is_root)
+        lines = body.statements(items, ())
+        kernel = body.finished(name or self.names.unique(profile.name), lines)
+        self.kernels[profile.key] = kernel
+        return kernel
+
+
+class Body:
+    """The statements of one kernel."""
+
+    def __init__(self, writer: Writer, profile: Profile, is_root: bool) -> None:
+        self.writer = writer
+        self.names = writer.names
+        self.profile = profile
+        self.is_root = is_root
+        self.counter = Counter()
+        self.symbols: dict[Expr, str] = {}
+        self.own: dict[str, str] = {}
+        self.formals: dict[int, Formal] = {}
+        self.local: list[str] = []
+        self.taken: set[str] = set()
+        self.counters: set[Expr] = set()
+
+    def finished(self, name: str, lines: list[str]) -> Kernel:
+        formals = tuple(formal for _, formal in sorted(self.formals.items()))
+        arguments = ", ".join(f"{formal.kind} {formal.name}" for formal in formals)
+        head = f"kernel {name}({arguments}) {{" if formals else f"kernel {name} {{"
+        assumed = [self.formula(value) for value in self.counter.assumptions.values()]
+        comments = _comments(self.profile.comment, self.profile.span)
+        if assumed:
+            comments.append(f"// holds where none of these is below 0: {', '.join(assumed)}")
+        declared = [*self.local, ""] if self.local else []
+        return Kernel(name, formals, (*comments, head, *declared, *lines, "}"))
+
+    # -- names -------------------------------------------------------------------------------------
+
+    def formula(self, value: Value) -> str:
+        """A value in the language."""
+        return self.printed(v.expression(self.settled(value)))
+
+    def settled(self, value: Value) -> Value:
+        """With a parameter in place of each unknown."""
+        given = {}
+        for symbol in v.symbols(value):
+            if symbol.payload[1] == UNKNOWN:
+                text, span = self.names.unknowns.get(symbol, ("value", None))
+                given[symbol] = self.names.parameter(symbol, text, span)
+        return v.replaced(value, given) if given else value
+
+    def printed(self, expr: Expr) -> str:
+        symbols = graph.free_symbols(expr)
+        for symbol in symbols:
+            self.named(symbol)
+        if len(symbols) > 200:
+            raise TooLarge("too many names")
+        return "".join(written(expr, ASPEN, self.symbols))
+
+    def named(self, symbol: Expr) -> str:
+        """The name of a symbol in this kernel: a parameter of the model, an argument, or the counter of a loop."""
+        if symbol in self.symbols:
+            return self.symbols[symbol]
+        name, owner = symbol.payload[0], symbol.payload[1]
+        if owner == SIZE:
+            self.writer.used.add(symbol)
+            self.symbols[symbol] = self.names.holes[symbol].name if symbol in self.names.holes else name
+        elif owner.startswith(SIZE):
+            self.symbols[symbol] = self._argument(symbol, name)
+        else:
+            self.symbols[symbol] = self._free(name.split("#")[0] or "pass")
+            self.counters.add(symbol)
+        return self.symbols[symbol]
+
+    def _argument(self, symbol: Expr, name: str) -> str:
+        bound = self.writer.bound.get(symbol)
+        if bound is not None:
+            return self.named(bound)
+        position = self.profile.formals.index(symbol) if symbol in self.profile.formals else -1
+        if self.is_root or position < 0:
+            hole = self.names.parameter(symbol, name, self.profile.span, f"argument `{name}` of {self.profile.name}")
+            (only,) = v.symbols(hole)
+            return self.named(only)
+        free = self._free(name)
+        self.formals[position] = Formal(position, "param", free)
+        return free
+
+    def _free(self, wanted: str) -> str:
+        """A name that neither the model nor this kernel has."""
+        name, number = self.names.plain(wanted), 2
+        while name in self.taken or name in self.names.taken:
+            name, number = f"{self.names.plain(wanted)}_{number}", number + 1
+        self.taken.add(name)
+        return name
+
+    def array(self, key: str) -> str:
+        """The name of an array here; it is declared where it belongs."""
+        key = self.writer.same.get(key, key)
+        if key in self.own:
+            return self.own[key]
+        array = self.names.arrays[key]
+        if key in self.profile.formals and not self.is_root:
+            position = self.profile.formals.index(key)
+            name = self._free(array.name)
+            self.formals[position] = Formal(position, "data", name)
+        elif array.volume is not None and self._is_local(array.volume):
+            name = self._free(array.name)
+            self.local.append(f"data {name} {self.size(array)}")
+        else:
+            return self.shared(array)
+        self.own[key] = name
+        return name
+
+    def shared(self, array: Array) -> str:
+        """The name of an array that belongs to the model."""
+        if array.key in self.names.shared:
+            return self.names.shared[array.key]
+        name = self.names.shared[array.key] = self.names.unique(array.name) if array.hold == "formal" else array.name
+        size = self.size(array)
+        comment = _where(array.span)
+        self.writer.data[array.key] = f"data {name} {size}{f'  // {comment}' if comment else ''}"
+        return name
+
+    def _is_local(self, volume: Value) -> bool:
+        """Whether a size depends on arguments that only this kernel knows."""
+        owners = {symbol.payload[1] for symbol in v.symbols(volume)}
+        return not self.is_root and any(owner.startswith(f"{SIZE} ") for owner in owners)
+
+    def size(self, array: Array) -> str:
+        """How a declaration of data says the size of an array."""
+        if array.volume is None:
+            bytes_ = self.names.hole(f"{array.name}_bytes", f"bytes of `{array.name}`, which the source does not say", v.constant(8_000_000), array.span, 1)
+            return f"[{self.formula(bytes_)}]"
+        extents = [extent for extent in array.extents if extent is not None]
+        product = v.constant(array.word)
+        for extent in extents:
+            product = v.times(product, extent)
+        if extents and len(extents) == len(array.extents) and v.same(product, array.volume):
+            shape = {1: "Array", 2: "Matrix", 3: "Volume"}.get(len(extents), "Array")
+            return f"as {shape}({', '.join(map(self.formula, extents))}, {array.word})"
+        return f"[{self.formula(array.volume)}]"
+
+    # -- statements --------------------------------------------------------------------------------
+
+    def statements(self, items: list[Item], around: tuple[Nest, ...]) -> list[str]:
+        lines: list[str] = []
+        waiting: list[Item] = []
+        for item in items:
+            if isinstance(item, Nest | Invocation) or (isinstance(item, Choice) and height(item) + sum(1 for _ in invocations([item]))):
+                lines += self._plain(waiting)
+                waiting = []
+                lines += self._statement(item, around)
+            else:
+                waiting.append(item)
+        return lines + self._plain(waiting)
+
+    def _plain(self, items: list[Item]) -> list[str]:
+        """Code outside of loops."""
+        return self._block(items, None) if items else []
+
+    def _statement(self, item: Item, around: tuple[Nest, ...]) -> list[str]:
+        if isinstance(item, Invocation):
+            return self._call(item)
+        if isinstance(item, Choice):
+            return self._choice(item, around)
+        assert isinstance(item, Nest)
+        if self._is_block(item):
+            try:
+                return self._block([item], item)
+            except (NoClosedForm, TooLong):
+                pass
+        return self._loop(item, around)
+
+    def _is_block(self, nest: Nest) -> bool:
+        """Whether a nest is told as one block, in which its data stay in the caches."""
+        if any(True for _ in invocations(nest.body)):
+            return False
+        if not is_parallel(nest) and any(is_parallel(inner) for inner in nests_in(nest.body)):
+            return False
+        inside = [item for item in nest.body if isinstance(item, Nest | Choice) and height(item)]
+        deep = [item for item in inside if height(item) > 1]
+        if len(deep) > 1:
+            return any(_depends(item, nest.counter) for item in inside)
+        return True
+
+    def _loop(self, nest: Nest, around: tuple[Nest, ...]) -> list[str]:
+        """A loop of the model."""
+        inner = self.statements(nest.body, (*around, nest))
+        if not inner:
+            return []
+        passes = v.extreme("min", nest.bounds)
+        if not self.counter.holds(passes, around, ()):
+            passes = v.extreme("max", (ZERO, passes))
+        if nest.share is not None:
+            passes = v.times(passes, nest.share)
+        count = self.formula(passes)
+        counter = f" {self.symbols[nest.counter]}" if nest.counter in self.counters else ""
+        return [*_comments(nest.comment, nest.span), f"iterate{counter} [{count}] {{", *inner, "}"]
+
+    def _choice(self, item: Choice, around: tuple[Nest, ...]) -> list[str]:
+        then, otherwise = (self.statements(side, around) for side in (item.then, item.otherwise))
+        if item.share is not None:
+            if not item.share.terms:
+                return otherwise
+            share = self.formula(item.share)
+            lines = ["probability {", f"[{share}] {{", *then, "}"]
+            return [*lines, *(["else {", *otherwise, "}"] if otherwise else []), "}"]
+        if not item.guards:
+            return [*then, *otherwise]
+        condition = " and ".join(f"{self.formula(guard.value)} {guard.operator} 0" for guard in item.guards)
+        tail = ["else {", *otherwise, "}"] if otherwise else []
+        return [f"if ({condition}) {{", *then, "}", *tail] if then else [f"if ({condition}) {{", "} ", *tail]
+
+    def _call(self, item: Invocation) -> list[str]:
+        kernel = self.writer.kernels.get(item.function)
+        if kernel is None:
+            return []
+        arguments = []
+        for formal in kernel.formals:
+            given = item.arguments[formal.position] if formal.position < len(item.arguments) else None
+            if isinstance(given, Place):
+                arguments.append(self.array(given.array))
+            elif given is not None:
+                arguments.append(self.formula(given))
+            elif formal.kind == "param":
+                unknown = self.names.hole(f"{kernel.name}_{formal.name}", f"argument `{formal.name}` of {kernel.name}", v.constant(100), item.span, 1)
+                arguments.append(self.formula(unknown))
+            else:
+                arguments.append(self.shared(Array(f"{kernel.name}.{formal.name}", f"{kernel.name}_{formal.name}", "formal", 8)))
+        return [f"call {kernel.name}({', '.join(arguments)})" if arguments else f"call {kernel.name}"]
+
+    # -- blocks ------------------------------------------------------------------------------------
+
+    def _block(self, items: list[Item], nest: Nest | None) -> list[str]:
+        amounts = Summary(self.counter).amounts(items)
+        parallel = nest is not None and is_parallel(nest)
+        lines = self._requirements(amounts, parallel)
+        if not lines:
+            return []
+        head = f"execute [{self.formula(self.threads())}] {{" if parallel else "execute {"
+        comments = _comments(nest.comment, nest.span) if nest is not None else []
+        remarks = self._remarks(amounts)
+        return [*comments, *remarks, head, *lines, "}"]
+
+    def threads(self) -> Value:
+        if self.writer.threads is None:
+            self.writer.threads = self.names.hole("threads", "threads of OpenMP", ONE, None, 1)
+        return self.writer.threads
+
+    def _requirements(self, amounts: Amounts, parallel: bool) -> list[str]:
+        def shared(value: Value) -> str:
+            return self.formula(v.ratio(value, self.threads()) if parallel else value)
+
+        lines = []
+        for done in amounts.operations:
+            if done.name == "integer":
+                lines += [f"intops [{shared(done.amount)}]"] if self.writer.options.integers else []
+            elif done.name.startswith("call "):
+                each = self.names.library(done.name[5:])
+                lines.append(f"flops [{shared(v.times(done.amount, each))}] as {done.precision}  // {done.name}")
+            else:
+                lines.append(f"flops [{shared(done.amount)}] as {done.name}, {done.precision}")
+        for chain in amounts.chains if self.writer.options.chains else ():
+            for name in dict.fromkeys(chain.classes):
+                times = chain.classes.count(name)
+                lines.append(f"chain [{shared(v.scaled(chain.passes, times))}] as {name}")
+        for request in requests(amounts.accesses, amounts.depth):
+            array = self.array(request.array)
+            way = f"{request.kind}s [{shared(request.words)}] of size [{request.size}] {'from' if request.kind == 'load' else 'to'} {array}"
+            arguments = ", ".join(map(self.formula, request.arguments))
+            trait = f"{request.trait}({arguments})" if arguments else request.trait
+            if v.number(request.reuse) != 1:
+                trait += f", reuse({self.formula(request.reuse)})"
+            lines.append(f"{way} as {trait}" if trait else way)
+        return lines
+
+    def _remarks(self, amounts: Amounts) -> list[str]:
+        """What is told in comments alone."""
+        found = []
+        integers = [done for done in amounts.operations if done.name == "integer"]
+        if integers and not self.writer.options.integers:
+            found.append(f"// integer operations: {self.formula(integers[0].amount)}")
+        for chain in amounts.chains if not self.writer.options.chains else ():
+            found.append(f"// each pass waits for the one before: {', '.join(chain.classes)} of {chain.subject}, {self.formula(chain.passes)} times")
+        return found
+
+
+def is_parallel(nest: Nest) -> bool:
+    return any(pragma.startswith(PARALLEL) for pragma in nest.pragmas)
+
+
+def nests_in(items: Iterable[Item]) -> Iterable[Nest]:
+    for item in items:
+        if isinstance(item, Nest):
+            yield item
+            yield from nests_in(item.body)
+        elif isinstance(item, Choice):
+            yield from nests_in([*item.then, *item.otherwise])
+
+
+def _depends(item: Item, counter: Expr) -> bool:
+    """Whether the passes of the loops in an item depend on a counter."""
+    return any(v.depends(bound, counter) for nest in nests_in([item]) for bound in nest.bounds)
+
+
+def _comments(comment: str, span: Span | None) -> list[str]:
+    found = [f"// {comment}"] if comment else []
+    if span is not None:
+        words = " ".join(span.text().split())
+        found.append(f"// {_where(span)}: {words if len(words) < 80 else words[:77] + '...'}")
+    return found
+
+
+def _where(span: Span | None) -> str:
+    """File and line."""
+    if span is None:
+        return ""
+    name = span.source.name.replace("\\", "/").rsplit("/", 1)[-1]
+    return f"{name}:{span.position().line}"
+
+
+__all__ = ["Domain", "Kernel", "Options", "Writer"]

@@ -1,0 +1,381 @@
+"""Whole numbers of a program as polynomials: in the symbols of the source, in the counters of its loops, and in atoms such as
+`floor` and `min` for what is none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from fractions import Fraction
+from functools import cache
+from math import comb
+
+from aspenpy.expr import graph
+from aspenpy.expr.node import Expr
+from aspenpy.expr.polynomial import Exact, Monomial, Polynomial, atom, constant, total
+from aspenpy.expr.series import bernoulli
+
+Value = Exact
+
+ZERO: Value = constant(0)
+ONE: Value = constant(1)
+
+COUNTER = "counter of a loop"
+"""Owner of the symbols that stand for the passes of a loop, 0, 1, 2, ..."""
+
+MOST_TERMS = 400
+"""Terms of a polynomial; what has more is taken for unknown."""
+
+
+class TooLong(Exception):
+    """A formula has more than `MOST_TERMS` terms."""
+
+
+def plus(*values: Value) -> Value:
+    return _short(total(values))
+
+
+def minus(a: Value, b: Value) -> Value:
+    return _short(total((a, -b)))
+
+
+def times(a: Value, b: Value) -> Value:
+    if len(a) * len(b) > MOST_TERMS * 4:
+        raise TooLong
+    return _short(a.times(b))
+
+
+def scaled(a: Value, factor: int | Fraction) -> Value:
+    return a.times(constant(factor))
+
+
+def power(a: Value, exponent: int) -> Value:
+    result = ONE
+    for _ in range(exponent):
+        result = times(result, a)
+    return result
+
+
+def _short(value: Value) -> Value:
+    if len(value) > MOST_TERMS:
+        raise TooLong
+    return value
+
+
+def number(value: Value) -> Fraction | None:
+    """The value of a constant; None for others."""
+    if not value.terms:
+        return Fraction(0)
+    return value.terms.get(Monomial()) if len(value) == 1 else None
+
+
+def whole(value: Value) -> int | None:
+    found = number(value)
+    return int(found) if found is not None and found.denominator == 1 else None
+
+
+def same(a: Value, b: Value) -> bool:
+    return a.terms == b.terms
+
+
+def key(value: Value) -> frozenset[tuple[Monomial, Fraction]]:
+    """Equal for equal values."""
+    return frozenset(value.terms.items())
+
+
+def symbols(value: Value) -> set[Expr]:
+    """All the value depends on, inside atoms too."""
+    found: set[Expr] = set()
+    for monomial in value.terms:
+        for base, _ in monomial:
+            found |= {base} if base.kind == "symbol" else graph.free_symbols(base)
+    return found
+
+
+def counters(value: Value) -> set[Expr]:
+    return {symbol for symbol in symbols(value) if symbol.payload[1] == COUNTER}
+
+
+def depends(value: Value, symbol: Expr) -> bool:
+    return any(base is symbol or (base.kind != "symbol" and symbol in graph.free_symbols(base)) for monomial in value.terms for base, _ in monomial)
+
+
+def depends_on_counters(value: Value, some: Iterable[Expr]) -> bool:
+    return any(depends(value, symbol) for symbol in some)
+
+
+def by_power(value: Value, symbol: Expr) -> dict[int, Value] | None:
+    """The coefficients by the power of a symbol; None where an atom depends on it."""
+    parts: dict[int, dict[Monomial, Fraction]] = {}
+    for monomial, coefficient in value.terms.items():
+        exponent, rest = 0, []
+        for base, times_ in monomial:
+            if base is symbol:
+                exponent = times_
+            elif base.kind != "symbol" and symbol in graph.free_symbols(base):
+                return None
+            else:
+                rest.append((base, times_))
+        if exponent < 0:
+            return None
+        parts.setdefault(exponent, {})[Monomial(rest)] = coefficient
+    return {exponent: Polynomial(terms) for exponent, terms in parts.items()}
+
+
+def line(value: Value, symbol: Expr) -> tuple[Value, Value] | None:
+    """(start, step) of what is linear in a symbol; None for anything else."""
+    parts = by_power(value, symbol)
+    if parts is None or not parts.keys() <= {0, 1}:
+        return None
+    return parts.get(0, ZERO), parts.get(1, ZERO)
+
+
+def replaced(value: Value, given: Mapping[Expr, Value]) -> Value:
+    """With values put in for symbols, inside atoms too."""
+    if not any(symbol in given for symbol in symbols(value)):
+        return value
+    result = ZERO
+    for monomial, coefficient in value.terms.items():
+        term = constant(coefficient)
+        for base, exponent in monomial:
+            part = _replaced_atom(base, given)
+            if exponent < 0:
+                inverse = ONE.over(part)
+                if inverse is None:
+                    raise TooLong
+                part = inverse
+            for _ in range(abs(exponent)):
+                term = times(term, part)
+        result = plus(result, term)
+    return result
+
+
+def _replaced_atom(base: Expr, given: Mapping[Expr, Value]) -> Value:
+    if base in given:
+        return given[base]
+    if base.kind == "symbol" or not graph.free_symbols(base) & given.keys():
+        return atom(base)
+    swapped = graph.substitute([base], {symbol: expression(value) for symbol, value in given.items()})[0]
+    return of_expression(swapped)
+
+
+def of_expression(node: Expr) -> Value:
+    """A node of the graph as a polynomial; functions are atoms."""
+    if graph.is_exact(node):
+        return constant(node.payload)
+    if node.kind == "add":
+        return plus(*map(of_expression, node.args))
+    if node.kind == "neg":
+        return -of_expression(node.args[0])
+    if node.kind == "mul":
+        result = ONE
+        for factor in node.args:
+            result = times(result, of_expression(factor))
+        return result
+    if node.kind == "div":
+        quotient = of_expression(node.args[0]).over(of_expression(node.args[1]))
+        return quotient if quotient is not None else atom(node)
+    exponent = graph.whole_number(node.args[1]) if node.kind == "power" else None
+    if exponent is not None and 0 <= exponent <= 8:
+        return power(of_expression(node.args[0]), exponent)
+    if node.kind == "apply" and node.payload in ROUNDED and node.args[0].kind == "div":
+        return ROUNDED[node.payload](of_expression(node.args[0].args[0]), of_expression(node.args[0].args[1]))
+    if node.kind == "apply" and node.payload in ("min", "max"):
+        return extreme(node.payload, list(map(of_expression, node.args)))
+    return atom(node)
+
+
+# -- quotients and extremes ------------------------------------------------------------------------
+
+
+def quotient(a: Value, b: Value) -> Value | None:
+    """a/b where all coefficients of it are whole; None where it may have a remainder."""
+    divided = a.over(b)
+    if divided is None or any(coefficient.denominator != 1 for coefficient in divided.terms.values()):
+        return None
+    if any(exponent < 0 for monomial in divided.terms for _, exponent in monomial):
+        return None
+    return divided
+
+
+def ratio(a: Value, b: Value) -> Value:
+    """a/b: a polynomial where the division leaves nothing, else one atom."""
+    if not b.terms:
+        return ZERO
+    if len(b) == 1:
+        divided = a.over(b)
+        assert divided is not None
+        return divided
+    lead, result, left = _leading(b), ZERO, a
+    for _ in range(MOST_TERMS):
+        if not left.terms:
+            return result
+        top = _leading(left)
+        part = Polynomial({top: left.terms[top]}).over(Polynomial({lead: b.terms[lead]}))
+        assert part is not None
+        if any(exponent < 0 for monomial in part.terms for _, exponent in monomial):
+            break
+        result, left = plus(result, part), minus(left, times(part, b))
+    return atom(graph.div(expression(a), expression(b)))
+
+
+def _leading(value: Value) -> Monomial:
+    """The monomial of the highest degree, of several the first by name."""
+    return max(value.terms, key=lambda monomial: (sum(exponent for _, exponent in monomial), [(base.serial, exponent) for base, exponent in monomial]))
+
+
+def floor_of(a: Value, b: Value) -> Value:
+    """The whole part of a/b; whole terms are taken out."""
+    return _rounded("floor", a, b)
+
+
+def ceil_of(a: Value, b: Value) -> Value:
+    return _rounded("ceil", a, b)
+
+
+def _rounded(function: str, a: Value, b: Value) -> Value:
+    if number(b) == 1:
+        return a
+    if number(b) == 0:
+        raise TooLong
+    outside, inside = dict[Monomial, Fraction](), dict[Monomial, Fraction]()
+    for monomial, coefficient in a.terms.items():
+        term: Value = Polynomial({monomial: coefficient})
+        (outside if quotient(term, b) is not None else inside)[monomial] = coefficient
+    taken = Polynomial(outside).over(b) if outside else ZERO
+    if not inside or taken is None:
+        return taken if taken is not None else atom(graph.apply(function, graph.div(expression(a), expression(b))))
+    ratio = graph.div(expression(Polynomial(inside)), expression(b))
+    rounded = graph.apply(function, ratio)
+    return plus(taken, constant(rounded.payload) if graph.is_exact(rounded) else atom(rounded))
+
+
+ROUNDED: dict[str, Callable[[Value, Value], Value]] = {"floor": floor_of, "ceil": ceil_of}
+
+
+def remainder(a: Value, b: Value) -> Value:
+    left, right = whole(a), whole(b)
+    if left is not None and right:
+        return constant(left - right * int(Fraction(left, right)))
+    return ZERO if quotient(a, b) is not None else minus(a, times(b, floor_of(a, b)))
+
+
+def extreme(function: str, values: Iterable[Value]) -> Value:
+    """`min` or `max`; of two that differ by a number, the one that it is."""
+    left: list[Value] = []
+    for value in values:
+        for place, other in enumerate(left):
+            difference = number(minus(value, other))
+            if difference is not None:
+                smaller = difference < 0
+                if smaller == (function == "min") and difference:
+                    left[place] = value
+                break
+        else:
+            left.append(value)
+    return left[0] if len(left) == 1 else atom(graph.apply(function, *map(expression, left)))
+
+
+# -- sums ------------------------------------------------------------------------------------------
+
+
+@cache
+def _faulhaber(k: int) -> tuple[Fraction, ...]:
+    """The coefficients, from the first power on, of 0^k + 1^k + ... + (n-1)^k in n: Faulhaber's formula."""
+    return tuple(Fraction(comb(k + 1, k + 1 - power), k + 1) * bernoulli(k + 1 - power) for power in range(1, k + 2))
+
+
+def below(k: int, end: Value) -> Value:
+    """The sum of i^k over i = 0, 1, ... below the end, as a polynomial that also holds below 0."""
+    result, raised = ZERO, ONE
+    for coefficient in _faulhaber(k):
+        raised = times(raised, end)
+        if coefficient:
+            result = plus(result, scaled(raised, coefficient))
+    return result
+
+
+def summed(value: Value, symbol: Expr, low: Value, high: Value) -> Value | None:
+    """The sum over the symbol from `low` up to below `high`, which is taken not to lie below it. None where an atom
+    depends on the symbol."""
+    parts = by_power(value, symbol)
+    if parts is None:
+        return None
+    result = ZERO
+    for exponent, coefficient in parts.items():
+        interval = minus(below(exponent, high), below(exponent, low))
+        result = plus(result, times(coefficient, interval))
+    return result
+
+
+# -- signs -----------------------------------------------------------------------------------------
+
+
+def sign_for_large(value: Value) -> int | None:
+    """The sign of a formula in sizes when all of them are large and equal; None where terms of the highest degree cancel."""
+    if not value.terms:
+        return 0
+    by_degree: dict[int, Fraction] = {}
+    for monomial, coefficient in value.terms.items():
+        degree = sum(exponent for _, exponent in monomial)
+        by_degree[degree] = by_degree.get(degree, Fraction(0)) + coefficient
+    highest = by_degree[max(by_degree)]
+    return None if highest == 0 else 1 if highest > 0 else -1
+
+
+def is_one_signed(value: Value) -> bool:
+    """Whether all terms but the constant have one sign, so that large sizes decide."""
+    signs = {coefficient > 0 for monomial, coefficient in value.terms.items() if monomial}
+    return len(signs) <= 1
+
+
+def never_negative(value: Value) -> bool:
+    """Whether the value is 0 or more for all sizes from 1 on: with 1 + x in place of each, no coefficient is negative."""
+    if all(coefficient >= 0 for coefficient in value.terms.values()):
+        return not any(base.kind != "symbol" and not _is_from_zero(base) for monomial in value.terms for base, _ in monomial)
+    bases = {base for monomial in value.terms for base, _ in monomial}
+    if any(base.kind != "symbol" for base in bases) or any(e < 0 for monomial in value.terms for _, e in monomial):
+        return False
+    raised = replaced(value, {base: plus(atom(base), ONE) for base in bases})
+    return all(coefficient >= 0 for coefficient in raised.terms.values())
+
+
+def _is_from_zero(base: Expr) -> bool:
+    """Whether an atom is 0 or more for sizes from 1 on."""
+    if base.kind == "apply" and base.payload in ("floor", "ceil", "min", "max"):
+        return all(never_negative(of_expression(argument)) if argument.kind != "div" else all(never_negative(of_expression(part)) for part in argument.args) for argument in base.args)
+    return base.kind == "symbol"
+
+
+# -- into the graph --------------------------------------------------------------------------------
+
+
+def expression(value: Value) -> Expr:
+    """A node of the graph: the terms of the highest degree first, over one denominator."""
+    from math import lcm
+
+    if not value.terms:
+        return graph.ZERO
+    denominator = lcm(*(coefficient.denominator for coefficient in value.terms.values()))
+    ordered = sorted(value.terms.items(), key=lambda item: (-sum(exponent for _, exponent in item[0]), _names(item[0])))
+    if ordered[0][1] < 0:
+        positive = next((item for item in ordered if item[1] > 0), ordered[0])
+        ordered.remove(positive)
+        ordered.insert(0, positive)
+    result: Expr | None = None
+    for monomial, coefficient in ordered:
+        factor = int(coefficient * denominator)
+        term = _term(monomial, abs(factor))
+        result = (graph.neg(term) if factor < 0 else term) if result is None else (graph.sub if factor < 0 else graph.add)(result, term)
+    assert result is not None
+    return graph.div(result, denominator)
+
+
+def _names(monomial: Monomial) -> list[tuple[str, int]]:
+    return [(str(base.payload), -exponent) for base, exponent in monomial]
+
+
+def _term(monomial: Monomial, factor: int) -> Expr:
+    ordered = sorted(monomial, key=lambda power: (power[0].kind != "symbol", str(power[0].payload)))
+    over = [graph.power(base, exponent) for base, exponent in ordered if exponent > 0]
+    under = [graph.power(base, -exponent) for base, exponent in ordered if exponent < 0]
+    above = graph.mul(*([] if factor == 1 and over else [factor]), *over)
+    return graph.div(above, graph.mul(*under)) if under else above
