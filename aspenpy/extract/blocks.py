@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
+from aspenpy.expr.node import Expr
 from aspenpy.expr.polynomial import constant
 from aspenpy.extract import values as v
 from aspenpy.extract.costs import Access, Arithmetic, Choice, Guard, Invocation, Item, Nest
 from aspenpy.extract.count import Counter, Domain, NoClosedForm
+from aspenpy.extract.scope import UNKNOWN
 from aspenpy.extract.values import ONE, ZERO, Value
 from aspenpy.language.source import Span
 from aspenpy.record import Record
@@ -81,7 +83,10 @@ def events(items: list[Item], nests: tuple[Nest, ...] = (), terms: Terms = ALWAY
         if isinstance(item, Nest):
             yield from events(item.body, (*nests, item), terms)
         elif isinstance(item, Choice):
-            held = tuple((amount if item.share is None else v.times(amount, item.share), (*guards, *item.guards)) for amount, guards in terms)
+            held = tuple(
+                (amount if item.share is None else v.times(amount, item.share), (*guards, *item.guards))
+                for amount, guards in terms
+            )
             if item.share is not None and not item.share.terms:
                 held = ()
             yield from events(item.then, nests, held)
@@ -99,9 +104,9 @@ def events(items: list[Item], nests: tuple[Nest, ...] = (), terms: Terms = ALWAY
 class Summary:
     """Sums up blocks with one counter, whose assumptions hold for all of them."""
 
-    def __init__(self, counter: Counter, around: tuple[Nest, ...] = ()) -> None:
+    def __init__(self, counter: Counter, varying: Mapping[Expr, tuple[Expr, ...]]) -> None:
         self.counter = counter
-        self.around = around
+        self.varying = varying
 
     def amounts(self, items: list[Item]) -> Amounts:
         """What some items ask for. Raises `NoClosedForm`."""
@@ -134,7 +139,11 @@ class Summary:
     def _total(self, event: Event, totals: dict[object, Value]) -> Value:
         result = ZERO
         for amount, guards in event.terms:
-            key = (v.key(amount), tuple(nest.counter for nest in event.nests), tuple((guard.operator, v.key(guard.value)) for guard in guards))
+            key = (
+                v.key(amount),
+                tuple(nest.counter for nest in event.nests),
+                tuple((guard.operator, v.key(guard.value)) for guard in guards),
+            )
             if key not in totals:
                 totals[key] = self.counter.total(amount, Domain(event.nests, guards))
             result = v.plus(result, totals[key])
@@ -146,13 +155,18 @@ class Summary:
             totals[key] = self.counter.total(ONE, Domain(nests))
         return totals[key]
 
-    def _pattern(self, event: Event, counted: Value, totals: dict[object, Value], deepest: tuple[Nest, ...]) -> Pattern | None:
+    def _pattern(
+        self, event: Event, counted: Value, totals: dict[object, Value], deepest: tuple[Nest, ...]
+    ) -> Pattern | None:
         """None where the order is not known. Loops that an access shares with the deepest nest of its block stand at
         their places there, others innermost; of the rest it makes one pass."""
         item = event.item
         assert isinstance(item, Access)
-        if item.indirect or item.offset is None:
+        if item.offset is None:
             return Pattern((), True)
+        unknown = [symbol for symbol in v.symbols(item.offset) if symbol.payload[1] == UNKNOWN]
+        if unknown:
+            return self._runs(event, unknown, totals, deepest)
         loops: list[tuple[Value, Value]] = []
         before = ONE
         for place, nest in enumerate(event.nests):
@@ -162,7 +176,7 @@ class Summary:
             passes = self._passes(event.nests[: place + 1], totals)
             loops.insert(0, (straight[1], v.ratio(passes, before)))
             before = passes
-        if not v.same(before, counted):
+        if not v.same(before, counted) and not v.same(counted, ONE):
             share = v.ratio(counted, before)
             if v.number(share) is None and not loops:
                 return None
@@ -174,6 +188,34 @@ class Summary:
             return Pattern((*missing, *loops))
         return Pattern((*loops[:place], *missing, *loops[place:]))
 
+    def _runs(
+        self, event: Event, unknown: list[Expr], totals: dict[object, Value], deepest: tuple[Nest, ...]
+    ) -> Pattern | None:
+        """Words that begin where the program's data say: anywhere if each pass of the innermost loop begins anew, else runs,
+        which are taken to follow each other, as rows of a sparse matrix do."""
+        item = event.item
+        assert isinstance(item, Access) and item.offset is not None
+        varying = {counter for symbol in unknown for counter in self.varying.get(symbol, ())}
+        inner = next((nest for nest in reversed(event.nests) if v.depends(item.offset, nest.counter)), None)
+        if not varying:
+            return self._pattern(
+                event.replace(item=item.replace(offset=v.replaced(item.offset, dict.fromkeys(unknown, ZERO)))),
+                ONE,
+                totals,
+                deepest,
+            )
+        if inner is None or inner.counter in varying or inner is not event.nests[-1]:
+            return Pattern((), True)
+        straight = v.line(item.offset, inner.counter)
+        if straight is None or v.number(straight[1]) not in (item.size, -item.size):
+            return Pattern((), True)
+        passes = [self._passes(event.nests[: place + 1], totals) for place in range(len(event.nests))]
+        if len(passes) == 1:
+            return Pattern(((straight[1], passes[0]),))
+        trips = v.ratio(passes[-1], passes[-2])
+        outer = [(ZERO, ONE)] * (len(deepest) - 2)
+        return Pattern(((straight[1], trips), (v.times(straight[1], trips), passes[-2]), *outer))
+
     @staticmethod
     def _fewer(loops: list[tuple[Value, Value]], share: Value) -> list[tuple[Value, Value]]:
         """Where an access is left out at times: fewer passes of its innermost loop."""
@@ -182,7 +224,9 @@ class Summary:
         (stride, trips), *outer = loops
         return [(stride, v.times(trips, share)), *outer]
 
-    def _chains(self, items: list[Item], totals: dict[object, Value], nests: tuple[Nest, ...] = ()) -> Iterator[Chained]:
+    def _chains(
+        self, items: list[Item], totals: dict[object, Value], nests: tuple[Nest, ...] = ()
+    ) -> Iterator[Chained]:
         for item in items:
             if isinstance(item, Nest):
                 inside = (*nests, item)
@@ -219,4 +263,16 @@ def invocations(items: list[Item]) -> Iterator[Invocation]:
             yield from invocations(item.otherwise)
 
 
-__all__ = ["Amounts", "Chained", "Done", "Event", "Moved", "Pattern", "Summary", "constant", "events", "height", "invocations"]
+__all__ = [
+    "Amounts",
+    "Chained",
+    "Done",
+    "Event",
+    "Moved",
+    "Pattern",
+    "Summary",
+    "constant",
+    "events",
+    "height",
+    "invocations",
+]

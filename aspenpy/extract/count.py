@@ -79,16 +79,31 @@ class Counter:
         for whole, rest in (nest.bounds, nest.bounds[::-1]):
             for outer in around:
                 straight = v.line(rest, outer.counter)
-                if straight is not None and v.same(straight[1], -whole) and not v.counters(straight[0]) and not v.counters(whole):
+                if (
+                    straight is not None
+                    and v.same(straight[1], -whole)
+                    and not v.counters(straight[0])
+                    and not v.counters(whole)
+                ):
                     return atom(graph.apply("min", v.expression(whole), v.expression(rest)))
         return None
 
-    def _between(self, amount: Value, counter: Expr, lows: list[Value], highs: list[Value], around: tuple[Nest, ...], guards: tuple[Guard, ...]) -> Value:
+    def _between(
+        self,
+        amount: Value,
+        counter: Expr,
+        lows: list[Value],
+        highs: list[Value],
+        around: tuple[Nest, ...],
+        guards: tuple[Guard, ...],
+    ) -> Value:
         """The sum between the largest of some limits and the smallest of others."""
         for limits, sign in ((lows, 1), (highs, -1)):
             while len(limits) > 1:
                 first, second = limits[0], limits[1]
-                ahead = v.minus(first, second) if sign > 0 else v.minus(second, first)  # first decides where this is >= 0
+                ahead = (
+                    v.minus(first, second) if sign > 0 else v.minus(second, first)
+                )  # first decides where this is >= 0
                 if self.holds(ahead, around, guards):
                     del limits[1]
                 elif self.holds(-ahead, around, guards):
@@ -104,7 +119,16 @@ class Counter:
             summed = _over_tiles(amount, counter, low, high)
         return self._sum(summed, around, guards)
 
-    def _split(self, amount: Value, counter: Expr, limits: tuple[list[Value], list[Value]], sign: int, ahead: Value, around: tuple[Nest, ...], guards: tuple[Guard, ...]) -> Value:
+    def _split(
+        self,
+        amount: Value,
+        counter: Expr,
+        limits: tuple[list[Value], list[Value]],
+        sign: int,
+        ahead: Value,
+        around: tuple[Nest, ...],
+        guards: tuple[Guard, ...],
+    ) -> Value:
         """The two cases of which of two limits decides."""
         lows, highs = limits
         chosen = lows if sign > 0 else highs
@@ -164,7 +188,13 @@ class Counter:
             value = v.expression(guard.value)
             if guard.operator == "==":
                 known = v.number(guard.value)
-                factor = ONE if known == 0 else ZERO if known is not None else v.minus(ONE, atom(graph.apply("min", 1, graph.apply("abs", value))))
+                factor = (
+                    ONE
+                    if known == 0
+                    else ZERO
+                    if known is not None
+                    else v.minus(ONE, atom(graph.apply("min", 1, graph.apply("abs", value))))
+                )
             elif self.holds(guard.value, (), ()):
                 continue
             elif (known := v.number(guard.value)) is not None:
@@ -197,7 +227,11 @@ def _over_tiles(amount: Value, counter: Expr, low: Value, high: Value) -> Value:
     """The sum of powers of min(B, L - B*t) over t = 0, 1, ... below ceil(L/B): all tiles but the last are whole."""
     result = ZERO
     for monomial, coefficient in amount.terms.items():
-        atoms = [(base, power) for base, power in monomial if base is counter or (base.kind != "symbol" and counter in graph.free_symbols(base))]
+        atoms = [
+            (base, power)
+            for base, power in monomial
+            if base is counter or (base.kind != "symbol" and counter in graph.free_symbols(base))
+        ]
         rest: Exact = Polynomial({type(monomial)([part for part in monomial if part not in atoms]): coefficient})
         if not atoms:
             result = v.plus(result, v.times(rest, v.minus(high, low)))

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from aspenpy.expr.node import Expr
 from aspenpy.expr.polynomial import atom
 from aspenpy.extract import records as r
 from aspenpy.extract import values as v
+from aspenpy.extract.assigned import Changes
 from aspenpy.extract.costs import Access, Arithmetic, Array, Choice, Guard, Item, Place
 from aspenpy.extract.scope import NOTHING, Known, Names, Real, Scope, joined
 from aspenpy.extract.values import ONE, ZERO, TooLong, Value, constant
@@ -30,6 +32,7 @@ ALLOCATIONS = frozenset({"malloc", "calloc", "aligned_alloc", "realloc", "_mm_ma
 IGNORED = frozenset({
     *"free printf fprintf puts putchar fputs fflush fclose fopen exit abort assert __assert_fail perror".split(),
     *"time clock gettimeofday clock_gettime omp_get_wtime srand memset memcpy posix_memalign".split(),
+    *"atoi atol atof strtol strtoul strtod strcmp strlen strncmp sscanf scanf fscanf fgets getenv sprintf snprintf".split(),
     *"omp_get_thread_num omp_get_num_threads omp_get_max_threads omp_set_num_threads".split(),
 })  # fmt: skip
 """Functions whose own work is left out; what they may change is forgotten."""
@@ -39,6 +42,10 @@ PURE = frozenset({
     *"cbrt hypot floor ceil round trunc rint fmod erf tgamma expm1 log1p floorf ceilf".split(),
 })  # fmt: skip
 """Functions of a mathematical library that touch no memory of the program."""
+
+
+KNOWN = PURE | FREE | SQUARE_ROOTS | IGNORED | EXTREMES.keys()
+"""Functions that store to none of the program's whole numbers."""
 
 
 class Target(Record):
@@ -61,6 +68,8 @@ class Evaluator:
         self.out: list[Item] = []
         self.shapes: dict[str, tuple[Value | None, ...]] = {}
         self.this: Known = None
+        self.loops: list[tuple[Expr, Changes]] = []
+        self.ignored: set[str] = set()
         self.declared = {item.variable.key: item.span for item in program.globals}
         self._rules: dict[type, Callable[[Any], Known]] = {
             r.Constant: self._constant,
@@ -81,12 +90,16 @@ class Evaluator:
         try:
             return self._rules[type(node)](node)
         except TooLong:
-            return self.names.unknown("value", node.span)
+            return self.unknown("value", node.span)
+
+    def unknown(self, text: str, span: Span | None, steady: bool = False) -> Value:
+        """A value that nothing is known of; a steady one is the same in all passes of the loops under way."""
+        return self.names.unknown(text, span, () if steady else tuple(counter for counter, _ in self.loops))
 
     def whole(self, node: r.Expression) -> Value:
         """The value of an expression of whole numbers."""
         found = self.value(node)
-        return self.names.unknown(self.text(node), node.span) if found is None or isinstance(found, Place | Real) else found
+        return self.unknown(self.text(node), node.span) if found is None or isinstance(found, Place | Real) else found
 
     def text(self, node: r.Expression) -> str:
         """What the source calls it."""
@@ -156,7 +169,16 @@ class Evaluator:
         if type.kind == "array" or node.scope == "global" or (type.kind == "record" and type.of is not None):
             word = self.word(type)
             hold = "global" if node.scope == "global" else "local"
-            array = self.names.array(key, node.name, hold, word.size or 8, shape, _volume(type, shape, word), True, self.declared.get(key, node.span))  # type: ignore[arg-type]
+            array = self.names.array(
+                key,
+                node.name,
+                hold,
+                word.size or 8,
+                shape,
+                _volume(type, shape, word),
+                True,
+                self.declared.get(key, node.span),
+            )  # type: ignore[arg-type]
             return Target(None, Place(array.key, ZERO), type, shape, node.name)
         return Target(key, None, type, shape, node.name)
 
@@ -193,7 +215,9 @@ class Evaluator:
         """An element of a container of the standard library: its data are an array of their own."""
         of = there.type.of or node.type
         owner = self._owner(there)
-        array = self.names.array(f"{owner}[]", there.name or "elements", "heap", of.size or 8, (None,), None, True, node.span)
+        array = self.names.array(
+            f"{owner}[]", there.name or "elements", "heap", of.size or 8, (None,), None, True, node.span
+        )
         at = self.whole(node.index)
         return Target(None, Place(array.key, v.scaled(at, of.size or 8)), of, (), there.name)
 
@@ -263,7 +287,11 @@ class Evaluator:
             return there.place
         if there.place is None:
             return self._register(there, node)
-        if isinstance(node, r.Variable) and node.type.kind == "integer" and (fixed := self.fixed.get(node.key)) is not None:
+        if (
+            isinstance(node, r.Variable)
+            and node.type.kind == "integer"
+            and (fixed := self.fixed.get(node.key)) is not None
+        ):
             return fixed
         return self._read(there, node)
 
@@ -277,7 +305,12 @@ class Evaluator:
             found = NOTHING if there.type.kind == "real" else self._unknown(node)
             if there.type.kind == "pointer":
                 of = there.type.of or there.type
-                found = Place(self.names.array(f"?{name}", there.name, "formal", self.word(of).size or 8, (None,), None, False, node.span).key, ZERO)
+                found = Place(
+                    self.names.array(
+                        f"?{name}", there.name, "formal", self.word(of).size or 8, (None,), None, False, node.span
+                    ).key,
+                    ZERO,
+                )
             self.scope.values[name] = found
         return found
 
@@ -285,7 +318,7 @@ class Evaluator:
         if node.type.kind == "real":
             return NOTHING
         if node.type.kind == "integer":
-            return self.names.unknown(self.text(node), node.span)
+            return self.unknown(self.text(node), node.span)
         return None
 
     def _read(self, there: Target, node: r.Expression) -> Known:
@@ -303,15 +336,25 @@ class Evaluator:
             of = type.of or type
             constant_place = offset is not None and not v.counters(offset)
             entry = f"{array}->{there.name if not constant_place else self.text(node)}"
-            inner = self.names.array(entry, there.name or "memory", "formal", self.word(of).size or 8, (None,), None, False, node.span)
+            inner = self.names.array(
+                entry, there.name or "memory", "formal", self.word(of).size or 8, (None,), None, False, node.span
+            )
             found: Known = Place(inner.key, ZERO if constant_place else None)
         elif type.kind == "integer":
-            found = self.names.unknown(self.text(node), node.span)
+            found = self.unknown(self.text(node), node.span, self._is_steady(array, there.name, offset))
         else:
             return None
         if offset is not None:
             self.scope.memory[place] = found
         return found
+
+    def _is_steady(self, array: str, name: str, offset: Value | None) -> bool:
+        """Whether a place holds the same whole number in all passes of the loops under way: its address stays, and nothing
+        in them stores to what is called so."""
+        if offset is None or v.counters(offset) or any(self.names.varying.get(symbol) for symbol in v.symbols(offset)):
+            return False
+        names = {name, self.names.arrays[array].name, "*"}
+        return not any(names & changed.stored or changed.calls - KNOWN for _, changed in self.loops)
 
     def _access(self, kind: str, there: Target, span: Span | None) -> Access:
         assert there.place is not None
@@ -320,7 +363,8 @@ class Evaluator:
         precision = {8: "dp", 4: "sp"}.get(size, "") if there.type.kind == "real" else ""
         indirect = offset is not None and any(symbol.payload[1] == "unknown" for symbol in v.symbols(offset))
         access = Access(kind, there.place.array, offset, size, precision, indirect or offset is None, span)  # type: ignore[arg-type]
-        self.out.append(access)
+        if access.array not in self.ignored:
+            self.out.append(access)
         if offset is not None:
             self.scope.offsets[access.place()] = offset
         return access
@@ -374,7 +418,7 @@ class Evaluator:
             return joined([found], "convert") if isinstance(found, Real) else NOTHING
         if of.kind == "real" and to.kind == "integer":
             self._arithmetic("convert", of, node.span)
-            return self.names.unknown(self.text(node.operand), node.span)
+            return self.unknown(self.text(node.operand), node.span)
         return found
 
     def _arithmetic(self, name: str, type: r.Type, span: Span | None) -> None:
@@ -395,16 +439,19 @@ class Evaluator:
             pass
         elif node.operator != "not":
             self._arithmetic("integer", node.type, node.span)
-        numbers = [self.names.unknown(self.text(part), part.span) if value is None or isinstance(value, Place | Real) else value for value, part in zip(operands, node.operands, strict=True)]
+        numbers = [
+            self.unknown(self.text(part), part.span) if value is None or isinstance(value, Place | Real) else value
+            for value, part in zip(operands, node.operands, strict=True)
+        ]
         found = self._computed(node.operator, numbers)
-        return found if found is not None else self.names.unknown(self.text(node), node.span)
+        return found if found is not None else self.unknown(self.text(node), node.span)
 
     def _real(self, node: r.Operation, operands: list[Known], type: r.Type) -> Known:
         constants = all(isinstance(operand, r.Constant) for operand in node.operands)
         parts = [operand if isinstance(operand, Real) else NOTHING for operand in operands]
         if node.operator in COMPARISONS:
             self._arithmetic("compare", type, node.span)
-            return self.names.unknown(self.text(node), node.span)
+            return self.unknown(self.text(node), node.span)
         name = CLASSES.get(node.operator)
         if constants or name is None or node.operator == "neg":
             return joined(parts)
@@ -416,13 +463,23 @@ class Evaluator:
         left, right = (*operands, None)[:2]
         types = [operand.type for operand in node.operands]
         if isinstance(left, Place) and isinstance(right, Place):
-            if node.operator == "-" and left.array == right.array and left.offset is not None and right.offset is not None:
+            if (
+                node.operator == "-"
+                and left.array == right.array
+                and left.offset is not None
+                and right.offset is not None
+            ):
                 of = types[0].of.size if types[0].of else 1
                 return v.quotient(v.minus(left.offset, right.offset), constant(of or 1))
             return None
         if node.operator == "+" and isinstance(right, Place):
             left, right, types = right, left, types[::-1]
-        if isinstance(left, Place) and node.operator in ("+", "-") and right is not None and not isinstance(right, Place | Real):
+        if (
+            isinstance(left, Place)
+            and node.operator in ("+", "-")
+            and right is not None
+            and not isinstance(right, Place | Real)
+        ):
             root = self._root(node.operands[0]) or ""
             size = self._size(types[0].of or types[0], self.shapes.get(root, ()))
             if left.offset is None or size is None:
@@ -462,7 +519,7 @@ class Evaluator:
         self.value(second)
         inner, self.out = self.out, held
         self.out += inner
-        return self.names.unknown(self.text(node), node.span)
+        return self.unknown(self.text(node), node.span)
 
     def _selection(self, node: r.Selection) -> Known:
         extreme = self._extreme(node)
@@ -477,7 +534,11 @@ class Evaluator:
     def _extreme(self, node: r.Selection) -> Value | None:
         """`a < b ? a : b` of whole numbers is a minimum."""
         condition = node.condition
-        if node.type.kind != "integer" or not isinstance(condition, r.Operation) or condition.operator not in ("<", "<=", ">", ">="):
+        if (
+            node.type.kind != "integer"
+            or not isinstance(condition, r.Operation)
+            or condition.operator not in ("<", "<=", ">", ">=")
+        ):
             return None
         if any(part.type.kind != "integer" for part in condition.operands):
             return None
@@ -541,7 +602,11 @@ class Evaluator:
             return (guards, True, not negated) if whole else ((), False, False)
         if isinstance(node, r.Operation) and node.operator in ("&&", "||"):
             return self._both(node)
-        if isinstance(node, r.Operation) and node.operator in COMPARISONS and all(part.type.kind == "integer" for part in node.operands):
+        if (
+            isinstance(node, r.Operation)
+            and node.operator in COMPARISONS
+            and all(part.type.kind == "integer" for part in node.operands)
+        ):
             left, right = map(self.whole, node.operands)
             self._arithmetic("integer", node.type, node.span)
             return _guard(node.operator, v.minus(left, right))
@@ -561,7 +626,11 @@ class Evaluator:
         if node.operator == "||":
             first, negated = _negated(first, negated)
             second, second_negated = _negated(second, second_negated)
-        usable = [guards for guards, is_whole, is_negated in ((first, whole, negated), (second, second_whole, second_negated)) if is_whole and not is_negated]
+        usable = [
+            guards
+            for guards, is_whole, is_negated in ((first, whole, negated), (second, second_whole, second_negated))
+            if is_whole and not is_negated
+        ]
         guards = tuple(guard for part in usable for guard in part)
         complete = len(usable) == 2
         if node.operator == "||":

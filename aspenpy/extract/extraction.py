@@ -95,7 +95,9 @@ def _deep(work: Callable[[], T]) -> T:
 
 
 class _Extractor:
-    def __init__(self, path: str, level: Level, options: Options, functions: tuple[str, ...], flags: tuple[str, ...]) -> None:
+    def __init__(
+        self, path: str, level: Level, options: Options, functions: tuple[str, ...], flags: tuple[str, ...]
+    ) -> None:
         self.program, self.diagnostics = program_of(Reading(path, flags))
         self.path, self.level, self.options, self.wanted = path, level, options, functions
         self.names = Names()
@@ -109,7 +111,11 @@ class _Extractor:
     def result(self) -> Extraction:
         roots = self._roots()
         if not roots:
-            fail("no-functions", f"`{self.path}` has no function with a body", hint="a model is made of what functions do")
+            fail(
+                "no-functions",
+                f"`{self.path}` has no function with a body",
+                hint="a model is made of what functions do",
+            )
         main = next((root for root in roots if root.name == "main"), None)
         written: list[Kernel] = []
         self.writer.roots = {formal for root in roots for formal in self._profile(root).formals}
@@ -124,8 +130,14 @@ class _Extractor:
                     written.append(kernel)
         kernels = [kernel for kernel in written if len(kernel.lines) > 2 or kernel.name == "main"]
         if main is None:
-            calls = [f"call {self.writer.kernels[root.key].name}" for root in roots if self.writer.kernels[root.key] in kernels]
-            kernels.append(Kernel(self.names.unique("main"), (), ("kernel main {", *(calls or ["execute { flops [0] }"]), "}")))
+            calls = [
+                f"call {self.writer.kernels[root.key].name}"
+                for root in roots
+                if self.writer.kernels[root.key] in kernels
+            ]
+            kernels.append(
+                Kernel(self.names.unique("main"), (), ("kernel main {", *(calls or ["execute { flops [0] }"]), "}"))
+            )
         text = self._text(kernels)
         holes = tuple(self._holes())
         found = [*self.diagnostics, *self.names.diagnostics, *map(_warned, holes), *self._told_overlaps()]
@@ -140,7 +152,11 @@ class _Extractor:
             known = {function.name: function for function in functions}
             for name in self.wanted:
                 if name not in known:
-                    fail("unknown-function", f"there is no function `{name}` in `{self.path}`", hint=instead_of(name, known, "functions"))
+                    fail(
+                        "unknown-function",
+                        f"there is no function `{name}` in `{self.path}`",
+                        hint=instead_of(name, known, "functions"),
+                    )
             return [known[name] for name in self.wanted]
         main = [function for function in functions if function.name == "main"]
         if main:
@@ -154,7 +170,9 @@ class _Extractor:
         for key in reversed(order):
             if self.functions[key] in roots:
                 continue
-            calls = [call for caller in order for call in invocations(self.profiles[caller].items) if call.function == key]
+            calls = [
+                call for caller in order for call in invocations(self.profiles[caller].items) if call.function == key
+            ]
             if calls:
                 self.writer.bind(self.profiles[key], calls)
 

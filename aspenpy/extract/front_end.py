@@ -39,7 +39,11 @@ def library() -> Any:
         from clang import cindex
     except ImportError:
         hint = "the package `clang` brings another version: only one of the two can be there"
-        fail("missing-libclang", "C is read by libclang, which is not installed: pip install 'aspenpy[extract]'", hint=hint)
+        fail(
+            "missing-libclang",
+            "C is read by libclang, which is not installed: pip install 'aspenpy[extract]'",
+            hint=hint,
+        )
     try:
         lib = cindex.conf.lib
     except cindex.LibclangError as error:
@@ -119,7 +123,10 @@ class Text:
 
     def comment_behind(self, offset: int) -> str:
         """The comment that follows on the same line."""
-        found = re.match(r"[^\n]*?(?://+!?<?|/\*+!?<?)[ \t]*([^\n]*?)[ \t]*(?:\*/)?[ \t]*(?=\n|\Z)", self.source.text[offset:offset + 400])
+        found = re.match(
+            r"[^\n]*?(?://+!?<?|/\*+!?<?)[ \t]*([^\n]*?)[ \t]*(?:\*/)?[ \t]*(?=\n|\Z)",
+            self.source.text[offset : offset + 400],
+        )
         return _plain(found[1]) if found else ""
 
 
@@ -185,7 +192,11 @@ class Reading:
     @cached_property
     def defined(self) -> dict[str, str]:
         """The bodies of the user's macros, those of the command line too."""
-        given = dict(re.fullmatch(r"-D(\w+)=?(.*)", option, re.DOTALL).groups() for option in self.options if re.fullmatch(r"-D\w+(=.*)?", option, re.DOTALL))  # type: ignore[union-attr]
+        given = dict(
+            re.fullmatch(r"-D(\w+)=?(.*)", option, re.DOTALL).groups()
+            for option in self.options
+            if re.fullmatch(r"-D\w+(=.*)?", option, re.DOTALL)
+        )  # type: ignore[union-attr]
         kind = library().CursorKind.MACRO_DEFINITION
         for cursor in self.unit.cursor.get_children():
             if cursor.kind is kind and self.is_users(cursor.location):

@@ -46,7 +46,9 @@ def requests(accesses: tuple[Moved, ...], depth: int) -> list[Request]:
         elif only_streams:
             result.append(base.replace(trait="stream"))
         elif first.pattern.loops or depth:
-            result.append(base.replace(trait="nest", arguments=tuple(part for loop in first.pattern.loops for part in loop)))
+            result.append(
+                base.replace(trait="nest", arguments=tuple(part for loop in first.pattern.loops for part in loop))
+            )
         else:
             result.append(base)
     return result

@@ -57,7 +57,11 @@ class Scope:
 
     def merge(self, other: Scope) -> set[str]:
         """Keeps what two ways have in common, and returns the variables that differ."""
-        differing = {name for name in self.values.keys() | other.values.keys() if not equal(self.values.get(name), other.values.get(name))}
+        differing = {
+            name
+            for name in self.values.keys() | other.values.keys()
+            if not equal(self.values.get(name), other.values.get(name))
+        }
         for name in differing:
             left, right = self.values.get(name), other.values.get(name)
             both = isinstance(left, Real) and isinstance(right, Real)
@@ -72,7 +76,9 @@ class Scope:
     def forget(self, arrays: Iterable[str] | None = None) -> None:
         """Drops what is known of memory: of these arrays, or of all."""
         gone = None if arrays is None else set(arrays)
-        self.memory = {place: value for place, value in self.memory.items() if gone is not None and place[0] not in gone}
+        self.memory = {
+            place: value for place, value in self.memory.items() if gone is not None and place[0] not in gone
+        }
 
 
 def equal(a: Known, b: Known) -> bool:
@@ -105,6 +111,7 @@ class Names:
         self.arrays: dict[str, Array] = {}
         self.unknowns: dict[Expr, tuple[str, Span | None]] = {}
         self.parameters: dict[Expr, Value] = {}
+        self.varying: dict[Expr, tuple[Expr, ...]] = {}
         self.shared: dict[str, str] = {}
         self.libraries: dict[str, Value] = {}
         self.diagnostics: list[Diagnostic] = []
@@ -127,11 +134,12 @@ class Names:
 
     # -- symbols -----------------------------------------------------------------------------------
 
-    def unknown(self, text: str, span: Span | None = None) -> Value:
-        """A value that nothing is known of, and what the source calls it."""
+    def unknown(self, text: str, span: Span | None, varying: tuple[Expr, ...] = ()) -> Value:
+        """A value that nothing is known of, what the source calls it, and the counters of the loops in which it varies."""
         self._fresh += 1
         symbol = graph.symbol(f"{text}#{self._fresh}", UNKNOWN)
         self.unknowns[symbol] = (text, span)
+        self.varying[symbol] = varying
         return atom(symbol)
 
     def counter(self, name: str) -> Expr:
@@ -160,13 +168,24 @@ class Names:
             self.libraries[function] = self.hole(f"{function}_flops", told, constant(CALL_ASSUMED), None, 0)
         return self.libraries[function]
 
-    def array(self, key: str, name: str, hold: Hold, word: int, extents: tuple[Value | None, ...] = (), volume: Value | None = None, alone: bool = True, span: Span | None = None) -> Array:
+    def array(
+        self,
+        key: str,
+        name: str,
+        hold: Hold,
+        word: int,
+        extents: tuple[Value | None, ...] = (),
+        volume: Value | None = None,
+        alone: bool = True,
+        span: Span | None = None,
+    ) -> Array:
         if key not in self.arrays:
-            self.arrays[key] = Array(key, name if hold == "formal" else self.unique(name), hold, word, extents, volume, alone, span)
+            self.arrays[key] = Array(
+                key, name if hold == "formal" else self.unique(name), hold, word, extents, volume, alone, span
+            )
         return self.arrays[key]
 
 
 def depends_on_data(value: Value) -> bool:
     """Whether a value depends on what the program reads or computes."""
     return any(symbol.payload[1] == UNKNOWN for symbol in symbols(value))
-

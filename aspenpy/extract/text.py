@@ -18,7 +18,14 @@ from aspenpy.extract.values import ONE, ZERO, TooLong, Value
 from aspenpy.language.source import Span
 from aspenpy.record import Record
 
-PARALLEL = ("omp parallel for", "omp for", "omp target teams distribute parallel for", "omp parallel do", "acc parallel loop", "acc kernels loop")
+PARALLEL = (
+    "omp parallel for",
+    "omp for",
+    "omp target teams distribute parallel for",
+    "omp parallel do",
+    "acc parallel loop",
+    "acc kernels loop",
+)
 
 
 class Options(Record):
@@ -66,7 +73,12 @@ class Writer:
         for position, formal in enumerate(callee.formals):
             given = [call.arguments[position] if position < len(call.arguments) else None for call in calls]
             if isinstance(formal, str):
-                places = {self.same.get(place.array, place.array) if isinstance(place, Place) and place.offset is not None and not place.offset.terms else None for place in given}
+                places = {
+                    self.same.get(place.array, place.array)
+                    if isinstance(place, Place) and place.offset is not None and not place.offset.terms
+                    else None
+                    for place in given
+                }
                 (array, *more) = places
                 if not more and array is not None and self._is_models(self.names.arrays[array]):
                     self.same[formal] = array
@@ -80,7 +92,9 @@ class Writer:
         """Whether an array is declared by the model and not in a kernel."""
         if array.hold == "formal":
             return array.key in self.roots
-        return array.volume is None or all(symbol.payload[1] == SIZE or symbol in self.bound for symbol in v.symbols(array.volume))
+        return array.volume is None or all(
+            symbol.payload[1] == SIZE or symbol in self.bound for symbol in v.symbols(array.volume)
+        )
 
     def _single(self, value: Value | Place | None) -> Expr | None:
         """The parameter of the model that a value is."""
@@ -225,7 +239,13 @@ class Body:
     def size(self, array: Array) -> str:
         """How a declaration of data says the size of an array."""
         if array.volume is None:
-            bytes_ = self.names.hole(f"{array.name}_bytes", f"bytes of `{array.name}`, which the source does not say", v.constant(8_000_000), array.span, 1)
+            bytes_ = self.names.hole(
+                f"{array.name}_bytes",
+                f"bytes of `{array.name}`, which the source does not say",
+                v.constant(8_000_000),
+                array.span,
+                1,
+            )
             return f"[{self.formula(bytes_)}]"
         extents = [extent for extent in array.extents if extent is not None]
         product = v.constant(array.word)
@@ -242,7 +262,9 @@ class Body:
         lines: list[str] = []
         waiting: list[Item] = []
         for item in items:
-            if isinstance(item, Nest | Invocation) or (isinstance(item, Choice) and height(item) + sum(1 for _ in invocations([item]))):
+            if isinstance(item, Nest | Invocation) or (
+                isinstance(item, Choice) and height(item) + sum(1 for _ in invocations([item]))
+            ):
                 lines += self._plain(waiting)
                 waiting = []
                 lines += self._statement(item, around)
@@ -319,16 +341,24 @@ class Body:
             elif given is not None:
                 arguments.append(self.formula(given))
             elif formal.kind == "param":
-                unknown = self.names.hole(f"{kernel.name}_{formal.name}", f"argument `{formal.name}` of {kernel.name}", v.constant(100), item.span, 1)
+                unknown = self.names.hole(
+                    f"{kernel.name}_{formal.name}",
+                    f"argument `{formal.name}` of {kernel.name}",
+                    v.constant(100),
+                    item.span,
+                    1,
+                )
                 arguments.append(self.formula(unknown))
             else:
-                arguments.append(self.shared(Array(f"{kernel.name}.{formal.name}", f"{kernel.name}_{formal.name}", "formal", 8)))
+                arguments.append(
+                    self.shared(Array(f"{kernel.name}.{formal.name}", f"{kernel.name}_{formal.name}", "formal", 8))
+                )
         return [f"call {kernel.name}({', '.join(arguments)})" if arguments else f"call {kernel.name}"]
 
     # -- blocks ------------------------------------------------------------------------------------
 
     def _block(self, items: list[Item], nest: Nest | None) -> list[str]:
-        amounts = Summary(self.counter).amounts(items)
+        amounts = Summary(self.counter, self.names.varying).amounts(items)
         parallel = nest is not None and is_parallel(nest)
         lines = self._requirements(amounts, parallel)
         if not lines:
@@ -353,7 +383,8 @@ class Body:
                 lines += [f"intops [{shared(done.amount)}]"] if self.writer.options.integers else []
             elif done.name.startswith("call "):
                 each = self.names.library(done.name[5:])
-                lines.append(f"flops [{shared(v.times(done.amount, each))}] as {done.precision}  // {done.name}")
+                trait = f" as {done.precision}" if done.precision else ""
+                lines.append(f"flops [{shared(v.times(done.amount, each))}]{trait}  // {done.name}")
             else:
                 lines.append(f"flops [{shared(done.amount)}] as {done.name}, {done.precision}")
         for chain in amounts.chains if self.writer.options.chains else ():
@@ -377,7 +408,9 @@ class Body:
         if integers and not self.writer.options.integers:
             found.append(f"// integer operations: {self.formula(integers[0].amount)}")
         for chain in amounts.chains if not self.writer.options.chains else ():
-            found.append(f"// each pass waits for the one before: {', '.join(chain.classes)} of {chain.subject}, {self.formula(chain.passes)} times")
+            found.append(
+                f"// each pass waits for the one before: {', '.join(chain.classes)} of {chain.subject}, {self.formula(chain.passes)} times"
+            )
         return found
 
 

@@ -16,9 +16,7 @@ from aspenpy.extract.front_end import Reading, library, value_of
 from aspenpy.language.diagnostics import Diagnostic, warning
 from aspenpy.language.source import Span
 
-BINARY = dict(
-    enumerate("* / % + - << >> <=> < > <= >= == != & ^ | && || = * / % + - << >> & ^ | ,".split(), start=3)
-)
+BINARY = dict(enumerate("* / % + - << >> <=> < > <= >= == != & ^ | && || = * / % + - << >> & ^ | ,".split(), start=3))
 """CXBinaryOperatorKind; those from 23 to 32 assign."""
 
 UNARY = {1: ("+", True), 2: ("-", True), 3: ("+", False), 4: ("-", False)}
@@ -197,7 +195,9 @@ class Tree:
             of = r.Type("record", max(pointee.get_size(), 0), name=_plain_name(pointee.spelling))
             if pointee.get_canonical().kind.name != "RECORD":
                 of = self.type_of(pointee)
-            return r.Type("pointer", 8, of, name="&" if kind in _REFERENCES else "", restrict=plain.is_restrict_qualified())
+            return r.Type(
+                "pointer", 8, of, name="&" if kind in _REFERENCES else "", restrict=plain.is_restrict_qualified()
+            )
         if kind in _ARRAYS:
             return r.Type("array", size, self.type_of(plain.element_type), self._fixed(plain))
         if kind == "RECORD":
@@ -208,7 +208,9 @@ class Tree:
 
     def _held(self, plain: Any) -> r.Type | None:
         """What a container of the standard library holds."""
-        if plain.get_num_template_arguments() > 0 and re.match(r"std::(vector|array|valarray|unique_ptr|span)\b", plain.spelling):
+        if plain.get_num_template_arguments() > 0 and re.match(
+            r"std::(vector|array|valarray|unique_ptr|span)\b", plain.spelling
+        ):
             return self.type_of(plain.get_template_argument_type(0))
         return None
 
@@ -408,7 +410,7 @@ class Tree:
             "MEMBER_REF_EXPR": self._member,
             "CONDITIONAL_OPERATOR": self._selection,
             "CALL_EXPR": self._call,
-            "CXX_UNARY_EXPR": self._literal,
+            "CXX_UNARY_EXPR": self._sizeof,
             "STRING_LITERAL": lambda cursor: r.Constant(None, r.Type("pointer", 8), None, self.reading.span(cursor)),
             "CXX_THIS_EXPR": lambda cursor: r.Variable("this", "this", self.type_of(cursor.type), "formal", None),
             "CXX_NEW_EXPR": self._new,
@@ -443,6 +445,22 @@ class Tree:
         if type.kind == "integer" and isinstance(value, int) and cursor.kind.name == "INTEGER_LITERAL":
             macro = self._macro(cursor, value)
         return r.Constant(value, type, macro, self.reading.span(cursor))
+
+    def _sizeof(self, cursor: Any) -> r.Expression:
+        """`sizeof`, of arrays whose extents vary too."""
+        found = self._literal(cursor)
+        inside = [child for child in self._children(cursor) if child.kind.is_expression()]
+        if (isinstance(found, r.Constant) and found.value) or not inside:
+            return found
+        type: r.Type | None = self.expression(inside[-1]).type
+        factors: list[r.Expression] = []
+        while type is not None and type.kind == "array" and type.extent is not None:
+            factors.append(type.extent)
+            type = type.of
+        result: r.Expression = r.Constant(type.size if type else 8, INT, None, found.span)
+        for factor in factors:
+            result = r.Operation("*", (result, factor), INT, found.span)
+        return result
 
     def _macro(self, cursor: Any, value: int) -> str | None:
         """The name of the macro that the number comes from, where one name stands for that number alone."""
@@ -551,7 +569,9 @@ class Tree:
     def _member(self, cursor: Any) -> r.Expression:
         target, children = cursor.referenced, self._children(cursor)
         inside = [child for child in children if child.kind.is_expression()]
-        base = self.expression(inside[0]) if inside else r.Variable("this", "this", r.Type("pointer", 8), "formal", None)
+        base = (
+            self.expression(inside[0]) if inside else r.Variable("this", "this", r.Type("pointer", 8), "formal", None)
+        )
         if target is None:
             return r.Several((base,), self.type_of(cursor.type), False, self.reading.span(cursor))
         return self._field(target, base, cursor)

@@ -95,7 +95,11 @@ def counters(value: Value) -> set[Expr]:
 
 
 def depends(value: Value, symbol: Expr) -> bool:
-    return any(base is symbol or (base.kind != "symbol" and symbol in graph.free_symbols(base)) for monomial in value.terms for base, _ in monomial)
+    return any(
+        base is symbol or (base.kind != "symbol" and symbol in graph.free_symbols(base))
+        for monomial in value.terms
+        for base, _ in monomial
+    )
 
 
 def depends_on_counters(value: Value, some: Iterable[Expr]) -> bool:
@@ -219,7 +223,13 @@ def ratio(a: Value, b: Value) -> Value:
 
 def _leading(value: Value) -> Monomial:
     """The monomial of the highest degree, of several the first by name."""
-    return max(value.terms, key=lambda monomial: (sum(exponent for _, exponent in monomial), [(base.serial, exponent) for base, exponent in monomial]))
+    return max(
+        value.terms,
+        key=lambda monomial: (
+            sum(exponent for _, exponent in monomial),
+            [(base.serial, exponent) for base, exponent in monomial],
+        ),
+    )
 
 
 def floor_of(a: Value, b: Value) -> Value:
@@ -330,7 +340,9 @@ def is_one_signed(value: Value) -> bool:
 def never_negative(value: Value) -> bool:
     """Whether the value is 0 or more for all sizes from 1 on: with 1 + x in place of each, no coefficient is negative."""
     if all(coefficient >= 0 for coefficient in value.terms.values()):
-        return not any(base.kind != "symbol" and not _is_from_zero(base) for monomial in value.terms for base, _ in monomial)
+        return not any(
+            base.kind != "symbol" and not _is_from_zero(base) for monomial in value.terms for base, _ in monomial
+        )
     bases = {base for monomial in value.terms for base, _ in monomial}
     if any(base.kind != "symbol" for base in bases) or any(e < 0 for monomial in value.terms for _, e in monomial):
         return False
@@ -341,7 +353,12 @@ def never_negative(value: Value) -> bool:
 def _is_from_zero(base: Expr) -> bool:
     """Whether an atom is 0 or more for sizes from 1 on."""
     if base.kind == "apply" and base.payload in ("floor", "ceil", "min", "max"):
-        return all(never_negative(of_expression(argument)) if argument.kind != "div" else all(never_negative(of_expression(part)) for part in argument.args) for argument in base.args)
+        return all(
+            never_negative(of_expression(argument))
+            if argument.kind != "div"
+            else all(never_negative(of_expression(part)) for part in argument.args)
+            for argument in base.args
+        )
     return base.kind == "symbol"
 
 
@@ -364,7 +381,11 @@ def expression(value: Value) -> Expr:
     for monomial, coefficient in ordered:
         factor = int(coefficient * denominator)
         term = _term(monomial, abs(factor))
-        result = (graph.neg(term) if factor < 0 else term) if result is None else (graph.sub if factor < 0 else graph.add)(result, term)
+        result = (
+            (graph.neg(term) if factor < 0 else term)
+            if result is None
+            else (graph.sub if factor < 0 else graph.add)(result, term)
+        )
     assert result is not None
     return graph.div(result, denominator)
 

@@ -32,15 +32,15 @@ LARGEST_INLINED = 400
 class Walker(Evaluator):
     """Walks one function of a program, and those that are small enough to stand in place of their calls."""
 
-    def __init__(self, names: Names, program: r.Program, macros: Mapping[str, Expr], functions: Mapping[str, r.Function]) -> None:
+    def __init__(
+        self, names: Names, program: r.Program, macros: Mapping[str, Expr], functions: Mapping[str, r.Function]
+    ) -> None:
         super().__init__(names, program)
         self.macros = macros
         self.functions = functions
         self.function: r.Function | None = None
         self.inlined: list[str] = []
-        self.ways: list[list[r.Span | None]] = []
         self.returned: list[Known] = []
-        self.loops: list[str] = []
 
     def macro(self, name: str) -> Expr:
         return self.macros[name]
@@ -51,6 +51,8 @@ class Walker(Evaluator):
         """What a function does, with symbols for its arguments."""
         self.function = function
         formals = [self._formal(formal) for formal in function.formals]
+        if function.name == "main":
+            self.ignored = {formal for formal in formals if isinstance(formal, str)}
         self.out = []
         self.statement(function.body)
         return Profile(function.key, function.name, self.out, tuple(formals), function.comment, function.span)
@@ -72,7 +74,9 @@ class Walker(Evaluator):
             if type.kind == "array" and all(extent is not None for extent in shape):
                 volume = e._volume(type, shape, word)
             name = "self" if formal.name == "this" else formal.name
-            array = self.names.array(f"{formal.key}*", name, "formal", word.size or 8, shape, volume, type.restrict, formal.span)
+            array = self.names.array(
+                f"{formal.key}*", name, "formal", word.size or 8, shape, volume, type.restrict, formal.span
+            )
             place = Place(array.key, ZERO)
             if formal.name == "this":
                 self.this = place
@@ -203,7 +207,13 @@ class Walker(Evaluator):
         left = ONE
         for place, (items, scope) in enumerate(sides):
             if items:
-                share = self.hole("case", f"how often case {place + 1} of `{self.text(node.subject)}` is taken, from 0 to 1", constant(v.Fraction(1, count)), node.span, 0)
+                share = self.hole(
+                    "case",
+                    f"how often case {place + 1} of `{self.text(node.subject)}` is taken, from 0 to 1",
+                    constant(v.Fraction(1, count)),
+                    node.span,
+                    0,
+                )
                 self.out.append(Choice((), share, items, [], node.span))
             before.merge(scope)
         del left
@@ -223,23 +233,29 @@ class Walker(Evaluator):
         steps = self._steps(node, counter, changed.variables, changed.counted, before)
         self._enter(changed, counter, entry, steps, before)
         head = self.scope.copy()
+        self.loops.append((counter, changed))
         self.out, held = [], self.out
         bounds = self._bounds(node, counter, variable)
         tested, self.out = self.out, held
         share = None
         if leaves(node.body) and node.condition is not None and not (len(bounds) == 1 and self._is_hole(bounds[0])):
             text = self.text_of_loop(node)
-            share = self.hole(f"{variable or 'loop'}_share", f"the part of its passes that {text} makes, which may be left early: all at most", ONE, node.span, 0)
+            share = self.hole(
+                f"{variable or 'loop'}_share",
+                f"the part of its passes that {text} makes, which may be left early: all at most",
+                ONE,
+                node.span,
+                0,
+            )
         nest = Nest(counter, bounds, [], share, variable, node.pragmas, node.comment, (), node.span)
-        self.loops.append(variable)
         self.out, held = [*tested], self.out
         self.statement(node.body)
         if node.step is not None:
             self.value(node.step)
         body, self.out = self.out, held
-        self.loops.pop()
         nest = nest.replace(body=body, recurrences=self._recurrences(head, changed.variables, counter, body))
         self.out += [] if not body else [nest]
+        self.loops.pop()
         self._leave(changed, counter, entry, steps, bounds, share)
 
     def text_of_loop(self, node: r.Loop) -> str:
@@ -261,7 +277,9 @@ class Walker(Evaluator):
             return "" if name == "memory" else name
         return ""
 
-    def _steps(self, node: r.Loop, counter: Expr, assigned: frozenset[str], counted: frozenset[str], before: Scope) -> dict[str, Value]:
+    def _steps(
+        self, node: r.Loop, counter: Expr, assigned: frozenset[str], counted: frozenset[str], before: Scope
+    ) -> dict[str, Value]:
         """By how much variables change in each pass, as polynomials in the pass: found by a walk whose costs are dropped."""
         names = [name for name in counted if not isinstance(before.values.get(name), Real)]
         if not names:
@@ -269,7 +287,7 @@ class Walker(Evaluator):
         simple = self._simple_steps(node, names, assigned)
         if simple is not None:
             return simple
-        heads = {name: self.names.unknown(f"head of {name}") for name in names}
+        heads = {name: self.names.unknown(f"head of {name}", None) for name in names}
         trial = self._trial(node, assigned, heads, before)
         steps: dict[str, Value] = {}
         offset = {name: v.symbols(head).pop() for name, head in heads.items()}
@@ -281,7 +299,9 @@ class Walker(Evaluator):
                 step = v.minus(after, heads[name])
                 left = {other for other, symbol in offset.items() if v.depends(step, symbol)}
                 if left <= steps.keys():
-                    given = {offset[other]: self._counted(before.values.get(other), steps[other], counter) for other in left}
+                    given = {
+                        offset[other]: self._counted(before.values.get(other), steps[other], counter) for other in left
+                    }
                     if all(value is not None for value in given.values()):
                         steps[name] = v.replaced(step, given)  # type: ignore[arg-type]
         return {name: step for name, step in steps.items() if not depends_on_data(step)}
@@ -289,7 +309,10 @@ class Walker(Evaluator):
     def _simple_steps(self, node: r.Loop, names: list[str], assigned: frozenset[str]) -> dict[str, Value] | None:
         """Where all that is counted on is counted in the head of the loop by whole numbers, no walk is needed."""
         within = [part for part in every(node.body) if isinstance(part, r.Assignment)]
-        if any(isinstance(part.target, r.Variable) and part.target.key in names and not _is_local_sum(part, node) for part in within):
+        if any(
+            isinstance(part.target, r.Variable) and part.target.key in names and not _is_local_sum(part, node)
+            for part in within
+        ):
             return None
         steps: dict[str, Value] = {}
         waiting: list[Any] = [node.step]
@@ -307,7 +330,9 @@ class Walker(Evaluator):
                 steps[target.key] = amount if part.operator == "+" else -amount
         return steps
 
-    def _trial(self, node: r.Loop, assigned: frozenset[str], heads: dict[str, Value], before: Scope) -> dict[str, Known]:
+    def _trial(
+        self, node: r.Loop, assigned: frozenset[str], heads: dict[str, Value], before: Scope
+    ) -> dict[str, Known]:
         """Walks a pass without costs, holes or warnings."""
         holes, taken, arrays = dict(self.names.holes), set(self.names.taken), dict(self.names.arrays)
         diagnostics, out = list(self.names.diagnostics), self.out
@@ -320,11 +345,13 @@ class Walker(Evaluator):
             place = places[name]
             self.scope.values[name] = Place(place.array, head) if isinstance(place, Place) else head
         self.out = []
+        self.loops.append((self.names.counter("trial"), changes([node.body])))
         if node.condition is not None:
             self.value(node.condition)
         self.statement(node.body)
         if node.step is not None:
             self.value(node.step)
+        self.loops.pop()
         after: dict[str, Known] = {}
         for name in heads:
             found, place = self.scope.values.get(name), places[name]
@@ -343,7 +370,9 @@ class Walker(Evaluator):
         grown = v.summed(step, counter, ZERO, atom(counter))
         return None if grown is None else v.plus(base, grown)
 
-    def _enter(self, changed: Any, counter: Expr, entry: dict[str, Known], steps: dict[str, Value], before: Scope) -> None:
+    def _enter(
+        self, changed: Any, counter: Expr, entry: dict[str, Known], steps: dict[str, Value], before: Scope
+    ) -> None:
         """What is known at the begin of a pass."""
         self.scope = before.copy()
         for name in changed.variables:
@@ -358,7 +387,11 @@ class Walker(Evaluator):
                 self.scope.values.pop(name, None)
         unknown_calls = {call for call in changed.calls if call not in e.PURE | e.FREE | e.SQUARE_ROOTS | e.IGNORED}
         stored = changed.stored
-        arrays = {array.key for array in self.names.arrays.values() if unknown_calls or "*" in stored or array.name in stored or stored & {array.key.rsplit("->", 1)[-1]}}
+        arrays = {
+            array.key
+            for array in self.names.arrays.values()
+            if unknown_calls or "*" in stored or array.name in stored or stored & {array.key.rsplit("->", 1)[-1]}
+        }
         kept = {}
         for place, value in self.scope.memory.items():
             if isinstance(value, Real):
@@ -375,7 +408,15 @@ class Walker(Evaluator):
             return ""
         return " ".join(self.names.unknowns.get(symbol, ("", None))[0] for symbol in v.symbols(value))
 
-    def _leave(self, changed: Any, counter: Expr, entry: dict[str, Known], steps: dict[str, Value], bounds: tuple[Value, ...], share: Value | None) -> None:
+    def _leave(
+        self,
+        changed: Any,
+        counter: Expr,
+        entry: dict[str, Known],
+        steps: dict[str, Value],
+        bounds: tuple[Value, ...],
+        share: Value | None,
+    ) -> None:
         """What is known behind a loop."""
         after = self.scope
         passes = bounds[0] if len(bounds) == 1 else v.extreme("min", bounds)
@@ -402,12 +443,18 @@ class Walker(Evaluator):
                 after.values.pop(name)
             elif isinstance(value, Real):
                 after.values[name] = NOTHING
-        after.memory = {place: value for place, value in after.memory.items() if not isinstance(value, Real) and not self._varies(place, value, counter)}
+        after.memory = {
+            place: value
+            for place, value in after.memory.items()
+            if not isinstance(value, Real) and not self._varies(place, value, counter)
+        }
 
     def _varies(self, place: Any, value: Known, counter: Expr) -> bool:
         offset = self.scope.offsets.get(place)
         inside = value.offset if isinstance(value, Place) else value
-        return (offset is not None and v.depends(offset, counter)) or (inside is not None and not isinstance(inside, Real) and v.depends(inside, counter))
+        return (offset is not None and v.depends(offset, counter)) or (
+            inside is not None and not isinstance(inside, Real) and v.depends(inside, counter)
+        )
 
     # -- trips -------------------------------------------------------------------------------------
 
@@ -426,7 +473,9 @@ class Walker(Evaluator):
         invariant = [settled for bound in found if (settled := self.settled(bound)) is not None]
         if invariant:
             return tuple(invariant)
-        passes = self.hole(f"{variable or 'loop'}_passes", f"passes of {text}, which depend on the program's data", ONE, node.span, 0)
+        passes = self.hole(
+            f"{variable or 'loop'}_passes", f"passes of {text}, which depend on the program's data", ONE, node.span, 0
+        )
         return (passes,)
 
     def settled(self, value: Value) -> Value | None:
@@ -442,10 +491,8 @@ class Walker(Evaluator):
         return v.replaced(value, given) if given else value
 
     def _is_settled(self, symbol: Expr) -> bool:
-        """Whether an unknown was there before the loops that are under way: none of their passes makes another of it."""
-        return not self.loops or symbol in self.settled_before
-
-    settled_before: set[Expr] = set()
+        """Whether an unknown is the same in all passes of the loops that are under way."""
+        return not self.names.varying.get(symbol)
 
     def _bound(self, node: r.Expression, counter: Expr) -> list[Value]:
         """The passes before one part of a condition fails for the first time."""
@@ -457,9 +504,14 @@ class Walker(Evaluator):
         if types <= {"integer"}:
             self.out.append(Arithmetic("integer", "", 1, node.span))
         elif "real" in types:
-            self._arithmetic("compare", next(part.type for part in node.operands if part.type.kind == "real"), node.span)
+            self._arithmetic(
+                "compare", next(part.type for part in node.operands if part.type.kind == "real"), node.span
+            )
         places = [side.offset if isinstance(side, Place) else side for side in sides]
-        if any(isinstance(side, Place) for side in sides) and len({side.array for side in sides if isinstance(side, Place)}) != 1:
+        if (
+            any(isinstance(side, Place) for side in sides)
+            and len({side.array for side in sides if isinstance(side, Place)}) != 1
+        ):
             return []
         left, right = places
         if left is None or right is None or isinstance(left, Real | Place) or isinstance(right, Real | Place):
@@ -468,7 +520,9 @@ class Walker(Evaluator):
 
     # -- chains ------------------------------------------------------------------------------------
 
-    def _recurrences(self, head: Scope, assigned: frozenset[str], counter: Expr, body: list[Item]) -> tuple[Recurrence, ...]:
+    def _recurrences(
+        self, head: Scope, assigned: frozenset[str], counter: Expr, body: list[Item]
+    ) -> tuple[Recurrence, ...]:
         """Chains of operations from one pass of an innermost loop to the next."""
         if any(isinstance(item, Nest | Invocation) for item in body):
             return ()
@@ -476,13 +530,21 @@ class Walker(Evaluator):
         for name in sorted(assigned):
             value = self.scope.values.get(name)
             if isinstance(value, Real) and value.paths.get(("variable", name)):
-                found.append(Recurrence(value.paths["variable", name], name.rsplit("@", 2)[-2] if "@" in name else name))
+                found.append(
+                    Recurrence(value.paths["variable", name], name.rsplit("@", 2)[-2] if "@" in name else name)
+                )
         for place, value in self.scope.memory.items():
             offset = self.scope.offsets.get(place)
             if not isinstance(value, Real) or offset is None:
                 continue
             for source, path in value.paths.items():
-                if isinstance(source, tuple) and source[0] == "load" and path and isinstance(source[1], tuple) and source[1][0] == place[0]:
+                if (
+                    isinstance(source, tuple)
+                    and source[0] == "load"
+                    and path
+                    and isinstance(source[1], tuple)
+                    and source[1][0] == place[0]
+                ):
                     other = self.scope.offsets.get(source[1])
                     if other is not None and v.same(v.replaced(other, {counter: v.plus(atom(counter), ONE)}), offset):
                         found.append(Recurrence(path, self.names.arrays[place[0]].name))
@@ -502,7 +564,12 @@ class Walker(Evaluator):
         """A function whose text is not at hand."""
         if node.name in ("size", "length") and len(node.arguments) == 1:
             return self._held(node)
-        if node.name in e.EXTREMES and len(node.arguments) == 2 and node.type.kind != "real" and node.arguments[0].type.kind == "integer":
+        if (
+            node.name in e.EXTREMES
+            and len(node.arguments) == 2
+            and node.type.kind != "real"
+            and node.arguments[0].type.kind == "integer"
+        ):
             return v.extreme(e.EXTREMES[node.name], [self.whole(part) for part in node.arguments])
         found = [self.value(part) for part in node.arguments]
         reals = [part for part in found if isinstance(part, Real)]
@@ -537,7 +604,7 @@ class Walker(Evaluator):
         owner = self._owner(there) if there is not None else self.text(node)
         place = (f"{owner}.size", None)
         if place not in self.scope.memory:
-            self.scope.memory[place] = self.names.unknown(f"{there.name if there else ''}_size", node.span)
+            self.scope.memory[place] = self.unknown(f"{there.name if there else ''}_size", node.span, True)
         return self.scope.memory[place]
 
     def _allocated(self, node: r.Call) -> Known:
@@ -556,7 +623,12 @@ class Walker(Evaluator):
         """A small function's text stands in place of its call; another one has a kernel."""
         found = [self._argument(part, formal) for part, formal in zip(node.arguments, function.formals, strict=False)]
         if node.key in self.inlined or (self.function is not None and node.key == self.function.key):
-            self.hole("recursion", f"operations of the call of `{node.name}`, which calls itself and is not counted", ZERO, node.span)
+            self.hole(
+                "recursion",
+                f"operations of the call of `{node.name}`, which calls itself and is not counted",
+                ZERO,
+                node.span,
+            )
             return self._unknown(node)
         if len(self.inlined) >= MOST_INLINED or not self.is_small(function):
             values = tuple(None if isinstance(value, Real) else value for value in found)
@@ -635,7 +707,19 @@ def _first_failure(operator: str, left: Value, right: Value, counter: Expr) -> l
         return []
     if operator in ("<=", ">="):
         start = v.plus(start, ONE)
-    return [v.ceil_of(start, step)]
+    return [v.ceil_of(part, step) for part in _apart(start)]
+
+
+def _apart(value: Value) -> list[Value]:
+    """The values of which one is the smallest: `min(a, b) - c` is the smaller of a - c and b - c, `c - max(a, b)` too."""
+    for monomial, coefficient in value.terms.items():
+        if len(monomial) == 1 and monomial[0][1] == 1 and abs(coefficient) == 1:
+            base = monomial[0][0]
+            if base.kind == "apply" and base.payload == ("min" if coefficient > 0 else "max"):
+                rest = v.minus(value, v.scaled(atom(base), coefficient))
+                sides = [v.scaled(v.of_expression(side), coefficient) for side in base.args]
+                return [part for side in sides for part in _apart(v.plus(rest, side))]
+    return [value]
 
 
 __all__ = ["Guard", "Target", "Walker"]
