@@ -36,7 +36,8 @@ class Guard(Record):
 
 class Access(Record):
     """A load or store of `size` bytes. An `offset` of None lies anywhere; `indirect` is one that the program's data
-    decide. `guards` are conditions on the loops that it was moved out of."""
+    decide. `guards` are conditions on the loops that it was moved out of, `path` the members of structures on the way, and one
+    that is `pinned` begins or ends the time of a value in a register."""
 
     kind: Literal["load", "store"]
     array: str
@@ -46,6 +47,8 @@ class Access(Record):
     indirect: bool = False
     span: Span | None = None
     guards: tuple[Guard, ...] = ()
+    path: tuple[str, ...] = ()
+    pinned: bool = False
 
     def place(self) -> tuple[str, object]:
         return (self.array, None if self.offset is None else key(self.offset))

@@ -144,7 +144,7 @@ class Counter:
     def holds(self, value: Value, nests: Sequence[Nest], guards: Sequence[Guard]) -> bool:
         """Whether a value is never negative in a domain. Of sizes alone, that large ones make it so is enough, and is an
         assumption."""
-        if self._certain(value, nests, guards):
+        if self.certain(value, nests, guards):
             return True
         if v.counters(value) or not v.is_one_signed(value) or v.sign_for_large(value) != 1:
             return False
@@ -153,7 +153,8 @@ class Counter:
         self.assumptions.setdefault(v.key(value), value)
         return True
 
-    def _certain(self, value: Value, nests: Sequence[Nest], guards: Sequence[Guard]) -> bool:
+    def certain(self, value: Value, nests: Sequence[Nest], guards: Sequence[Guard]) -> bool:
+        """Whether a value is never negative in a domain, whatever the sizes are from 1 on."""
         if self._lowest(value, list(nests)):
             return True
         return any(

@@ -56,6 +56,7 @@ class Target(Record):
     type: r.Type
     shape: tuple[Value | None, ...] = ()
     name: str = ""
+    path: tuple[str, ...] = ()
 
 
 class Evaluator:
@@ -184,6 +185,7 @@ class Evaluator:
 
     def _element(self, node: r.Element) -> Target | None:
         base, index = node.base, node.index
+        path: tuple[str, ...] = ()
         if base.type.kind == "pointer":
             pointer = self.value(base)
             root = self._root(base)
@@ -201,6 +203,7 @@ class Evaluator:
                 pointer, shape, of = self.value(base), (), there.type.of or node.type
             else:
                 pointer, shape, of = there.place, there.shape[1:], there.type.of or node.type
+            path = there.path
         at = self.whole(index)
         name = self._name(base)
         if not isinstance(pointer, Place):
@@ -209,7 +212,7 @@ class Evaluator:
         if pointer.offset is not None:
             size = self._size(of, shape)
             offset = None if size is None else v.plus(pointer.offset, v.times(at, size))
-        return Target(None, Place(pointer.array, offset), of, shape, name)
+        return Target(None, Place(pointer.array, offset), of, shape, name, path)
 
     def _contained(self, there: Target, node: r.Element) -> Target:
         """An element of a container of the standard library: its data are an array of their own."""
@@ -236,7 +239,7 @@ class Evaluator:
         if there.place is None:
             return Target(f"{there.variable}.{node.name}", None, type, shape, node.name)
         offset = None if there.place.offset is None else v.plus(there.place.offset, constant(node.offset))
-        return Target(None, Place(there.place.array, offset), type, shape, node.name)
+        return Target(None, Place(there.place.array, offset), type, shape, node.name, (*there.path, node.name))
 
     def _size(self, type: r.Type, shape: tuple[Value | None, ...]) -> Value | None:
         """Bytes of one element whose own extents are the shape."""
@@ -362,7 +365,7 @@ class Evaluator:
         size = there.type.size or 8
         precision = {8: "dp", 4: "sp"}.get(size, "") if there.type.kind == "real" else ""
         indirect = offset is not None and any(symbol.payload[1] == "unknown" for symbol in v.symbols(offset))
-        access = Access(kind, there.place.array, offset, size, precision, indirect or offset is None, span)  # type: ignore[arg-type]
+        access = Access(kind, there.place.array, offset, size, precision, indirect or offset is None, span, (), there.path)  # type: ignore[arg-type]
         if access.array not in self.ignored:
             self.out.append(access)
         if offset is not None:
@@ -453,6 +456,8 @@ class Evaluator:
             self._arithmetic("compare", type, node.span)
             return self.unknown(self.text(node), node.span)
         name = CLASSES.get(node.operator)
+        if name == "multiply":
+            name = _multiplied(node.operands)
         if constants or name is None or node.operator == "neg":
             return joined(parts)
         self._arithmetic(name, type, node.span)
@@ -636,6 +641,14 @@ class Evaluator:
         if node.operator == "||":
             return (guards, True, True) if complete else ((), False, False)
         return guards, complete, False
+
+
+def _multiplied(operands: tuple[r.Expression, ...]) -> str | None:
+    """What a product is computed by: compilers add what is doubled, and leave alone what is multiplied by 1 or -1."""
+    factors = [part.value for part in operands if isinstance(part, r.Constant) and part.value is not None]
+    if any(abs(factor) == 1 for factor in factors):
+        return None
+    return "add" if 2 in factors else "multiply"
 
 
 def _negated(guards: tuple[Guard, ...], negated: bool) -> tuple[tuple[Guard, ...], bool]:

@@ -196,7 +196,7 @@ class _Extractor:
             walker = Walker(self.names, self.program, self.macros, self.functions)
             walker.fixed = self.fixed
             profile = walker.profile(function)
-            registers = Registers(self.names.arrays, self.level)
+            registers = Registers(self.names.arrays, self.level, frozenset(self.macros.values()))
             items = registers.kept(profile.items)
             self.overlaps[function.key] = registers.overlaps
             self.profiles[function.key] = profile.replace(items=items)

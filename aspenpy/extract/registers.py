@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal
 
+from aspenpy.expr.node import Expr
 from aspenpy.extract import values as v
 from aspenpy.extract.costs import Access, Arithmetic, Array, Choice, Guard, Invocation, Item, Nest
 from aspenpy.extract.values import ONE
@@ -31,18 +32,20 @@ class Kept(Record):
 
 
 class Registers:
-    """Removes the accesses that registers spare. `overlaps` collects pairs of arrays that could only not be told apart."""
+    """Removes the accesses that registers spare. `overlaps` collects pairs of arrays that could not be told apart, `fixed` are the
+    symbols whose values a compiler knows."""
 
-    def __init__(self, arrays: dict[str, Array], level: Level) -> None:
+    def __init__(self, arrays: dict[str, Array], level: Level, fixed: frozenset[Expr]) -> None:
         self.arrays = arrays
+        self.fixed = fixed
         self.level = level
         self.overlaps: set[tuple[str, str]] = set()
 
     def kept(self, items: list[Item]) -> list[Item]:
-        """The items of a function or a loop without redundant accesses."""
-        return self._straight(self._loops(items), {})
+        """The items of a function without redundant accesses: in straight-line code first, then over loops."""
+        return self._forwarded(self._moved(self._straight(items, {})))
 
-    def _loops(self, items: list[Item]) -> list[Item]:
+    def _moved(self, items: list[Item]) -> list[Item]:
         """The loops inside with what can be moved out of them moved here."""
         found: list[Item] = []
         for item in items:
@@ -50,7 +53,7 @@ class Registers:
                 kept = self._nest(item)
                 found += [*kept.before, kept.nest, *kept.behind]
             elif isinstance(item, Choice):
-                found.append(item.replace(then=self._loops(item.then), otherwise=self._loops(item.otherwise)))
+                found.append(item.replace(then=self._moved(item.then), otherwise=self._moved(item.otherwise)))
             else:
                 found.append(item)
         return found
@@ -58,7 +61,8 @@ class Registers:
     # -- straight-line code ------------------------------------------------------------------------
 
     def _straight(self, items: list[Item], known: dict[Key, Access]) -> list[Item]:
-        """Drops loads of what a register holds; `known` are the places whose values do, and is changed."""
+        """Drops loads of what a register holds, and stores that the next one overwrites; `known` are the places whose
+        values are in registers, and is changed."""
         found: list[Item] = []
         for item in items:
             if isinstance(item, Access):
@@ -76,24 +80,71 @@ class Registers:
                 known.clear()
                 known.update({key: access for key, access in left.items() if key in right})
                 found.append(item.replace(then=then, otherwise=otherwise))
+            elif isinstance(item, Nest):
+                for store in stores(item.body):
+                    self._spoil(store, known)
+                    known.pop(store.place(), None)
+                found.append(item.replace(body=self._straight(item.body, dict(known))))
             else:
-                if isinstance(item, Nest):
-                    for store in stores(item.body):
-                        self._spoil(store, known)
-                elif isinstance(item, Invocation):
+                if isinstance(item, Invocation):
                     known.clear()
                 found.append(item)
-        return found
+        return self._overwritten(found)
 
     def _spoil(self, store: Access, known: dict[Key, Access]) -> None:
         for key, access in list(known.items()):
             if key != store.place() and self._may_meet(store, access):
                 del known[key]
 
+    def _overwritten(self, items: list[Item]) -> list[Item]:
+        """Without the stores behind which another one to the same place stands, before anything may read it."""
+        found: list[Item] = []
+        dead: dict[Key, Access] = {}
+        for item in reversed(items):
+            if isinstance(item, Access):
+                key = item.place()
+                if item.kind == "store" and item.offset is not None and not item.pinned:
+                    if key in dead:
+                        continue
+                    dead[key] = item
+                elif item.kind == "load":
+                    dead = {other: store for other, store in dead.items() if not self._may_meet(item, store)}
+            elif not isinstance(item, Arithmetic):
+                dead = {}
+            found.append(item)
+        return found[::-1]
+
+    def _forwarded(self, items: list[Item]) -> list[Item]:
+        """Without loads of what a loop has left in a register, and of nothing else: at `o3` of all that is in one."""
+        if self.level == "o3":
+            return self._straight(items, {})
+        items = self._overwritten(items)
+        found: list[Item] = []
+        known: dict[Key, Access] = {}
+        for item in items:
+            if isinstance(item, Access):
+                if item.kind == "load" and not item.pinned and item.place() in known:
+                    continue
+                if item.kind == "store":
+                    self._spoil(item, known)
+                    known[item.place()] = item
+            elif isinstance(item, Nest):
+                item = item.replace(body=self._forwarded(item.body))
+                for store in stores(item.body):
+                    self._spoil(store, known)
+            elif isinstance(item, Choice):
+                then, otherwise = self._forwarded(item.then), self._forwarded(item.otherwise)
+                item = item.replace(then=then, otherwise=otherwise)
+                known = {}
+            elif isinstance(item, Invocation):
+                known = {}
+            found.append(item)
+        return found
+
     # -- loops -------------------------------------------------------------------------------------
 
     def _nest(self, nest: Nest) -> Kept:
-        body = self._straight(self._loops(nest.body), {})
+        body = self._moved(nest.body)
         inside = list(accesses(body))
         if any(True for _ in calls(body)):
             return Kept(nest.replace(body=body), (), ())
@@ -112,12 +163,17 @@ class Registers:
             kinds = {other.kind for other in inside if other.place() == key}
             first = next(other for other in body if isinstance(other, Access) and other.place() == key)
             guards = (*(guard for guard in first.guards if not v.depends(guard.value, nest.counter)), *_runs(nest))
+            pinned = "store" in kinds and not self._always_runs(nest)
             if "load" in kinds:
-                before.append(first.replace(kind="load", guards=guards))
+                before.append(first.replace(kind="load", guards=guards, pinned=pinned))
             if "store" in kinds:
-                behind.append(first.replace(kind="store", guards=guards))
+                behind.append(first.replace(kind="store", guards=guards, pinned=pinned))
         left = _without(body, gone)
         return Kept(nest.replace(body=left), tuple(before), tuple(behind))
+
+    def _always_runs(self, nest: Nest) -> bool:
+        """Whether a compiler sees that a loop makes a pass."""
+        return all(v.symbols(bound) <= self.fixed for bound in nest.bounds)
 
     def _is_steady(self, access: Access, nest: Nest) -> bool:
         """Whether an address that depends on data depends on none that the loop reads."""
@@ -135,18 +191,31 @@ class Registers:
 
     def _may_meet(self, first: Access, second: Access) -> bool:
         """Whether two accesses may touch the same bytes."""
+        if first.precision != second.precision and min(first.size, second.size) > 1:
+            return False  # what is written as one type is read as that: C11, 6.5
         if first.array != second.array:
             one, two = self.arrays[first.array], self.arrays[second.array]
-            if one.alone or two.alone:
-                return False
-            if self.level == "o3":
+            if self.level == "o3" or _are_apart(one, two):
                 return False
             self.overlaps.add((min(one.name, two.name), max(one.name, two.name)))
             return True
+        if any(mine != theirs for mine, theirs in zip(first.path, second.path, strict=False)):
+            return False
         if first.offset is None or second.offset is None:
+            return True
+        if self.level == "source" and (v.counters(first.offset) or v.counters(second.offset)):
             return True
         distance = v.number(v.minus(first.offset, second.offset))
         return distance is None or -first.size < distance < second.size
+
+
+def _are_apart(one: Array, two: Array) -> bool:
+    """Whether two arrays never overlap: two variables, what `restrict` says it of, and what a function has made itself and
+    what it was given."""
+    given = [array for array in (one, two) if array.hold == "formal"]
+    if not given or any(array.alone for array in given):
+        return True
+    return any(array.hold in ("heap", "local") for array in (one, two))
 
 
 def _without(items: list[Item], gone: set[Key]) -> list[Item]:

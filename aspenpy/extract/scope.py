@@ -146,6 +146,11 @@ class Names:
         self._fresh += 1
         return graph.symbol(f"{name}#{self._fresh}", COUNTER)
 
+    def head(self, name: str) -> Expr:
+        """What a variable is at the begin of a pass, in a trial."""
+        self._fresh += 1
+        return graph.symbol(f"{name}#{self._fresh}", "begin of a pass")
+
     def hole(self, wanted: str, meaning: str, value: Value, span: Span | None, low: int | None = None) -> Value:
         """A parameter for something that the source does not say, and a warning that names it."""
         name = self.unique(wanted)

@@ -17,6 +17,7 @@ from aspenpy.extract import records as r
 from aspenpy.extract import values as v
 from aspenpy.extract.assigned import changes, ends, every, has, leaves
 from aspenpy.extract.costs import Arithmetic, Choice, Guard, Invocation, Item, Nest, Place, Profile, Recurrence
+from aspenpy.extract.count import Counter
 from aspenpy.extract.evaluate import Evaluator, Target
 from aspenpy.extract.scope import NOTHING, SIZE, UNKNOWN, Known, Names, Real, Scope, depends_on_data
 from aspenpy.extract.values import ONE, ZERO, TooLong, Value, constant
@@ -41,6 +42,7 @@ class Walker(Evaluator):
         self.function: r.Function | None = None
         self.inlined: list[str] = []
         self.returned: list[Known] = []
+        self.nests: list[Nest] = []
 
     def macro(self, name: str) -> Expr:
         return self.macros[name]
@@ -162,6 +164,9 @@ class Walker(Evaluator):
 
     def _branch(self, node: r.Branch) -> None:
         guards, complete, negated = self.condition(node.condition)
+        if complete and (decided := self._decided(guards)) is not None:
+            self.statement(node.then if decided != negated else node.otherwise)
+            return
         jump = ends(node.then)
         share: Value | None = None
         if not complete:
@@ -177,6 +182,20 @@ class Walker(Evaluator):
             self.scope.merge(after)
         if first or second:
             self.out.append(Choice(guards, share, first, second, node.span))
+
+    def _decided(self, guards: tuple[Guard, ...]) -> bool | None:
+        """Whether conditions always hold in the loops under way, or never."""
+        known = [self._always(guard) for guard in guards]
+        return True if all(known) else False if False in known else None
+
+    def _always(self, guard: Guard) -> bool | None:
+        if guard.operator == "==":
+            difference = v.number(guard.value)
+            return None if difference is None else difference == 0
+        counter = Counter()
+        if counter.certain(guard.value, self.nests, ()):
+            return True
+        return False if counter.certain(v.minus(-guard.value, ONE), self.nests, ()) else None
 
     def _side(self, node: r.Statement | None, before: Scope) -> tuple[list[Item], Scope]:
         held, self.out, self.scope = self.out, [], before.copy()
@@ -249,9 +268,11 @@ class Walker(Evaluator):
             )
         nest = Nest(counter, bounds, [], share, variable, node.pragmas, node.comment, (), node.span)
         self.out, held = [*tested], self.out
+        self.nests.append(nest)
         self.statement(node.body)
         if node.step is not None:
             self.value(node.step)
+        self.nests.pop()
         body, self.out = self.out, held
         nest = nest.replace(body=body, recurrences=self._recurrences(head, changed.variables, counter, body))
         self.out += [] if not body else [nest]
@@ -287,7 +308,7 @@ class Walker(Evaluator):
         simple = self._simple_steps(node, names, assigned)
         if simple is not None:
             return simple
-        heads = {name: self.names.unknown(f"head of {name}", None) for name in names}
+        heads = {name: atom(self.names.head(name)) for name in names}
         trial = self._trial(node, assigned, heads, before)
         steps: dict[str, Value] = {}
         offset = {name: v.symbols(head).pop() for name, head in heads.items()}
@@ -485,7 +506,7 @@ class Walker(Evaluator):
             if symbol.payload[1] != UNKNOWN:
                 continue
             text, span = self.names.unknowns.get(symbol, ("value", None))
-            if not self._is_settled(symbol) or text.startswith("head of "):
+            if not self._is_settled(symbol):
                 return None
             given[symbol] = self.names.parameter(symbol, text, span)
         return v.replaced(value, given) if given else value

@@ -1,0 +1,76 @@
+"""Instruction-level counts of a compiled function: Valgrind's callgrind says how often each instruction ran, and a disassembly
+what it does.
+
+Operations are those of SSE2, by class and precision. Loads and stores are memory operands of data: those that neither push,
+pop nor spill, that is, are not addressed by the stack pointer alone.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections import Counter
+from pathlib import Path
+
+CLASSES = {
+    "add": "add", "sub": "add", "mul": "multiply", "div": "divide", "sqrt": "square_root",
+    "ucomi": "compare", "comi": "compare",
+}  # fmt: skip
+_ARITHMETIC = re.compile(r"(add|sub|mul|div|sqrt|ucomi|comi)s([sd])$")
+_CONVERT = re.compile(r"cvt(t?s[sd]2si|si2s[sd]|ss2sd|sd2ss)[lq]?$")
+_LINE = re.compile(r"^\s*([0-9a-f]+):\t([a-z0-9]+(?: [a-z0-9]+)?)\s*([^#<\n]*)", re.MULTILINE)
+_SPILL = re.compile(r"-?(0x[0-9a-f]+)?\(%rsp\)")
+
+
+def counted(source: Path, folder: Path, level: str, *flags: str, function: str = "kernel") -> Counter[str]:
+    """Operations by `class precision`, and `load` and `store`, of one run of a function with what it calls."""
+    program, counts = folder / "program", folder / "callgrind.out"
+    options = ["-g0", "-ffp-contract=off", "-fno-math-errno", "-fno-inline-functions-called-once", "-fno-ipa-cp", "-fno-ipa-sra", "-fno-pie", "-no-pie", "-fcf-protection=none"]
+    subprocess.run(["gcc", level, *options, *flags, str(source), "-o", str(program), "-lm"], check=True)
+    command = ["valgrind", "--tool=callgrind", "--dump-instr=yes", f"--toggle-collect={function}", "--collect-atstart=no"]
+    command += [f"--callgrind-out-file={counts}", "--compress-pos=no", "--compress-strings=no", str(program)]
+    subprocess.run(command, check=False, capture_output=True)
+    text = subprocess.run(["objdump", "-d", "--no-show-raw-insn", str(program)], check=True, capture_output=True, text=True).stdout
+    lines = {int(address, 16): (name.split()[-1], operands.strip()) for address, name, operands in _LINE.findall(text)}
+    total: Counter[str] = Counter()
+    for address, times in executed(counts).items():
+        if address in lines:
+            for kind in kinds(*lines[address]):
+                total[kind] += times
+    return total
+
+
+def executed(path: Path) -> Counter[int]:
+    """How often each instruction ran, by address; lines that follow `calls=` are those of the callee."""
+    found: Counter[int] = Counter()
+    skip = False
+    for line in path.read_text().splitlines():
+        if line.startswith("calls="):
+            skip = True
+        elif line.startswith("0x"):
+            fields = line.split()
+            if not skip:
+                found[int(fields[0], 16)] += int(fields[2])
+            skip = False
+    return found
+
+
+def kinds(name: str, operands: str) -> list[str]:
+    """What one instruction counts as."""
+    found = []
+    arithmetic = _ARITHMETIC.match(name)
+    if arithmetic:
+        found.append(f"{CLASSES[arithmetic[1]]} {'dp' if arithmetic[2] == 'd' else 'sp'}")
+    elif _CONVERT.match(name):
+        found.append("convert")
+    parts = re.findall(r"[^,(]*\([^)]*\)|[^,()]+", operands)
+    memory = [place for place, part in enumerate(parts) if ("(" in part or re.fullmatch(r"-?0x[0-9a-f]+", part)) and not _SPILL.fullmatch(part)]
+    if not memory or name.startswith(("lea", "nop", "j", "call", "data16", "cs")) or "%rip" in operands:
+        return found
+    last = memory[-1] == len(parts) - 1 and len(parts) > 1
+    is_move = name.startswith("mov") or name.startswith("cvt")
+    if not last or not is_move:
+        found.append("load") if not (last and name.startswith("mov")) else None
+    if last and not name.startswith(("ucomi", "comi", "cmp", "test", *[word for word in ("adds", "subs", "muls", "divs", "sqrts")])):
+        found.append("store")
+    return found

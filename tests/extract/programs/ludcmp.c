@@ -1,0 +1,44 @@
+/* A x = b by way of A = L U, then two triangular systems. */
+#ifndef N
+#define N 20
+#endif
+double A[N][N], b[N], x[N], y[N];
+
+void kernel(int n)
+{
+  double w;
+  for (int i = 0; i < n; i++) {
+    for (int j = 0; j < i; j++) {
+      w = A[i][j];
+      for (int k = 0; k < j; k++)
+        w -= A[i][k] * A[k][j];
+      A[i][j] = w / A[j][j];
+    }
+    for (int j = i; j < n; j++) {
+      w = A[i][j];
+      for (int k = 0; k < i; k++)
+        w -= A[i][k] * A[k][j];
+      A[i][j] = w;
+    }
+  }
+  for (int i = 0; i < n; i++) {
+    w = b[i];
+    for (int j = 0; j < i; j++)
+      w -= A[i][j] * y[j];
+    y[i] = w;
+  }
+  for (int i = n - 1; i >= 0; i--) {
+    w = y[i];
+    for (int j = i + 1; j < n; j++)
+      w -= A[i][j] * x[j];
+    x[i] = w / A[i][i];
+  }
+}
+
+int main(void)
+{
+  for (int i = 0; i < N; i++)
+    A[i][i] = 2;
+  kernel(N);
+  return x[1] > 0;
+}
