@@ -38,6 +38,7 @@ class Registers:
     def __init__(self, arrays: dict[str, Array], level: Level, fixed: frozenset[Expr]) -> None:
         self.arrays = arrays
         self.fixed = fixed
+        self.around: list[Nest] = []
         self.level = level
         self.overlaps: set[tuple[str, str]] = set()
 
@@ -109,6 +110,9 @@ class Registers:
                     dead[key] = item
                 elif item.kind == "load":
                     dead = {other: store for other, store in dead.items() if not self._may_meet(item, store)}
+            elif isinstance(item, Nest):
+                for access in accesses(item.body):
+                    dead = {other: store for other, store in dead.items() if not self._may_meet(access, store)}
             elif not isinstance(item, Arithmetic):
                 dead = {}
             found.append(item)
@@ -118,7 +122,6 @@ class Registers:
         """Without loads of what a loop has left in a register, and of nothing else: at `o3` of all that is in one."""
         if self.level == "o3":
             return self._straight(items, {})
-        items = self._overwritten(items)
         found: list[Item] = []
         known: dict[Key, Access] = {}
         for item in items:
@@ -132,6 +135,7 @@ class Registers:
                 item = item.replace(body=self._forwarded(item.body))
                 for store in stores(item.body):
                     self._spoil(store, known)
+                    known.pop(store.place(), None)
             elif isinstance(item, Choice):
                 then, otherwise = self._forwarded(item.then), self._forwarded(item.otherwise)
                 item = item.replace(then=then, otherwise=otherwise)
@@ -139,12 +143,14 @@ class Registers:
             elif isinstance(item, Invocation):
                 known = {}
             found.append(item)
-        return found
+        return self._overwritten(found)
 
     # -- loops -------------------------------------------------------------------------------------
 
     def _nest(self, nest: Nest) -> Kept:
+        self.around.append(nest)
         body = self._moved(nest.body)
+        self.around.pop()
         inside = list(accesses(body))
         if any(True for _ in calls(body)):
             return Kept(nest.replace(body=body), (), ())
@@ -172,8 +178,11 @@ class Registers:
         return Kept(nest.replace(body=left), tuple(before), tuple(behind))
 
     def _always_runs(self, nest: Nest) -> bool:
-        """Whether a compiler sees that a loop makes a pass."""
-        return all(v.symbols(bound) <= self.fixed for bound in nest.bounds)
+        """Whether a compiler sees that a loop makes a pass: its bound is known, or that of a loop around it."""
+        around = [bound for outer in self.around for bound in outer.bounds]
+        return all(
+            v.symbols(bound) <= self.fixed or any(v.same(bound, other) for other in around) for bound in nest.bounds
+        )
 
     def _is_steady(self, access: Access, nest: Nest) -> bool:
         """Whether an address that depends on data depends on none that the loop reads."""

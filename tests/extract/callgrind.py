@@ -37,6 +37,8 @@ def counted(source: Path, folder: Path, level: str, *flags: str, function: str =
         if address in lines:
             for kind in kinds(*lines[address]):
                 total[kind] += times
+    if level == "-O0":
+        total["square_root dp"] += roots(counts)
     return total
 
 
@@ -52,6 +54,19 @@ def executed(path: Path) -> Counter[int]:
             if not skip:
                 found[int(fields[0], 16)] += int(fields[2])
             skip = False
+    return found
+
+
+def roots(path: Path) -> int:
+    """How often the library's square root was called: without optimisation it is no instruction."""
+    found, callee, caller = 0, "", ""
+    for line in path.read_text().splitlines():
+        if line.startswith("fn="):
+            caller = line[3:]
+        elif line.startswith("cfn="):
+            callee = line[4:]
+        elif line.startswith("calls=") and "sqrt" in callee and "sqrt" not in caller:
+            found += int(line[6:].split()[0])
     return found
 
 

@@ -1,0 +1,31 @@
+"""The counts of an extracted model, from the steps of its trace: none of the code that summed them up."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from pathlib import Path
+
+import aspenpy
+from aspenpy.extract.extraction import Level, extract
+
+PROGRAMS = Path(__file__).parent / "programs"
+
+
+def counted(source: Path, folder: Path, level: Level, *flags: str, kernels: tuple[str, ...] = ("kernel_",)) -> Counter[str]:
+    """Operations by `class precision`, `load` and `store` in words, of what some kernels do with all that they call."""
+    text = extract(source, level=level, flags=flags).text
+    model = folder / "model.aspen"
+    model.write_text(re.sub(r" of size \[\d+\]", "", text))
+    steps = aspenpy.trace(aspenpy.load_application(model), most=10**6, passes=10**6).steps
+    total: Counter[str] = Counter()
+    inside: int | None = None
+    for step in steps:
+        if inside is not None and step.depth <= inside:
+            inside = None
+        if inside is None and step.kind == "call" and step.name in kernels:
+            inside = step.depth
+        for demand in step.demands if inside is not None else ():
+            kind = " ".join(demand.traits) if demand.resource == "flops" else demand.resource[:-1]
+            total["convert" if "convert" in kind else kind] += round(demand.amount)
+    return total
