@@ -10,7 +10,7 @@ from aspenpy.extract import values as v
 from aspenpy.extract.costs import Access, Arithmetic, Choice, Guard, Invocation, Item, Nest
 from aspenpy.extract.count import Counter, Domain, NoClosedForm
 from aspenpy.extract.scope import UNKNOWN
-from aspenpy.extract.values import ONE, ZERO, Value
+from aspenpy.extract.values import ONE, ZERO, TooLong, Value
 from aspenpy.language.source import Span
 from aspenpy.record import Record
 
@@ -121,13 +121,19 @@ class Summary:
                 kind = event.item.name, event.item.precision
                 operations[kind] = v.plus(operations.get(kind, ZERO), v.scaled(counted, event.item.amount))
             elif counted.terms:
-                self._add(moved, event.item, self._pattern(event, counted, totals, deepest), counted)
+                self._add(moved, event.item, self._ordered(event, counted, totals, deepest), counted)
         done = tuple(Done(name, precision, amount) for (name, precision), amount in operations.items() if amount.terms)
         return Amounts(done, tuple(moved.values()), tuple(self._chains(items, totals)), len(deepest))
 
+    def _ordered(self, event: Event, counted: Value, totals: dict[object, Value], deepest: tuple[Nest, ...]) -> Pattern | None:
+        try:
+            return self._pattern(event, counted, totals, deepest)
+        except TooLong:
+            return None
+
     @staticmethod
     def _add(moved: dict[object, Moved], item: Access, pattern: Pattern | None, counted: Value) -> None:
-        offset = None if item.offset is None else _start(item.offset)
+        offset = _start(item.offset)
         key = (item.kind, item.array, item.size, pattern and pattern.key(), offset and v.key(offset))
         spans = (item.span,) if item.span is not None else ()
         known = moved.get(key)
@@ -238,9 +244,12 @@ class Summary:
                 yield from self._chains(item.otherwise, totals, nests)
 
 
-def _start(offset: Value) -> Value:
+def _start(offset: Value | None) -> Value | None:
     """An offset with all counters at 0."""
-    return v.replaced(offset, dict.fromkeys(v.counters(offset), ZERO))
+    try:
+        return None if offset is None else v.replaced(offset, dict.fromkeys(v.counters(offset), ZERO))
+    except TooLong:
+        return None
 
 
 def height(item: Item) -> int:

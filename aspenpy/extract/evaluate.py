@@ -210,9 +210,16 @@ class Evaluator:
             pointer = Place(self._table(base, of).key, None)
         offset = None
         if pointer.offset is not None:
-            size = self._size(of, shape)
-            offset = None if size is None else v.plus(pointer.offset, v.times(at, size))
+            offset = self._further(pointer.offset, at, of, shape)
         return Target(None, Place(pointer.array, offset), of, shape, name, path)
+
+    def _further(self, offset: Value, at: Value, of: r.Type, shape: tuple[Value | None, ...]) -> Value | None:
+        """So many elements further on; None where that is unknown."""
+        try:
+            size = self._size(of, shape)
+            return None if size is None else v.plus(offset, v.times(at, size))
+        except TooLong:
+            return None
 
     def _contained(self, there: Target, node: r.Element) -> Target:
         """An element of a container of the standard library: its data are an array of their own."""
@@ -386,7 +393,7 @@ class Evaluator:
             if other != place and (other[0] == access.array or not (array.alone or self.names.arrays[other[0]].alone)):
                 distance = None
                 if other[0] == access.array and access.offset is not None and other in self.scope.offsets:
-                    distance = v.number(v.minus(access.offset, self.scope.offsets[other]))
+                    distance = v.distance(access.offset, self.scope.offsets[other])
                 if not distance:
                     del self.scope.memory[other]
         if access.offset is not None:

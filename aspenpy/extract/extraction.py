@@ -18,9 +18,9 @@ from aspenpy.extract.costs import Hole, Profile
 from aspenpy.extract.front_end import Reading
 from aspenpy.extract.registers import Level, Registers
 from aspenpy.extract.scope import SIZE, Names
-from aspenpy.extract.text import Kernel, Options, Writer
+from aspenpy.extract.text import NOTHING, Kernel, Options, Writer
 from aspenpy.extract.tree import program as program_of
-from aspenpy.extract.values import Value, constant, expression, number
+from aspenpy.extract.values import TooLong, Value, constant, expression, number
 from aspenpy.extract.walk import Walker
 from aspenpy.expr.printer import to_text
 from aspenpy.language.diagnostics import Diagnostic, fail, instead_of, warning
@@ -118,25 +118,24 @@ class _Extractor:
             )
         main = next((root for root in roots if root.name == "main"), None)
         written: list[Kernel] = []
+        done: set[str] = set()
         self.writer.roots = {formal for root in roots for formal in self._profile(root).formals}
         self._bind(roots)
         for root in roots:
             for function in self._called_first(root):
-                if function.key not in self.writer.kernels:
+                if function.key not in done:
+                    done.add(function.key)
                     is_root = function in roots
                     profile = self._profile(function)
                     name = "main" if function is main else None
                     kernel = self.writer.kernel(profile, profile.items, is_root, name)
                     written.append(kernel)
-        kernels = [kernel for kernel in written if len(kernel.lines) > 2 or kernel.name == "main"]
+        called = self.writer.kernels.values()
+        kernels = [kernel for kernel in written if kernel in called or kernel.name == "main"]
         if main is None:
-            calls = [
-                f"call {self.writer.kernels[root.key].name}"
-                for root in roots
-                if self.writer.kernels[root.key] in kernels
-            ]
+            calls = [f"call {self.writer.kernels[root.key].name}" for root in roots if root.key in self.writer.kernels]
             kernels.append(
-                Kernel(self.names.unique("main"), (), ("kernel main {", *(calls or ["execute { flops [0] }"]), "}"))
+                Kernel(self.names.unique("main"), (), ("kernel main {", *(calls or NOTHING), "}"))
             )
         text = self._text(kernels)
         holes = tuple(self._holes())
@@ -195,7 +194,11 @@ class _Extractor:
         if function.key not in self.profiles:
             walker = Walker(self.names, self.program, self.macros, self.functions)
             walker.fixed = self.fixed
-            profile = walker.profile(function)
+            try:
+                profile = walker.profile(function)
+            except TooLong:
+                self.names.uncounted(function.name, function.span)
+                profile = Profile(function.key, function.name, [], (), "", function.span)
             registers = Registers(self.names.arrays, self.level, frozenset(self.macros.values()))
             items = registers.kept(profile.items)
             self.overlaps[function.key] = registers.overlaps

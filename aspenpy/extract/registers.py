@@ -214,7 +214,7 @@ class Registers:
             return True
         if self.level == "source" and (v.counters(first.offset) or v.counters(second.offset)):
             return True
-        distance = v.number(v.minus(first.offset, second.offset))
+        distance = v.distance(first.offset, second.offset)
         return distance is None or -first.size < distance < second.size
 
 

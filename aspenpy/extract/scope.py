@@ -166,6 +166,10 @@ class Names:
             self.parameters[symbol] = self.hole(wanted, told, constant(SIZE_ASSUMED), span, 1)
         return self.parameters[symbol]
 
+    def uncounted(self, function: str, span: Span | None) -> Value:
+        """The operations of a function whose formulas became too long."""
+        return self.hole(f"{function}_flops", f"all that `{function}` does, which is too involved for formulas", constant(0), span, 0)
+
     def library(self, function: str) -> Value:
         """The operations of one call of a function whose text is not at hand."""
         if function not in self.libraries:

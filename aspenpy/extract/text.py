@@ -28,6 +28,10 @@ PARALLEL = (
 )
 
 
+NOTHING = ["execute { flops [0] }"]
+"""What stands where the language wants a statement and the program has nothing that counts."""
+
+
 class Options(Record):
     """What the text says besides operations and accesses."""
 
@@ -111,9 +115,14 @@ class Writer:
     def kernel(self, profile: Profile, items: list[Item], is_root: bool, name: str | None = None) -> Kernel:
         """The kernel of a function. The arguments of a root are parameters and data of the model."""
         body = Body(self, profile, is_root)
-        lines = body.statements(items, ())
-        kernel = body.finished(name or self.names.unique(profile.name), lines)
-        self.kernels[profile.key] = kernel
+        try:
+            lines = body.statements(items, ())
+        except (NoClosedForm, TooLong, TooLarge):
+            uncounted = self.names.uncounted(profile.name, profile.span)
+            lines = [f"execute {{ flops [{body.formula(uncounted)}] }}"]
+        kernel = body.finished(name or self.names.unique(profile.name), lines or NOTHING)
+        if lines:
+            self.kernels[profile.key] = kernel
         return kernel
 
 
@@ -317,9 +326,12 @@ class Body:
 
     def _choice(self, item: Choice, around: tuple[Nest, ...]) -> list[str]:
         then, otherwise = (self.statements(side, around) for side in (item.then, item.otherwise))
+        if not then and not otherwise:
+            return []
         if item.share is not None:
             if not item.share.terms:
                 return otherwise
+            then = then or NOTHING
             share = self.formula(item.share)
             lines = ["probability {", f"[{share}] {{", *then, "}"]
             return [*lines, *(["else {", *otherwise, "}"] if otherwise else []), "}"]
@@ -327,7 +339,7 @@ class Body:
             return [*then, *otherwise]
         condition = " and ".join(f"{self.formula(guard.value)} {guard.operator} 0" for guard in item.guards)
         tail = ["else {", *otherwise, "}"] if otherwise else []
-        return [f"if ({condition}) {{", *then, "}", *tail] if then else [f"if ({condition}) {{", "} ", *tail]
+        return [f"if ({condition}) {{", *(then or NOTHING), "}", *tail]
 
     def _call(self, item: Invocation) -> list[str]:
         kernel = self.writer.kernels.get(item.function)

@@ -60,6 +60,14 @@ def _short(value: Value) -> Value:
     return value
 
 
+def distance(a: Value, b: Value) -> Fraction | None:
+    """a - b where that is a number."""
+    try:
+        return number(minus(a, b))
+    except TooLong:
+        return None
+
+
 def number(value: Value) -> Fraction | None:
     """The value of a constant; None for others."""
     if not value.terms:
@@ -273,7 +281,7 @@ def extreme(function: str, values: Iterable[Value]) -> Value:
     left: list[Value] = []
     for value in values:
         for place, other in enumerate(left):
-            difference = number(minus(value, other))
+            difference = distance(value, other)
             if difference is not None:
                 smaller = difference < 0
                 if smaller == (function == "min") and difference:

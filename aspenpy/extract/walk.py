@@ -317,7 +317,10 @@ class Walker(Evaluator):
                 after = trial.get(name)
                 if name in steps or after is None or isinstance(after, Place | Real):
                     continue
-                step = v.minus(after, heads[name])
+                try:
+                    step = v.minus(after, heads[name])
+                except TooLong:
+                    continue
                 left = {other for other, symbol in offset.items() if v.depends(step, symbol)}
                 if left <= steps.keys():
                     given = {
@@ -388,8 +391,11 @@ class Walker(Evaluator):
         base = start.offset if isinstance(start, Place) else start
         if base is None or isinstance(base, Real):
             return None
-        grown = v.summed(step, counter, ZERO, atom(counter))
-        return None if grown is None else v.plus(base, grown)
+        try:
+            grown = v.summed(step, counter, ZERO, atom(counter))
+            return None if grown is None else v.plus(base, grown)
+        except TooLong:
+            return None
 
     def _enter(
         self, changed: Any, counter: Expr, entry: dict[str, Known], steps: dict[str, Value], before: Scope
@@ -484,7 +490,10 @@ class Walker(Evaluator):
         found: list[Value] = []
         if node.condition is not None:
             for part in _conjuncts(node.condition):
-                found += self._bound(part, counter)
+                try:
+                    found += self._bound(part, counter)
+                except TooLong:
+                    continue
         known = [bound for bound in found if not depends_on_data(bound)]
         if known:
             if not node.tested_first:
