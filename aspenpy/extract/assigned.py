@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from aspenpy.extract import records as r
@@ -10,8 +10,8 @@ from aspenpy.record import Record
 
 
 class Changes(Record):
-    """Of a loop's body: the variables that it assigns to, and of those the ones that it counts on from pass to pass; names of
-    fields and arrays that it stores whole numbers and pointers to; the functions that it calls."""
+    """Of a loop's body: the variables that it assigns to, and of those the ones that it counts on from pass to pass;
+    names of fields and arrays that it stores whole numbers and pointers to; the functions that it calls."""
 
     variables: frozenset[str]
     counted: frozenset[str]
@@ -50,7 +50,7 @@ def changes(nodes: list[Any]) -> Changes:
                 if node.operator or _mentions(node.value, target.key):
                     counted.add(target.key)
             if target.type.kind in ("integer", "pointer", "record"):
-                stored |= {name for name in _names(target)}
+                stored |= set(_names(target))
             if isinstance(target, r.Field):
                 variables.add(_path(target))
         elif isinstance(node, r.Declaration):
@@ -62,6 +62,23 @@ def changes(nodes: list[Any]) -> Changes:
         elif isinstance(node, r.Call):
             calls.add(node.key)
     return Changes(frozenset(variables), frozenset(counted), frozenset(stored), frozenset(calls))
+
+
+def effects(functions: Mapping[str, Any]) -> dict[str, frozenset[str]]:
+    """By function, what it or those that it calls store whole numbers and pointers to; the functions of others that
+    they call as `call NAME`."""
+    own = {key: changes([function.body]) for key, function in functions.items()}
+    found = {key: set(change.stored) for key, change in own.items()}
+    for key, change in own.items():
+        found[key] |= {f"call {call}" for call in change.calls if call not in functions}
+    for _ in own:
+        before = {key: len(names) for key, names in found.items()}
+        for key, change in own.items():
+            for call in change.calls & found.keys():
+                found[key] |= found[call]
+        if before == {key: len(names) for key, names in found.items()}:
+            break
+    return {key: frozenset(names) for key, names in found.items()}
 
 
 def _plain(node: r.Expression) -> r.Expression:

@@ -1,4 +1,5 @@
-"""Blocks: what a nest of loops asks for in all, by operation and by array, with the order in which words are touched."""
+"""Blocks: what a nest of loops asks for in all, by operation and by array, with the order in which words are
+touched."""
 
 from __future__ import annotations
 
@@ -30,8 +31,8 @@ class Event(Record):
 
 
 class Pattern(Record):
-    """In which order an access touches words: a stride in bytes and a mean number of passes for each loop, the innermost
-    first. `shift` is where it begins beside others of the same strides; `anywhere` has no order."""
+    """In which order an access touches words: a stride in bytes and a mean number of passes for each loop, the
+    innermost first. `shift` is where it begins beside others of the same strides; `anywhere` has no order."""
 
     loops: tuple[tuple[Value, Value], ...] = ()
     anywhere: bool = False
@@ -41,7 +42,7 @@ class Pattern(Record):
 
 
 class Moved(Record):
-    """Words of an array that a block loads or stores."""
+    """Words of an array that a block loads or stores; none lies `reach` bytes or more from its begin."""
 
     kind: str
     array: str
@@ -49,6 +50,7 @@ class Moved(Record):
     words: Value
     pattern: Pattern | None
     offset: Value | None
+    reach: Value | None = None
     spans: tuple[Span, ...] = ()
 
 
@@ -121,24 +123,29 @@ class Summary:
                 kind = event.item.name, event.item.precision
                 operations[kind] = v.plus(operations.get(kind, ZERO), v.scaled(counted, event.item.amount))
             elif counted.terms:
-                self._add(moved, event.item, self._ordered(event, counted, totals, deepest), counted)
+                self._add(moved, event.item, event.nests, self._ordered(event, counted, totals, deepest), counted)
         done = tuple(Done(name, precision, amount) for (name, precision), amount in operations.items() if amount.terms)
         return Amounts(done, tuple(moved.values()), tuple(self._chains(items, totals)), len(deepest))
 
-    def _ordered(self, event: Event, counted: Value, totals: dict[object, Value], deepest: tuple[Nest, ...]) -> Pattern | None:
+    def _ordered(
+        self, event: Event, counted: Value, totals: dict[object, Value], deepest: tuple[Nest, ...]
+    ) -> Pattern | None:
         try:
             return self._pattern(event, counted, totals, deepest)
         except TooLong:
             return None
 
     @staticmethod
-    def _add(moved: dict[object, Moved], item: Access, pattern: Pattern | None, counted: Value) -> None:
+    def _add(
+        moved: dict[object, Moved], item: Access, nests: tuple[Nest, ...], pattern: Pattern | None, counted: Value
+    ) -> None:
         offset = _start(item.offset)
         key = (item.kind, item.array, item.size, pattern and pattern.key(), offset and v.key(offset))
         spans = (item.span,) if item.span is not None else ()
         known = moved.get(key)
+        reach = _reach(item, nests)
         if known is None:
-            moved[key] = Moved(item.kind, item.array, item.size, counted, pattern, offset, spans)
+            moved[key] = Moved(item.kind, item.array, item.size, counted, pattern, offset, reach, spans)
         else:
             moved[key] = known.replace(words=v.plus(known.words, counted))
 
@@ -197,10 +204,11 @@ class Summary:
     def _runs(
         self, event: Event, unknown: list[Expr], totals: dict[object, Value], deepest: tuple[Nest, ...]
     ) -> Pattern | None:
-        """Words that begin where the program's data say: anywhere if each pass of the innermost loop begins anew, else runs,
-        which are taken to follow each other, as rows of a sparse matrix do."""
+        """Words that begin where the program's data say: anywhere if each pass of the innermost loop begins anew, else
+        runs, which are taken to follow each other, as rows of a sparse matrix do."""
         item = event.item
-        assert isinstance(item, Access) and item.offset is not None
+        assert isinstance(item, Access)
+        assert item.offset is not None
         varying = {counter for symbol in unknown for counter in self.varying.get(symbol, ())}
         inner = next((nest for nest in reversed(event.nests) if v.depends(item.offset, nest.counter)), None)
         if not varying:
@@ -248,6 +256,25 @@ def _start(offset: Value | None) -> Value | None:
     """An offset with all counters at 0."""
     try:
         return None if offset is None else v.replaced(offset, dict.fromkeys(v.counters(offset), ZERO))
+    except TooLong:
+        return None
+
+
+def _reach(item: Access, nests: tuple[Nest, ...]) -> Value | None:
+    """How far an access goes into its array, in bytes; None where that is unknown."""
+    end = item.offset
+    try:
+        for nest in reversed(nests):
+            straight = None if end is None else v.line(end, nest.counter)
+            if straight is None or v.counters(straight[1]):
+                return None
+            start, step = straight
+            end = start
+            if v.never_negative(step):
+                end = v.plus(start, v.times(step, v.minus(nest.bounds[0], ONE)))
+        if end is None or v.counters(end) or any(symbol.payload[1] == UNKNOWN for symbol in v.symbols(end)):
+            return None
+        return v.plus(end, constant(item.size))
     except TooLong:
         return None
 

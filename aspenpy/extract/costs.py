@@ -13,9 +13,9 @@ Hold = Literal["global", "formal", "local", "heap"]
 
 
 class Array(Record):
-    """Memory that a program names: an array, what a pointer points at, a structure. `extents` are those of its dimensions,
-    None for the first where nothing says it; `volume` its bytes, where the program says them. No other array overlaps one
-    that is `alone`."""
+    """Memory that a program names: an array, what a pointer points at, a structure. `extents` are those of its
+    dimensions, None for the first where nothing says it; `volume` its bytes, where the program says them. No other
+    array overlaps one that is `alone`."""
 
     key: str
     name: str
@@ -36,8 +36,8 @@ class Guard(Record):
 
 class Access(Record):
     """A load or store of `size` bytes. An `offset` of None lies anywhere; `indirect` is one that the program's data
-    decide. `guards` are conditions on the loops that it was moved out of, `path` the members of structures on the way, and one
-    that is `pinned` begins or ends the time of a value in a register."""
+    decide. `guards` are conditions on the loops that it was moved out of, `path` the members of structures on the way,
+    and one that is `pinned` begins or ends the time of a value in a register."""
 
     kind: Literal["load", "store"]
     array: str
@@ -55,8 +55,8 @@ class Access(Record):
 
 
 class Arithmetic(Record):
-    """Operations of a class of the language: `add`, `multiply`, ...; `integer` of no precision, and `call NAME` for what a
-    library computes."""
+    """Operations of a class of the language: `add`, `multiply`, ...; `integer` of no precision, and `call NAME` for
+    what a library computes."""
 
     name: str
     precision: str = ""
@@ -82,7 +82,8 @@ class Recurrence(Record):
 
 
 class Nest(Record):
-    """A loop: `counter` runs from 0 up to below the smallest of the bounds. `share` is the part of its passes that it makes."""
+    """A loop: `counter` runs from 0 up to below the smallest of the bounds. `share` is the part of its passes that it
+    makes."""
 
     counter: Expr
     bounds: tuple[Value, ...]
@@ -115,7 +116,8 @@ Item = Access | Arithmetic | Choice | Nest | Invocation
 
 
 class Hole(Record):
-    """Something that the source does not say: a parameter of the model, what it stands for, and a value for the time being."""
+    """Something that the source does not say: a parameter of the model, what it stands for, and a value for the time
+    being."""
 
     name: str
     meaning: str
@@ -126,8 +128,8 @@ class Hole(Record):
 
 
 class Profile(Record):
-    """What one function does. `formals` are the symbols of its arguments, by position, None where no formula can need it;
-    `arrays` those that it touches."""
+    """What one function does. `formals` are the symbols of its arguments, by position, None where no formula can need
+    it; `arrays` those that it touches."""
 
     key: str
     name: str

@@ -1,9 +1,9 @@
 """How often things happen: sums over the counters of loops, in closed form.
 
-The passes of a nest in which some conditions hold are the whole points of a polyhedron. Loops are summed from the innermost
-outwards by Faulhaber's formula; where two bounds compete the sum is split, so that each part has one (the elementary way of
-Pugh, "Counting solutions to Presburger formulas", PLDI 1994). What is known of a bound's sign follows from the extremes of the
-counters around it.
+The passes of a nest in which some conditions hold are the whole points of a polyhedron. Loops are summed from the
+innermost outwards by Faulhaber's formula; where two bounds compete the sum is split, so that each part has one (the
+elementary way of Pugh, "Counting solutions to Presburger formulas", PLDI 1994). What is known of a bound's sign follows
+from the extremes of the counters around it.
 """
 
 from __future__ import annotations
@@ -142,8 +142,8 @@ class Counter:
     # -- signs -------------------------------------------------------------------------------------
 
     def holds(self, value: Value, nests: Sequence[Nest], guards: Sequence[Guard]) -> bool:
-        """Whether a value is never negative in a domain. Of sizes alone, that large ones make it so is enough, and is an
-        assumption."""
+        """Whether a value is never negative in a domain. Of sizes alone, that large ones make it so is enough, and is
+        an assumption."""
         if self.certain(value, nests, guards):
             return True
         if v.counters(value) or not v.is_one_signed(value) or v.sign_for_large(value) != 1:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, Literal
 
 from aspenpy.expr.node import Expr
-from aspenpy.expr.polynomial import atom
+from aspenpy.expr.polynomial import atom, constant
 from aspenpy.extract import records as r
 from aspenpy.extract import values as v
 from aspenpy.extract.assigned import Changes
-from aspenpy.extract.costs import Access, Arithmetic, Array, Choice, Guard, Item, Place
+from aspenpy.extract.costs import Access, Arithmetic, Array, Choice, Guard, Hold, Item, Place
 from aspenpy.extract.scope import NOTHING, Known, Names, Real, Scope, joined
-from aspenpy.extract.values import ONE, ZERO, TooLong, Value, constant
+from aspenpy.extract.values import ONE, ZERO, TooLong, Value
+from aspenpy.language.diagnostics import warning
 from aspenpy.language.source import Span
 from aspenpy.record import Record
 
@@ -31,25 +32,31 @@ ALLOCATIONS = frozenset({"malloc", "calloc", "aligned_alloc", "realloc", "_mm_ma
 
 IGNORED = frozenset({
     *"free printf fprintf puts putchar fputs fflush fclose fopen exit abort assert __assert_fail perror".split(),
-    *"time clock gettimeofday clock_gettime omp_get_wtime srand memset memcpy posix_memalign".split(),
-    *"atoi atol atof strtol strtoul strtod strcmp strlen strncmp sscanf scanf fscanf fgets getenv sprintf snprintf".split(),
+    *"time clock gettimeofday clock_gettime omp_get_wtime srand posix_memalign".split(),
+    *"atoi atol atof strtol strtoul strtod strcmp strlen strncmp sscanf scanf fscanf fgets getenv".split(),
+    *"sprintf snprintf".split(),
+    *"resize reserve push_back emplace_back clear begin end swap fill assign iota generate endl flush".split(),
+    *"operator<< operator>> operator delete".split(),
     *"omp_get_thread_num omp_get_num_threads omp_get_max_threads omp_set_num_threads".split(),
 })  # fmt: skip
 """Functions whose own work is left out; what they may change is forgotten."""
 
 PURE = frozenset({
-    *"exp expf exp2 log logf log2 log10 pow powf sin sinf cos cosf tan tanf asin acos atan atan2 sinh cosh tanh".split(),
-    *"cbrt hypot floor ceil round trunc rint fmod erf tgamma expm1 log1p floorf ceilf".split(),
+    *"exp expf exp2 log logf log2 log10 pow powf sin sinf cos cosf tan tanf asin acos atan".split(),
+    *"atan2 sinh cosh tanh cbrt hypot floor ceil round trunc rint fmod erf tgamma expm1 log1p floorf ceilf".split(),
 })  # fmt: skip
 """Functions of a mathematical library that touch no memory of the program."""
 
+
+COPIES = frozenset({"memcpy", "memmove", "memset"})
 
 KNOWN = PURE | FREE | SQUARE_ROOTS | IGNORED | EXTREMES.keys()
 """Functions that store to none of the program's whole numbers."""
 
 
 class Target(Record):
-    """What an expression may be assigned to: a variable in a register, or memory. `shape` are the extents of what is there."""
+    """What an expression may be assigned to: a variable in a register, or memory. `shape` are the extents of what is
+    there."""
 
     variable: str | None
     place: Place | None
@@ -71,6 +78,8 @@ class Evaluator:
         self.this: Known = None
         self.loops: list[tuple[Expr, Changes]] = []
         self.ignored: set[str] = set()
+        self.fixed: Mapping[str, Value] = {}  # the values of global constants
+        self.effects: Mapping[str, frozenset[str]] = {}
         self.declared = {item.variable.key: item.span for item in program.globals}
         self._rules: dict[type, Callable[[Any], Known]] = {
             r.Constant: self._constant,
@@ -81,7 +90,7 @@ class Evaluator:
             r.Assignment: self._assignment,
             r.Conversion: self._conversion,
             r.Selection: self._selection,
-            r.Call: self.call,
+            r.Call: self._given_back,
             r.Address: lambda node: self._pointed(node.operand),
             r.Several: self._several,
         }
@@ -105,6 +114,13 @@ class Evaluator:
     def text(self, node: r.Expression) -> str:
         """What the source calls it."""
         return " ".join(node.span.text().split())[:60] if node.span is not None else "value"
+
+    def _given_back(self, node: r.Call) -> Known:
+        """The value that a call gives; what it returns by reference is loaded."""
+        found = self.call(node)
+        if isinstance(found, Place) and node.type.kind in ("real", "integer"):
+            return self._read(Target(None, found, node.type, (), self._name(node)), node)
+        return found
 
     def call(self, node: r.Call) -> Known:
         raise NotImplementedError
@@ -150,7 +166,7 @@ class Evaluator:
         if isinstance(node, r.Assignment):
             self.value(node)
             return self.target(node.target)
-        found = self.value(node)
+        found = self.call(node) if isinstance(node, r.Call) else self.value(node)
         return Target(None, found, node.type.of or node.type) if isinstance(found, Place) else None
 
     def _variable(self, node: r.Variable) -> Target:
@@ -169,7 +185,7 @@ class Evaluator:
             return Target(None, pointed, type, shape, node.name)
         if type.kind == "array" or node.scope == "global" or (type.kind == "record" and type.of is not None):
             word = self.word(type)
-            hold = "global" if node.scope == "global" else "local"
+            hold: Hold = "global" if node.scope == "global" else "local"
             array = self.names.array(
                 key,
                 node.name,
@@ -179,14 +195,14 @@ class Evaluator:
                 _volume(type, shape, word),
                 True,
                 self.declared.get(key, node.span),
-            )  # type: ignore[arg-type]
+            )
             return Target(None, Place(array.key, ZERO), type, shape, node.name)
         return Target(key, None, type, shape, node.name)
 
     def _element(self, node: r.Element) -> Target | None:
         base, index = node.base, node.index
         path: tuple[str, ...] = ()
-        if base.type.kind == "pointer":
+        if base.type.kind == "pointer" and base.type.name != "&":
             pointer = self.value(base)
             root = self._root(base)
             shape = self.shapes.get(root, ()) if root and isinstance(base, r.Variable) else ()
@@ -197,9 +213,9 @@ class Evaluator:
                 return None
             if there.type.kind == "record" and there.type.of is not None:
                 return self._contained(there, node)
-            if there.place is None and there.variable is not None and there.type.kind == "pointer":
-                pointer, shape, of = self.value(base), (), there.type.of or node.type
-            elif there.type.kind == "pointer":
+            if (
+                there.place is None and there.variable is not None and there.type.kind == "pointer"
+            ) or there.type.kind == "pointer":
                 pointer, shape, of = self.value(base), (), there.type.of or node.type
             else:
                 pointer, shape, of = there.place, there.shape[1:], there.type.of or node.type
@@ -226,7 +242,14 @@ class Evaluator:
         of = there.type.of or node.type
         owner = self._owner(there)
         array = self.names.array(
-            f"{owner}[]", there.name or "elements", "heap", of.size or 8, (None,), None, True, node.span
+            self.names.contained(there.place, f"{owner}[]"),
+            there.name or "elements",
+            "heap",
+            of.size or 8,
+            (None,),
+            None,
+            True,
+            node.span,
         )
         at = self.whole(node.index)
         return Target(None, Place(array.key, v.scaled(at, of.size or 8)), of, (), there.name)
@@ -282,8 +305,11 @@ class Evaluator:
             return None
         if there.place is not None:
             return there.place
-        self.scope.values.pop(there.variable or "", None)
-        return None
+        name = there.variable or ""
+        self.scope.values.pop(name, None)
+        size = there.type.size or 8
+        array = self.names.array(f"{name}&", there.name or "local", "local", size, (), constant(size), True, node.span)
+        return Place(array.key, ZERO)
 
     # -- loads and stores --------------------------------------------------------------------------
 
@@ -304,9 +330,6 @@ class Evaluator:
         ):
             return fixed
         return self._read(there, node)
-
-    fixed: dict[str, Value] = {}
-    """The values of global constants."""
 
     def _register(self, there: Target, node: r.Expression) -> Known:
         name = there.variable or ""
@@ -335,6 +358,8 @@ class Evaluator:
         """A load, and what it gives: what was stored there, or something unknown with the same name each time."""
         assert there.place is not None
         type, array, offset = there.type, there.place.array, there.place.offset
+        if type.kind == "record":
+            return None
         access = self._access("load", there, node.span)
         place = access.place()
         known = self.scope.memory.get(place) if offset is not None else None
@@ -351,7 +376,11 @@ class Evaluator:
             )
             found: Known = Place(inner.key, ZERO if constant_place else None)
         elif type.kind == "integer":
-            found = self.unknown(self.text(node), node.span, self._is_steady(array, there.name, offset))
+            steady = self._is_steady(array, there.name, offset)
+            found = self.unknown(self.text(node), node.span, steady)
+            if steady:
+                (symbol,) = v.symbols(found)
+                self.names.origins[symbol] = place
         else:
             return None
         if offset is not None:
@@ -359,20 +388,35 @@ class Evaluator:
         return found
 
     def _is_steady(self, array: str, name: str, offset: Value | None) -> bool:
-        """Whether a place holds the same whole number in all passes of the loops under way: its address stays, and nothing
-        in them stores to what is called so."""
+        """Whether a place holds the same whole number in all passes of the loops under way: its address stays, and
+        nothing in them stores to what is called so."""
         if offset is None or v.counters(offset) or any(self.names.varying.get(symbol) for symbol in v.symbols(offset)):
             return False
         names = {name, self.names.arrays[array].name, "*"}
-        return not any(names & changed.stored or changed.calls - KNOWN for _, changed in self.loops)
+        return not any(names & changed.stored or self._may_store(changed, names) for _, changed in self.loops)
 
-    def _access(self, kind: str, there: Target, span: Span | None) -> Access:
+    def _may_store(self, changed: Changes, names: set[str]) -> bool:
+        """Whether the calls in a loop may store to what is called so: those of functions at hand by their text, those
+        of others unless they are known."""
+        for call in changed.calls - KNOWN:
+            stored = self.effects.get(call)
+            if (
+                stored is None
+                or names & stored
+                or any(name[5:] not in KNOWN for name in stored if name.startswith("call "))
+            ):
+                return True
+        return False
+
+    def _access(self, kind: Literal["load", "store"], there: Target, span: Span | None) -> Access:
         assert there.place is not None
         offset = there.place.offset
         size = there.type.size or 8
         precision = {8: "dp", 4: "sp"}.get(size, "") if there.type.kind == "real" else ""
         indirect = offset is not None and any(symbol.payload[1] == "unknown" for symbol in v.symbols(offset))
-        access = Access(kind, there.place.array, offset, size, precision, indirect or offset is None, span, (), there.path)  # type: ignore[arg-type]
+        access = Access(
+            kind, there.place.array, offset, size, precision, indirect or offset is None, span, (), there.path
+        )
         if access.array not in self.ignored:
             self.out.append(access)
         if offset is not None:
@@ -417,7 +461,14 @@ class Evaluator:
             found = self.value(part)
         if node.type.kind == "real" and not isinstance(found, Real):
             return NOTHING
-        return found if node.known else self._unknown(node)
+        if node.known:
+            return found
+        self.uncounted("not-counted", "an expression that is not understood: only its parts are counted", node.span)
+        return self._unknown(node)
+
+    def uncounted(self, code: str, message: str, span: Span | None) -> None:
+        """Says that something is left out."""
+        self.names.diagnostics.append(warning(code, message, span))
 
     def _conversion(self, node: r.Conversion) -> Known:
         found = self.value(node.operand)
@@ -565,6 +616,8 @@ class Evaluator:
 
     def _assignment(self, node: r.Assignment) -> Known:
         target, type = node.target, node.type
+        if not node.operator and type.kind == "record":
+            return self._copied(node)
         if not node.operator:
             value = self.value(node.value)
             if type.kind == "real" and not isinstance(value, Real):
@@ -589,6 +642,14 @@ class Evaluator:
         self.out = held
         self.store(there, after, node.span)
         return before if node.before else after
+
+    def _copied(self, node: r.Assignment) -> Known:
+        """A structure assigned to another one."""
+        source, there = self.target(node.value), self.target(node.target)
+        if source is not None and source.place is not None:
+            self._access("load", source, node.span)
+        self.store(there, None, node.span)
+        return None
 
     def _updated(self, node: r.Operation, before: Known, amount: Known) -> Known:
         if node.type.kind == "real":
@@ -630,7 +691,7 @@ class Evaluator:
         held, self.out = self.out, []
         second, second_whole, second_negated = self.condition(node.operands[1])
         inner, self.out = self.out, held
-        decided = whole and first and not negated == (node.operator == "&&")
+        decided = whole and first and negated != (node.operator == "&&")
         if inner and decided:
             self.out.append(Choice(first, None, *((inner, []) if not negated else ([], inner))))
         else:

@@ -10,9 +10,10 @@ from typing import TypeVar
 
 from aspenpy.expr import graph
 from aspenpy.expr.node import Expr
-from aspenpy.expr.polynomial import atom
+from aspenpy.expr.polynomial import atom, constant
+from aspenpy.expr.printer import to_text
 from aspenpy.extract import records as r
-from aspenpy.extract.assigned import changes
+from aspenpy.extract.assigned import changes, effects
 from aspenpy.extract.blocks import invocations
 from aspenpy.extract.costs import Hole, Profile
 from aspenpy.extract.front_end import Reading
@@ -20,10 +21,9 @@ from aspenpy.extract.registers import Level, Registers
 from aspenpy.extract.scope import SIZE, Names
 from aspenpy.extract.text import NOTHING, Kernel, Options, Writer
 from aspenpy.extract.tree import program as program_of
-from aspenpy.extract.values import TooLong, Value, constant, expression, number
+from aspenpy.extract.values import TooLong, Value, expression, number
 from aspenpy.extract.walk import Walker
-from aspenpy.expr.printer import to_text
-from aspenpy.language.diagnostics import Diagnostic, fail, instead_of, warning
+from aspenpy.language.diagnostics import Diagnostic, distinct, fail, instead_of, warning
 from aspenpy.language.format import format_text
 from aspenpy.language.source import Source
 from aspenpy.record import Record
@@ -62,9 +62,10 @@ def extract(
 ) -> Extraction:
     """The application model of a file of C or C++.
 
-    `level` says which loads and stores count: those of the source as an optimising compiler leaves them without knowing that
-    names are apart (`source`), or knowing it (`o3`). `functions` are those to model, with what they call; without, `main`, or
-    else all that no other calls. `flags` go to the preprocessor: `-I`, `-D`, `-U`, `-std`. Raises AspenError.
+    `level` says which loads and stores count: those of the source as an optimising compiler leaves them without knowing
+    that names are apart (`source`), or knowing it (`o3`). `functions` are those to model, with what they call; without,
+    `main`, or else all that no other calls. `flags` go to the preprocessor: `-I`, `-D`, `-U`, `-std`. Raises
+    AspenError.
     """
     return _deep(lambda: _Extractor(str(path), level, Options(chains, integers), functions, flags).result())
 
@@ -104,6 +105,7 @@ class _Extractor:
         self.functions = {function.key: function for function in self.program.functions}
         self.macros = {macro.name: graph.symbol(self.names.unique(macro.name), SIZE) for macro in self.program.macros}
         self.fixed = dict(self._constants())
+        self.effects = effects(self.functions)
         self.writer = Writer(self.names, options)
         self.profiles: dict[str, Profile] = {}
         self.overlaps: dict[str, set[tuple[str, str]]] = {}
@@ -120,6 +122,7 @@ class _Extractor:
         written: list[Kernel] = []
         done: set[str] = set()
         self.writer.roots = {formal for root in roots for formal in self._profile(root).formals}
+        self.writer.arguments = {formal for formal in self.writer.roots if isinstance(formal, Expr)}
         self._bind(roots)
         for root in roots:
             for function in self._called_first(root):
@@ -134,12 +137,10 @@ class _Extractor:
         kernels = [kernel for kernel in written if kernel in called or kernel.name == "main"]
         if main is None:
             calls = [f"call {self.writer.kernels[root.key].name}" for root in roots if root.key in self.writer.kernels]
-            kernels.append(
-                Kernel(self.names.unique("main"), (), ("kernel main {", *(calls or NOTHING), "}"))
-            )
+            kernels.append(Kernel(self.names.unique("main"), (), ("kernel main {", *(calls or NOTHING), "}")))
         text = self._text(kernels)
         holes = tuple(self._holes())
-        found = [*self.diagnostics, *self.names.diagnostics, *map(_warned, holes), *self._told_overlaps()]
+        found = [*self.diagnostics, *distinct(self.names.diagnostics), *map(_warned, holes), *self._told_overlaps()]
         name = os.path.splitext(os.path.basename(self.path))[0]
         return Extraction(name, self.level, text, holes, tuple(kernel.name for kernel in kernels), tuple(found))
 
@@ -194,6 +195,7 @@ class _Extractor:
         if function.key not in self.profiles:
             walker = Walker(self.names, self.program, self.macros, self.functions)
             walker.fixed = self.fixed
+            walker.effects = self.effects
             try:
                 profile = walker.profile(function)
             except TooLong:
@@ -219,16 +221,15 @@ class _Extractor:
     def _constant(self, variable: r.Variable, value: int) -> Value:
         if value <= 1:
             return constant(value)
-        found = self.names.hole(variable.name, "", constant(value), variable.span)
-        return found
+        return self.names.hole(variable.name, "", constant(value), variable.span)
 
     # -- the text ----------------------------------------------------------------------------------
 
     def _text(self, kernels: list[Kernel]) -> str:
         name = self.names.plain(os.path.splitext(os.path.basename(self.path))[0])
         lines = [f"// {os.path.basename(self.path)}, by aspenpy extract --level {self.level}", ""]
+        data = self.writer.declarations()
         parameters = [*self._macros(), *self._parameters()]
-        data = list(self.writer.data.values())
         lines += [f"model {name} {{", *parameters, *([""] if parameters and data else []), *data]
         for kernel in kernels:
             lines += ["", *kernel.lines]

@@ -1,7 +1,8 @@
 """The front end: libclang reads the files that a user wrote. This module and `tree` are all that knows of it.
 
-The wheel `libclang` has no headers of its own: those of an installed GCC are looked for where it puts them, and no program is
-run. OpenMP stays switched off, since libclang then shows the loops below its pragmas; the pragmas are read as text.
+The wheel `libclang` has no headers of its own: those of an installed GCC are looked for where it puts them, and no
+program is run. OpenMP stays switched off, since libclang then shows the loops below its pragmas; the pragmas are read
+as text.
 """
 
 from __future__ import annotations
@@ -176,7 +177,7 @@ class Reading:
         extent = cursor.extent
         start = extent.start
         text = self.text_of(start.file)
-        return text and text.span(start.offset, max(extent.end.offset, start.offset + 1))
+        return None if text is None else text.span(start.offset, max(extent.end.offset, start.offset + 1))
 
     def is_users(self, location: Any) -> bool:
         """Whether something stands in the file itself or in a header that is not the system's."""
@@ -192,11 +193,8 @@ class Reading:
     @cached_property
     def defined(self) -> dict[str, str]:
         """The bodies of the user's macros, those of the command line too."""
-        given = dict(
-            re.fullmatch(r"-D(\w+)=?(.*)", option, re.DOTALL).groups()
-            for option in self.options
-            if re.fullmatch(r"-D\w+(=.*)?", option, re.DOTALL)
-        )  # type: ignore[union-attr]
+        matches = (re.fullmatch(r"-D(\w+)=?(.*)", option, re.DOTALL) for option in self.options)
+        given = {match[1]: match[2] for match in matches if match is not None}
         kind = library().CursorKind.MACRO_DEFINITION
         for cursor in self.unit.cursor.get_children():
             if cursor.kind is kind and self.is_users(cursor.location):
@@ -215,7 +213,8 @@ class Reading:
         return None
 
     def _judged(self) -> Iterator[Diagnostic]:
-        """What libclang says of the user's files: warnings where a header is missing, since the rest follows from that."""
+        """What libclang says of the user's files: warnings where a header is missing, since the rest follows from
+        that."""
         said = [item for item in self.unit.diagnostics if item.severity >= 3 and not item.location.is_in_system_header]
         missing = [item for item in said if item.severity == 4 and "file not found" in item.spelling]
         severity: Severity = "warning" if missing else "error"

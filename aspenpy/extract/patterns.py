@@ -5,7 +5,7 @@ from __future__ import annotations
 from aspenpy.expr.polynomial import constant
 from aspenpy.extract import values as v
 from aspenpy.extract.blocks import Moved, Pattern
-from aspenpy.extract.values import ONE, ZERO, Value
+from aspenpy.extract.values import ONE, Value
 from aspenpy.record import Record
 
 STARS = {(2, 5), (2, 9), (2, 4), (3, 7), (3, 13), (3, 6)}
@@ -89,7 +89,7 @@ def _shift(access: Moved, first: Moved, strides: list[Value]) -> tuple[int, ...]
     """By how many steps of each loop an access lies behind the first, the innermost loop first."""
     if access.offset is None or first.offset is None:
         return None
-    left, steps = v.minus(access.offset, first.offset), []
+    left, steps = v.minus(access.offset, first.offset), list[int]()
     for stride in reversed(strides):
         step = 0
         for sign in (1, -1):

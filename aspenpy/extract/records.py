@@ -1,7 +1,7 @@
 """The records of a C or C++ program: what the front end hands on, and all that the rest of this room knows of it.
 
-Parentheses and implicit conversions between types of one kind are gone, macros are resolved. Every node has the span that it
-was written at; nodes are compared without it.
+Parentheses and implicit conversions between types of one kind are gone, macros are resolved. Every node has the span
+that it was written at; nodes are compared without it.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ Kind = Literal["integer", "real", "pointer", "array", "record", "void", "other"]
 
 
 class Type(Record):
-    """`size` is in bytes, 0 where it is unknown or varies; `of` is what a pointer points at and what an array holds. The
-    `extent` of an array is an expression, None for `[]`."""
+    """`size` is in bytes, 0 where it is unknown or varies; `of` is what a pointer points at and what an array holds.
+    The `extent` of an array is an expression, None for `[]`."""
 
     kind: Kind
     size: int = 0
@@ -32,8 +32,8 @@ class Type(Record):
 
 
 class Constant(Record):
-    """A literal; `macro` is the name by which the source calls it, where a macro or an enumerator does. A value of None is
-    text."""
+    """A literal; `macro` is the name by which the source calls it, where a macro or an enumerator does. A value of None
+    is text."""
 
     value: int | float | None
     type: Type
@@ -127,8 +127,8 @@ class Address(Record):
 
 
 class Several(Record):
-    """Expressions one after the other, of which the last is the value: the comma, and what the front end has no word for
-    (`known` is false)."""
+    """Expressions one after the other, of which the last is the value: the comma, and what the front end has no word
+    for (`known` is false)."""
 
     parts: tuple[Expression, ...]
     type: Type
@@ -161,8 +161,8 @@ class Block(Record):
 
 
 class Loop(Record):
-    """`tested_first` is false for `do { } while`. `pragmas` are those on the lines above, without `#pragma`; the span is that
-    of the head."""
+    """`tested_first` is false for `do { } while`. `pragmas` are those on the lines above, without `#pragma`; the span
+    is that of the head."""
 
     start: Statement | None
     condition: Expression | None
@@ -211,7 +211,8 @@ Statement = Declaration | Evaluation | Block | Loop | Branch | Switch | Jump | U
 
 
 class Function(Record):
-    """`key` tells functions of one name apart; a method's first formal is its object. `span` is that of the name."""
+    """`key` tells functions of one name apart; a method's first formal is its object. `span` is that of the name. What
+    it returns `by_reference` is a place."""
 
     key: str
     name: str
@@ -219,6 +220,7 @@ class Function(Record):
     body: Statement
     comment: str = ""
     pragmas: tuple[str, ...] = ()
+    by_reference: bool = False
     span: Span | None = None
 
 

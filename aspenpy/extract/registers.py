@@ -1,10 +1,11 @@
 """Which loads and stores of the source reach memory.
 
-An optimising compiler keeps a value in a register while nothing may change it in memory: from one reference to the next in
-straight-line code, over a loop in which the address stays (loads before it, stores behind it: Muchnick, Advanced Compiler
-Design and Implementation, 1997, sections 13.1 and 13.2, and register promotion, Cooper and Lu, PLDI 1997). What may change it
-is a store whose place may be the same. At the level `source` pointers that the program is given may point at the same place;
-at `o3` what the source calls by different names lies apart, as behind the checks of a vectorised loop.
+An optimising compiler keeps a value in a register while nothing may change it in memory: from one reference to the next
+in straight-line code, over a loop in which the address stays (loads before it, stores behind it: Muchnick, Advanced
+Compiler Design and Implementation, 1997, sections 13.1 and 13.2, and register promotion, Cooper and Lu, PLDI 1997).
+What may change it is a store whose place may be the same. At the level `source` pointers that the program is given may
+point at the same place; at `o3` what the source calls by different names lies apart, as behind the checks of a
+vectorised loop.
 """
 
 from __future__ import annotations
@@ -32,8 +33,8 @@ class Kept(Record):
 
 
 class Registers:
-    """Removes the accesses that registers spare. `overlaps` collects pairs of arrays that could not be told apart, `fixed` are the
-    symbols whose values a compiler knows."""
+    """Removes the accesses that registers spare. `overlaps` collects pairs of arrays that could not be told apart,
+    `fixed` are the symbols whose values a compiler knows."""
 
     def __init__(self, arrays: dict[str, Array], level: Level, fixed: frozenset[Expr]) -> None:
         self.arrays = arrays
@@ -219,8 +220,8 @@ class Registers:
 
 
 def _are_apart(one: Array, two: Array) -> bool:
-    """Whether two arrays never overlap: two variables, what `restrict` says it of, and what a function has made itself and
-    what it was given."""
+    """Whether two arrays never overlap: two variables, what `restrict` says it of, and what a function has made itself
+    and what it was given."""
     given = [array for array in (one, two) if array.hold == "formal"]
     if not given or any(array.alone for array in given):
         return True

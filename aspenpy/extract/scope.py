@@ -1,9 +1,10 @@
-"""What is known at a point of a program: the values of variables, what lies in memory, and names for what is not known."""
+"""What is known at a point of a program: the values of variables, what lies in memory, and names for what is not
+known."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from aspenpy.expr import graph
 from aspenpy.expr.node import Expr
@@ -17,6 +18,9 @@ from aspenpy.record import Record
 
 UNKNOWN = "unknown"
 """Owner of the symbols of what a program computes or reads; they may vary from pass to pass."""
+
+STEADY = "unknown and steady"
+"""Owner of the symbols of what nothing is known of, but that it stays the same in all loops under way."""
 
 SIZE = "size"
 """Owner of the symbols that parameters of the model stand for."""
@@ -112,7 +116,10 @@ class Names:
         self.unknowns: dict[Expr, tuple[str, Span | None]] = {}
         self.parameters: dict[Expr, Value] = {}
         self.varying: dict[Expr, tuple[Expr, ...]] = {}
+        self.origins: dict[Expr, tuple[str, object]] = {}
+        self.members: dict[tuple[str, object], Value] = {}
         self.shared: dict[str, str] = {}
+        self.owners: dict[str, str] = {}
         self.libraries: dict[str, Value] = {}
         self.diagnostics: list[Diagnostic] = []
         self._fresh = 0
@@ -135,9 +142,10 @@ class Names:
     # -- symbols -----------------------------------------------------------------------------------
 
     def unknown(self, text: str, span: Span | None, varying: tuple[Expr, ...] = ()) -> Value:
-        """A value that nothing is known of, what the source calls it, and the counters of the loops in which it varies."""
+        """A value that nothing is known of, what the source calls it, and the counters of the loops in which it
+        varies."""
         self._fresh += 1
-        symbol = graph.symbol(f"{text}#{self._fresh}", UNKNOWN)
+        symbol = graph.symbol(f"{text}#{self._fresh}", UNKNOWN if varying else STEADY)
         self.unknowns[symbol] = (text, span)
         self.varying[symbol] = varying
         return atom(symbol)
@@ -158,17 +166,25 @@ class Names:
         self.holes[symbol] = Hole(name, meaning, value, symbol, span, low)
         return atom(symbol)
 
-    def parameter(self, symbol: Expr, text: str, span: Span | None, meaning: str = "") -> Value:
+    def parameter(
+        self, symbol: Expr, text: str, span: Span | None, meaning: str = "", origin: tuple[str, object] | None = None
+    ) -> Value:
         """The parameter that stands for an unknown that is the same all the time."""
+        if symbol not in self.parameters and (known := self.members.get(origin or ("", symbol))) is not None:
+            self.parameters[symbol] = known
         if symbol not in self.parameters:
             wanted = text.replace("->", "_").replace(".", "_")
             told = meaning or f"`{text}`, which the source does not say"
             self.parameters[symbol] = self.hole(wanted, told, constant(SIZE_ASSUMED), span, 1)
+            if origin is not None:
+                self.members[origin] = self.parameters[symbol]
         return self.parameters[symbol]
 
     def uncounted(self, function: str, span: Span | None) -> Value:
         """The operations of a function whose formulas became too long."""
-        return self.hole(f"{function}_flops", f"all that `{function}` does, which is too involved for formulas", constant(0), span, 0)
+        return self.hole(
+            f"{function}_flops", f"all that `{function}` does, which is too involved for formulas", constant(0), span, 0
+        )
 
     def library(self, function: str) -> Value:
         """The operations of one call of a function whose text is not at hand."""
@@ -176,6 +192,21 @@ class Names:
             told = f"operations of one call of `{function}`"
             self.libraries[function] = self.hole(f"{function}_flops", told, constant(CALL_ASSUMED), None, 0)
         return self.libraries[function]
+
+    def contained(self, owner: Place | None, key: str) -> str:
+        """The key of what a container holds, which is remembered with the structure that the container is in."""
+        if owner is not None:
+            self.owners[key] = owner.array
+        return key
+
+    def canonical(self, key: str, same: Mapping[str, str]) -> str:
+        """The key of an array by the name that the caller has for it."""
+        if key in same:
+            return self.canonical(same[key], same)
+        owner = self.owners.get(key)
+        if owner is None:
+            return key
+        return self.canonical(owner, same) + key[len(owner) :]
 
     def array(
         self,

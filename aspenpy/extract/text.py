@@ -1,4 +1,5 @@
-"""The text of a model: formulas in the source's symbols, one kernel for a function, comments that say where things are from."""
+"""The text of a model: formulas in the source's symbols, one kernel for a function, comments that say where things are
+from."""
 
 from __future__ import annotations
 
@@ -6,14 +7,14 @@ from collections.abc import Iterable
 
 from aspenpy.expr import graph
 from aspenpy.expr.node import Expr
-from aspenpy.expr.polynomial import atom
+from aspenpy.expr.polynomial import atom, constant
 from aspenpy.expr.printer import ASPEN, TooLarge, written
 from aspenpy.extract import values as v
 from aspenpy.extract.blocks import Amounts, Summary, height, invocations
 from aspenpy.extract.costs import Array, Choice, Invocation, Item, Nest, Place, Profile
 from aspenpy.extract.count import Counter, Domain, NoClosedForm
 from aspenpy.extract.patterns import requests
-from aspenpy.extract.scope import SIZE, UNKNOWN, Names
+from aspenpy.extract.scope import SIZE, STEADY, UNKNOWN, Names
 from aspenpy.extract.values import ONE, ZERO, TooLong, Value
 from aspenpy.language.source import Span
 from aspenpy.record import Record
@@ -64,11 +65,44 @@ class Writer:
         self.options = options
         self.kernels: dict[str, Kernel] = {}
         self.used: set[Expr] = set()
-        self.data: dict[str, str] = {}
+        self.data: dict[str, Array] = {}
+        self.reaches: dict[str, Value | None] = {}
         self.threads: Value | None = None
         self.roots: set[object] = set()
+        self.arguments: set[Expr] = set()
         self.bound: dict[Expr, Expr] = {}
         self.same: dict[str, str] = {}
+
+    # -- data --------------------------------------------------------------------------------------
+
+    def declarations(self) -> list[str]:
+        """The data of the model, each with its size."""
+        body = Body(self, Profile("", "", [], ()), True)
+        found = []
+        for key, array in self.data.items():
+            comment = _where(array.span)
+            size = body.size(array.replace(volume=array.volume or self._reached(key)))
+            found.append(f"data {self.names.shared[key]} {size}{f'  // {comment}' if comment else ''}")
+        return found
+
+    def _reached(self, key: str) -> Value | None:
+        """What a program touches of an array, in sizes of the model."""
+        reach = self.reaches.get(key)
+        if reach is None:
+            return None
+        bound = {symbol: atom(self.bound[symbol]) for symbol in v.symbols(reach) if symbol in self.bound}
+        reach = v.replaced(reach, bound)
+        known = all(symbol.payload[1] in (SIZE, STEADY) for symbol in v.symbols(reach))
+        return reach if known or not v.symbols(reach) - self.arguments else None
+
+    def reached(self, array: str, reach: Value | None) -> None:
+        """Takes down how far a block goes into an array."""
+        known = self.reaches.get(array, reach)
+        if known is None or reach is None or v.never_negative(v.minus(known, reach)):
+            self.reaches[array] = known and reach and known
+        else:
+            further = v.never_negative(v.minus(reach, known))
+            self.reaches[array] = reach if further else v.extreme("max", (known, reach))
 
     # -- kernels -----------------------------------------------------------------------------------
 
@@ -97,7 +131,7 @@ class Writer:
         if array.hold == "formal":
             return array.key in self.roots
         return array.volume is None or all(
-            symbol.payload[1] == SIZE or symbol in self.bound for symbol in v.symbols(array.volume)
+            symbol.payload[1] in (SIZE, STEADY) or symbol in self.bound for symbol in v.symbols(array.volume)
         )
 
     def _single(self, value: Value | Place | None) -> Expr | None:
@@ -107,10 +141,18 @@ class Writer:
         (symbol,) = v.symbols(value)
         if not v.same(value, atom(symbol)):
             return None
-        if symbol.payload[1] == UNKNOWN:
-            (symbol,) = v.symbols(self.names.parameter(symbol, *self.names.unknowns.get(symbol, ("value", None))))
+        if symbol.payload[1] in (UNKNOWN, STEADY):
+            (symbol,) = v.symbols(self.parameter(symbol))
         symbol = self.bound.get(symbol, symbol)
         return symbol if symbol.payload[1] == SIZE else None
+
+    def parameter(self, symbol: Expr) -> Value:
+        """The parameter that stands for an unknown; one for what is read from the same place."""
+        text, span = self.names.unknowns.get(symbol, ("value", None))
+        origin = self.names.origins.get(symbol)
+        if origin is not None:
+            origin = (self.same.get(origin[0], origin[0]), origin[1])
+        return self.names.parameter(symbol, text, span, origin=origin)
 
     def kernel(self, profile: Profile, items: list[Item], is_root: bool, name: str | None = None) -> Kernel:
         """The kernel of a function. The arguments of a root are parameters and data of the model."""
@@ -163,9 +205,8 @@ class Body:
         """With a parameter in place of each unknown."""
         given = {}
         for symbol in v.symbols(value):
-            if symbol.payload[1] == UNKNOWN:
-                text, span = self.names.unknowns.get(symbol, ("value", None))
-                given[symbol] = self.names.parameter(symbol, text, span)
+            if symbol.payload[1] in (UNKNOWN, STEADY):
+                given[symbol] = self.writer.parameter(symbol)
         return v.replaced(value, given) if given else value
 
     def printed(self, expr: Expr) -> str:
@@ -214,10 +255,11 @@ class Body:
 
     def array(self, key: str) -> str:
         """The name of an array here; it is declared where it belongs."""
-        key = self.writer.same.get(key, key)
+        array = self.names.arrays[key]
+        key = self.names.canonical(key, self.writer.same)
+        array = self.names.arrays.get(key) or array.replace(key=key)
         if key in self.own:
             return self.own[key]
-        array = self.names.arrays[key]
         if key in self.profile.formals and not self.is_root:
             position = self.profile.formals.index(key)
             name = self._free(array.name)
@@ -235,9 +277,7 @@ class Body:
         if array.key in self.names.shared:
             return self.names.shared[array.key]
         name = self.names.shared[array.key] = self.names.unique(array.name) if array.hold == "formal" else array.name
-        size = self.size(array)
-        comment = _where(array.span)
-        self.writer.data[array.key] = f"data {name} {size}{f'  // {comment}' if comment else ''}"
+        self.writer.data[array.key] = array
         return name
 
     def _is_local(self, volume: Value) -> bool:
@@ -251,13 +291,13 @@ class Body:
             bytes_ = self.names.hole(
                 f"{array.name}_bytes",
                 f"bytes of `{array.name}`, which the source does not say",
-                v.constant(8_000_000),
+                constant(8_000_000),
                 array.span,
                 1,
             )
             return f"[{self.formula(bytes_)}]"
         extents = [extent for extent in array.extents if extent is not None]
-        product = v.constant(array.word)
+        product = constant(array.word)
         for extent in extents:
             product = v.times(product, extent)
         if extents and len(extents) == len(array.extents) and v.same(product, array.volume):
@@ -356,7 +396,7 @@ class Body:
                 unknown = self.names.hole(
                     f"{kernel.name}_{formal.name}",
                     f"argument `{formal.name}` of {kernel.name}",
-                    v.constant(100),
+                    constant(100),
                     item.span,
                     1,
                 )
@@ -403,9 +443,13 @@ class Body:
             for name in dict.fromkeys(chain.classes):
                 times = chain.classes.count(name)
                 lines.append(f"chain [{shared(v.scaled(chain.passes, times))}] as {name}")
+        for access in amounts.accesses:
+            if access.pattern is None or not access.pattern.anywhere:
+                self.writer.reached(self.names.canonical(access.array, self.writer.same), access.reach)
         for request in requests(amounts.accesses, amounts.depth):
             array = self.array(request.array)
-            way = f"{request.kind}s [{shared(request.words)}] of size [{request.size}] {'from' if request.kind == 'load' else 'to'} {array}"
+            way = f"{request.kind}s [{shared(request.words)}] of size [{request.size}]"
+            way += f" {'from' if request.kind == 'load' else 'to'} {array}"
             arguments = ", ".join(map(self.formula, request.arguments))
             trait = f"{request.trait}({arguments})" if arguments else request.trait
             if v.number(request.reuse) != 1:
@@ -420,9 +464,8 @@ class Body:
         if integers and not self.writer.options.integers:
             found.append(f"// integer operations: {self.formula(integers[0].amount)}")
         for chain in amounts.chains if not self.writer.options.chains else ():
-            found.append(
-                f"// each pass waits for the one before: {', '.join(chain.classes)} of {chain.subject}, {self.formula(chain.passes)} times"
-            )
+            chained = f"{', '.join(chain.classes)} of {chain.subject}"
+            found.append(f"// each pass waits for the one before: {chained}, {self.formula(chain.passes)} times")
         return found
 
 

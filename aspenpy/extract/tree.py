@@ -1,11 +1,12 @@
 """Cursors of libclang become the records of a program.
 
-What libclang leaves out of its tree is found in the text: which part of `for (;;)` is which, and the name of a macro where
-the tree has its number.
+What libclang leaves out of its tree is found in the text: which part of `for (;;)` is which, and the name of a macro
+where the tree has its number.
 """
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable
 from functools import cached_property
@@ -25,15 +26,18 @@ UNARY = {1: ("+", True), 2: ("-", True), 3: ("+", False), 4: ("-", False)}
 ASSIGN, FIRST_COMPOUND, COMMA = 22, 23, 33
 ADDRESS_OF, DEREFERENCE, PLUS, MINUS, COMPLEMENT, NOT = range(5, 11)
 
-_INTEGERS = frozenset(
-    "BOOL CHAR_U UCHAR CHAR16 CHAR32 USHORT UINT ULONG ULONGLONG UINT128 CHAR_S SCHAR WCHAR SHORT INT LONG LONGLONG INT128 ENUM".split()
-)
+_INTEGERS = frozenset({
+    *"BOOL CHAR_U UCHAR CHAR16 CHAR32 USHORT UINT ULONG ULONGLONG UINT128 CHAR_S SCHAR WCHAR SHORT INT".split(),
+    *"LONG LONGLONG INT128 ENUM".split(),
+})  # fmt: skip
 _REALS = frozenset("FLOAT DOUBLE LONGDOUBLE FLOAT128 HALF".split())
 _POINTERS = frozenset("POINTER LVALUEREFERENCE RVALUEREFERENCE BLOCKPOINTER MEMBERPOINTER NULLPTR".split())
 _ARRAYS = frozenset("CONSTANTARRAY VARIABLEARRAY INCOMPLETEARRAY DEPENDENTSIZEDARRAY".split())
 _REFERENCES = frozenset("LVALUEREFERENCE RVALUEREFERENCE".split())
 _FUNCTIONS = frozenset("FUNCTION_DECL CXX_METHOD CONSTRUCTOR DESTRUCTOR CONVERSION_FUNCTION FUNCTION_TEMPLATE".split())
 _SCOPES = frozenset("NAMESPACE LINKAGE_SPEC CLASS_DECL STRUCT_DECL CLASS_TEMPLATE UNION_DECL UNEXPOSED_DECL".split())
+
+_CONTAINER = re.compile(r"(?:const )?std::(?:vector|array|valarray|unique_ptr|span)<")
 
 MOST_DEPTH = 200
 """How deeply expressions and statements may be nested; what lies deeper is unknown."""
@@ -95,6 +99,7 @@ class Tree:
             self._initialised(cursor, children, self.statement(bodies[-1])),
             text.comment_above(at) if text else "",
             text.pragmas_above(at) if text else (),
+            cursor.result_type.get_canonical().kind.name in _REFERENCES,
             name,
         )
 
@@ -103,7 +108,7 @@ class Tree:
         if cursor.kind.name != "CONSTRUCTOR":
             return body
         found: list[r.Statement] = []
-        for member, value in zip(children, children[1:], strict=False):
+        for member, value in itertools.pairwise(children):
             if member.kind.name == "MEMBER_REF" and value.kind.is_expression():
                 field = self._field(member.referenced, self._this(cursor), member)
                 given = self.expression(value)
@@ -193,7 +198,7 @@ class Tree:
         if kind in _POINTERS:
             pointee = plain.get_pointee()
             of = r.Type("record", max(pointee.get_size(), 0), name=_plain_name(pointee.spelling))
-            if pointee.get_canonical().kind.name != "RECORD":
+            if pointee.get_canonical().kind.name != "RECORD" or _CONTAINER.match(pointee.get_canonical().spelling):
                 of = self.type_of(pointee)
             return r.Type(
                 "pointer", 8, of, name="&" if kind in _REFERENCES else "", restrict=plain.is_restrict_qualified()
@@ -202,15 +207,16 @@ class Tree:
             return r.Type("array", size, self.type_of(plain.element_type), self._fixed(plain))
         if kind == "RECORD":
             return r.Type("record", size, name=_plain_name(plain.spelling), of=self._held(plain))
+        held = _CONTAINER.match(plain.spelling)
+        if held is not None and kind != "RECORD":
+            return r.Type("record", 24, r.Type("real", 8, name="dependent"), name="container")
         if kind in ("DEPENDENT", "UNEXPOSED", "TEMPLATETYPEPARM") or "type-parameter" in plain.spelling:
             return r.Type("real", 8, name="dependent")
         return r.Type("void" if kind == "VOID" else "other", size)
 
     def _held(self, plain: Any) -> r.Type | None:
         """What a container of the standard library holds."""
-        if plain.get_num_template_arguments() > 0 and re.match(
-            r"std::(vector|array|valarray|unique_ptr|span)\b", plain.spelling
-        ):
+        if plain.get_num_template_arguments() > 0 and _CONTAINER.match(plain.spelling):
             return self.type_of(plain.get_template_argument_type(0))
         return None
 
@@ -396,10 +402,11 @@ class Tree:
     def _expressions(self) -> dict[str, Callable[[Any], r.Expression]]:
         same = self._same
         literals = "INTEGER_LITERAL FLOATING_LITERAL CHARACTER_LITERAL CXX_BOOL_LITERAL_EXPR CXX_NULL_PTR_LITERAL_EXPR"
-        casts = "CSTYLE_CAST_EXPR CXX_STATIC_CAST_EXPR CXX_REINTERPRET_CAST_EXPR CXX_CONST_CAST_EXPR CXX_FUNCTIONAL_CAST_EXPR"
+        ways = "CSTYLE CXX_STATIC CXX_REINTERPRET CXX_CONST CXX_FUNCTIONAL"
+        casts = [f"{way}_CAST_EXPR" for way in ways.split()]
         return {
             **dict.fromkeys(literals.split(), self._literal),
-            **dict.fromkeys(casts.split(), lambda cursor: self._converted(cursor, self._children(cursor)[-1:])),
+            **dict.fromkeys(casts, lambda cursor: self._converted(cursor, self._children(cursor)[-1:])),
             "PAREN_EXPR": same,
             "UNEXPOSED_EXPR": lambda cursor: self._converted(cursor, self._children(cursor)),
             "DECL_REF_EXPR": self._name,
@@ -478,7 +485,8 @@ class Tree:
         return name
 
     def _named(self, word: str, value: int) -> str | None:
-        """Among the macros that one uses, the one whose whole body is this number; None if a bare number is there, too."""
+        """Among the macros that one uses, the one whose whole body is this number; None if a bare number is there,
+        too."""
         defined, seen, waiting, found = self.reading.defined, set[str](), [word], set[str]()
         while waiting:
             name = waiting.pop()
@@ -546,7 +554,7 @@ class Tree:
             return r.Assignment(operator, operand, r.Constant(1, INT), operand.type, before, span)
         type = self.type_of(cursor.type)
         if code == DEREFERENCE:
-            return r.Element(operand, r.Constant(0, INT), type, span)
+            return r.Element(operand, r.Constant(0, INT), self._element(operand.type, cursor.type), span)
         if code == ADDRESS_OF:
             return r.Address(operand, type, span)
         if code in (MINUS, COMPLEMENT, NOT):
@@ -610,9 +618,11 @@ class Tree:
         if kind == "CONSTRUCTOR":
             if len(arguments) == 1 and arguments[0].type.kind == "record":
                 return arguments[0]
+            if not self.reading.is_users(target.location):
+                return r.Several(tuple(arguments), type, True, span)
             return r.Call(target.get_usr(), name, tuple(arguments), type, span)
         is_member = kind == "CXX_METHOD" and not target.is_static_method()
-        if is_member and children and children[0].kind.name == "MEMBER_REF_EXPR":
+        if is_member and not name.startswith("operator") and children and children[0].kind.name == "MEMBER_REF_EXPR":
             inside = [child for child in self._children(children[0]) if child.kind.is_expression()]
             this: r.Expression = r.Variable("this", "this", r.Type("pointer", 8), "formal", None)
             arguments.insert(0, self.expression(inside[0]) if inside else this)

@@ -1,5 +1,5 @@
-"""Whole numbers of a program as polynomials: in the symbols of the source, in the counters of its loops, and in atoms such as
-`floor` and `min` for what is none."""
+"""Whole numbers of a program as polynomials: in the symbols of the source, in the counters of its loops, and in atoms
+such as `floor` and `min` for what is none."""
 
 from __future__ import annotations
 
@@ -328,7 +328,8 @@ def summed(value: Value, symbol: Expr, low: Value, high: Value) -> Value | None:
 
 
 def sign_for_large(value: Value) -> int | None:
-    """The sign of a formula in sizes when all of them are large and equal; None where terms of the highest degree cancel."""
+    """The sign of a formula in sizes when all of them are large and equal; None where terms of the highest degree
+    cancel."""
     if not value.terms:
         return 0
     by_degree: dict[int, Fraction] = {}
@@ -346,7 +347,8 @@ def is_one_signed(value: Value) -> bool:
 
 
 def never_negative(value: Value) -> bool:
-    """Whether the value is 0 or more for all sizes from 1 on: with 1 + x in place of each, no coefficient is negative."""
+    """Whether the value is 0 or more for all sizes from 1 on: with 1 + x in place of each, no coefficient is
+    negative."""
     if all(coefficient >= 0 for coefficient in value.terms.values()):
         return not any(
             base.kind != "symbol" and not _is_from_zero(base) for monomial in value.terms for base, _ in monomial

@@ -1,26 +1,27 @@
 """A walk through a function: its statements in order, with what is known of its whole numbers and pointers.
 
-A loop is walked once. What its variables are in a pass follows from how much they change in one: those that change by the
-same amount, or by an amount that is itself counted on, are polynomials in the number of the pass.
+A loop is walked once. What its variables are in a pass follows from how much they change in one: those that change by
+the same amount, or by an amount that is itself counted on, are polynomials in the number of the pass.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from fractions import Fraction
 from typing import Any
 
 from aspenpy.expr import graph
 from aspenpy.expr.node import Expr
-from aspenpy.expr.polynomial import atom
+from aspenpy.expr.polynomial import atom, constant
 from aspenpy.extract import evaluate as e
 from aspenpy.extract import records as r
 from aspenpy.extract import values as v
 from aspenpy.extract.assigned import changes, ends, every, has, leaves
-from aspenpy.extract.costs import Arithmetic, Choice, Guard, Invocation, Item, Nest, Place, Profile, Recurrence
+from aspenpy.extract.costs import Access, Arithmetic, Choice, Guard, Invocation, Item, Nest, Place, Profile, Recurrence
 from aspenpy.extract.count import Counter
 from aspenpy.extract.evaluate import Evaluator, Target
-from aspenpy.extract.scope import NOTHING, SIZE, UNKNOWN, Known, Names, Real, Scope, depends_on_data
-from aspenpy.extract.values import ONE, ZERO, TooLong, Value, constant
+from aspenpy.extract.scope import NOTHING, SIZE, STEADY, UNKNOWN, Known, Names, Real, Scope, depends_on_data
+from aspenpy.extract.values import ONE, ZERO, TooLong, Value
 from aspenpy.language.source import Span
 
 MOST_INLINED = 12
@@ -97,7 +98,7 @@ class Walker(Evaluator):
                 self.names.arrays[value.array] = array.replace(name=self.names.unique(name))
         elif value is not None and not isinstance(value, Real) and len(value) == 1:
             for symbol in v.symbols(value):
-                if symbol.payload[1] == UNKNOWN and v.same(value, atom(symbol)):
+                if symbol.payload[1] in (UNKNOWN, STEADY) and v.same(value, atom(symbol)):
                     self.names.unknowns[symbol] = (name, self.names.unknowns.get(symbol, ("", None))[1])
 
     # -- statements --------------------------------------------------------------------------------
@@ -115,12 +116,23 @@ class Walker(Evaluator):
             self._branch(node)
         elif isinstance(node, r.Switch):
             self._switch(node)
+        elif isinstance(node, r.Jump) and node.kind == "goto":
+            self.uncounted("not-counted", "a jump by `goto`: loops made with it are taken for one pass", node.span)
         elif isinstance(node, r.Jump) and node.value is not None:
-            found = self.value(node.value)
-            if self.returned and node.kind == "return":
-                self.returned[-1] = found
+            self._returned(node)
         elif isinstance(node, r.Unread):
-            self.hole("unread", f"operations of `{node.what}`, which is not counted", ZERO, node.span)
+            self.uncounted("not-counted", f"{node.what} is not counted", node.span)
+
+    def _returned(self, node: r.Jump) -> None:
+        """What a function gives back: a place, where it returns a reference."""
+        assert node.value is not None
+        if self.inlined and self.functions[self.inlined[-1]].by_reference:
+            there = self.target(node.value)
+            self.returned[-1] = there.place if there is not None else None
+            return
+        found = self.value(node.value)
+        if self.returned and node.kind == "return":
+            self.returned[-1] = found
 
     def hole(self, what: str, meaning: str, value: Value, span: Span | None, low: int | None = None) -> Value:
         """A parameter for something unknown in this function."""
@@ -210,7 +222,7 @@ class Walker(Evaluator):
         if jump in ("break", "return", "goto") and not self._costs(node.then):
             return ZERO
         text = self.text(node.condition)
-        return self.hole("branch", f"how often `{text}` holds, from 0 to 1", constant(v.Fraction(1, 2)), node.span, 0)
+        return self.hole("branch", f"how often `{text}` holds, from 0 to 1", constant(Fraction(1, 2)), node.span, 0)
 
     @staticmethod
     def _costs(node: r.Statement | None) -> bool:
@@ -223,19 +235,17 @@ class Walker(Evaluator):
         before = self.scope
         sides = [self._side(case, before) for case in node.cases]
         count = len(sides) + (not node.exhaustive)
-        left = ONE
         for place, (items, scope) in enumerate(sides):
             if items:
                 share = self.hole(
                     "case",
                     f"how often case {place + 1} of `{self.text(node.subject)}` is taken, from 0 to 1",
-                    constant(v.Fraction(1, count)),
+                    constant(Fraction(1, count)),
                     node.span,
                     0,
                 )
                 self.out.append(Choice((), share, items, [], node.span))
             before.merge(scope)
-        del left
         self.scope = before
 
     # -- loops -------------------------------------------------------------------------------------
@@ -301,7 +311,8 @@ class Walker(Evaluator):
     def _steps(
         self, node: r.Loop, counter: Expr, assigned: frozenset[str], counted: frozenset[str], before: Scope
     ) -> dict[str, Value]:
-        """By how much variables change in each pass, as polynomials in the pass: found by a walk whose costs are dropped."""
+        """By how much variables change in each pass, as polynomials in the pass: found by a walk whose costs are
+        dropped."""
         names = [name for name in counted if not isinstance(before.values.get(name), Real)]
         if not names:
             return {}
@@ -412,14 +423,18 @@ class Walker(Evaluator):
                 self.scope.values[name] = Place(start.array, None)
             else:
                 self.scope.values.pop(name, None)
-        unknown_calls = {call for call in changed.calls if call not in e.PURE | e.FREE | e.SQUARE_ROOTS | e.IGNORED}
-        stored = changed.stored
+        stored, unknown_calls = set(changed.stored), False
+        for call in changed.calls - e.KNOWN:
+            inside = self.effects.get(call)
+            stored |= inside or set()
+            others = {name[5:] for name in inside or () if name.startswith("call ")}
+            unknown_calls = unknown_calls or inside is None or not others <= e.KNOWN
         arrays = {
             array.key
             for array in self.names.arrays.values()
             if unknown_calls or "*" in stored or array.name in stored or stored & {array.key.rsplit("->", 1)[-1]}
         }
-        kept = {}
+        kept: dict[Any, Known] = {}
         for place, value in self.scope.memory.items():
             if isinstance(value, Real):
                 continue
@@ -500,29 +515,10 @@ class Walker(Evaluator):
                 known = [v.plus(bound, ONE) for bound in known]
             return tuple(known)
         text = self.text_of_loop(node)
-        invariant = [settled for bound in found if (settled := self.settled(bound)) is not None]
-        if invariant:
-            return tuple(invariant)
         passes = self.hole(
             f"{variable or 'loop'}_passes", f"passes of {text}, which depend on the program's data", ONE, node.span, 0
         )
         return (passes,)
-
-    def settled(self, value: Value) -> Value | None:
-        """The value with a parameter for each unknown that is the same all the time; None where one may vary."""
-        given: dict[Expr, Value] = {}
-        for symbol in v.symbols(value):
-            if symbol.payload[1] != UNKNOWN:
-                continue
-            text, span = self.names.unknowns.get(symbol, ("value", None))
-            if not self._is_settled(symbol):
-                return None
-            given[symbol] = self.names.parameter(symbol, text, span)
-        return v.replaced(value, given) if given else value
-
-    def _is_settled(self, symbol: Expr) -> bool:
-        """Whether an unknown is the same in all passes of the loops that are under way."""
-        return not self.names.varying.get(symbol)
 
     def _bound(self, node: r.Expression, counter: Expr) -> list[Value]:
         """The passes before one part of a condition fails for the first time."""
@@ -601,6 +597,8 @@ class Walker(Evaluator):
             and node.arguments[0].type.kind == "integer"
         ):
             return v.extreme(e.EXTREMES[node.name], [self.whole(part) for part in node.arguments])
+        if node.name in e.COPIES and len(node.arguments) == 3:
+            return self._moved_whole(node)
         found = [self.value(part) for part in node.arguments]
         reals = [part for part in found if isinstance(part, Real)]
         kind = next((part.type for part in node.arguments if part.type.kind == "real"), node.type)
@@ -608,8 +606,7 @@ class Walker(Evaluator):
             return reals[0] if reals else self._unknown(node)
         if node.name in e.SQUARE_ROOTS:
             self._arithmetic("square_root", kind, node.span)
-            from_ = Real({source: (*path, "square_root") for part in reals for source, path in part.paths.items()})
-            return from_
+            return Real({source: (*path, "square_root") for part in reals for source, path in part.paths.items()})
         if node.name in e.EXTREMES:
             self._arithmetic("compare", kind, node.span)
             return NOTHING
@@ -621,6 +618,23 @@ class Walker(Evaluator):
         self.scope.forget()
         self._escaped(node)
         return self._unknown(node)
+
+    def _moved_whole(self, node: r.Call) -> Known:
+        """`memcpy` and `memset`: a loop over words of eight bytes."""
+        to, source, size = node.arguments
+        places = [self.value(to), self.value(source) if node.name != "memset" else None]
+        counter = self.names.counter("word")
+        body: list[Item] = []
+        for kind, place in (("load", places[1]), ("store", places[0])):
+            if isinstance(place, Place):
+                offset = None if place.offset is None else v.plus(place.offset, v.scaled(atom(counter), 8))
+                body.append(Access("load" if kind == "load" else "store", place.array, offset, 8, span=node.span))
+        words = v.ceil_of(self.whole(size), constant(8))
+        if depends_on_data(words):
+            words = self.hole(f"{node.name}_words", f"words that `{self.text(node)}` moves", ONE, node.span, 0)
+        self.out.append(Nest(counter, (words,), body, span=node.span))
+        self.scope.forget({place.array for place in places[:1] if isinstance(place, Place)})
+        return places[0]
 
     def _escaped(self, node: r.Call) -> None:
         """Variables whose address a function gets may be changed by it."""
@@ -644,7 +658,7 @@ class Walker(Evaluator):
             size = v.times(sizes[0], sizes[1])
         elif sizes:
             size = sizes[-1]
-        size = None if size is None or v.counters(size) else self.settled(size)
+        size = None if size is None or v.counters(size) or depends_on_data(size) else size
         key = f"heap@{node.span.start if node.span else id(node)}@{len(self.inlined)}"
         array = self.names.array(key, "allocated", "heap", 8, (None,), size, True, node.span)
         return Place(array.key, ZERO)
@@ -653,14 +667,10 @@ class Walker(Evaluator):
         """A small function's text stands in place of its call; another one has a kernel."""
         found = [self._argument(part, formal) for part, formal in zip(node.arguments, function.formals, strict=False)]
         if node.key in self.inlined or (self.function is not None and node.key == self.function.key):
-            self.hole(
-                "recursion",
-                f"operations of the call of `{node.name}`, which calls itself and is not counted",
-                ZERO,
-                node.span,
-            )
+            self._arithmetic(f"call {node.name}", node.type, node.span)
+            self.uncounted("recursion", f"`{node.name}` calls itself: how often is not in the source", node.span)
             return self._unknown(node)
-        if len(self.inlined) >= MOST_INLINED or not self.is_small(function):
+        if len(self.inlined) >= MOST_INLINED or not self.is_small(function, bool(self.loops)):
             values = tuple(None if isinstance(value, Real) else value for value in found)
             self.out.append(Invocation(node.key, values, node.span))
             self.scope.forget()
@@ -678,7 +688,7 @@ class Walker(Evaluator):
         return self.value(part)
 
     def _inlined(self, node: r.Call, function: r.Function, arguments: list[Known]) -> Known:
-        outer, this = dict(self.scope.values), self.this
+        this = self.this
         for formal, value in zip(function.formals, arguments, strict=False):
             self.shapes[formal.key] = self.extents(formal.type)
             if formal.name == "this":
@@ -695,21 +705,25 @@ class Walker(Evaluator):
         self.this = this
         for formal in function.formals:
             self.scope.values.pop(formal.key, None)
-        del outer
-        if node.type.kind == "pointer" and node.type.name == "&" and not isinstance(found, Place):
-            return None
         if found is None:
             return self._unknown(node)
         return found
 
     @staticmethod
-    def is_small(function: r.Function) -> bool:
-        count = 0
-        for part in every(function.body):
-            count += 1
-            if count > LARGEST_INLINED or isinstance(part, r.Loop | r.Unread):
+    def is_small(function: r.Function, with_loops: bool) -> bool:
+        """Whether a function's text may stand in place of a call: in a loop, with loops over a few passes."""
+        for count, part in enumerate(every(function.body)):
+            if count > LARGEST_INLINED or (isinstance(part, r.Loop) and not (with_loops and _is_short(part))):
                 return False
         return True
+
+
+def _is_short(loop: r.Loop) -> bool:
+    """Whether a loop counts up to a number that the source says."""
+    condition = loop.condition
+    return isinstance(condition, r.Operation) and any(
+        isinstance(part, r.Constant) and part.macro is None for part in condition.operands
+    )
 
 
 def _is_local_sum(part: r.Assignment, node: r.Loop) -> bool:
@@ -741,7 +755,8 @@ def _first_failure(operator: str, left: Value, right: Value, counter: Expr) -> l
 
 
 def _apart(value: Value) -> list[Value]:
-    """The values of which one is the smallest: `min(a, b) - c` is the smaller of a - c and b - c, `c - max(a, b)` too."""
+    """The values of which one is the smallest: `min(a, b) - c` is the smaller of a - c and b - c, `c - max(a, b)`
+    too."""
     for monomial, coefficient in value.terms.items():
         if len(monomial) == 1 and monomial[0][1] == 1 and abs(coefficient) == 1:
             base = monomial[0][0]

@@ -1,8 +1,8 @@
-"""Instruction-level counts of a compiled function: Valgrind's callgrind says how often each instruction ran, and a disassembly
-what it does.
+"""Instruction-level counts of a compiled function: Valgrind's callgrind says how often each instruction ran, and a
+disassembly what it does.
 
-Operations are those of SSE2, by class and precision. Loads and stores are memory operands of data: those that neither push,
-pop nor spill, that is, are not addressed by the stack pointer alone.
+Operations are those of SSE2, by class and precision. Loads and stores are memory operands of data: those that neither
+push, pop nor spill, that is, are not addressed by the stack pointer alone.
 """
 
 from __future__ import annotations
@@ -25,12 +25,30 @@ _SPILL = re.compile(r"-?(0x[0-9a-f]+)?\(%rsp\)")
 def counted(source: Path, folder: Path, level: str, *flags: str, function: str = "kernel") -> Counter[str]:
     """Operations by `class precision`, and `load` and `store`, of one run of a function with what it calls."""
     program, counts = folder / "program", folder / "callgrind.out"
-    options = ["-g0", "-ffp-contract=off", "-fno-math-errno", "-fno-inline-functions-called-once", "-fno-ipa-cp", "-fno-ipa-sra", "-fno-pie", "-no-pie", "-fcf-protection=none"]
+    options = [
+        "-g0",
+        "-ffp-contract=off",
+        "-fno-math-errno",
+        "-fno-inline-functions-called-once",
+        "-fno-ipa-cp",
+        "-fno-ipa-sra",
+        "-fno-pie",
+        "-no-pie",
+        "-fcf-protection=none",
+    ]
     subprocess.run(["gcc", level, *options, *flags, str(source), "-o", str(program), "-lm"], check=True)
-    command = ["valgrind", "--tool=callgrind", "--dump-instr=yes", f"--toggle-collect={function}", "--collect-atstart=no"]
+    command = [
+        "valgrind",
+        "--tool=callgrind",
+        "--dump-instr=yes",
+        f"--toggle-collect={function}",
+        "--collect-atstart=no",
+    ]
     command += [f"--callgrind-out-file={counts}", "--compress-pos=no", "--compress-strings=no", str(program)]
     subprocess.run(command, check=False, capture_output=True)
-    text = subprocess.run(["objdump", "-d", "--no-show-raw-insn", str(program)], check=True, capture_output=True, text=True).stdout
+    text = subprocess.run(
+        ["objdump", "-d", "--no-show-raw-insn", str(program)], check=True, capture_output=True, text=True
+    ).stdout
     lines = {int(address, 16): (name.split()[-1], operands.strip()) for address, name, operands in _LINE.findall(text)}
     total: Counter[str] = Counter()
     for address, times in executed(counts).items():
@@ -79,13 +97,17 @@ def kinds(name: str, operands: str) -> list[str]:
     elif _CONVERT.match(name):
         found.append("convert")
     parts = re.findall(r"[^,(]*\([^)]*\)|[^,()]+", operands)
-    memory = [place for place, part in enumerate(parts) if ("(" in part or re.fullmatch(r"-?0x[0-9a-f]+", part)) and not _SPILL.fullmatch(part)]
+    memory = [
+        place
+        for place, part in enumerate(parts)
+        if ("(" in part or re.fullmatch(r"-?0x[0-9a-f]+", part)) and not _SPILL.fullmatch(part)
+    ]
     if not memory or name.startswith(("lea", "nop", "j", "call", "data16", "cs")) or "%rip" in operands:
         return found
     last = memory[-1] == len(parts) - 1 and len(parts) > 1
-    is_move = name.startswith("mov") or name.startswith("cvt")
+    is_move = name.startswith(("mov", "cvt"))
     if not last or not is_move:
         found.append("load") if not (last and name.startswith("mov")) else None
-    if last and not name.startswith(("ucomi", "comi", "cmp", "test", *[word for word in ("adds", "subs", "muls", "divs", "sqrts")])):
+    if last and not name.startswith(("ucomi", "comi", "cmp", "test", *["adds", "subs", "muls", "divs", "sqrts"])):
         found.append("store")
     return found

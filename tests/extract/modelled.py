@@ -12,7 +12,9 @@ from aspenpy.extract.extraction import Level, extract
 PROGRAMS = Path(__file__).parent / "programs"
 
 
-def counted(source: Path, folder: Path, level: Level, *flags: str, kernels: tuple[str, ...] = ("kernel_",)) -> Counter[str]:
+def counted(
+    source: Path, folder: Path, level: Level, *flags: str, kernels: tuple[str, ...] = ("kernel_",)
+) -> Counter[str]:
     """Operations by `class precision`, `load` and `store` in words, of what some kernels do with all that they call."""
     text = extract(source, level=level, flags=flags).text
     model = folder / "model.aspen"

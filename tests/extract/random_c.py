@@ -1,4 +1,5 @@
-"""Random programs in C, in the manner of csmith: valid, with all statements that the front end knows, and sense in none."""
+"""Random programs in C, in the manner of csmith: valid, with all statements that the front end knows, and sense in
+none."""
 
 from __future__ import annotations
 
@@ -16,7 +17,8 @@ class Program:
     def text(self) -> str:
         functions = [self.function(name) for name in range(self.random.randint(1, 4))]
         macros = "#define N 17\n#define M (N + 3)\n#define AT(a, i) a[(i) % N]\n"
-        memory = "struct pair { double x; int y; struct pair *next; };\nint ia[N]; double da[N][M]; float fa[M]; struct pair ps[N];\n"
+        memory = "struct pair { double x; int y; struct pair *next; };\nint ia[N]; double da[N][M]; float fa[M];\n"
+        memory += "struct pair ps[N];\n"
         return macros + memory + "\n".join(functions)
 
     def function(self, name: int) -> str:
@@ -48,7 +50,8 @@ class Program:
         if kind == 6:
             return f"if ({self.condition(depth)}) {self.block(depth)} else {self.block(depth)}"
         if kind == 7:
-            return f"switch ({self.whole(depth)}) {{ case 1: case 2: {self.block(depth)} break; case 7: {self.assignment()}; default: ; }}"
+            cases = f"case 1: case 2: {self.block(depth)} break; case 7: {self.assignment()}; default: ;"
+            return f"switch ({self.whole(depth)}) {{ {cases} }}"
         if kind == 8:
             return f"if ({self.condition(1)}) {self.pick('return 1;', '{ ; }', 'return k;')}"
         if kind == 9:
@@ -79,7 +82,9 @@ class Program:
 
     def condition(self, depth: int) -> str:
         plain = f"{self.whole(depth)} {self.pick('<', '<=', '>', '>=', '==', '!=')} {self.whole(depth)}"
-        return self.pick(plain, plain, f"{plain} && {self.real(1)} < 2", f"!({plain})", f"{plain} || k", self.whole(1), "s->next")
+        return self.pick(
+            plain, plain, f"{plain} && {self.real(1)} < 2", f"!({plain})", f"{plain} || k", self.whole(1), "s->next"
+        )
 
     def assignment(self) -> str:
         variable = self.random.choice(self.variables)
@@ -94,7 +99,14 @@ class Program:
         )
 
     def place(self) -> str:
-        return self.pick(f"da[{self.whole(1)}][{self.whole(1)}]", f"p[{self.whole(2)}]", f"fa[{self.whole(1)}]", f"ps[{self.whole(1)}].x", "s->x", f"AT(p, {self.whole(1)})")
+        return self.pick(
+            f"da[{self.whole(1)}][{self.whole(1)}]",
+            f"p[{self.whole(2)}]",
+            f"fa[{self.whole(1)}]",
+            f"ps[{self.whole(1)}].x",
+            "s->x",
+            f"AT(p, {self.whole(1)})",
+        )
 
     def whole(self, depth: int) -> str:
         if depth <= 0:
@@ -116,7 +128,13 @@ class Program:
         if depth <= 0:
             return self.pick(self.place_of_constants(), "1.5", "2.0", "(double)k")
         left, right = self.real(depth - 1), self.real(depth - 1)
-        return self.pick(left, f"({left} {self.pick('+', '-', '*', '/')} {right})", f"-({left})", f"({left} < {right} ? {left} : {right})", self.place())
+        return self.pick(
+            left,
+            f"({left} {self.pick('+', '-', '*', '/')} {right})",
+            f"-({left})",
+            f"({left} < {right} ? {left} : {right})",
+            self.place(),
+        )
 
     def place_of_constants(self) -> str:
         return self.pick("da[1][2]", "p[k]", "fa[3]", "s->x")

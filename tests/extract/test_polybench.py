@@ -1,8 +1,8 @@
-"""The kernels of PolyBench, written from their definitions in the manners of real code: what is extracted from their text
-against instructions that ran.
+"""The kernels of PolyBench, written from their definitions in the manners of real code: what is extracted from their
+text against instructions that ran.
 
-`counts.json` has what callgrind and a disassembly count (GCC 12, `-O0` for operations, `-O1` for loads and stores) at
-N = 18. With ASPENPY_THOROUGH=1 they are counted anew, at three sizes.
+`counts.json` has what callgrind and a disassembly count (GCC 12, `-O0` for operations, `-O1` for loads and stores) at N
+= 18. With ASPENPY_THOROUGH=1 they are counted anew, at three sizes.
 """
 
 import json
@@ -20,8 +20,9 @@ pytest.importorskip("clang.cindex", reason="C is read by libclang: pip install '
 STORED = json.loads((Path(__file__).parent / "counts.json").read_text())
 KERNELS = ("kernel_", "product")
 
-NEAR_ONLY_WHEN_LARGE = {"cholesky": 0.08, "gramschmidt": 0.02}
-"""Programs in which GCC keeps some more values over the begin and end of an inner loop: of n^2 of n^3 loads."""
+NEAR_ONLY_WHEN_LARGE = {"cholesky": 0.08, "gramschmidt": 0.02, "nussinov": 0.011}
+"""Programs in which GCC keeps some more values over the begin and end of an inner loop (of n^2 of n^3 loads), or in the
+third, at N = 90, one less."""
 
 
 def operations(counts: dict[str, int]) -> dict[str, int]:

@@ -27,8 +27,8 @@ OPTIONS = (
     choice(
         "--level",
         ("source", "o3"),
-        "which loads and stores count: source: a reference that nothing may have changed since is in a register; o3: what "
-        "has different names does not overlap (default: source)",
+        "which loads and stores count: source: a value that nothing may have changed since is in a register; o3: the same, "
+        "where different names are apart (default: source)",
         default="source",
     ),
     repeated(
