@@ -47,7 +47,8 @@ def changes(nodes: list[Any]) -> Changes:
             target = _plain(node.target)
             if isinstance(target, r.Variable):
                 variables.add(target.key)
-                if node.operator or _mentions(node.value, target.key):
+                is_counted = target.type.kind != "real" and (node.operator or _mentions(node.value, target.key))
+                if is_counted:
                     counted.add(target.key)
             if target.type.kind in ("integer", "pointer", "record"):
                 stored |= set(_names(target))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -15,7 +16,7 @@ from aspenpy.expr.printer import to_text
 from aspenpy.extract import records as r
 from aspenpy.extract.assigned import changes, effects
 from aspenpy.extract.blocks import invocations
-from aspenpy.extract.costs import Hole, Profile
+from aspenpy.extract.costs import Hole, Invocation, Profile
 from aspenpy.extract.front_end import Reading
 from aspenpy.extract.registers import Level, Registers
 from aspenpy.extract.scope import SIZE, Names
@@ -30,6 +31,11 @@ from aspenpy.record import Record
 from aspenpy.tables.result import Result
 
 T = TypeVar("T")
+
+MOST_WORDS = 500_000
+"""Words and signs of a model; the language allows 600,000."""
+
+_WORD = re.compile(r"\w+|[^\w\s]")
 
 STACK = 256 * 2**20
 """Bytes of stack for the walk, whose depth follows the nesting of the program."""
@@ -121,6 +127,8 @@ class _Extractor:
         main = next((root for root in roots if root.name == "main"), None)
         written: list[Kernel] = []
         done: set[str] = set()
+        words = 0
+        root_keys = {root.key for root in roots}
         self.writer.roots = {formal for root in roots for formal in self._profile(root).formals}
         self.writer.arguments = {formal for formal in self.writer.roots if isinstance(formal, Expr)}
         self._bind(roots)
@@ -128,13 +136,22 @@ class _Extractor:
             for function in self._called_first(root):
                 if function.key not in done:
                     done.add(function.key)
-                    is_root = function in roots
+                    is_root = function.key in root_keys
                     profile = self._profile(function)
                     name = "main" if function is main else None
                     kernel = self.writer.kernel(profile, profile.items, is_root, name)
                     written.append(kernel)
-        called = self.writer.kernels.values()
-        kernels = [kernel for kernel in written if kernel in called or kernel.name == "main"]
+                    words += sum(len(_WORD.findall(line)) for line in kernel.lines)
+                    if words > MOST_WORDS:
+                        hint = "--function NAME models one function and what it calls"
+                        fail(
+                            "too-large",
+                            f"the program is too large for one model, at `{function.name}`",
+                            function.span,
+                            hint=hint,
+                        )
+        called = {id(kernel) for kernel in self.writer.kernels.values()}
+        kernels = [kernel for kernel in written if id(kernel) in called or kernel.name == "main"]
         if main is None:
             calls = [f"call {self.writer.kernels[root.key].name}" for root in roots if root.key in self.writer.kernels]
             kernels.append(Kernel(self.names.unique("main"), (), ("kernel main {", *(calls or NOTHING), "}")))
@@ -167,12 +184,15 @@ class _Extractor:
     def _bind(self, roots: list[r.Function]) -> None:
         """Callers first, so that what they pass on is known."""
         order = list(dict.fromkeys(function.key for root in roots for function in self._called_first(root)))
+        root_keys = {root.key for root in roots}
+        made: dict[str, list[Invocation]] = {}
+        for caller in order:
+            for call in invocations(self.profiles[caller].items):
+                made.setdefault(call.function, []).append(call)
         for key in reversed(order):
-            if self.functions[key] in roots:
+            calls = made.get(key, [])
+            if key in root_keys:
                 continue
-            calls = [
-                call for caller in order for call in invocations(self.profiles[caller].items) if call.function == key
-            ]
             if calls:
                 self.writer.bind(self.profiles[key], calls)
 

@@ -216,12 +216,14 @@ class Reading:
         """What libclang says of the user's files: warnings where a header is missing, since the rest follows from
         that."""
         said = [item for item in self.unit.diagnostics if item.severity >= 3 and not item.location.is_in_system_header]
-        missing = [item for item in said if item.severity == 4 and "file not found" in item.spelling]
+        missing = [item for item in said if "file not found" in item.spelling]
         severity: Severity = "warning" if missing else "error"
-        found = [self._diagnostic(item, severity) for item in (missing or said)]
+        found = [
+            self._diagnostic(item, severity) for item in (missing + [item for item in said if item not in missing])
+        ]
         if found and not missing:
             raise AspenError(*found[:MOST_ERRORS])
-        yield from found
+        yield from found[:MOST_ERRORS]
 
     def _diagnostic(self, item: Any, severity: Severity) -> Diagnostic:
         place, text = item.location, self.text_of(item.location.file)

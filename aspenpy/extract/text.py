@@ -238,7 +238,8 @@ class Body:
             return self.named(bound)
         position = self.profile.formals.index(symbol) if symbol in self.profile.formals else -1
         if self.is_root or position < 0:
-            hole = self.names.parameter(symbol, name, self.profile.span, f"argument `{name}` of {self.profile.name}")
+            meaning = f"argument `{name}` of {self.profile.name}"
+            hole = self.names.parameter(symbol, name, self.profile.span, meaning, ("argument", name))
             (only,) = v.symbols(hole)
             return self.named(only)
         free = self._free(name)

@@ -429,16 +429,14 @@ class Walker(Evaluator):
             stored |= inside or set()
             others = {name[5:] for name in inside or () if name.startswith("call ")}
             unknown_calls = unknown_calls or inside is None or not others <= e.KNOWN
-        arrays = {
-            array.key
-            for array in self.names.arrays.values()
-            if unknown_calls or "*" in stored or array.name in stored or stored & {array.key.rsplit("->", 1)[-1]}
-        }
         kept: dict[Any, Known] = {}
         for place, value in self.scope.memory.items():
             if isinstance(value, Real):
                 continue
-            touched = place[0] in arrays or any(name in str(self._called(value)) for name in stored)
+            array = self.names.arrays[place[0]] if place[0] in self.names.arrays else None
+            touched = "*" in stored or any(name in self._called(value) for name in stored)
+            if array is not None:
+                touched = touched or array.name in stored or array.key.rsplit("->", 1)[-1] in stored
             if not unknown_calls and not touched:
                 kept[place] = value
         self.scope.memory = kept

@@ -7,7 +7,10 @@ from pathlib import Path
 from aspenpy.extract.extraction import extract
 from aspenpy.shell.commands.fmt import replace
 from aspenpy.shell.options import TABLE_OR_JSON, Arguments, Examples, choice, flag, option, repeated
-from aspenpy.shell.output import answer, emit, report, show_source
+from aspenpy.shell.output import answer, complain_in_lines, emit, report, show_source
+
+MOST_SHOWN = 30
+"""Warnings that are shown."""
 
 EXAMPLES: Examples = (
     (
@@ -64,7 +67,9 @@ def run(arguments: Arguments) -> int:
         replace(Path(arguments.output), found.text)
     if arguments.format == "json":
         return answer(found.report(), arguments)
-    report(found.diagnostics)
+    report(found.diagnostics[:MOST_SHOWN])
+    if len(found.diagnostics) > MOST_SHOWN:
+        complain_in_lines(f"and {len(found.diagnostics) - MOST_SHOWN} more; --format json has all")
     if arguments.output is None:
         show_source(found.text)
     else:

@@ -1,0 +1,187 @@
+"""What is extracted from small programs, against counts by hand; what is refused, and where; random programs."""
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import aspenpy
+from aspenpy.answers.checks.files import check_file
+from aspenpy.extract.extraction import extract
+from aspenpy.language.diagnostics import AspenError
+from aspenpy.shell.main import main
+from tests.extract.random_c import Program
+from tests.extract.random_nests import Nests, counting, extracted
+from tests.thorough import some
+
+pytest.importorskip("clang.cindex", reason="C is read by libclang: pip install 'aspenpy[extract]'")
+
+
+def model(text: str, folder: Path, name: str = "program.c", **options: object) -> str:
+    (folder / name).write_text(text)
+    return extract(folder / name, **options).text  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("loop", "flops"),
+    [
+        ("for (int i = 0; i < n; i++) x[i] *= 3;", "n"),
+        ("for (int i = n - 1; i >= 0; i -= 1) x[i] *= 3;", "n"),
+        ("for (int i = 0; i <= n; i += 4) x[i] *= 3;", "ceil((n + 1)/4)"),
+        ("for (int i = 0; i < n; i++) for (int j = i; j < n; j++) x[j] *= 3;", "(n^2 + n)/2"),
+        ("for (int t = 0; t < n; t += 8) for (int i = t; i < (t + 8 < n ? t + 8 : n); i++) x[i] *= 3;", "n"),
+        ("for (int i = 0; i < n; i++) if (i != 2) x[i] *= 3;", "n - min(1, max(0, n - 2))"),
+        ("int k = 0; while (k < n) { x[k] *= 3; k += 1; }", "n"),
+        ("for (double *p = x; p != x + n; ++p) *p *= 3;", "n"),
+        (
+            "for (int i = 0; i < n; i++) for (int j = 0; j < i; j++) for (int k = j; k < i; k++) x[k] *= 3;",
+            "(n^3 - n)/6",
+        ),
+    ],
+)
+def test_passes_of_a_loop(loop: str, flops: str, tmp_path: Path) -> None:
+    assert f"flops [{flops}] as multiply, dp" in model(f"void f(int n, double *x) {{ {loop} }}", tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("body", "request_"),
+    [
+        ("for (int i = 0; i < n; i++) y[i] = x[i];", "loads [n] of size [8] from x as stream"),
+        ("for (int i = 0; i < n; i++) y[0] += x[8*i];", "loads [n] of size [8] from x as nest(64, n)"),
+        ("for (int i = 0; i < n; i++) y[i] = x[k[i]];", "loads [n] of size [8] from x as random"),
+        ("for (int i = 1; i < n - 1; i++) for (int j = 1; j < n - 1; j++) y[i*n + j] = x[i*n + j] + x[i*n + j + 1]"
+         " + x[i*n + j - 1] + x[(i + 1)*n + j] + x[(i - 1)*n + j];",
+         "loads [5*n^2 - 20*n + 20] of size [8] from x as stencil(5, n - 2, n - 2)"),
+        ("memset(y, 0, n*sizeof(double));", "stores [n] of size [8] to y as stream"),
+    ],
+)  # fmt: skip
+def test_patterns_of_accesses(body: str, request_: str, tmp_path: Path) -> None:
+    text = model(f"#include <string.h>\nvoid f(int n, double *x, double *y, int *k) {{ {body} }}", tmp_path)
+    assert request_ in text
+
+
+def test_what_may_overlap_is_told_and_counts_at_one_level_only(tmp_path: Path) -> None:
+    text = "void f(int n, double *s, double *x) { for (int i = 0; i < n; i++) *s += x[i]; }"
+    (tmp_path / "sum.c").write_text(text)
+    source, apart = (extract(tmp_path / "sum.c", level=level) for level in ("source", "o3"))
+    assert "stores [n] of size [8] to s" in source.text
+    assert "stores [1] of size [8] to s" in apart.text or "stores [min(1, n)] of size [8] to s" in apart.text
+    assert [item.code for item in source.diagnostics if item.code == "aliasing"] == ["aliasing"]
+
+
+def test_names_of_the_source_are_those_of_the_model(tmp_path: Path) -> None:
+    text = "#define ROWS 12 // rows\nenum { COLUMNS = 7 };\ndouble a[ROWS][COLUMNS];\n"
+    text += "void scale(int n) { for (int i = 0; i < n; i++) for (int j = 0; j < COLUMNS; j++) a[i][j] *= 3; }\n"
+    found = model(text + "int main(void) { scale(ROWS); return 0; }", tmp_path)
+    assert "param ROWS = 12  // program.c:1: rows" in found
+    assert "data a as Matrix(ROWS, COLUMNS, 8)" in found
+    assert "flops [ROWS*COLUMNS] as multiply, dp" in found
+
+
+CPP = """
+#include <vector>
+template <typename T> inline T square(T x) { return x * x; }
+class Grid {
+public:
+  int cells() const { return m_cells; }
+  double& e(int i) { return m_e[i]; }
+private:
+  int m_cells;
+  std::vector<double> m_e;
+};
+void update(Grid& grid) {
+  #pragma omp parallel for
+  for (int i = 0; i < grid.cells(); ++i)
+    grid.e(i) = square(grid.e(i)) + 1.0;
+}
+"""
+
+
+def test_classes_accessors_and_templates(tmp_path: Path) -> None:
+    text = model(CPP, tmp_path, "grid.cpp")
+    for line in (
+        "execute [threads] {",
+        "flops [m_cells/threads] as multiply, dp",
+        "flops [m_cells/threads] as add, dp",
+        "loads [m_cells/threads] of size [8] from m_e as stream",
+        "stores [m_cells/threads] of size [8] to m_e as stream",
+    ):
+        assert line in text
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "code", "place"),
+    [
+        ("a.c", "void f(int n) { for (int i = 0; i < n; i++ { }", "c-syntax", (1, 44)),
+        ("a.c", "int x;\nhello world\n", "c-syntax", (2, 1)),
+        ("a.c", "int x;\n", "no-functions", None),
+        ("a.c", "int\0x;\n", "unreadable-source", None),
+        ("a.txt", "int x;\n", "unknown-language", None),
+    ],
+)
+def test_what_is_refused(name: str, text: str, code: str, place: tuple[int, int] | None, tmp_path: Path) -> None:
+    (tmp_path / name).write_text(text)
+    with pytest.raises(AspenError) as refused:
+        extract(tmp_path / name)
+    first = refused.value.diagnostics[0]
+    assert first.code == code
+    assert place is None or (first.span is not None and first.span.position() == place)
+
+
+def test_a_missing_header_is_a_warning_with_its_place(tmp_path: Path) -> None:
+    (tmp_path / "a.c").write_text(
+        '#include "nothere.h"\nvoid f(int n, double *x) { for (int i = 0; i < n; i++) x[i] *= 3; }\n'
+    )
+    found = extract(tmp_path / "a.c")
+    assert "flops [n] as multiply, dp" in found.text
+    assert str(found.diagnostics[0]).splitlines()[0] == "warning: header not found: `nothere.h`"
+
+
+def test_recursion_is_named(tmp_path: Path) -> None:
+    (tmp_path / "a.c").write_text("double f(double x) { return x < 1 ? x : f(x / 2) + f(x / 3); }")
+    assert "recursion" in {item.code for item in extract(tmp_path / "a.c").diagnostics}
+
+
+def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    source = tmp_path / "a.c"
+    source.write_text("void f(int n, double *x) { for (int i = 0; i < n; i++) x[i] *= 3; }")
+    assert main(["extract", str(source), "-o", str(tmp_path / "a.aspen")]) == 0
+    assert aspenpy.load_application(tmp_path / "a.aspen").name == "a"
+    capsys.readouterr()
+    assert main(["extract", str(source), "--format", "json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert [parameter["parameter"] for parameter in told["parameters"]] == ["n"]
+
+
+@pytest.mark.parametrize("seed", range(some(400, 12)))
+def test_random_programs_are_models_that_pass_the_check(seed: int, tmp_path: Path) -> None:
+    model_ = tmp_path / "a.aspen"
+    model_.write_text(model(Program(seed).text(), tmp_path))
+    assert [item for item in check_file(model_) if item.severity == "error"] == []
+
+
+SIZES = [(2, 5), (7, 4), (9, 9), (6, 13)]
+
+
+def test_random_nests_run_as_often_as_is_extracted(tmp_path: Path) -> None:
+    """Against the same loops, compiled and run."""
+    compared = 0
+    for seed in range(some(300, 12)):
+        text = Nests(seed).text()
+        (tmp_path / "a.c").write_text(extracted(text))
+        (tmp_path / "count.c").write_text(counting(text, SIZES))
+        subprocess.run(["gcc", "-w", str(tmp_path / "count.c"), "-o", str(tmp_path / "count")], check=True)
+        ran = subprocess.run([str(tmp_path / "count")], capture_output=True, text=True, check=True).stdout.split()
+        found = extract(tmp_path / "a.c")
+        names = {hole.name for hole in found.holes}
+        if not names <= {"n", "m"} or "below 0" in found.text:
+            continue  # conditions that need a parameter, and formulas that say where they hold
+        (tmp_path / "a.aspen").write_text(found.text)
+        app = aspenpy.load_application(tmp_path / "a.aspen")
+        for (n, m), times in zip(SIZES, ran, strict=True):
+            given = {name: value for name, value in (("n", n), ("m", m)) if name in names}
+            steps = aspenpy.trace(app, set=given, most=10**6, passes=10**6).steps
+            assert sum(d.amount for step in steps for d in step.demands if d.resource == "flops") == int(times), text
+            compared += 1
+    assert compared > 10
