@@ -433,7 +433,7 @@ class Walker(Evaluator):
         for place, value in self.scope.memory.items():
             if isinstance(value, Real):
                 continue
-            array = self.names.arrays[place[0]] if place[0] in self.names.arrays else None
+            array = self.names.arrays.get(place[0], None)
             touched = "*" in stored or any(name in self._called(value) for name in stored)
             if array is not None:
                 touched = touched or array.name in stored or array.key.rsplit("->", 1)[-1] in stored

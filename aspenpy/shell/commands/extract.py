@@ -30,8 +30,8 @@ OPTIONS = (
     choice(
         "--level",
         ("source", "o3"),
-        "which loads and stores count: source: a value that nothing may have changed since is in a register; o3: the same, "
-        "where different names are apart (default: source)",
+        "which loads and stores count: source: a value that nothing may have changed since is in a register; o3: the "
+        "same, where different names are apart (default: source)",
         default="source",
     ),
     repeated(
