@@ -155,7 +155,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert [parameter["parameter"] for parameter in told["parameters"]] == ["n"]
 
 
-@pytest.mark.parametrize("seed", range(some(400, 12)))
+@pytest.mark.parametrize("seed", range(some(400, 6)))
 def test_random_programs_are_models_that_pass_the_check(seed: int, tmp_path: Path) -> None:
     model_ = tmp_path / "a.aspen"
     model_.write_text(model(Program(seed).text(), tmp_path))
@@ -168,7 +168,7 @@ SIZES = [(2, 5), (7, 4), (9, 9), (6, 13)]
 def test_random_nests_run_as_often_as_is_extracted(tmp_path: Path) -> None:
     """Against the same loops, compiled and run."""
     compared = 0
-    for seed in range(some(300, 12)):
+    for seed in range(some(300, 8)):
         text = Nests(seed).text()
         (tmp_path / "a.c").write_text(extracted(text))
         (tmp_path / "count.c").write_text(counting(text, SIZES))
@@ -185,4 +185,4 @@ def test_random_nests_run_as_often_as_is_extracted(tmp_path: Path) -> None:
             steps = aspenpy.trace(app, set=given, most=10**6, passes=10**6).steps
             assert sum(d.amount for step in steps for d in step.demands if d.resource == "flops") == int(times), text
             compared += 1
-    assert compared > 10
+    assert compared > 3
