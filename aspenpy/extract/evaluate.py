@@ -374,7 +374,8 @@ class Evaluator:
             inner = self.names.array(
                 entry, there.name or "memory", "formal", self.word(of).size or 8, (None,), None, False, node.span
             )
-            found: Known = Place(inner.key, ZERO if constant_place else None)
+            row = None if offset is None else self.names.unknown(self.text(node), node.span, tuple(v.counters(offset)))
+            found: Known = Place(inner.key, ZERO if constant_place else row)
         elif type.kind == "integer":
             steady = self._is_steady(array, there.name, offset)
             found = self.unknown(self.text(node), node.span, steady)

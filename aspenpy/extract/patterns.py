@@ -102,8 +102,8 @@ def _shift(access: Moved, first: Moved, strides: list[Value]) -> tuple[int, ...]
 
 
 def _nearer(a: Value, b: Value) -> bool:
-    first, second = v.number(a), v.number(b)
-    return first is not None and second is not None and abs(first) < abs(second)
+    """Whether of two single terms in the same sizes the first is smaller."""
+    return a.terms.keys() == b.terms.keys() and all(abs(a.terms[term]) < abs(b.terms[term]) for term in a.terms)
 
 
 def _has_shape(points: set[tuple[int, ...]], dimensions: int) -> bool:
