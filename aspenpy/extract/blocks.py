@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from aspenpy.expr import graph
 from aspenpy.expr.node import Expr
 from aspenpy.expr.polynomial import constant
 from aspenpy.extract import values as v
@@ -228,7 +229,10 @@ class Summary:
             return Pattern(((straight[1], passes[0]),))
         trips = v.ratio(passes[-1], passes[-2])
         outer = [(ZERO, ONE)] * (len(deepest) - 2)
-        return Pattern(((straight[1], trips), (v.times(straight[1], trips), passes[-2]), *outer))
+        row = v.times(straight[1], trips)
+        if any(coefficient.denominator > 1 for coefficient in row.terms.values()):
+            row = v.of_expression(graph.apply("floor", v.expression(row)))
+        return Pattern(((straight[1], trips), (row, passes[-2]), *outer))
 
     @staticmethod
     def _fewer(loops: list[tuple[Value, Value]], share: Value) -> list[tuple[Value, Value]]:

@@ -39,6 +39,7 @@ class Counter:
     def __init__(self) -> None:
         self.assumptions: dict[object, Value] = {}
         self.parts = 0
+        self.around: list[Nest] = []  # loops of the model around what is counted
 
     def total(self, amount: Value, domain: Domain) -> Value:
         """The sum of an amount over a domain. Raises `NoClosedForm`."""
@@ -155,7 +156,8 @@ class Counter:
 
     def certain(self, value: Value, nests: Sequence[Nest], guards: Sequence[Guard]) -> bool:
         """Whether a value is never negative in a domain, whatever the sizes are from 1 on."""
-        if self._lowest(value, list(nests)):
+        nests = [*self.around, *nests]
+        if self._lowest(value, nests):
             return True
         return any(
             guard.operator == ">=" and self._lowest(v.minus(value, guard.value), list(nests)) for guard in guards[:8]

@@ -353,7 +353,9 @@ class Body:
 
     def _loop(self, nest: Nest, around: tuple[Nest, ...]) -> list[str]:
         """A loop of the model."""
+        self.counter.around.append(nest)
         inner = self.statements(nest.body, (*around, nest))
+        self.counter.around.pop()
         if not inner:
             return []
         passes = v.extreme("min", nest.bounds)
