@@ -334,10 +334,19 @@ class Body:
         assert isinstance(item, Nest)
         if self._is_block(item):
             try:
-                return self._block([item], item)
+                return self._where_it_runs(item, self._block([item], item))
             except (NoClosedForm, TooLong):
                 pass
         return self._loop(item, around)
+
+    def _where_it_runs(self, nest: Nest, lines: list[str]) -> list[str]:
+        """A block in a loop of the model, where some pass of that loop may leave it nothing to do."""
+        empty = [
+            bound for bound in nest.bounds if v.counters(bound) and not self.counter.holds(v.minus(bound, ONE), (), ())
+        ]
+        if not lines or not empty:
+            return lines
+        return [f"if ({' and '.join(f'{self.formula(bound)} > 0' for bound in empty)}) {{", *lines, "}"]
 
     def _is_block(self, nest: Nest) -> bool:
         """Whether a nest is told as one block, in which its data stay in the caches."""
