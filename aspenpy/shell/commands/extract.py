@@ -6,7 +6,8 @@ from pathlib import Path
 
 from aspenpy.extract.extraction import extract
 from aspenpy.shell.commands.fmt import replace
-from aspenpy.shell.options import TABLE_OR_JSON, Arguments, Examples, choice, flag, option, repeated
+from aspenpy.shell.option import Arguments, Examples, choice, flag, option, repeated
+from aspenpy.shell.options import TABLE_OR_JSON
 from aspenpy.shell.output import answer, complain_in_lines, emit, report, show_source
 
 MOST_SHOWN = 30
