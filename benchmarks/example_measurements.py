@@ -7,7 +7,8 @@ cos_example            two codes, 2 to 8 threads, four clocks: T = c I/(t f) + k
                        memory's time is hidden behind computation at the lowest clock
 leading_loads_example  five programs on the interval simulator (aspenpy.studies.learnt.interval_core)
 acee_example           five codes on two devices: P = idle + per thread + per GB/s + per Gflop/s, and 1 % noise
-power_aware_example    LU of Ge and Cameron (2007), Tables 5 and 6, with an overhead of 4 s times log2 N
+power_aware_example    LU of Ge and Cameron (2007), Tables 5 and 6, with an overhead of 4 s times log2 N;
+                       10 W and 20 W V^2 f (Table 2) a processor
 bandwidth_example      twelve loops at three memory clocks: the slower of computing and memory, a quarter of the other
 """
 
@@ -21,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from aspenpy.studies.learnt.interval_core import Instruction, IntervalCore
-from aspenpy.studies.learnt.speedup import fine_grained, levels
+from aspenpy.studies.learnt.speedup import fine_grained, levels, relative_power
 
 FOLDER = Path(__file__).parents[1] / "models" / "measurements"
 Rows = Iterator[dict[str, Any]]
@@ -105,18 +106,22 @@ def acee() -> Rows:
 
 def power_aware() -> Rows:
     counts = levels(328.68e9, 183.68e9, 8.68e9, 8.68e9, 3.97e9)
-    for megahertz, on, off in (
-        (600, 3.65, 140),
-        (800, 2.74, 140),
-        (1000, 2.19, 110),
-        (1200, 1.83, 110),
-        (1400, 1.56, 110),
+    for megahertz, on, off, volts in (
+        (600, 3.65, 140, 0.956),
+        (800, 2.74, 140, 1.180),
+        (1000, 2.19, 110, 1.308),
+        (1200, 1.83, 110, 1.436),
+        (1400, 1.56, 110, 1.484),
     ):
         seconds = dict.fromkeys(("registers", "l1", "l2"), on * 1e-9) | {"memory": off * 1e-9}
         workload = fine_grained(counts, seconds, megahertz * 1e6)
         for processors in (1, 2, 4, 8, 16):
             time = workload.time(processors, megahertz * 1e6) + 4 * math.log2(processors)
-            yield {"application": "lu", "threads": processors, "core_frequency [MHz]": megahertz, "runtime [s]": time}
+            watts = processors * (10 + 20 * relative_power(volts, megahertz, 1.484, 1400))
+            yield {
+                "application": "lu", "threads": processors, "core_frequency [MHz]": megahertz, "runtime [s]": time,
+                "power [W]": watts,
+            }  # fmt: skip
 
 
 def bandwidth() -> Rows:

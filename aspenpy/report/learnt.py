@@ -8,8 +8,10 @@ from typing import Any
 from aspenpy.language.dimensions import JOULES, SECONDS, Dimension, readable, symbol
 from aspenpy.report.drawing import BLACK, BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILION, gridded, titled
 from aspenpy.report.fit import signed
+from aspenpy.report.speedup import draw_surface
 from aspenpy.studies.learnt.assumptions import Assumption
 from aspenpy.studies.learnt.errors import ErrorSummary
+from aspenpy.studies.learnt.power_aware import PowerAwareSpeedup
 from aspenpy.studies.learnt.validation import Predicted, Validation
 from aspenpy.tables.numbers import count
 from aspenpy.tables.table import CSV, DATA, JSON, TEXT, Column, Paragraph, Report, Table, facts, table
@@ -132,15 +134,16 @@ def _rows(found: Validation, unit: str) -> list[Table]:
 # -- as pictures -----------------------------------------------------------------------------------
 
 COLOURS = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, BLACK)
-MOST_GROUPS = 7
+MOST_GROUPS, MOST_SURFACES = 7, 4
 
 
 def draw(found: Validation, residuals: Any = None) -> Any:
     """A matplotlib figure: predicted against measured, errors, errors by what was left out or ran; with the residuals
-    of a regression their quantiles against those of a normal distribution."""
+    of a regression their quantiles against those of a normal distribution; of power-aware speedup its surfaces."""
     from matplotlib.figure import Figure
 
-    panels = 3 if residuals is None else 4
+    surfaces = found.model.surfaces()[:MOST_SURFACES] if isinstance(found.model, PowerAwareSpeedup) else ()
+    panels = (3 if residuals is None else 4) + len(surfaces)
     figure = Figure(figsize=(4.6 * panels, 4.4), layout="constrained")
     figure.suptitle(heading(found), fontsize=11, fontweight="bold", x=0.02, ha="left")
     unit = symbol(TARGETS[found.model.target])
@@ -162,6 +165,8 @@ def draw(found: Validation, residuals: Any = None) -> Any:
         _quantiles(figure.add_subplot(1, panels, 4), residuals)
     for axes in figure.axes:
         gridded(axes)
+    for number, (what, spots) in enumerate(surfaces, 4):
+        draw_surface(figure, figure.add_subplot(1, panels, number), spots, what)
     return figure
 
 

@@ -44,6 +44,7 @@ def test_page_rows_and_picture(kind: str, run: Runner, tmp_path: Path) -> None:
     assert f"{kind}: " in page.out
     assert "predicted against measured" in picture.read_text()
     assert ("QQ plot" in picture.read_text()) == (kind == "acee")
+    assert ("speedup of lu" in picture.read_text()) == (kind == "power-aware")
     rows = list(csv.DictReader(io.StringIO(run("empirical", kind, "fit", *LINES[kind], "--format", "csv").out)))
     assert {"row", "measured", "measured_unit", "predicted", "error", "trained"} <= rows[0].keys()
 

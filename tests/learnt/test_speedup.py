@@ -17,6 +17,7 @@ from aspenpy.studies.learnt.speedup import (
     of_prediction,
     relative_power,
     surface,
+    sweet_spots,
 )
 
 CLOCKS = (600e6, 800e6, 1000e6, 1200e6, 1400e6)
@@ -96,3 +97,19 @@ def test_an_aspen_prediction_is_split() -> None:
     memory = math.fsum(kernel.exclusive for kernel in prediction.kernels if kernel.bound_by in ("loads", "stores"))
     assert model.works[0].off == pytest.approx(memory)
     assert model.time(1, 1.75e9) == pytest.approx(2 * model.works[0].on + model.works[0].off)
+
+
+def test_sweet_spots_of_measured_power() -> None:
+    """Power that was not measured grows with processors as at the lowest clock: 4 processors at 2 GHz draw 80·30/10."""
+    rows = [(1, 1e9, 100.0, 10.0), (1, 2e9, 50.0, 80.0), (4, 1e9, 30.0, 30.0)]
+    names = ("threads", "core_frequency", "runtime", "power")
+    model = PowerAwareSpeedup().fit([dict(zip(names, row, strict=True)) for row in rows])
+    ((_, found),) = model.surfaces()
+    here = {(spot.processors, spot.clock): spot for spot in found}
+    assert here[4, 2e9].time == pytest.approx(50 / 4 + 30 - 100 / 4)
+    assert here[4, 2e9].energy == pytest.approx(240 * 17.5 / (80 * 50))
+    assert here[4, 1e9].energy_delay == pytest.approx(30 * 30**2 / (80 * 50**2))
+    best = {aim: (spot.processors, spot.clock) for aim, spot in sweet_spots(found)}
+    assert best == {"time": (4, 2e9), "energy": (4, 1e9), "energy-delay": (4, 1e9)}
+    without = PowerAwareSpeedup().fit([dict(zip(names[:3], row[:3], strict=True)) for row in rows])
+    assert sweet_spots(without.surfaces()[0][1]) == ()

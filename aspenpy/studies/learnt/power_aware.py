@@ -7,12 +7,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from aspenpy.language.diagnostics import fail
-from aspenpy.language.dimensions import readable
 from aspenpy.studies.empirical.columns import groups, numbers
 from aspenpy.studies.empirical.sheet import Sheet
 from aspenpy.studies.learnt.bases import WHAT_RAN, members
 from aspenpy.studies.learnt.model import LearntModel
-from aspenpy.studies.learnt.speedup import PERFECT, PowerAware, Work
+from aspenpy.studies.learnt.speedup import PERFECT, PowerAware, Spot, Work, spots, surface_tables
 from aspenpy.tables.table import Column, Table
 
 if TYPE_CHECKING:
@@ -25,7 +24,8 @@ SAME_CLOCK = 0.01
 
 class PowerAwareSpeedup(LearntModel):
     """T_N(f) = T_1(f)/N + [T_N(f0) - T_1(f0)/N] (equation 18): the simplified parameterisation. T_1 at a clock that was
-    not measured is a + b/f (equation 6), OFF-chip and ON-chip."""
+    not measured is a + b/f (equation 6), OFF-chip and ON-chip. Power, where it was measured (a column `power` or
+    `energy`), makes sweet spots of energy and delay known."""
 
     kind = "power-aware"
     about = "runtime and speedup by processors and core clock (Power-Aware Speedup)"
@@ -44,7 +44,8 @@ class PowerAwareSpeedup(LearntModel):
             lowest = min(clocks[alone])
             if not any(threads[place] > 1 and _same(clocks[place], lowest) for place in places):
                 fail("no-parallel", f"{what} was not measured on several processors at the lowest clock", sheet.span)
-            learnt.append([list(key), _parameters(places, threads, clocks, runtimes, lowest)])
+            held = _parameters(places, threads, clocks, runtimes, lowest)
+            learnt.append([list(key), held | {"watts": _watts(sheet, places, threads, clocks)}])
         return {"alike": there, "codes": learnt}
 
     def values(self, sheet: Sheet) -> NDArray[np.float64]:
@@ -82,18 +83,14 @@ class PowerAwareSpeedup(LearntModel):
         )
         rows = tuple((*key, held["on"], held["off"], held["lowest"]) for key, held in self.state["codes"])
         alone = Table(columns, rows, title="one processor: T = off-chip + on-chip cycles/f", key="sequential")
-        return alone, *(self._surface(key, held) for key, held in self.state["codes"])
+        keys = ["_".join(["", *key]) for key, _ in self.state["codes"]]
+        surfaces = zip(self.surfaces(), keys, strict=True)
+        return alone, *(part for (what, spots), key in surfaces for part in surface_tables(spots, what, key))
 
-    def _surface(self, key: Sequence[str], held: Mapping[str, Any]) -> Table:
-        """Speedup over one processor at the lowest clock (equation 10), of all processors at all clocks."""
-        what = " ".join(key) or "the application"
-        clocks = sorted({clock for clock, _ in held["sequential"]})
-        base = _time(held, 1, held["lowest"], what)
-        counts = [1.0, *sorted({count for count, _ in held["overheads"]})]
-        speedups = [[base / _time(held, count, clock, what) for clock in clocks] for count in counts]
-        columns = (Column("processors", "count"), *(Column(readable(clock, "Hz"), "ratio") for clock in clocks))
-        rows = tuple((count, *row) for count, row in zip(counts, speedups, strict=True))
-        return Table(columns, rows, title=f"speedup of {what}", key="_".join(["speedup", *key]))
+    def surfaces(self) -> tuple[tuple[str, tuple[Spot, ...]], ...]:
+        """Of each code all processors at all clocks that were measured: speedup over one processor at the lowest clock
+        (equation 10), and energies where its power was measured."""
+        return tuple((" ".join(key) or "the application", _surface(held)) for key, held in self.state["codes"])
 
     def workload(self, key: Sequence[str] = (), processors: int = 1) -> PowerAware:
         """The workload of a code (by what it is called in the columns that tell codes apart), with the overhead on a
@@ -139,6 +136,44 @@ def _parameters(
         "sequential": sequential,
         "overheads": overheads,
     }
+
+
+def _watts(
+    sheet: Sheet, places: Sequence[int], threads: NDArray[np.float64], clocks: NDArray[np.float64]
+) -> list[list[float]]:
+    """Threads, clock and power of the runs whose power was measured, or their energy."""
+    if "power" in sheet.names:
+        watts = numbers(sheet, "power", blank=True)
+    elif "energy" in sheet.names:
+        watts = numbers(sheet, "energy", blank=True) / numbers(sheet, "runtime")
+    else:
+        return []
+    return [[float(values[place]) for values in (threads, clocks, watts)] for place in places if watts[place] > 0]
+
+
+def _surface(held: Mapping[str, Any]) -> tuple[Spot, ...]:
+    clocks = sorted({clock for clock, _ in held["sequential"]})
+    counts = [1, *sorted({int(count) for count, _ in held["overheads"]})]
+    return spots(
+        lambda count, clock: _time(held, count, clock, "the application"),
+        counts,
+        clocks,
+        lambda count, clock: _power(held, count, clock),
+    )
+
+
+def _power(held: Mapping[str, Any], count: int, clock: float) -> float | None:
+    """As measured; elsewhere that of one processor at the clock, times how it grows with processors at the lowest."""
+    if (known := _mean_power(held, count, clock)) is not None:
+        return known
+    parts = [(1, clock), (count, held["lowest"]), (1, held["lowest"])]
+    alone, parallel, base = (_mean_power(held, *part) for part in parts)
+    return None if alone is None or parallel is None or base is None else alone * parallel / base
+
+
+def _mean_power(held: Mapping[str, Any], count: int, clock: float) -> float | None:
+    found = [watts for known, at, watts in held.get("watts", ()) if known == count and _same(at, clock)]
+    return sum(found) / len(found) if found else None
 
 
 def _time(held: Mapping[str, Any], count: float, clock: float, what: str) -> float:

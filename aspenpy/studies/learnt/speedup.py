@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from itertools import product
 
 from aspenpy.answers.prediction import Prediction
+from aspenpy.language.dimensions import readable
 from aspenpy.record import Record
+from aspenpy.tables.table import Column, Table, table
 
 
 class Work(Record):
@@ -105,19 +108,66 @@ class Spot(Record):
     energy_delay: float | None
 
 
+Watts = Callable[[int, float], float | None]
+"""The power of so many processors at a clock, in any unit; None where it is not known."""
+
+
 def surface(
     model: PowerAware, processors: Sequence[int], clocks: Sequence[float], volts: Mapping[float, float] | None = None
 ) -> tuple[Spot, ...]:
     """Every number of processors at every clock; energies where the voltage of each clock (V) is known."""
+    high = max(clocks)
+
+    def watts(count: int, clock: float) -> float | None:
+        return None if volts is None else count * relative_power(volts[clock], clock, volts[high], high)
+
+    return spots(model.time, processors, clocks, watts)
+
+
+def spots(
+    time: Callable[[int, float], float], processors: Sequence[int], clocks: Sequence[float], watts: Watts
+) -> tuple[Spot, ...]:
+    """Every number of processors at every clock, of the time that they take and the power that they draw."""
     low, high = min(clocks), max(clocks)
-    reference = model.time(1, high)
-    spots = []
-    for count in processors:
-        for clock in clocks:
-            time = model.time(count, clock)
-            energy = None
-            if volts is not None:
-                energy = count * relative_power(volts[clock], clock, volts[high], high) * time / reference
-            delay = None if energy is None else energy * time / reference
-            spots.append(Spot(count, clock, time, model.speedup(count, clock, low), energy, delay))
-    return tuple(spots)
+    longest, reference, power = time(1, low), time(1, high), watts(1, high)
+    found = []
+    for count, clock in product(processors, clocks):
+        here, drawn = time(count, clock), watts(count, clock)
+        energy = None if drawn is None or power is None else drawn / power * here / reference
+        delay = None if energy is None else energy * here / reference
+        found.append(Spot(count, clock, here, longest / here, energy, delay))
+    return tuple(found)
+
+
+def sweet_spots(found: Sequence[Spot]) -> tuple[tuple[str, Spot], ...]:
+    """Where the time, the energy and the energy-delay product are least; none without energies."""
+    known = [spot for spot in found if spot.energy is not None]
+    aims = ("time", "energy", "energy_delay") if known else ()
+    return tuple((aim.replace("_", "-"), min(known, key=lambda spot: float(getattr(spot, aim)))) for aim in aims)
+
+
+# -- as tables -------------------------------------------------------------------------------------
+
+SWEET = (
+    Column("least", get=lambda pair: pair[0]),
+    Column("processors", "count", get=lambda pair: pair[1].processors),
+    Column("clock", unit="Hz", get=lambda pair: pair[1].clock),
+    Column("time", unit="s", get=lambda pair: pair[1].time),
+    Column("speedup", "ratio", get=lambda pair: pair[1].speedup),
+    Column("energy", "ratio", get=lambda pair: pair[1].energy),
+    Column("energy-delay", "ratio", key="energy_delay", get=lambda pair: pair[1].energy_delay),
+)
+
+
+def surface_tables(found: Sequence[Spot], what: str, key: str = "") -> tuple[Table, ...]:
+    """The speedups, and the sweet spots where there are energies."""
+    clocks = list(dict.fromkeys(spot.clock for spot in found))
+    columns = (Column("processors", "count"), *(Column(readable(clock, "Hz"), "ratio") for clock in clocks))
+    counts = dict.fromkeys(spot.processors for spot in found)
+    rows = tuple((count, *(spot.speedup for spot in found if spot.processors == count)) for count in counts)
+    speedups = Table(columns, rows, title=f"speedup of {what}", key=f"speedup{key}")
+    best = sweet_spots(found)
+    if not best:
+        return (speedups,)
+    title = f"sweet spots of {what}, energies over those of one processor at the highest clock"
+    return speedups, table(SWEET, best, f"sweet_spots{key}", title=title)

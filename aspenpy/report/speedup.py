@@ -1,0 +1,50 @@
+"""Surfaces of power-aware speedup as pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from aspenpy.language.dimensions import readable
+from aspenpy.report.drawing import VERMILION, titled
+from aspenpy.studies.learnt.speedup import Spot, sweet_spots
+
+
+def draw_surface(figure: Any, axes: Any, found: Sequence[Spot], what: str) -> None:
+    """A heat map of speedup over clock and processors, each cell with its number; a frame around the least
+    energy-delay product."""
+    from matplotlib.colors import LogNorm
+
+    clocks = list(dict.fromkeys(spot.clock for spot in found))
+    counts = list(dict.fromkeys(spot.processors for spot in found))
+    values = {(spot.processors, spot.clock): spot.speedup for spot in found}
+    low, high = min(values.values()), max(values.values())
+    norm = LogNorm(low, high if high > low else 1.01 * low)
+    rows = [[values[count, clock] for clock in clocks] for count in counts]
+    image = axes.imshow(rows, origin="lower", aspect="auto", norm=norm, cmap="cividis")
+    for (count, clock), value in values.items():
+        colour = "white" if norm(value) < 0.6 else "black"
+        place = clocks.index(clock), counts.index(count)
+        axes.text(*place, f"{value:.3g}", ha="center", va="center", fontsize=8, color=colour)
+    axes.set_xticks(range(len(clocks)), [readable(clock, "Hz") for clock in clocks])
+    axes.set_yticks(range(len(counts)), [str(count) for count in counts])
+    axes.set_xlabel("clock")
+    axes.set_ylabel("processors")
+    axes.tick_params(labelsize=8)
+    bar = figure.colorbar(image, ax=axes, ticks=[tick for tick in (1, 2, 5, 10, 20, 50, 100) if low <= tick <= high])
+    bar.ax.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
+    bar.ax.minorticks_off()
+    bar.set_label("speedup over one processor at the lowest clock", fontsize=8)
+    titled(axes, f"speedup of {what}")
+    for aim, spot in sweet_spots(found):
+        if aim == "energy-delay":
+            corner = clocks.index(spot.clock) - 0.48, counts.index(spot.processors) - 0.48
+            _frame(axes, corner)
+
+
+def _frame(axes: Any, corner: tuple[float, float]) -> None:
+    from matplotlib.patches import Rectangle
+
+    label = "least energy-delay product"
+    axes.add_patch(Rectangle(corner, 0.96, 0.96, fill=False, edgecolor=VERMILION, linewidth=2.5, label=label))
+    axes.legend(fontsize=8, frameon=False, loc="upper right", bbox_to_anchor=(1, -0.1))
