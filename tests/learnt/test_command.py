@@ -68,6 +68,28 @@ def test_a_model_that_was_saved(run: Runner, tmp_path: Path) -> None:
         assert message in run("empirical", *line).err
 
 
+def test_training_plans(run: Runner, tmp_path: Path) -> None:
+    """Tables 2 and 3 of the paper; and the same space from a file: 16 core clocks, 3 memory clocks, 7 counts."""
+    counts = {"training": 111, "space": 336, "tests": 225}
+    held = json.loads(run("empirical", "cos", "plan", "--format", "json").out)
+    assert {name: held[name] for name in counts} == counts
+    assert len(held["configurations"]) == 111
+    rows = [f"{1200 + 100 * step},{1333 + step % 3},{4 + 2 * (step % 7)}" for step in range(16)]
+    (tmp_path / "space.csv").write_text("\n".join(["core_frequency [MHz],memory_frequency [MHz],threads", *rows]))
+    asked = ("empirical", "cos", "plan", str(tmp_path / "space.csv"), "--train", "threads in (4, 6)")
+    held = json.loads(run(*asked, "--format", "json").out)
+    assert {name: held[name] for name in counts} == counts
+    held = json.loads(run("empirical", "cos-throttling", "plan", "--format", "json").out)
+    assert [row["configurations"] for row in held["plans"]] == [127 * 16, 27 * 14, 16 * 10, 11 * 12, 16 * 9, 11 * 11]
+    for line, message in (
+        (("acee", "plan"), "plan belongs to cos"),
+        (("cos", "plan", "cos_example"), "plan needs --train"),
+        (("cos", "plan", "-o", "x"), "--output does not belong to plan"),
+        (("cos", "fit"), "fit needs DATA"),
+    ):
+        assert message in run("empirical", *line).err
+
+
 def test_energies_from_power_and_time(run: Runner, tmp_path: Path) -> None:
     lines = [f"{x},{2 + x},{30 + 4 * x}" for x in range(12)]
     (tmp_path / "data.csv").write_text("\n".join(["c,time/ms,watts", *lines]))

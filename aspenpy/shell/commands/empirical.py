@@ -8,18 +8,22 @@ from aspenpy.language.diagnostics import fail
 from aspenpy.language.files import measurements_path, require_writable
 from aspenpy.language.source import Source, Span, listed
 from aspenpy.report.learnt import draw
+from aspenpy.report.training_plan import plan_report, throttling_report
 from aspenpy.shell.commands.fmt import standard_input
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.option import Arguments, Examples, choice, option, pairs, picture, repeated
 from aspenpy.shell.options import ALL_FORMATS
 from aspenpy.shell.output import answer
 from aspenpy.shell.progress import Progress
+from aspenpy.studies.empirical.sheet import Sheet
 from aspenpy.studies.learnt.acee import Acee
 from aspenpy.studies.learnt.assumptions import Assumption, assumptions
+from aspenpy.studies.learnt.cos_trace import PUBLISHED_PLAN, plan_of
 from aspenpy.studies.learnt.kinds import KINDS, load_learnt
 from aspenpy.studies.learnt.model import LearntModel
 from aspenpy.studies.learnt.saved import save
 from aspenpy.studies.learnt.validation import Split, asked, validate
+from aspenpy.tables.table import Report
 
 EXAMPLES: Examples = (
     (
@@ -29,13 +33,25 @@ EXAMPLES: Examples = (
     ("with the model that was saved", "aspenpy empirical cos predict cos_example --model cos.json"),
     ("energy by stepwise regression, each code left out in turn, with its assumptions",
      "aspenpy empirical acee report acee_example --leave-out application"),
+    ("what to measure, training on 2 and 4", 'aspenpy empirical cos plan cos_example --train "threads in (2, 4)"'),
     ("for a program", "aspenpy empirical leading-loads fit leading_loads_example --format json"),
 )  # fmt: skip
 
 OPTIONS = (
     choice("kind", KINDS, "; ".join(f"{name}: {kind.about}" for name, kind in KINDS.items()), metavar="MODEL"),
-    choice("action", ("fit", "predict", "report"), "fit, predict or report", metavar="ACTION"),
-    option("data", "DATA", "measurements: a CSV file, - for standard input, or the name of an example"),
+    choice(
+        "action",
+        ("fit", "predict", "report", "plan"),
+        "fit, predict or report; of cos and cos-throttling also plan: which configurations to measure",
+        metavar="ACTION",
+    ),
+    option(
+        "data",
+        "DATA",
+        "measurements: a CSV file, - for standard input, or the name of an example; plan: the clocks and threads that "
+        "there are (default: those of the paper)",
+        nargs="?",
+    ),
     option("--train", "WHERE", "rows to learn from, such as 'threads in (4, 6)' (default: all that are not tested)"),
     option("--test", "WHERE", "rows to predict (default: those not learnt from)"),
     option("--leave-out", "COLUMN", "leaves out each value of a column in turn and predicts it from the others"),
@@ -62,9 +78,9 @@ def run(arguments: Arguments) -> int:
             require_writable(path)
     if not 0 < arguments.confidence < 1:
         raise CommandError(f"--confidence: expected a number between 0 and 1, not {arguments.confidence:g}")
-    model = _model(arguments)
-    data = standard_input() if arguments.data == "-" else measurements_path(arguments.data)
-    sheet = model.sheet(data, pairs("--column", "NAME=HEADER, such as n=size", arguments.columns))
+    if arguments.action == "plan":
+        return answer(_plan(arguments), arguments)
+    sheet = _sheet(model := _model(arguments), arguments)
     split = Split(arguments.train, arguments.test, arguments.leave_out)
     with Progress() as progress:
         if arguments.model:
@@ -81,6 +97,29 @@ def run(arguments: Arguments) -> int:
         measured = model.selected(model.complete(sheet))
         assumed, left = assumptions(model, measured), model.regressions(measured)[0][3]
     return answer(found.report(assumed=assumed, whole=whole), arguments, lambda: draw(found, left))
+
+
+def _sheet(model: LearntModel, arguments: Arguments) -> Sheet:
+    if arguments.data is None:
+        raise CommandError(f"{arguments.action} needs DATA: a file of measurements")
+    data = standard_input() if arguments.data == "-" else measurements_path(arguments.data)
+    return model.sheet(data, pairs("--column", "NAME=HEADER, such as n=size", arguments.columns))
+
+
+def _plan(arguments: Arguments) -> Report:
+    """Which configurations to measure."""
+    for name in ("picture", "output", "model", "choices", "predictors", "test", "leave_out"):
+        if getattr(arguments, name):
+            raise CommandError(f"--{_spelled(name)} does not belong to plan")
+    if arguments.kind not in ("cos", "cos-throttling"):
+        raise CommandError(f"plan belongs to cos and cos-throttling, not to {arguments.kind}")
+    if arguments.data is None and not arguments.train:
+        return plan_report(PUBLISHED_PLAN) if arguments.kind == "cos" else throttling_report()
+    if arguments.kind == "cos-throttling":
+        raise CommandError("the plan of cos-throttling is that of Blue Gene/Q: it takes no DATA and no --train")
+    if not arguments.train:
+        raise CommandError("plan needs --train with the threads to train on, such as 'threads in (4, 6)'")
+    return plan_report(plan_of(_sheet(KINDS["cos"](), arguments), arguments.train))
 
 
 def _model(arguments: Arguments) -> LearntModel:

@@ -7,6 +7,10 @@ from collections.abc import Sequence
 from itertools import pairwise, product
 from typing import Literal, NamedTuple
 
+from aspenpy.studies.empirical.columns import numbers, require_columns
+from aspenpy.studies.empirical.condition import rows_where
+from aspenpy.studies.empirical.sheet import Sheet
+
 Kind = Literal["compute", "overlap", "stall"]
 Interval = tuple[float, float]
 
@@ -67,6 +71,22 @@ def training_plan(
     space = tuple(product(core_clocks, memory_clocks, threads))
     training = tuple(item for item in space if item[2] in trained or item[0] == lowest)
     return Plan(training, space)
+
+
+PUBLISHED_CLOCKS = tuple(1.2e9 + 0.12e9 * step for step in range(16))
+PUBLISHED_PLAN = training_plan(PUBLISHED_CLOCKS, (1.333e9, 1.6e9, 1.866e9), range(4, 17, 2))
+"""Table 2."""
+
+
+def plan_of(sheet: Sheet, trained: str) -> Plan:
+    """Of all combinations of the clocks and threads that a sheet names, those to measure; `trained` is a condition that
+    holds for the threads to train on."""
+    require_columns(sheet, ("core_frequency", "threads"), "a plan")
+    there = "memory_frequency" in sheet.names
+    core, threads = ({*map(float, numbers(sheet, name))} for name in ("core_frequency", "threads"))
+    memory = {*map(float, numbers(sheet, "memory_frequency"))} if there else {0.0}
+    chosen = {int(numbers(sheet, "threads")[place]) for place in rows_where(sheet, trained, "--train")}
+    return training_plan(sorted(core), sorted(memory), sorted(map(int, threads)), sorted(chosen))
 
 
 class ThrottlingPlan(NamedTuple):
