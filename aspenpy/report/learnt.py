@@ -135,6 +135,7 @@ def _rows(found: Validation, unit: str) -> list[Table]:
 
 COLOURS = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, BLACK)
 MOST_GROUPS, MOST_SURFACES = 7, 4
+FEW_DECADES = 50  # the largest over the smallest, below which an axis has more marks than its powers of ten
 
 
 def draw(found: Validation, residuals: Any = None) -> Any:
@@ -153,16 +154,16 @@ def draw(found: Validation, residuals: Any = None) -> Any:
         here = [row for row in found.rows if row.trained is trained]
         label = "learnt from" if trained else "held out"
         second.plot([row.measured for row in here], [100 * row.error for row in here], ".", color=colour, label=label)
-    titled(second, "errors")
-    second.set_xscale("log")
-    second.xaxis.set_major_formatter(lambda value, _: readable(value, unit))
+    titled(second, "relative residuals")
+    _logarithmic(second, second.xaxis, unit)
     second.axhline(0, color=BLACK, linewidth=1)
     second.set_xlabel(f"{found.model.target}, measured")
-    second.set_ylabel("relative error (%)")
+    second.set_ylabel("(predicted - measured)/measured (%)")
     second.legend(fontsize=8, frameon=False)
     _by_group(third, found)
     if residuals is not None:
-        _quantiles(figure.add_subplot(1, panels, 4), residuals)
+        of_power = found.model.get_params().get("scale") == "rate"
+        _quantiles(figure.add_subplot(1, panels, 4), residuals, "W" if of_power else "J")
     for axes in figure.axes:
         gridded(axes)
     for number, (what, spots) in enumerate(surfaces, 4):
@@ -177,16 +178,24 @@ def _against(axes: Any, found: Validation, unit: str) -> None:
     for name, colour in zip(_names(found), cycle(COLOURS), strict=False):
         here = [row for row in found.rows if _name(row) == name]
         axes.plot([row.measured for row in here], [row.predicted for row in here], ".", color=colour, label=name)
-    axes.set_xscale("log")
-    axes.set_yscale("log")
     for axis in (axes.xaxis, axes.yaxis):
-        axis.set_major_formatter(lambda value, _: readable(value, unit))
-    axes.minorticks_off()
+        _logarithmic(axes, axis, unit)
     axes.set_xlabel("measured")
     axes.set_ylabel("predicted")
     titled(axes, "predicted against measured")
     if 1 < len(_names(found)) <= MOST_GROUPS:
         axes.legend(fontsize=7, frameon=False)
+
+
+def _logarithmic(axes: Any, axis: Any, unit: str) -> None:
+    """Decades along an axis; of few decades 2 and 5 in each as well."""
+    from matplotlib.ticker import LogLocator
+
+    (axes.set_xscale if axis.axis_name == "x" else axes.set_yscale)("log")
+    low, high = axis.get_data_interval()
+    axis.set_major_locator(LogLocator(subs=(1, 2, 5) if high < FEW_DECADES * low else (1,)))
+    axis.set_major_formatter(lambda value, _: readable(value, unit))
+    axes.minorticks_off()
 
 
 def _by_group(axes: Any, found: Validation) -> None:
@@ -195,18 +204,19 @@ def _by_group(axes: Any, found: Validation) -> None:
     names = list(dict.fromkeys(map(_name, asked)))
     errors = [[100 * abs(row.error) for row in asked if _name(row) == name] for name in names]
     axes.boxplot(errors, orientation="horizontal", tick_labels=names, showfliers=True, flierprops={"markersize": 3})
+    axes.locator_params(axis="x", nbins=5)
     axes.set_xlabel("relative error (%)")
     titled(axes, "by configuration")
 
 
-def _quantiles(axes: Any, residuals: Any) -> None:
+def _quantiles(axes: Any, residuals: Any, unit: str) -> None:
     from scipy.stats import probplot
 
     (theory, ordered), (slope, start, _) = probplot(residuals)
     axes.plot(theory, ordered, ".", color=BLUE)
     axes.plot(theory, slope * theory + start, color="#bbbbbb", linewidth=1)
     axes.set_xlabel("normal quantiles")
-    axes.set_ylabel("residuals")
+    axes.set_ylabel(f"residuals ({unit})")
     titled(axes, "QQ plot")
 
 
