@@ -39,7 +39,7 @@ def missing_share(own: Nest, arrays: list[tuple[Nest, Expr]], all_lines: Expr, l
     kept = []
     for u, v in moments:
         between = [part(u, v) for part in touched]
-        kept.append(_kept([*between, _behind(rest, u, level)], level))
+        kept.append(_kept([*between, graph.apply("min", rest, _behind(rest, u, level))], level))
     return 1 - graph.add(*kept) / len(kept)
 
 
