@@ -1,4 +1,4 @@
-"""Surfaces of power-aware speedup as pictures."""
+"""Power-aware speedup of predictions as reports, and surfaces of speedup as pictures."""
 
 from __future__ import annotations
 
@@ -7,7 +7,38 @@ from typing import Any
 
 from aspenpy.language.dimensions import readable
 from aspenpy.report.drawing import VERMILION, titled
-from aspenpy.studies.learnt.speedup import Spot, sweet_spots
+from aspenpy.studies.learnt.dvfs import Dvfs
+from aspenpy.studies.learnt.speedup import Spot, surface_tables, sweet_spots
+from aspenpy.tables.table import CSV, JSON, Column, Report, facts, table
+
+
+def report(found: Dvfs) -> Report:
+    """The split at the machine's clock, then the surface."""
+    model, work = found.workload, found.workload.works[0]
+    case = found.prediction.case
+    what = f"{case.application.name} on {case.required_machine.name}"
+    share = f"{100 * model.off_chip_share:.1f} % off-chip" if model.time(1, model.clock) else "no work"
+    heading = f"{what}: {share} at {readable(model.clock, 'Hz')}"
+    seconds = {"on_chip": work.on, "off_chip": work.off, "messages": model.overhead_off}
+    notes = [
+        ("on-chip", f"{readable(work.on, 's')}, goes with the clock: cores and caches"),
+        ("off-chip", f"{readable(work.off, 's')}, does not: memory"),
+        ("messages", f"{readable(model.overhead_off, 's')}, the overhead of running in parallel"),
+    ]
+    columns = (Column("processors", "count"), Column("clock", unit="Hz"), Column("time", unit="s"), Column("speedup"))
+    energies = (Column("energy"), Column("energy_delay"))
+    every = table((*columns, *energies), found.spots, "spots", media=JSON + CSV)
+    parts = (facts(notes), *surface_tables(found.spots, what), every)
+    return Report(heading, {"clock": model.clock, **seconds}, parts, found.prediction.diagnostics)
+
+
+def draw(found: Dvfs) -> Any:
+    """A matplotlib figure of the surface."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(6.4, 4.6), layout="constrained")
+    draw_surface(figure, figure.add_subplot(), found.spots, found.prediction.case.application.name)
+    return figure
 
 
 def draw_surface(figure: Any, axes: Any, found: Sequence[Spot], what: str) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+import aspenpy
 from tests.cli.conftest import Runner, models, run
 
 __all__ = ["models", "run"]
@@ -88,6 +89,32 @@ def test_training_plans(run: Runner, tmp_path: Path) -> None:
         (("cos", "fit"), "fit needs DATA"),
     ):
         assert message in run("empirical", *line).err
+
+
+def test_a_prediction_is_split(run: Runner, tmp_path: Path) -> None:
+    """Of stream all waits for the memory: no clock changes its time. Of matmul all goes with the clock."""
+    pytest.importorskip("matplotlib", reason="the extra `plot` is not installed")
+    picture = tmp_path / "picture.svg"
+    asked = ("empirical", "power-aware", "predict")
+    line = ("matmul", "--machine", "pentium_m", "--clocks", "700MHz,1.4GHz", "--processors", "1,4")
+    held = json.loads(run(*asked, *line, "--picture", str(picture), "--format", "json").out)
+    assert [row["speedup"] for row in held["spots"]] == pytest.approx([1, 2, 4, 8])
+    assert held["off_chip"] == 0
+    matmul, pentium_m = aspenpy.load_application("matmul"), aspenpy.load_machine("pentium_m")
+    energies = [
+        aspenpy.predict_energy(matmul, pentium_m, set={"pentium_m_clock": clock}).value for clock in (7e8, 1.4e9)
+    ]
+    assert held["spots"][0]["energy"] == pytest.approx(energies[0] / energies[1], rel=1e-3)
+    assert "speedup of matmul" in picture.read_text()
+    held = json.loads(run(*asked, "stream", "--machine", "pentium_m", "--format", "json").out)
+    assert [row["speedup"] for row in held["spots"][:5]] == pytest.approx([1] * 5)
+    for words, message in (
+        (("acee", "predict", "matmul", "--machine", "pentium_m"), "--machine belongs to power-aware predict"),
+        (("power-aware", "report", "power_aware_example", "--clocks", "1GHz"), "--clocks needs --machine"),
+        (("power-aware", "predict", "matmul", "--machine", "pentium_m", "--processors", "0"), "from 1 on"),
+        (("power-aware", "predict", "matmul", "--machine", "pentium_m", "--train", "n > 1"), "about measurements"),
+    ):
+        assert message in run("empirical", *words).err
 
 
 def test_energies_from_power_and_time(run: Runner, tmp_path: Path) -> None:

@@ -64,6 +64,14 @@ def has_clock(prediction: Prediction) -> bool:
     return clock is not None and clock.value is not None
 
 
+def clock_range(prediction: Prediction) -> tuple[str, float, float]:
+    """The name by which the cores' clock is set, its lowest value and the one it has. Raises AspenError where the cores
+    declare no clock."""
+    parameter = _clock(PowerTree(prediction.machine, prediction.socket, prediction.tree.origins))
+    declared = float(prediction.scope.values([prediction.scope.symbol(parameter)])[0])
+    return parameter, _lowest(prediction, parameter, declared), declared
+
+
 def _clock(where: PowerTree) -> str:
     """The name by which the cores' clock is set: that of the parameter behind the property, if it is one."""
     core = where.cores.component

@@ -4,21 +4,29 @@ from __future__ import annotations
 
 from typing import Any
 
+from aspenpy.answers.case import Case
+from aspenpy.answers.prediction import predict
 from aspenpy.language.diagnostics import fail
+from aspenpy.language.dimensions import HERTZ
 from aspenpy.language.files import measurements_path, require_writable
 from aspenpy.language.source import Source, Span, listed
+from aspenpy.models.library import load_application, load_machine
 from aspenpy.report.learnt import draw
+from aspenpy.report.speedup import draw as draw_spots
 from aspenpy.report.training_plan import plan_report, throttling_report
 from aspenpy.shell.commands.fmt import standard_input
+from aspenpy.shell.entry import only_entry
 from aspenpy.shell.failure import CommandError
-from aspenpy.shell.option import Arguments, Examples, choice, option, pairs, picture, repeated
-from aspenpy.shell.options import ALL_FORMATS
+from aspenpy.shell.option import Arguments, Examples, choice, machine, option, pairs, picture, positive, repeated, words
+from aspenpy.shell.options import ALL_FORMATS, SET, SOCKET, settings_of
 from aspenpy.shell.output import answer
 from aspenpy.shell.progress import Progress
+from aspenpy.shell.quantity import quantity_of
 from aspenpy.studies.empirical.sheet import Sheet
 from aspenpy.studies.learnt.acee import Acee
 from aspenpy.studies.learnt.assumptions import Assumption, assumptions
 from aspenpy.studies.learnt.cos_trace import PUBLISHED_PLAN, plan_of
+from aspenpy.studies.learnt.dvfs import dvfs
 from aspenpy.studies.learnt.kinds import KINDS, load_learnt
 from aspenpy.studies.learnt.model import LearntModel
 from aspenpy.studies.learnt.saved import save
@@ -34,8 +42,15 @@ EXAMPLES: Examples = (
     ("energy by stepwise regression, each code left out in turn, with its assumptions",
      "aspenpy empirical acee report acee_example --leave-out application"),
     ("what to measure, training on 2 and 4", 'aspenpy empirical cos plan cos_example --train "threads in (2, 4)"'),
+    ("the same of any model: what goes with the clock, and sweet spots of energy and delay",
+     "aspenpy empirical power-aware predict matmul --machine pentium_m --clocks 600MHz,1GHz,1.4GHz"),
     ("for a program", "aspenpy empirical leading-loads fit leading_loads_example --format json"),
 )  # fmt: skip
+
+
+def _counts(text: str) -> list[int]:
+    return [positive(word) for word in words(text)]
+
 
 OPTIONS = (
     choice("kind", KINDS, "; ".join(f"{name}: {kind.about}" for name, kind in KINDS.items()), metavar="MODEL"),
@@ -67,6 +82,11 @@ OPTIONS = (
         dest="columns",
     ),
     option("--confidence", "C", "of intervals (default: 0.95)", type=float, default=0.95),
+    machine(required=False, why="; power-aware predict: DATA is an application, whose prediction is split"),
+    SOCKET,
+    SET,
+    option("--clocks", "HZ,...", "with --machine: core clocks, such as 600MHz,1GHz (default: five over their range)"),
+    option("--processors", "N,...", "with --machine: how many share the work (default: 1,2,4,8,16)", type=_counts),
     picture("predictions, errors and residuals"),
     ALL_FORMATS,
 )
@@ -80,6 +100,11 @@ def run(arguments: Arguments) -> int:
         raise CommandError(f"--confidence: expected a number between 0 and 1, not {arguments.confidence:g}")
     if arguments.action == "plan":
         return answer(_plan(arguments), arguments)
+    if arguments.machine:
+        return _split(arguments)
+    for name in ("socket", "settings", "clocks", "processors"):
+        if getattr(arguments, name):
+            raise CommandError(f"--{_spelled(name)} needs --machine M: it is about an application on a machine")
     sheet = _sheet(model := _model(arguments), arguments)
     split = Split(arguments.train, arguments.test, arguments.leave_out)
     with Progress() as progress:
@@ -104,6 +129,21 @@ def _sheet(model: LearntModel, arguments: Arguments) -> Sheet:
         raise CommandError(f"{arguments.action} needs DATA: a file of measurements")
     data = standard_input() if arguments.data == "-" else measurements_path(arguments.data)
     return model.sheet(data, pairs("--column", "NAME=HEADER, such as n=size", arguments.columns))
+
+
+def _split(arguments: Arguments) -> int:
+    """An application on a machine at other clocks."""
+    if (arguments.kind, arguments.action) != ("power-aware", "predict") or arguments.data is None:
+        raise CommandError("--machine belongs to power-aware predict APPLICATION")
+    for name in ("output", "model", "choices", "predictors", "columns", "train", "test", "leave_out"):
+        if getattr(arguments, name):
+            raise CommandError(f"--{_spelled(name)} is about measurements, and --machine about a prediction")
+    application = load_application(arguments.data)
+    kernel = only_entry(application, None)
+    case = Case(application, load_machine(arguments.machine), arguments.socket, kernel, settings_of(arguments))
+    clocks = [quantity_of(text, HERTZ, "--clocks") for text in words(arguments.clocks)]
+    found = dvfs(predict(case), arguments.processors or (1, 2, 4, 8, 16), clocks)
+    return answer(found.report(), arguments, lambda: draw_spots(found))
 
 
 def _plan(arguments: Arguments) -> Report:
@@ -142,7 +182,7 @@ def _model(arguments: Arguments) -> LearntModel:
 
 
 def _spelled(name: str) -> str:
-    return {"choices": "option"}.get(name, name.replace("_", "-"))
+    return {"choices": "option", "columns": "column", "settings": "set"}.get(name, name.replace("_", "-"))
 
 
 def _options(arguments: Arguments) -> dict[str, Any]:
