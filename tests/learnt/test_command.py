@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import aspenpy
+from aspenpy.studies.readers.records import RecordStore, RunRecord
 from tests.cli.conftest import Runner, models, run
 
 __all__ = ["models", "run"]
@@ -115,6 +116,17 @@ def test_a_prediction_is_split(run: Runner, tmp_path: Path) -> None:
         (("power-aware", "predict", "matmul", "--machine", "pentium_m", "--train", "n > 1"), "about measurements"),
     ):
         assert message in run("empirical", *words).err
+
+
+def test_a_store_says_what_was_learnt_from_its_runs(run: Runner, tmp_path: Path) -> None:
+    path, model = tmp_path / "runs.sqlite", tmp_path / "model.json"
+    store = RecordStore(path)
+    store.add([RunRecord("a", str(x), "node", "cpu", 1.0, 10.0 + 3 * x, {"c": x}) for x in range(8)])
+    asked = ("acee", "fit", str(path), "--predictors", "c", "--option", "direction=none", "--test", "c in (2, 5)")
+    assert run("empirical", *asked, "--record", "-o", str(model)).status == 0
+    name = "acee " + json.loads(model.read_text())["training"]["data_hash"][:12]
+    assert [item.model for item in store.find()] == [None if x in (2, 5) else name for x in range(8)]
+    assert "DATA is then a record store" in run("empirical", "acee", "fit", "acee_example", "--record").err
 
 
 def test_energies_from_power_and_time(run: Runner, tmp_path: Path) -> None:

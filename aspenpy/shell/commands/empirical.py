@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from aspenpy.answers.case import Case
@@ -17,7 +18,19 @@ from aspenpy.report.training_plan import plan_report, throttling_report
 from aspenpy.shell.commands.fmt import standard_input
 from aspenpy.shell.entry import only_entry
 from aspenpy.shell.failure import CommandError
-from aspenpy.shell.option import Arguments, Examples, choice, machine, option, pairs, picture, positive, repeated, words
+from aspenpy.shell.option import (
+    Arguments,
+    Examples,
+    choice,
+    flag,
+    machine,
+    option,
+    pairs,
+    picture,
+    positive,
+    repeated,
+    words,
+)
 from aspenpy.shell.options import ALL_FORMATS, SET, SOCKET, settings_of
 from aspenpy.shell.output import answer
 from aspenpy.shell.progress import Progress
@@ -30,7 +43,8 @@ from aspenpy.studies.learnt.dvfs import dvfs
 from aspenpy.studies.learnt.kinds import KINDS, load_learnt
 from aspenpy.studies.learnt.model import LearntModel
 from aspenpy.studies.learnt.saved import save
-from aspenpy.studies.learnt.validation import Split, asked, validate
+from aspenpy.studies.learnt.validation import Split, asked, rows_learnt_from, validate
+from aspenpy.studies.readers.records import RecordStore, is_record_store
 from aspenpy.tables.table import Report
 
 EXAMPLES: Examples = (
@@ -72,6 +86,7 @@ OPTIONS = (
     option("--leave-out", "COLUMN", "leaves out each value of a column in turn and predicts it from the others"),
     option("--model", "FILE", "predict, report: a model that fit has written"),
     option("-o --output", "FILE", "fit: writes the model, a JSON file"),
+    flag("--record", "fit of a record store: writes into it which model was learnt from which runs"),
     option("--predictors", "NAME,...", "acee, bandwidth: columns, or formulas of them such as cycles/runtime"),
     repeated("--option", "NAME=VALUE", "of the model, such as form=stall; may be repeated", dest="choices"),
     repeated(
@@ -115,6 +130,9 @@ def run(arguments: Arguments) -> int:
             found = validate(model, sheet, split, arguments.confidence, progress.say)
     if arguments.output:
         save(model, arguments.output)
+    if arguments.record and model.training is not None:
+        name = f"{model.kind} {model.training.data_hash[:12]}"
+        RecordStore(arguments.data).learnt(name, rows_learnt_from(model, sheet, split))
     whole = arguments.action == "report"
     assumed: tuple[Assumption, ...] = ()
     left = None
@@ -135,7 +153,7 @@ def _split(arguments: Arguments) -> int:
     """An application on a machine at other clocks."""
     if (arguments.kind, arguments.action) != ("power-aware", "predict") or arguments.data is None:
         raise CommandError("--machine belongs to power-aware predict APPLICATION")
-    for name in ("output", "model", "choices", "predictors", "columns", "train", "test", "leave_out"):
+    for name in ("output", "model", "record", "choices", "predictors", "columns", "train", "test", "leave_out"):
         if getattr(arguments, name):
             raise CommandError(f"--{_spelled(name)} is about measurements, and --machine about a prediction")
     application = load_application(arguments.data)
@@ -148,7 +166,7 @@ def _split(arguments: Arguments) -> int:
 
 def _plan(arguments: Arguments) -> Report:
     """Which configurations to measure."""
-    for name in ("picture", "output", "model", "choices", "predictors", "test", "leave_out"):
+    for name in ("picture", "output", "model", "record", "choices", "predictors", "test", "leave_out"):
         if getattr(arguments, name):
             raise CommandError(f"--{_spelled(name)} does not belong to plan")
     if arguments.kind not in ("cos", "cos-throttling"):
@@ -168,6 +186,8 @@ def _model(arguments: Arguments) -> LearntModel:
         raise CommandError("predict needs a model: --model FILE, which fit writes with -o")
     if arguments.action != "fit" and arguments.output:
         raise CommandError("-o belongs to fit")
+    if arguments.record and (arguments.action != "fit" or not is_record_store(Path(arguments.data or ""))):
+        raise CommandError("--record belongs to fit, and DATA is then a record store")
     if not arguments.model:
         return KINDS[arguments.kind](**_options(arguments))
     for name in ("choices", "predictors", "train", "leave_out"):

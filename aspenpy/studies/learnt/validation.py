@@ -100,6 +100,12 @@ def validate(
     )
 
 
+def rows_learnt_from(model: LearntModel, sheet: Sheet, split: Split) -> list[int]:
+    """Where in the file the rows stand that `validate` trains a model with."""
+    whole = model.selected(model.complete(sheet))
+    return [next(iter(whole.rows[place].values())).row for place in _places(whole, split)[0]]
+
+
 def summary(rows: Sequence[Predicted]) -> ErrorSummary | None:
     known = [row for row in rows if row.is_measured]
     return error_summary([row.measured for row in known], [row.predicted for row in known])

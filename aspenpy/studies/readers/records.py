@@ -76,6 +76,15 @@ class RecordStore:
             )
             connection.execute("commit")
 
+    def learnt(self, model: str, rows: Sequence[int]) -> None:
+        """Names the model that was fitted with some runs, by their numbers from 1 on in the order of addition."""
+        with self._open() as connection:
+            connection.execute("begin immediate")
+            known = [item[0] for item in connection.execute("select id from runs order by id")]
+            named = [(model, known[row - 1]) for row in rows]
+            connection.executemany("update runs set model = ? where id = ?", named)
+            connection.execute("commit")
+
     def find(self, **what: str) -> tuple[RunRecord, ...]:
         """The runs that have these values, such as `application="comd"`."""
         unknown = what.keys() - {"application", "input", "hardware", "device"}
