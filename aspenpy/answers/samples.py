@@ -11,6 +11,9 @@ from aspenpy.record import Record
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
+MOST_SAMPLES = 100_000
+"""Each is an exact evaluation by itself, of 20 us and more."""
+
 
 class Samples(Record):
     """The runtime in seconds over `count` seeds from `first_seed` on. `deviation` is the sample standard
@@ -30,6 +33,9 @@ def sample(prediction: Evaluation, count: int) -> Samples:
     """Evaluates a prediction's runtime under `count` seeds."""
     if count < 1:
         fail("bad-count", f"at least one sample is needed, not {count}")
+    if count > MOST_SAMPLES:
+        message = f"{count:,} samples are more than the {MOST_SAMPLES:,} that are drawn one by one"
+        fail("too-many-samples", message, hint="with so many, the quantiles are known within 0.2 % of the samples")
     formula = prediction.scope.formulas([prediction.tree.runtime])[0]
     try:
         drawn = sorted(float(evaluate_many([formula], {}, seed=prediction.seed + number)[0]) for number in range(count))

@@ -132,6 +132,8 @@ def test_one_sample_has_no_deviation_and_none_is_refused() -> None:
     assert predict(DRAW).samples(1).deviation == 0
     with pytest.raises(AspenError, match="at least one sample"):
         predict(DRAW).samples(0)
+    with pytest.raises(AspenError, match="100,001 samples are more than the 100,000"):
+        predict(DRAW).samples(100_001)
 
 
 def test_a_prediction_knows_whether_it_is_random() -> None:
