@@ -241,16 +241,20 @@ def _without(items: list[Item], gone: set[Key]) -> list[Item]:
     return found
 
 
-def accesses(items: list[Item]) -> Iterator[Access]:
-    """All accesses, those in loops and choices too."""
+def _each(items: list[Item]) -> Iterator[Item]:
+    """What is done, in loops and choices too."""
     for item in items:
-        if isinstance(item, Access):
-            yield item
-        elif isinstance(item, Choice):
-            yield from accesses(item.then)
-            yield from accesses(item.otherwise)
+        if isinstance(item, Choice):
+            yield from _each(item.then)
+            yield from _each(item.otherwise)
         elif isinstance(item, Nest):
-            yield from accesses(item.body)
+            yield from _each(item.body)
+        else:
+            yield item
+
+
+def accesses(items: list[Item]) -> Iterator[Access]:
+    return (item for item in _each(items) if isinstance(item, Access))
 
 
 def stores(items: list[Item]) -> Iterator[Access]:
@@ -259,14 +263,7 @@ def stores(items: list[Item]) -> Iterator[Access]:
 
 def calls(items: list[Item]) -> Iterator[Invocation | Arithmetic]:
     """Calls of other functions, which may change any memory that is not the function's own."""
-    for item in items:
-        if isinstance(item, Invocation):
-            yield item
-        elif isinstance(item, Choice):
-            yield from calls(item.then)
-            yield from calls(item.otherwise)
-        elif isinstance(item, Nest):
-            yield from calls(item.body)
+    return (item for item in _each(items) if isinstance(item, Invocation))
 
 
 def _runs(nest: Nest) -> tuple[Guard, ...]:
