@@ -84,10 +84,8 @@ class Edges:
         """What is moved under each of the `VARIATIONS`."""
         found = {name: self._totals(variation) for name, variation in VARIATIONS.items()}
         wanted = {(name, key): value for name, totals in found.items() for key, value in totals.items()}
-        values = map(float, self.prediction.scope.values(list(wanted.values()), self.prediction.seed))
         moved: dict[str, dict[Moved, float]] = {name: {} for name in VARIATIONS}
-        for (name, key), value in zip(wanted, values, strict=True):
-            assert isinstance(key, Moved)
+        for (name, key), value in self.prediction.scope.numbers(wanted, self.prediction.seed).items():
             moved[name][key] = value
         return moved
 
