@@ -9,7 +9,7 @@ unexport PYTHONDONTWRITEBYTECODE
 TYPES := $(BIN)/mypy --strict aspenpy
 SUITE := $(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
 
-.PHONY: demo test docs bench validate clean
+.PHONY: demo test docs man bench validate clean
 
 demo: $(VENV)/.installed
 	$(BIN)/aspenpy eval comd --machine haswell
@@ -26,6 +26,9 @@ test: $(VENV)/.installed-dev
 docs: $(VENV)/.installed-dev
 	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
 	@echo "docs/_build/html/index.html"
+
+man: $(VENV)/.installed-dev
+	$(BIN)/python docs/manual_pages.py
 
 bench: $(VENV)/.installed
 	$(BIN)/python -m benchmarks.run

@@ -3,49 +3,16 @@
 from __future__ import annotations
 
 import gc
+import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
 
 from aspenpy.language.diagnostics import TOO_LARGE, AspenError
+from aspenpy.shell.commands import ALIASES, COMMANDS
 from aspenpy.shell.failure import ClosedPipe, CommandError
-from aspenpy.shell.output import complain, emit, report
+from aspenpy.shell.output import colored_as_asked, complain, emit, report
 from aspenpy.version import VERSION
-
-COMMANDS = {
-    "eval": "Predict the runtime of an application on a machine, by kernel and resource",
-    "expr": "The runtime as a formula in the parameters that are left free",
-    "explain": "Explain a prediction step by step, from the line in the model to the seconds",
-    "profile": "Show where the time goes, by kernel and by call",
-    "compare": "Compare machines for one application; find where the fastest changes",
-    "place": "Assign kernels to CPUs and GPUs of one machine; find the fastest assignment, data transfers included",
-    "sensitivity": "Rank parameters by their effect on runtime or another metric",
-    "optimise": "Minimise or maximise a metric under constraints",
-    "sweep": "Evaluate metrics at many points: grids and samples of parameters, machines and sockets",
-    "count": "Count flops, bytes and messages by kernel; solve for the size that needs a given amount",
-    "memory": "Show the data that kernels touch, and whether they fit into memory",
-    "traffic": "Predict traffic between caches and memory, and hit rates by access",
-    "parallelism": "Show how many instances of each block could run at once, by call path",
-    "trace": "List what runs, in order",
-    "extract": "Write the application model of a program in C or C++",
-    "mpi": "Generate an MPI program in C that sends the application's messages",
-    "roofline": "Show the roofline of a machine, and applications below it",
-    "rdd": "Compute reuse-distance histograms from an address trace",
-    "incore": "Measure a compiled loop with OSACA: cycles by port and by dependence, as a requirement",
-    "energy": "Predict the energy a run consumes, by kernel and component; check budgets and power caps",
-    "fit": "Calibrate parameters to measurements",
-    "empirical": "Learn runtime or energy from measurements: ACEE, COS, Leading Loads, Power-Aware Speedup, bandwidth",
-    "measure": "Repeat a command until its mean runtime is known; read what other tools have measured",
-    "repl": "Ask what-if questions line by line, compared with a baseline",
-    "network": "Show a machine's network: topology, messages, collectives",
-    "scale": "Predict strong and weak scaling: efficiency, communication, the optimal number of ranks",
-    "check": "Check models for errors and likely mistakes",
-    "fmt": "Format model files",
-    "list": "List the applications and machines of the library",
-    "show": "Show what is in a model: a machine's tree and peaks, an application's calls and data",
-    "machine": "Start a machine model from a template; find implausible numbers in one",
-}
-"""What each command answers; it stands in the module of its name."""
 
 USAGE = """\
 usage: aspenpy COMMAND ...
@@ -55,22 +22,28 @@ How long will this application take on that machine, where does the time go, and
 commands:
 {commands}
 
-options:
-  -h, --help  show this help, or the help of a command
-  --version   show the version
+options, before or behind the command:
+  -h, --help                   show this help, or the help of a command, as `aspenpy help COMMAND` does
+  -V, --version                show the version
+  --color {{auto,always,never}}  auto: on a terminal, as NO_COLOR and FORCE_COLOR say (default: auto)
 
 examples:
   aspenpy eval comd --machine haswell
   aspenpy expr comd --machine haswell --free nx
   aspenpy list machines"""
 
-SUCCESS, FAILURE, INTERRUPTED = 0, 2, 130  # exit statuses; the last is a shell's for programs that SIGINT ends
+SUCCESS, FAILURE = 0, 2  # exit statuses
+INTERRUPTED, NOBODY_READS = 130, 141  # a shell's for programs that SIGINT and SIGPIPE end
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs a command line, without the program's name, and returns its exit status."""
     if arguments is not None:
         return _guarded(list(arguments))
+    if "_ARGCOMPLETE" in os.environ:  # a shell asks for candidates, as `aspenpy completion` has told it to
+        from aspenpy.shell.completion import complete
+
+        complete()
     status = _guarded(sys.argv[1:])
     gc.freeze()  # nobody waits for Python to look through what ends with the process: 6 ms
     return status
@@ -95,8 +68,7 @@ def _guarded(arguments: list[str]) -> int:
         complain(TOO_LARGE)
         return FAILURE
     except ClosedPipe:
-        complain("the reader of the output has gone")
-        return FAILURE
+        return NOBODY_READS
     except KeyboardInterrupt:
         return INTERRUPTED
 
@@ -116,11 +88,14 @@ def out_of_memory(error: BaseException | None) -> bool:
 
 def run(arguments: list[str]) -> int:
     """The exit status of a command that ends well."""
-    name, *rest = arguments or ["--help"]
+    name, *rest = colored_as_asked(arguments) or ["--help"]
+    if name == "help" and rest:
+        name, rest = rest[0], ["--help"]
+    name = ALIASES.get(name, name)
     if name in ("-h", "--help", "help"):
         emit(USAGE.format(commands="\n".join(f"  {name:<11} {line}" for name, line in COMMANDS.items())))
         return SUCCESS
-    if name == "--version":
+    if name in ("-V", "--version"):
         emit(f"aspenpy {VERSION}")
         return SUCCESS
     if name not in COMMANDS:
@@ -131,9 +106,9 @@ def run(arguments: list[str]) -> int:
     command = import_module(f"aspenpy.shell.commands.{name}")
     parsed = plain_arguments(command.OPTIONS, rest)
     if parsed is None:
-        from aspenpy.shell.parser import Parser
+        from aspenpy.shell.parser import parser_of
 
-        parsed = Parser(name, COMMANDS[name], command.EXAMPLES, command.OPTIONS).parsed(rest)
+        parsed = parser_of(name).parsed(rest)
     require_machine(parsed)
     require_outputs(parsed)
     status: int = command.run(parsed)

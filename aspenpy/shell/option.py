@@ -89,9 +89,9 @@ def option(names: str, metavar: str, help: str, **more: Any) -> Option:
     return Option(tuple(names.split()), {"metavar": metavar, "help": help, **more})
 
 
-def repeated(name: str, metavar: str, help: str, **more: Any) -> Option:
+def repeated(names: str, metavar: str, help: str, **more: Any) -> Option:
     """An option that may be given several times."""
-    return option(name, metavar, help, action="append", default=[], **more)
+    return option(names, metavar, help, action="append", default=[], **more)
 
 
 def flag(name: str, help: str, **more: Any) -> Option:

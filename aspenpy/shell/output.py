@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TextIO
 
 from aspenpy.language.diagnostics import Diagnostic, render
@@ -93,8 +93,31 @@ def complain_in_lines(text: str) -> None:
 
 
 def is_terminal(stream: TextIO | None) -> bool:
-    """Whether somebody watches who can be shown colours."""
-    return stream is not None and stream.isatty() and os.environ.get("TERM") != "dumb"
+    """Whether somebody watches who can be shown colours, or FORCE_COLOR says so (https://force-color.org)."""
+    if stream is None or os.environ.get("TERM") == "dumb":
+        return False
+    return stream.isatty() or bool(os.environ.get("FORCE_COLOR"))
+
+
+COLORS = {"auto": {}, "always": {"FORCE_COLOR": "1", "NO_COLOR": ""}, "never": {"NO_COLOR": "1", "FORCE_COLOR": ""}}
+"""What each word of `--color` puts into the environment, where rich looks as well (https://no-color.org)."""
+
+
+def colored_as_asked(line: Sequence[str]) -> list[str]:
+    """A command line without its `--color`, which holds from here on. What follows `--` is another command's."""
+    own = list(line[: line.index("--")] if "--" in line else line)
+    kept: list[str] = []
+    words = iter(own)
+    for word in words:
+        name, equals, when = word.partition("=")
+        if name != "--color":
+            kept.append(word)
+            continue
+        when = when if equals else next(words, "")
+        if when not in COLORS:
+            raise CommandError(f"--color: expected {', '.join(COLORS)}, not `{when}`")
+        os.environ.update(COLORS[when])
+    return kept + list(line[len(own) :])
 
 
 def _terminal_width() -> int:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, HelpFormatter, RawDescriptionHelpFormatter
 from collections.abc import Iterable, Sequence
+from importlib import import_module
 from typing import NoReturn
 
+from aspenpy.shell.commands import COMMANDS
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.option import Arguments, Examples, OneOf, Option
 from aspenpy.shell.output import emit
@@ -45,6 +47,12 @@ class Parser(ArgumentParser):
     def print_help(self, file: object = None) -> None:
         """As all output is written, so that a pipe that is closed means the same everywhere."""
         emit(self.format_help().rstrip("\n"))
+
+
+def parser_of(name: str) -> Parser:
+    """The parser of a command."""
+    command = import_module(f"aspenpy.shell.commands.{name}")
+    return Parser(name, COMMANDS[name], command.EXAMPLES, command.OPTIONS)
 
 
 def _formatter(prog: str) -> HelpFormatter:

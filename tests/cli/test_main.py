@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 import aspenpy
-from aspenpy.shell.main import COMMANDS, main
+from aspenpy.shell.commands import COMMANDS
+from aspenpy.shell.main import main
 from aspenpy.studies.explore import problem
 from tests.cli.conftest import ROOT, Runner
 from tests.thorough import some
@@ -67,7 +68,33 @@ def test_help_lists_the_commands(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_version(run: Runner) -> None:
-    assert run("--version") == (0, f"aspenpy {aspenpy.__version__}\n", "")
+    assert run("--version") == run("-V") == (0, f"aspenpy {aspenpy.__version__}\n", "")
+
+
+def test_help_of_a_command(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["help", "optimize"])
+    assert capsys.readouterr().out == help_of(["optimise"], capsys)
+
+
+@pytest.mark.parametrize(
+    ("options", "environment", "colored"),
+    [
+        ((), {}, False),
+        (("--color", "always"), {}, True),
+        ((), {"FORCE_COLOR": "1"}, True),
+        (("--color=never",), {"FORCE_COLOR": "1"}, False),
+        (("--color", "auto"), {"FORCE_COLOR": "1"}, True),
+    ],
+)
+def test_colours_as_asked(
+    run: Runner, options: tuple[str, ...], environment: dict[str, str], colored: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("NO_COLOR", "FORCE_COLOR"):
+        monkeypatch.setenv(name, environment.get(name, ""))
+    monkeypatch.setenv("TERM", "xterm")
+    assert ("\x1b[" in run("list", *options, "apps").out) == colored
+    assert "`red`" in run("list", "apps", "--color", "red").err
 
 
 @pytest.mark.parametrize(

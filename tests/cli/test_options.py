@@ -5,10 +5,10 @@ from importlib import import_module
 
 import pytest
 
+from aspenpy.shell.commands import COMMANDS
 from aspenpy.shell.failure import CommandError
-from aspenpy.shell.main import COMMANDS
 from aspenpy.shell.option import plain_arguments
-from aspenpy.shell.parser import Parser
+from aspenpy.shell.parser import parser_of
 
 LINES = [
     *(words[1:] for name in COMMANDS for _, line in import_module(f"aspenpy.shell.commands.{name}").EXAMPLES
@@ -40,7 +40,7 @@ def test_a_plain_line_says_what_argparse_reads(line: list[str]) -> None:
     command = import_module(f"aspenpy.shell.commands.{name}")
     plain = plain_arguments(command.OPTIONS, words)
     try:
-        whole = Parser(name, COMMANDS[name], command.EXAMPLES, command.OPTIONS).parsed(words)
+        whole = parser_of(name).parsed(words)
     except CommandError:
         assert plain is None
     else:

@@ -4,7 +4,7 @@ import re
 import tomllib
 from pathlib import Path
 
-from aspenpy.shell.main import COMMANDS
+from aspenpy.shell.commands import COMMANDS
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text()

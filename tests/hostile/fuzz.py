@@ -8,7 +8,6 @@ from argparse import Action, _StoreTrueAction, _SubParsersAction
 from collections import defaultdict
 from collections.abc import Sequence
 from functools import cache
-from importlib import import_module
 from pathlib import Path
 from random import Random
 
@@ -17,8 +16,8 @@ from lark.grammar import NonTerminal, Rule, Symbol
 
 from aspenpy.language.files import grammar_path, models_folder
 from aspenpy.language.tokens import words
-from aspenpy.shell.main import COMMANDS
-from aspenpy.shell.parser import Parser
+from aspenpy.shell.commands import COMMANDS
+from aspenpy.shell.parser import parser_of
 
 NUMBERS = (
     "0 1 2 3 7 -1 0.5 1/3 1e3 1e6 1e18 1e308 1e-308 1e-320 9007199254740993 18446744073709551616 2^64 -0.0 1e400 .5 007"
@@ -151,9 +150,7 @@ LEFT_OUT = ("repl", "fmt", "help", "measure")
 
 @cache
 def _actions(command: str) -> tuple[Action, ...]:
-    module = import_module(f"aspenpy.shell.commands.{command}")
-    parser = Parser(command, COMMANDS[command], module.EXAMPLES, module.OPTIONS)
-    return tuple(action for action in parser._actions if not isinstance(action, _SubParsersAction))
+    return tuple(action for action in parser_of(command)._actions if not isinstance(action, _SubParsersAction))
 
 
 def line(random: Random) -> list[str]:

@@ -1,0 +1,108 @@
+"""Completion: what a shell offers for the word under the cursor; argcomplete speaks with the shell."""
+
+from __future__ import annotations
+
+import os
+from argparse import ArgumentParser, Namespace
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, TypeVar
+
+from aspenpy.language.diagnostics import AspenError
+from aspenpy.models.application.model import Application
+from aspenpy.models.library import Kind, load_application, load_machine, names
+from aspenpy.models.machine.model import Machine
+from aspenpy.shell.commands import COMMANDS
+from aspenpy.shell.output import COLORS
+from aspenpy.shell.parser import parser_of
+
+Completer = Callable[..., list[str]]  # argcomplete passes the typed `prefix` and the `parsed_args` before it by name
+Model = TypeVar("Model", Application, Machine)
+
+
+def complete() -> None:
+    """Writes the candidates for the command line that the shell has put into the environment, and ends the process.
+
+    Only the command that is on the line is imported."""
+    import argcomplete
+
+    root = ArgumentParser("aspenpy")
+    root.add_argument("--color", choices=tuple(COLORS))
+    root.add_argument("-V", "--version", action="store_true")
+    subparsers = root.add_subparsers(parser_class=_Subparser)
+    line = os.environ.get("COMP_LINE", "").split()
+    for name, purpose in COMMANDS.items():
+        parser = subparsers.add_parser(name, help=purpose)
+        if name in line:
+            _add_options(parser, name)
+    argcomplete.autocomplete(root, always_complete_options="long")
+
+
+class _Subparser(ArgumentParser):
+    """A command; its options are another parser's where they are known."""
+
+    def __init__(self, **more: Any) -> None:
+        super().__init__(**{"add_help": False} | more)
+
+
+def _add_options(parser: ArgumentParser, name: str) -> None:
+    for action in parser_of(name)._actions:
+        completer = COMPLETERS.get(action.dest)
+        if completer is not None:
+            setattr(action, "completer", completer)  # noqa: B010  argcomplete looks there
+        parser._add_action(action)
+
+
+def _of_library(kind: Kind) -> Completer:
+    """Names of the library and files."""
+
+    def candidates(prefix: str, **_: Any) -> list[str]:
+        from argcomplete.completers import FilesCompleter
+
+        files = [] if "," in prefix else FilesCompleter(("aspen",))(prefix)
+        return [*_in_list(prefix, names(kind)), *files]
+
+    return candidates
+
+
+def _of_models(found: Callable[[Application | None, Machine | None], Iterable[str]], end: str = "") -> Completer:
+    """What is `found` in the models that are already on the line."""
+
+    def candidates(prefix: str, parsed_args: Namespace, **_: Any) -> list[str]:
+        application = _loaded(load_application, getattr(parsed_args, "model", None))
+        machine = _loaded(load_machine, getattr(parsed_args, "machine", None))
+        return [word + end for word in _in_list(prefix, found(application, machine))]
+
+    return candidates
+
+
+def _in_list(prefix: str, words: Iterable[str]) -> list[str]:
+    """The words that go on with what is typed behind its last comma."""
+    before, comma, last = prefix.rpartition(",")
+    return [before + comma + word for word in words if word.startswith(last)]
+
+
+def _loaded(load: Callable[[str], Model], name: str | None) -> Model | None:
+    """A model; none where the line names none or one with a mistake, which the command itself reports."""
+    try:
+        return None if name is None else load(name)
+    except AspenError:
+        return None
+
+
+def _parameters(application: Application | None, machine: Machine | None) -> Iterator[str]:
+    yield from application.parameters if application else ()
+    yield from (symbol.payload[0] for symbol in machine.definitions) if machine else ()
+
+
+COMPLETERS: dict[str, Completer] = {
+    "model": _of_library("apps"),
+    "machine": _of_library("machines"),
+    "machines": _of_library("machines"),
+    "settings": _of_models(_parameters, "="),
+    "over": _of_models(_parameters, "="),
+    "free": _of_models(_parameters),
+    "vary": _of_models(_parameters),
+    "kernel": _of_models(lambda application, machine: application.kernels if application else ()),
+    "socket": _of_models(lambda application, machine: machine.sockets if machine else ()),
+}
+"""Of the arguments that name something of a model, by their destinations."""
