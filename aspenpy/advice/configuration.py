@@ -1,0 +1,69 @@
+"""Configuration: values of hardware components, and what a run takes with them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+from aspenpy.record import Record
+from aspenpy.studies.explore.variable import Variable
+
+RangeSource = Literal["system", "machine", "vendor", "user"]
+"""Read from the host or from saved output of its tools; declared by the machine model; the model's value widened by a
+rule; given by the user."""
+
+
+class ComponentRange(Record):
+    """The values that a hardware component may take: a `variable` whose name is that of the component, the parameter or
+    property of the machine model that it sets (`sets`), and where the ends are from, in a word and in full (a file and
+    its line, a declaration, the rule)."""
+
+    component: str
+    variable: Variable
+    sets: str
+    source: RangeSource
+    origin: str
+
+
+class Configuration(Record):
+    """Values of hardware components by name, in their base units; what is not named is as the machine has it."""
+
+    values: Mapping[str, float]
+
+
+class Outcome(Record):
+    """What a run takes with a configuration: seconds, and joules (None where the machine states no power)."""
+
+    runtime: float
+    energy: float | None
+
+    @property
+    def power(self) -> float | None:
+        """Watts on average; None without energy, or where the run takes no time."""
+        return None if self.energy is None or not self.runtime else self.energy / self.runtime
+
+    @property
+    def edp(self) -> float | None:
+        """Energy-delay product (J s): Gonzalez and Horowitz, IEEE JSSC 31(9), 1996."""
+        return None if self.energy is None else self.energy * self.runtime
+
+    @property
+    def ed2p(self) -> float | None:
+        """Energy-delay-squared product (J s^2): Martin, in Power-Aware Computing, 2002."""
+        return None if self.energy is None else self.energy * self.runtime**2
+
+
+Objective = Literal["runtime", "energy", "edp", "ed2p"]
+OBJECTIVES: tuple[Objective, ...] = ("runtime", "energy", "edp", "ed2p")
+
+
+class NearOptimal(Record):
+    """The configuration that a search finds best for an objective, and the best of the whole grid: `gap` is by which
+    part of the grid's best value the search's is worse (0 where they are equal, below 0 where it is better, since a
+    search also looks between the values of the grid); None where the grid was too large to try all of it."""
+
+    objective: Objective
+    configuration: Configuration
+    outcome: Outcome
+    grid_best: Outcome | None
+    gap: float | None
