@@ -100,7 +100,7 @@ class Scope:
     def _instead_of(self, name: str) -> str:
         """What the user may have meant to set."""
         open_ones = [symbol.payload[0] for symbol in self.undefined()]
-        known = sorted({*self.names(), *self.overridden.values(), *open_ones})
+        known = sorted({*self._own_names(), *self._machines_names(), *self.overridden.values(), *open_ones})
         return instead_of(name, known, "parameters")
 
     def _not_on(self, side: str, name: str) -> NoReturn:
@@ -121,7 +121,14 @@ class Scope:
     def names(self) -> list[str]:
         """The names a user may set."""
         machines = [symbol.payload[0] for symbol in self.machine.definitions] if self.machine else []
-        return [*self.application.parameters, *(formal.payload[0] for formal in self.entry.formals), *machines]
+        return [*self._own_names(), *machines]
+
+    def _own_names(self) -> list[str]:
+        return [*self.application.parameters, *(formal.payload[0] for formal in self.entry.formals)]
+
+    def _machines_names(self) -> list[str]:
+        """Those to tell a user of."""
+        return self.machine.known_names() if self.machine else []
 
     def undefined(self) -> list[Expr]:
         """The symbols that the results need and nobody defines."""
@@ -331,7 +338,7 @@ class Scope:
         return f"{places[0]} is not in scope here" if places else None
 
     def _names_in_sight(self, owner: str) -> list[str]:
-        machines = [symbol.payload[0] for symbol in self.machine.definitions] if self.machine else []
+        machines = self._machines_names()
         return machines if owner == OWNER else [*self.application.known_names(), *machines]
 
     def _circular(self, error: CircularDefinition) -> AspenError:

@@ -223,3 +223,15 @@ def test_settings_in_units_that_do_not(settings: dict[str, str], message: str) -
     with pytest.raises(AspenError) as error:
         aspenpy.predict(application, machine, set=settings)
     assert [item.message for item in error.value.diagnostics] == [message]
+
+
+def test_a_hint_names_what_the_machine_uses() -> None:
+    """The rule of powers has parameters for accelerators, too, which no processor depends on."""
+    app, machine = aspenpy.load_application("stream"), aspenpy.load_machine("xeon_platinum_8360y")
+    names = machine.known_names()
+    assert "uncore_ratio" in names
+    assert "gpu_hbm_energy" not in names
+    assert machine.declaration("gpu_hbm_energy") is not None
+    with pytest.raises(aspenpy.AspenError) as refusal:
+        aspenpy.predict(app, machine, set={"gpu_hbm_enrgy": 1})
+    assert "gpu_hbm_energy" not in str(refusal.value)

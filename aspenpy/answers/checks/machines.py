@@ -44,22 +44,8 @@ def check_machine(machine: Machine) -> list[Diagnostic]:
     ]
 
 
-def _expressions(machine: Machine) -> list[Expr]:
-    own = [expr for component in machine.components.values() for expr in _of_component(component)]
-    return [*machine.definitions.values(), *own]
-
-
-def _of_component(component: Component) -> Iterator[Expr]:
-    yield from (part.quantity for part in component.parts)
-    yield from (item.value for item in component.properties.values() if item.value is not None)
-    yield from component.power.values()
-    for resource in component.resources.values():
-        yield resource.time
-        yield from (trait.time for trait in resource.traits.values())
-
-
 def _broken_machine_values(machine: Machine) -> list[Diagnostic]:
-    broken = [error for expr in dict.fromkeys(_expressions(machine)) for error in failures(expr, machine.origins)]
+    broken = [error for expr in dict.fromkeys(machine.expressions) for error in failures(expr, machine.origins)]
     parts = [part for component in machine.components.values() for part in component.parts]
     spans: Origins = {graph.checked("quantity", part.quantity): part.span for part in parts if part.span is not None}
     quantities = dict.fromkeys(graph.checked("quantity", part.quantity) for part in parts)
@@ -70,7 +56,7 @@ def _unknown_machine_names(machine: Machine) -> list[Diagnostic]:
     """Names in a machine that it does not define: an application might, but seldom should."""
     properties = [item for component in machine.components.values() for item in component.properties.values()]
     known = {*machine.definitions, *(item.value for item in properties if item.name in WORDS)}
-    used = graph.free_symbols(graph.array(_expressions(machine)))
+    used = graph.free_symbols(graph.array(machine.expressions))
     unknown = [symbol for symbol in used if symbol not in known and symbol.payload[1] in ("", OWNER)]
     return [
         warning(
@@ -85,7 +71,7 @@ def _unknown_machine_names(machine: Machine) -> list[Diagnostic]:
 
 def _unused_machine_parameters(machine: Machine) -> list[Diagnostic]:
     """A file that holds parameters alone is included for some of them: what it has for others is no mistake."""
-    used = graph.free_symbols(graph.array(_expressions(machine)))
+    used = graph.free_symbols(graph.array(machine.expressions))
     files = {_file(node.name_span) for node in machine.node.components}
     return [
         warning("unused-parameter", f"parameter `{node.name}` is never used", node.name_span)

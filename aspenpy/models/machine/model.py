@@ -71,6 +71,16 @@ class Component(Record):
     span: Span | None
     name_span: Span | None
 
+    @property
+    def expressions(self) -> Iterator[Expr]:
+        """Quantities of its parts, values of its properties, watts, and times of its resources."""
+        yield from (part.quantity for part in self.parts)
+        yield from (item.value for item in self.properties.values() if item.value is not None)
+        yield from self.power.values()
+        for resource in self.resources.values():
+            yield resource.time
+            yield from (trait.time for trait in resource.traits.values())
+
     def value(self, name: str) -> Expr | None:
         """The symbol of a property; None where there is no such property, or nothing in its brackets."""
         known = self.properties.get(name)
@@ -146,6 +156,18 @@ class Machine(Model):
         values = {parameter.symbol: parameter.value for parameter in self.parameters}
         properties = (item for component in self.components.values() for item in component.properties.values())
         return values | {item.symbol: item.value for item in properties if item.value is not None}
+
+    @cached_property
+    def expressions(self) -> tuple[Expr, ...]:
+        """All that stands in it: values of its parameters, and what its components say."""
+        own = (expr for component in self.components.values() for expr in component.expressions)
+        return *self.definitions.values(), *own
+
+    def known_names(self) -> list[str]:
+        """Its parameters that something depends on, and its properties, for "did you mean": a file of parameters alone
+        is included for some of them, and has others for other machines."""
+        used = graph.free_symbols(graph.array(self.expressions))
+        return [symbol.payload[0] for symbol in self.definitions if "." in symbol.payload[0] or symbol in used]
 
     @cached_property
     def components(self) -> dict[str, Component]:
