@@ -317,7 +317,7 @@ def _umask() -> int:
 
 def measurements_path(name: str) -> str:
     """A file of measurements: the path, or the name of one in the library."""
-    if os.path.sep in name or os.path.exists(name) or name.endswith(".csv"):
+    if os.path.exists(name):
         return name
     known = os.path.join(models_folder(), "measurements")
     names = sorted(file.removesuffix(".csv") for file in os.listdir(known) if file.endswith(".csv"))

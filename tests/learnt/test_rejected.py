@@ -42,6 +42,7 @@ CASES: dict[str, tuple[str, tuple[str, ...]]] = {
     "no_counter": (HEAD + ROW, ("leading-loads", "fit")),
     "no_sequential": (HEAD + ROW, ("power-aware", "fit")),
     "no_example": ("", ("cos", "fit", "cos_exmple")),
+    "no_file": ("", ("cos", "fit", "no_such.csv")),
     "empty": ("", ("cos", "fit")),
 }
 """What stands in the file, and the line, with the file behind its action."""
@@ -55,7 +56,7 @@ def test_report_is_as_pictured(
     monkeypatch.chdir(tmp_path)
     Path("data.csv").write_text(text)
     kind, action, *rest = (word.format(data="data.csv") for word in line)
-    data = [] if rest[:1] == ["cos_exmple"] else ["data.csv"]
+    data = [] if rest[:1] in (["cos_exmple"], ["no_such.csv"]) else ["data.csv"]
     outcome = run("empirical", kind, action, *data, *rest)
     assert (outcome.status, outcome.out) == (2, "")
     picture = HERE / f"{name}.txt"
