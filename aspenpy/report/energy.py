@@ -124,14 +124,14 @@ LAWS = {
     "roofline": "energy roofline",
 }
 CHARGED = {
-    "socket": "one socket charged",
-    "cores_used": "all sockets with work charged",
-    "nodes_used": "all sockets with work and idle partners on their nodes charged",
-    "machine": "the whole machine charged",
+    "socket": "One socket is charged",
+    "cores_used": "All sockets with work are charged",
+    "nodes_used": "All sockets with work and idle partners on their nodes are charged",
+    "machine": "The whole machine is charged",
 }
 MESSAGES = {
-    "eq3.8": "network cards by eq. 3.8",
-    "single_nic": "one network card per message",
+    "eq3.8": "network cards by volume (eq. 3.8)",
+    "single_nic": "one network card for the time of its messages",
     "all_nics": "all network cards while messages last",
 }
 """What the options say, in words."""
@@ -141,7 +141,8 @@ def charged(energy: Energy) -> str:
     """By which law and options the energy is counted."""
     options = energy.options
     more = [name for name, on in (("active cores", options.active_cores), ("uncore", options.uncore)) if on]
-    return ", ".join([LAWS[options.law], CHARGED[options.charged], MESSAGES[options.nic], *more])
+    added = f"; added: {', '.join(more)}" if more else ""
+    return f"{LAWS[options.law]}. {CHARGED[options.charged]}, and {MESSAGES[options.nic]}{added}"
 
 
 def _occupied(energy: Energy) -> str:

@@ -150,7 +150,7 @@ def test_devices_page(run: Runner, box: tuple[str, ...]) -> None:
         "fast        3 s       0 s   158 J          158 J  52.5 W          63.8 %\n"
         "slow        6 s       2 s    51 J           57 J   8.5 W\n"
         "\n"
-        "model: AEEM (dissertation eq. 3.2-3.9), one socket charged, network cards by eq. 3.8\n"
+        "model: AEEM (dissertation eq. 3.2-3.9). One socket is charged, and network cards by volume (eq. 3.8)\n"
     )
     rows = list(csv.DictReader(io.StringIO(run(*box, "--transfer", "--format", "csv").out)))
     assert [row["socket"] for row in rows] == ["fast", "slow"]
@@ -192,12 +192,12 @@ def test_metrics_of_other_commands(run: Runner, box: tuple[str, ...]) -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ((), "power that responds to cores, clocks and traffic, all sockets with work charged"),
+        ((), "power that responds to cores, clocks and traffic. All sockets with work are charged"),
         ((), "charged                        at work: 1 nvidia_a100_40gb\n"),
-        (("--charged", "nodes_used"), "all sockets with work and idle partners on their nodes charged"),
-        (("--model", "aeem"), "AEEM (dissertation eq. 3.2-3.9), one socket charged"),
-        (("--law", "roofline"), "energy roofline, one socket charged"),
-        (("--uncore", "--active-cores"), "AEEM (dissertation eq. 3.2-3.9), one socket charged"),
+        (("--charged", "nodes_used"), "All sockets with work and idle partners on their nodes are charged"),
+        (("--model", "aeem"), "AEEM (dissertation eq. 3.2-3.9). One socket is charged"),
+        (("--law", "roofline"), "energy roofline. One socket is charged"),
+        (("--uncore", "--active-cores"), "AEEM (dissertation eq. 3.2-3.9). One socket is charged"),
         (("--cap", "150W"), "clock lowered from 1.41 GHz to"),
         (("--cap", "80W"), "the lowest, where a socket would still consume"),
     ],
