@@ -204,13 +204,13 @@ class Body:
     def settled(self, value: Value) -> Value:
         """With a parameter in place of each unknown."""
         given = {}
-        for symbol in v.symbols(value):
+        for symbol in v.in_order(v.symbols(value)):
             if symbol.payload[1] in (UNKNOWN, STEADY):
                 given[symbol] = self.writer.parameter(symbol)
         return v.replaced(value, given) if given else value
 
     def printed(self, expr: Expr) -> str:
-        symbols = graph.free_symbols(expr)
+        symbols = v.in_order(graph.free_symbols(expr))
         for symbol in symbols:
             self.named(symbol)
         if len(symbols) > 200:

@@ -98,6 +98,11 @@ def symbols(value: Value) -> set[Expr]:
     return found
 
 
+def in_order(some: Iterable[Expr]) -> list[Expr]:
+    """Symbols in an order that is the same in each run."""
+    return sorted(some, key=lambda symbol: str(symbol.payload))
+
+
 def counters(value: Value) -> set[Expr]:
     return {symbol for symbol in symbols(value) if symbol.payload[1] == COUNTER}
 

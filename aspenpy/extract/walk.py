@@ -313,7 +313,7 @@ class Walker(Evaluator):
     ) -> dict[str, Value]:
         """By how much variables change in each pass, as polynomials in the pass: found by a walk whose costs are
         dropped."""
-        names = [name for name in counted if not isinstance(before.values.get(name), Real)]
+        names = [name for name in sorted(counted) if not isinstance(before.values.get(name), Real)]
         if not names:
             return {}
         simple = self._simple_steps(node, names, assigned)
