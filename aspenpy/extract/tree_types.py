@@ -1,0 +1,131 @@
+"""Types of libclang as records: sizes, what pointers point at, extents as they were written."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from aspenpy.extract import records as r
+from aspenpy.extract.front_end import Reading, value_of
+from aspenpy.language.diagnostics import Diagnostic
+
+_INTEGERS = frozenset({
+    *"BOOL CHAR_U UCHAR CHAR16 CHAR32 USHORT UINT ULONG ULONGLONG UINT128 CHAR_S SCHAR WCHAR SHORT INT".split(),
+    *"LONG LONGLONG INT128 ENUM".split(),
+})  # fmt: skip
+_REALS = frozenset("FLOAT DOUBLE LONGDOUBLE FLOAT128 HALF".split())
+_POINTERS = frozenset("POINTER LVALUEREFERENCE RVALUEREFERENCE BLOCKPOINTER MEMBERPOINTER NULLPTR".split())
+_ARRAYS = frozenset("CONSTANTARRAY VARIABLEARRAY INCOMPLETEARRAY DEPENDENTSIZEDARRAY".split())
+REFERENCES = frozenset("LVALUEREFERENCE RVALUEREFERENCE".split())
+
+_CONTAINER = re.compile(r"(?:const )?std::(?:vector|array|valarray|unique_ptr|span)<")
+
+VOID = r.Type("void")
+INT = r.Type("integer", 4)
+
+
+class Types:
+    """The types of one translation unit."""
+
+    def __init__(self, reading: Reading) -> None:
+        self.reading = reading
+        self.diagnostics: list[Diagnostic] = []
+        self.used: dict[str, r.Macro] = {}
+        self._types: dict[str, r.Type] = {}
+        self._depth = 0
+
+    def expression(self, cursor: Any) -> r.Expression:
+        """What an extent is written as."""
+        raise NotImplementedError
+
+    def _children(self, cursor: Any) -> list[Any]:
+        return list(cursor.get_children())
+
+    def _declared_type(self, cursor: Any) -> r.Type:
+        """The type of a declaration; the extents of arrays are among its children, the innermost first."""
+        kinds = self._kinds(cursor.type)
+        if not {"VARIABLEARRAY", "CONSTANTARRAY"} & set(kinds):
+            return self.type_of(cursor.type)
+        extents = [
+            child
+            for child in reversed(self._children(cursor))
+            if child.kind.is_expression() and child.kind.name not in ("INIT_LIST_EXPR", "STRING_LITERAL")
+        ]
+        extents.sort(key=lambda child: self.reading.file_offset(child.location)[1])
+        return self._varying(cursor.type, extents)
+
+    def _kinds(self, type: Any) -> list[str]:
+        found, type = [], type.get_canonical()
+        while True:
+            name = type.kind.name
+            found.append(name)
+            if name in _ARRAYS:
+                type = type.element_type
+            elif name in _POINTERS:
+                type = type.get_pointee()
+            else:
+                return found
+            type = type.get_canonical()
+
+    def _varying(self, type: Any, extents: list[Any]) -> r.Type:
+        """The type with the expressions put in that its extents are written as, the outermost first."""
+        kind = type.kind.name
+        if kind in _ARRAYS:
+            extent = self._fixed(type)
+            if extents and (kind == "VARIABLEARRAY" or (extent and value_of(extents[0]) == type.element_count)):
+                extent = self.expression(extents.pop(0))
+            of = self._varying(type.element_type, extents)
+            return r.Type("array", max(type.get_size(), 0) if kind == "CONSTANTARRAY" else 0, of, extent)
+        if kind in _POINTERS:
+            of = self._varying(type.get_pointee(), extents)
+            name = "&" if kind in REFERENCES else ""
+            return r.Type("pointer", 8, of, name=name, restrict=type.is_restrict_qualified())
+        if kind in ("ELABORATED", "TYPEDEF") and {"VARIABLEARRAY", "CONSTANTARRAY"} & set(self._kinds(type)):
+            return self._varying(type.get_canonical(), extents)
+        return self.type_of(type)
+
+    def _fixed(self, type: Any) -> r.Expression | None:
+        count = type.element_count if type.kind.name == "CONSTANTARRAY" else -1
+        return r.Constant(count, INT) if count >= 0 else None
+
+    def type_of(self, type: Any) -> r.Type:
+        spelling = type.spelling
+        if spelling not in self._types:
+            self._types[spelling] = self._read_type(type)
+        return self._types[spelling]
+
+    def _read_type(self, type: Any) -> r.Type:
+        plain = type.get_canonical()
+        kind, size = plain.kind.name, max(plain.get_size(), 0)
+        if kind in _INTEGERS:
+            return r.Type("integer", size)
+        if kind in _REALS:
+            return r.Type("real", size)
+        if kind in _POINTERS:
+            pointee = plain.get_pointee()
+            of = r.Type("record", max(pointee.get_size(), 0), name=_plain_name(pointee.spelling))
+            if pointee.get_canonical().kind.name != "RECORD" or _CONTAINER.match(pointee.get_canonical().spelling):
+                of = self.type_of(pointee)
+            return r.Type(
+                "pointer", 8, of, name="&" if kind in REFERENCES else "", restrict=plain.is_restrict_qualified()
+            )
+        if kind in _ARRAYS:
+            return r.Type("array", size, self.type_of(plain.element_type), self._fixed(plain))
+        if kind == "RECORD":
+            return r.Type("record", size, name=_plain_name(plain.spelling), of=self._held(plain))
+        held = _CONTAINER.match(plain.spelling)
+        if held is not None and kind != "RECORD":
+            return r.Type("record", 24, r.Type("real", 8, name="dependent"), name="container")
+        if kind in ("DEPENDENT", "UNEXPOSED", "TEMPLATETYPEPARM") or "type-parameter" in plain.spelling:
+            return r.Type("real", 8, name="dependent")
+        return r.Type("void" if kind == "VOID" else "other", size)
+
+    def _held(self, plain: Any) -> r.Type | None:
+        """What a container of the standard library holds."""
+        if plain.get_num_template_arguments() > 0 and _CONTAINER.match(plain.spelling):
+            return self.type_of(plain.get_template_argument_type(0))
+        return None
+
+
+def _plain_name(spelling: str) -> str:
+    return re.sub(r"\b(const|struct|class|volatile|union)\s+", "", spelling)
