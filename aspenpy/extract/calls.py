@@ -1,0 +1,196 @@
+"""Calls: functions that stand in place of their calls, those with kernels of their own, and those of libraries."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from aspenpy.expr.node import Expr
+from aspenpy.expr.polynomial import atom, constant
+from aspenpy.extract import known_functions as k
+from aspenpy.extract import records as r
+from aspenpy.extract import values as v
+from aspenpy.extract.assigned import every
+from aspenpy.extract.conditions import Conditions
+from aspenpy.extract.costs import Access, Invocation, Item, Nest, Place
+from aspenpy.extract.scope import NOTHING, Known, Names, Real, depends_on_data
+from aspenpy.extract.values import ONE, ZERO, Value
+from aspenpy.language.source import Span
+
+MOST_INLINED = 12
+"""How deep calls are followed into small functions."""
+
+LARGEST_INLINED = 400
+"""Records of a function that is written in place of its calls."""
+
+
+class Calls(Conditions):
+    """Evaluates calls."""
+
+    def __init__(
+        self, names: Names, program: r.Program, macros: Mapping[str, Expr], functions: Mapping[str, r.Function]
+    ) -> None:
+        super().__init__(names, program)
+        self.macros = macros
+        self.functions = functions
+        self.function: r.Function | None = None
+        self.inlined: list[str] = []
+        self.returned: list[Known] = []
+
+    def macro(self, name: str) -> Expr:
+        return self.macros[name]
+
+    def statement(self, node: r.Statement | None) -> None:
+        """Walks the body of a function."""
+        raise NotImplementedError
+
+    def hole(self, what: str, meaning: str, value: Value, span: Span | None, low: int | None = None) -> Value:
+        """A parameter for something unknown in this function."""
+        function = self.function.name if self.function else "program"
+        return self.names.hole(f"{function}_{what}", meaning, value, span, low)
+
+    def call(self, node: r.Call) -> Known:
+        function = self.functions.get(node.key)
+        if function is not None:
+            return self._entered(node, function)
+        if node.name in k.ALLOCATIONS:
+            return self._allocated(node)
+        return self._library(node)
+
+    def _library(self, node: r.Call) -> Known:
+        """A function whose text is not at hand."""
+        if node.name in ("size", "length") and len(node.arguments) == 1:
+            return self._held(node)
+        if (
+            node.name in k.EXTREMES
+            and len(node.arguments) == 2
+            and node.type.kind != "real"
+            and node.arguments[0].type.kind == "integer"
+        ):
+            return v.extreme(k.EXTREMES[node.name], [self.whole(part) for part in node.arguments])
+        if node.name in k.COPIES and len(node.arguments) == 3:
+            return self._moved_whole(node)
+        found = [self.value(part) for part in node.arguments]
+        reals = [part for part in found if isinstance(part, Real)]
+        kind = next((part.type for part in node.arguments if part.type.kind == "real"), node.type)
+        if node.name in k.FREE:
+            return reals[0] if reals else self._unknown(node)
+        if node.name in k.SQUARE_ROOTS:
+            self._arithmetic("square_root", kind, node.span)
+            return Real({source: (*path, "square_root") for part in reals for source, path in part.paths.items()})
+        if node.name in k.EXTREMES:
+            self._arithmetic("compare", kind, node.span)
+            return NOTHING
+        if node.name in k.PURE:
+            self._arithmetic(f"call {node.name}", kind, node.span)
+            return NOTHING
+        if node.name not in k.IGNORED and node.name:
+            self._arithmetic(f"call {node.name}", kind, node.span)
+        self.scope.forget()
+        self._escaped(node)
+        return self._unknown(node)
+
+    def _moved_whole(self, node: r.Call) -> Known:
+        """`memcpy` and `memset`: a loop over words of eight bytes."""
+        to, source, size = node.arguments
+        places = [self.value(to), self.value(source) if node.name != "memset" else None]
+        counter = self.names.counter("word")
+        body: list[Item] = []
+        for kind, place in (("load", places[1]), ("store", places[0])):
+            if isinstance(place, Place):
+                offset = None if place.offset is None else v.plus(place.offset, v.scaled(atom(counter), 8))
+                body.append(Access("load" if kind == "load" else "store", place.array, offset, 8, span=node.span))
+        words = v.ceil_of(self.whole(size), constant(8))
+        if depends_on_data(words):
+            words = self.hole(f"{node.name}_words", f"words that `{self.text(node)}` moves", ONE, node.span, 0)
+        self.out.append(Nest(counter, (words,), body, span=node.span))
+        self.scope.forget({place.array for place in places[:1] if isinstance(place, Place)})
+        return places[0]
+
+    def _escaped(self, node: r.Call) -> None:
+        """Variables whose address a function gets may be changed by it."""
+        for part in node.arguments:
+            if isinstance(part, r.Address) and isinstance(part.operand, r.Variable):
+                self.scope.values.pop(part.operand.key, None)
+
+    def _held(self, node: r.Call) -> Known:
+        """The number of elements of a container: what the source calls it stays the same."""
+        there = self.target(node.arguments[0])
+        owner = self._owner(there) if there is not None else self.text(node)
+        place = (f"{owner}.size", None)
+        if place not in self.scope.memory:
+            self.scope.memory[place] = self.unknown(f"{there.name if there else ''}_size", node.span, True)
+        return self.scope.memory[place]
+
+    def _allocated(self, node: r.Call) -> Known:
+        sizes = [self.whole(part) for part in node.arguments if part.type.kind == "integer"]
+        size: Value | None = None
+        if node.name == "calloc" and len(sizes) == 2:
+            size = v.times(sizes[0], sizes[1])
+        elif sizes:
+            size = sizes[-1]
+        size = None if size is None or v.counters(size) or depends_on_data(size) else size
+        key = f"heap@{node.span.start if node.span else id(node)}@{len(self.inlined)}"
+        array = self.names.array(key, "allocated", "heap", 8, (None,), size, True, node.span)
+        return Place(array.key, ZERO)
+
+    def _entered(self, node: r.Call, function: r.Function) -> Known:
+        """A small function's text stands in place of its call; another one has a kernel."""
+        found = [self._argument(part, formal) for part, formal in zip(node.arguments, function.formals, strict=False)]
+        if node.key in self.inlined or (self.function is not None and node.key == self.function.key):
+            self._arithmetic(f"call {node.name}", node.type, node.span)
+            self.uncounted("recursion", f"`{node.name}` calls itself: how often is not in the source", node.span)
+            return self._unknown(node)
+        if len(self.inlined) >= MOST_INLINED or not self.is_small(function, bool(self.loops)):
+            values = tuple(None if isinstance(value, Real) else value for value in found)
+            self.out.append(Invocation(node.key, values, node.span))
+            self.scope.forget()
+            self._escaped(node)
+            return self._unknown(node)
+        return self._inlined(node, function, found)
+
+    def _argument(self, part: r.Expression, formal: r.Variable) -> Known:
+        if formal.type.name == "&" or formal.name == "this":
+            there = self.target(part) if not isinstance(part, r.Address) else None
+            if there is not None and there.place is not None and there.type.kind != "pointer":
+                return there.place
+            if there is not None and there.place is None and formal.name != "this" and there.type.kind != "pointer":
+                return self.scope.values.get(there.variable or "")
+        return self.value(part)
+
+    def _inlined(self, node: r.Call, function: r.Function, arguments: list[Known]) -> Known:
+        this = self.this
+        for formal, value in zip(function.formals, arguments, strict=False):
+            self.shapes[formal.key] = self.extents(formal.type)
+            if formal.name == "this":
+                self.this = value
+            elif value is None:
+                self.scope.values.pop(formal.key, None)
+            else:
+                self.scope.values[formal.key] = value
+        self.inlined.append(node.key)
+        self.returned.append(None)
+        self.statement(function.body)
+        found = self.returned.pop()
+        self.inlined.pop()
+        self.this = this
+        for formal in function.formals:
+            self.scope.values.pop(formal.key, None)
+        if found is None:
+            return self._unknown(node)
+        return found
+
+    @staticmethod
+    def is_small(function: r.Function, with_loops: bool) -> bool:
+        """Whether a function's text may stand in place of a call: in a loop, with loops over a few passes."""
+        for count, part in enumerate(every(function.body)):
+            if count > LARGEST_INLINED or (isinstance(part, r.Loop) and not (with_loops and _is_short(part))):
+                return False
+        return True
+
+
+def _is_short(loop: r.Loop) -> bool:
+    """Whether a loop counts up to a number that the source says."""
+    condition = loop.condition
+    return isinstance(condition, r.Operation) and any(
+        isinstance(part, r.Constant) and part.macro is None for part in condition.operands
+    )

@@ -1,0 +1,74 @@
+"""Conditions of a program: guards on counters and sizes, as far as they can be said so."""
+
+from __future__ import annotations
+
+from aspenpy.extract import records as r
+from aspenpy.extract import values as v
+from aspenpy.extract.costs import Choice, Guard
+from aspenpy.extract.evaluate import COMPARISONS, Evaluator
+from aspenpy.extract.values import ONE, Value
+
+
+class Conditions(Evaluator):
+    """Evaluates conditions."""
+
+    def condition(self, node: r.Expression) -> tuple[tuple[Guard, ...], bool, bool]:
+        """Evaluates a condition. Gives guards that hold where it does, whether they say all of it, and whether the
+        condition is that they do not all hold."""
+        if isinstance(node, r.Operation) and node.operator == "not":
+            guards, whole, negated = self.condition(node.operands[0])
+            return (guards, True, not negated) if whole else ((), False, False)
+        if isinstance(node, r.Operation) and node.operator in ("&&", "||"):
+            return self._both(node)
+        if (
+            isinstance(node, r.Operation)
+            and node.operator in COMPARISONS
+            and all(part.type.kind == "integer" for part in node.operands)
+        ):
+            left, right = map(self.whole, node.operands)
+            self._arithmetic("integer", node.type, node.span)
+            return _guard(node.operator, v.minus(left, right))
+        self.value(node)
+        return (), False, False
+
+    def _both(self, node: r.Operation) -> tuple[tuple[Guard, ...], bool, bool]:
+        first, whole, negated = self.condition(node.operands[0])
+        held, self.out = self.out, []
+        second, second_whole, second_negated = self.condition(node.operands[1])
+        inner, self.out = self.out, held
+        decided = whole and first and negated != (node.operator == "&&")
+        if inner and decided:
+            self.out.append(Choice(first, None, *((inner, []) if not negated else ([], inner))))
+        else:
+            self.out += inner
+        if node.operator == "||":
+            first, negated = _negated(first, negated)
+            second, second_negated = _negated(second, second_negated)
+        usable = [
+            guards
+            for guards, is_whole, is_negated in ((first, whole, negated), (second, second_whole, second_negated))
+            if is_whole and not is_negated
+        ]
+        guards = tuple(guard for part in usable for guard in part)
+        complete = len(usable) == 2
+        if node.operator == "||":
+            return (guards, True, True) if complete else ((), False, False)
+        return guards, complete, False
+
+
+def _negated(guards: tuple[Guard, ...], negated: bool) -> tuple[tuple[Guard, ...], bool]:
+    """The opposite, as guards where one guard says it."""
+    if len(guards) == 1 and guards[0].operator == ">=" and not negated:
+        return (Guard(v.minus(-guards[0].value, ONE)),), False
+    return guards, not negated
+
+
+def _guard(operator: str, difference: Value) -> tuple[tuple[Guard, ...], bool, bool]:
+    """The guard of `difference operator 0`."""
+    if any(symbol.payload[1] == "unknown" for symbol in v.symbols(difference)):
+        return (), False, False
+    if operator in ("==", "!="):
+        return (Guard(difference, "=="),), True, operator == "!="
+    if operator[0] == "<":
+        difference = -difference
+    return (Guard(difference if operator.endswith("=") else v.minus(difference, ONE)),), True, False

@@ -1,0 +1,311 @@
+"""Loops: how often they are passed, and what is known in a pass and behind them.
+
+A loop is walked once. What its variables are in a pass follows from how much they change in one: those that change by
+the same amount, or by an amount that is itself counted on, are polynomials in the number of the pass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from aspenpy.expr.node import Expr
+from aspenpy.expr.polynomial import atom
+from aspenpy.extract import records as r
+from aspenpy.extract import values as v
+from aspenpy.extract.assigned import changes, every, has, leaves
+from aspenpy.extract.costs import Invocation, Item, Nest, Place, Recurrence
+from aspenpy.extract.known_functions import KNOWN
+from aspenpy.extract.scope import NOTHING, Known, Names, Real, Scope, depends_on_data
+from aspenpy.extract.trips import Trips
+from aspenpy.extract.values import ONE, ZERO, TooLong, Value
+
+
+class Loops(Trips):
+    """Walks loops."""
+
+    def __init__(
+        self, names: Names, program: r.Program, macros: Mapping[str, Expr], functions: Mapping[str, r.Function]
+    ) -> None:
+        super().__init__(names, program, macros, functions)
+        self.nests: list[Nest] = []
+
+    def loop(self, node: r.Loop) -> None:
+        if node.start is not None:
+            self.statement(node.start)
+        inside = [part for part in (node.condition, node.step, node.body) if part is not None]
+        changed = changes(inside)
+        variable = self._variable_of(node)
+        counter = self.names.counter(variable or "pass")
+        before = self.scope
+        entry = {name: before.values.get(name) for name in changed.variables}
+        steps = self._steps(node, counter, changed.variables, changed.counted, before)
+        self._enter(changed, counter, entry, steps, before)
+        head = self.scope.copy()
+        self.loops.append((counter, changed))
+        self.out, held = [], self.out
+        bounds = self._bounds(node, counter, variable)
+        tested, self.out = self.out, held
+        share = None
+        if leaves(node.body) and node.condition is not None and not (len(bounds) == 1 and self._is_hole(bounds[0])):
+            text = self.text_of_loop(node)
+            share = self.hole(
+                f"{variable or 'loop'}_share",
+                f"the part of its passes that {text} makes, which may be left early: all at most",
+                ONE,
+                node.span,
+                0,
+            )
+        nest = Nest(counter, bounds, [], share, variable, node.pragmas, node.comment, (), node.span)
+        self.out, held = [*tested], self.out
+        self.nests.append(nest)
+        self.statement(node.body)
+        if node.step is not None:
+            self.value(node.step)
+        self.nests.pop()
+        body, self.out = self.out, held
+        nest = nest.replace(body=body, recurrences=self._recurrences(head, changed.variables, counter, body))
+        self.out += [] if not body else [nest]
+        self.loops.pop()
+        self._leave(changed, counter, entry, steps, bounds, share)
+
+    def _is_hole(self, bound: Value) -> bool:
+        return any(symbol in self.names.holes for symbol in v.symbols(bound))
+
+    def _variable_of(self, node: r.Loop) -> str:
+        """The name of the variable that a loop counts."""
+        step = node.step
+        while isinstance(step, r.Several) and step.parts:
+            step = step.parts[0]
+        if isinstance(step, r.Assignment):
+            return self._name(step.target)
+        condition = node.condition
+        if isinstance(condition, r.Operation) and condition.operands:
+            name = self._name(condition.operands[0])
+            return "" if name == "memory" else name
+        return ""
+
+    def _steps(
+        self, node: r.Loop, counter: Expr, assigned: frozenset[str], counted: frozenset[str], before: Scope
+    ) -> dict[str, Value]:
+        """By how much variables change in each pass, as polynomials in the pass: found by a walk whose costs are
+        dropped."""
+        names = [name for name in sorted(counted) if not isinstance(before.values.get(name), Real)]
+        if not names:
+            return {}
+        simple = self._simple_steps(node, names, assigned)
+        if simple is not None:
+            return simple
+        heads = {name: atom(self.names.head(name)) for name in names}
+        trial = self._trial(node, assigned, heads, before)
+        steps: dict[str, Value] = {}
+        offset = {name: v.symbols(head).pop() for name, head in heads.items()}
+        for _ in names:
+            for name in names:
+                after = trial.get(name)
+                if name in steps or after is None or isinstance(after, Place | Real):
+                    continue
+                try:
+                    step = v.minus(after, heads[name])
+                except TooLong:
+                    continue
+                left = {other for other, symbol in offset.items() if v.depends(step, symbol)}
+                if left <= steps.keys():
+                    given = {
+                        offset[other]: self._counted(before.values.get(other), steps[other], counter) for other in left
+                    }
+                    if all(value is not None for value in given.values()):
+                        steps[name] = v.replaced(step, given)  # type: ignore[arg-type]
+        return {name: step for name, step in steps.items() if not depends_on_data(step)}
+
+    def _simple_steps(self, node: r.Loop, names: list[str], assigned: frozenset[str]) -> dict[str, Value] | None:
+        """Where all that is counted on is counted in the head of the loop by whole numbers, no walk is needed."""
+        within = [part for part in every(node.body) if isinstance(part, r.Assignment)]
+        if any(
+            isinstance(part.target, r.Variable) and part.target.key in names and not _is_local_sum(part, node)
+            for part in within
+        ):
+            return None
+        steps: dict[str, Value] = {}
+        waiting: list[Any] = [node.step]
+        while waiting:
+            part = waiting.pop()
+            if isinstance(part, r.Several):
+                waiting += part.parts
+            elif isinstance(part, r.Assignment) and isinstance(part.target, r.Variable) and part.target.key in names:
+                target = part.target
+                if target.type.kind != "integer" or part.operator not in ("+", "-") or target.key in steps:
+                    return None
+                amount = self._quietly(part.value)
+                if has(part.value, lambda inner: isinstance(inner, r.Variable) and inner.key in assigned):
+                    return None
+                steps[target.key] = amount if part.operator == "+" else -amount
+        return steps
+
+    def _trial(
+        self, node: r.Loop, assigned: frozenset[str], heads: dict[str, Value], before: Scope
+    ) -> dict[str, Known]:
+        """Walks a pass without costs, holes or warnings."""
+        holes, taken, arrays = dict(self.names.holes), set(self.names.taken), dict(self.names.arrays)
+        diagnostics, out = list(self.names.diagnostics), self.out
+        self.scope = before.copy()
+        self.scope.forget()
+        places = {name: before.values.get(name) for name in heads}
+        for name in assigned:
+            self.scope.values.pop(name, None)
+        for name, head in heads.items():
+            place = places[name]
+            self.scope.values[name] = Place(place.array, head) if isinstance(place, Place) else head
+        self.out = []
+        self.loops.append((self.names.counter("trial"), changes([node.body])))
+        if node.condition is not None:
+            self.value(node.condition)
+        self.statement(node.body)
+        if node.step is not None:
+            self.value(node.step)
+        self.loops.pop()
+        after: dict[str, Known] = {}
+        for name in heads:
+            found, place = self.scope.values.get(name), places[name]
+            is_place = isinstance(found, Place) and isinstance(place, Place) and found.array == place.array
+            after[name] = found.offset if is_place and isinstance(found, Place) else found
+        self.names.holes, self.names.taken, self.names.arrays = holes, taken, arrays
+        self.names.diagnostics, self.out, self.scope = diagnostics, out, before
+        return after
+
+    @staticmethod
+    def _counted(start: Known, step: Value, counter: Expr) -> Value | None:
+        """The value in a pass of what begins at a value and changes by a step each time."""
+        base = start.offset if isinstance(start, Place) else start
+        if base is None or isinstance(base, Real):
+            return None
+        try:
+            grown = v.summed(step, counter, ZERO, atom(counter))
+            return None if grown is None else v.plus(base, grown)
+        except TooLong:
+            return None
+
+    def _enter(
+        self, changed: Any, counter: Expr, entry: dict[str, Known], steps: dict[str, Value], before: Scope
+    ) -> None:
+        """What is known at the begin of a pass."""
+        self.scope = before.copy()
+        for name in changed.variables:
+            start = entry[name]
+            if name in steps and (grown := self._counted(start, steps[name], counter)) is not None:
+                self.scope.values[name] = Place(start.array, grown) if isinstance(start, Place) else grown
+            elif isinstance(start, Real):
+                self.scope.values[name] = Real({("variable", name): ()})
+            elif isinstance(start, Place):
+                self.scope.values[name] = Place(start.array, None)
+            else:
+                self.scope.values.pop(name, None)
+        stored, unknown_calls = set(changed.stored), False
+        for call in changed.calls - KNOWN:
+            inside = self.effects.get(call)
+            stored |= inside or set()
+            others = {name[5:] for name in inside or () if name.startswith("call ")}
+            unknown_calls = unknown_calls or inside is None or not others <= KNOWN
+        kept: dict[Any, Known] = {}
+        for place, value in self.scope.memory.items():
+            if isinstance(value, Real):
+                continue
+            array = self.names.arrays.get(place[0], None)
+            touched = "*" in stored or any(name in self._called(value) for name in stored)
+            if array is not None:
+                touched = touched or array.name in stored or array.key.rsplit("->", 1)[-1] in stored
+            if not unknown_calls and not touched:
+                kept[place] = value
+        self.scope.memory = kept
+
+    def _called(self, value: Known) -> str:
+        if isinstance(value, Place):
+            return self.names.arrays[value.array].name
+        if value is None or isinstance(value, Real):
+            return ""
+        return " ".join(self.names.unknowns.get(symbol, ("", None))[0] for symbol in v.symbols(value))
+
+    def _leave(
+        self,
+        changed: Any,
+        counter: Expr,
+        entry: dict[str, Known],
+        steps: dict[str, Value],
+        bounds: tuple[Value, ...],
+        share: Value | None,
+    ) -> None:
+        """What is known behind a loop."""
+        after = self.scope
+        passes = bounds[0] if len(bounds) == 1 else v.extreme("min", bounds)
+        for name in changed.variables:
+            start = entry[name]
+            found: Known = None
+            if name in steps and share is None:
+                grown = self._counted(start, steps[name], counter)
+                if grown is not None:
+                    try:
+                        end = v.replaced(grown, {counter: passes})
+                    except TooLong:
+                        end = None
+                    found = Place(start.array, end) if isinstance(start, Place) else end
+            if found is None and isinstance(start, Real):
+                found = NOTHING
+            if found is None:
+                after.values.pop(name, None)
+            else:
+                after.values[name] = found
+        for name, value in list(after.values.items()):
+            inside = value.offset if isinstance(value, Place) else value
+            if inside is not None and not isinstance(inside, Real) and v.depends(inside, counter):
+                after.values.pop(name)
+            elif isinstance(value, Real):
+                after.values[name] = NOTHING
+        after.memory = {
+            place: value
+            for place, value in after.memory.items()
+            if not isinstance(value, Real) and not self._varies(place, value, counter)
+        }
+
+    def _varies(self, place: Any, value: Known, counter: Expr) -> bool:
+        offset = self.scope.offsets.get(place)
+        inside = value.offset if isinstance(value, Place) else value
+        return (offset is not None and v.depends(offset, counter)) or (
+            inside is not None and not isinstance(inside, Real) and v.depends(inside, counter)
+        )
+
+    # -- chains ------------------------------------------------------------------------------------
+
+    def _recurrences(
+        self, head: Scope, assigned: frozenset[str], counter: Expr, body: list[Item]
+    ) -> tuple[Recurrence, ...]:
+        """Chains of operations from one pass of an innermost loop to the next."""
+        if any(isinstance(item, Nest | Invocation) for item in body):
+            return ()
+        found: list[Recurrence] = []
+        for name in sorted(assigned):
+            value = self.scope.values.get(name)
+            if isinstance(value, Real) and value.paths.get(("variable", name)):
+                found.append(
+                    Recurrence(value.paths["variable", name], name.rsplit("@", 2)[-2] if "@" in name else name)
+                )
+        for place, value in self.scope.memory.items():
+            offset = self.scope.offsets.get(place)
+            if not isinstance(value, Real) or offset is None:
+                continue
+            for source, path in value.paths.items():
+                if (
+                    isinstance(source, tuple)
+                    and source[0] == "load"
+                    and path
+                    and isinstance(source[1], tuple)
+                    and source[1][0] == place[0]
+                ):
+                    other = self.scope.offsets.get(source[1])
+                    if other is not None and v.same(v.replaced(other, {counter: v.plus(atom(counter), ONE)}), offset):
+                        found.append(Recurrence(path, self.names.arrays[place[0]].name))
+        return tuple(found)
+
+
+def _is_local_sum(part: r.Assignment, node: r.Loop) -> bool:
+    """Whether an assignment changes a floating-point value, which no subscript can depend on."""
+    return part.target.type.kind == "real"

@@ -1,0 +1,150 @@
+"""Memory: loads and stores, and what is known to lie there."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from aspenpy.extract import records as r
+from aspenpy.extract import values as v
+from aspenpy.extract.assigned import Changes
+from aspenpy.extract.costs import Access, Place
+from aspenpy.extract.known_functions import KNOWN
+from aspenpy.extract.places import Places, Target
+from aspenpy.extract.scope import NOTHING, Known, Real
+from aspenpy.extract.values import ZERO, Value
+from aspenpy.language.source import Span
+
+
+class Memory(Places):
+    """What a function knows of memory at one point; loads and stores are appended to `out`."""
+
+    def _loaded(self, node: r.Expression) -> Known:
+        if isinstance(node, r.Variable) and node.name == "this":
+            return self.this
+        there = self.target(node)
+        if there is None:
+            return self._unknown(node)
+        if there.type.kind == "array":
+            return there.place
+        if there.place is None:
+            return self._register(there, node)
+        if (
+            isinstance(node, r.Variable)
+            and node.type.kind == "integer"
+            and (fixed := self.fixed.get(node.key)) is not None
+        ):
+            return fixed
+        return self._read(there, node)
+
+    def _register(self, there: Target, node: r.Expression) -> Known:
+        name = there.variable or ""
+        found = self.scope.values.get(name)
+        if found is None:
+            found = NOTHING if there.type.kind == "real" else self._unknown(node)
+            if there.type.kind == "pointer":
+                of = there.type.of or there.type
+                found = Place(
+                    self.names.array(
+                        f"?{name}", there.name, "formal", self.word(of).size or 8, (None,), None, False, node.span
+                    ).key,
+                    ZERO,
+                )
+            self.scope.values[name] = found
+        return found
+
+    def _unknown(self, node: r.Expression) -> Known:
+        if node.type.kind == "real":
+            return NOTHING
+        if node.type.kind == "integer":
+            return self.unknown(self.text(node), node.span)
+        return None
+
+    def _read(self, there: Target, node: r.Expression) -> Known:
+        """A load, and what it gives: what was stored there, or something unknown with the same name each time."""
+        assert there.place is not None
+        type, array, offset = there.type, there.place.array, there.place.offset
+        if type.kind == "record":
+            return None
+        access = self._access("load", there, node.span)
+        place = access.place()
+        known = self.scope.memory.get(place) if offset is not None else None
+        if type.kind == "real":
+            return known if isinstance(known, Real) else Real({("load", place): ()})
+        if known is not None:
+            return known
+        if type.kind == "pointer":
+            of = type.of or type
+            constant_place = offset is not None and not v.counters(offset)
+            entry = f"{array}->{there.name if not constant_place else self.text(node)}"
+            inner = self.names.array(
+                entry, there.name or "memory", "formal", self.word(of).size or 8, (None,), None, False, node.span
+            )
+            row = None if offset is None else self.names.unknown(self.text(node), node.span, tuple(v.counters(offset)))
+            found: Known = Place(inner.key, ZERO if constant_place else row)
+        elif type.kind == "integer":
+            steady = self._is_steady(array, there.name, offset)
+            found = self.unknown(self.text(node), node.span, steady)
+            if steady:
+                (symbol,) = v.symbols(found)
+                self.names.origins[symbol] = place
+        else:
+            return None
+        if offset is not None:
+            self.scope.memory[place] = found
+        return found
+
+    def _is_steady(self, array: str, name: str, offset: Value | None) -> bool:
+        """Whether a place holds the same whole number in all passes of the loops under way: its address stays, and
+        nothing in them stores to what is called so."""
+        if offset is None or v.counters(offset) or any(self.names.varying.get(symbol) for symbol in v.symbols(offset)):
+            return False
+        names = {name, self.names.arrays[array].name, "*"}
+        return not any(names & changed.stored or self._may_store(changed, names) for _, changed in self.loops)
+
+    def _may_store(self, changed: Changes, names: set[str]) -> bool:
+        """Whether the calls in a loop may store to what is called so: those of functions at hand by their text, those
+        of others unless they are known."""
+        for call in changed.calls - KNOWN:
+            stored = self.effects.get(call)
+            if (
+                stored is None
+                or names & stored
+                or any(name[5:] not in KNOWN for name in stored if name.startswith("call "))
+            ):
+                return True
+        return False
+
+    def _access(self, kind: Literal["load", "store"], there: Target, span: Span | None) -> Access:
+        assert there.place is not None
+        offset = there.place.offset
+        size = there.type.size or 8
+        precision = {8: "dp", 4: "sp"}.get(size, "") if there.type.kind == "real" else ""
+        indirect = offset is not None and any(symbol.payload[1] == "unknown" for symbol in v.symbols(offset))
+        access = Access(
+            kind, there.place.array, offset, size, precision, indirect or offset is None, span, (), there.path
+        )
+        if access.array not in self.ignored:
+            self.out.append(access)
+        if offset is not None:
+            self.scope.offsets[access.place()] = offset
+        return access
+
+    def store(self, there: Target | None, value: Known, span: Span | None) -> None:
+        if there is None:
+            self.scope.forget()
+            return
+        if there.place is None:
+            self.scope.values[there.variable or ""] = value
+            return
+        access = self._access("store", there, span)
+        place = access.place()
+        array = self.names.arrays[access.array]
+        for other in list(self.scope.memory):
+            if other != place and (other[0] == access.array or not (array.alone or self.names.arrays[other[0]].alone)):
+                distance = None
+                if other[0] == access.array and access.offset is not None and other in self.scope.offsets:
+                    distance = v.distance(access.offset, self.scope.offsets[other])
+                if not distance:
+                    del self.scope.memory[other]
+        if access.offset is not None:
+            self.scope.memory[place] = value

@@ -1,0 +1,262 @@
+"""Places: where in memory an expression lies, or in which variable."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from aspenpy.expr.node import Expr
+from aspenpy.expr.polynomial import constant
+from aspenpy.extract import records as r
+from aspenpy.extract import values as v
+from aspenpy.extract.assigned import Changes
+from aspenpy.extract.costs import Array, Hold, Item, Place
+from aspenpy.extract.scope import Known, Names, Real, Scope
+from aspenpy.extract.values import ZERO, TooLong, Value
+from aspenpy.language.source import Span
+from aspenpy.record import Record
+
+
+class Target(Record):
+    """What an expression may be assigned to: a variable in a register, or memory. `shape` are the extents of what is
+    there."""
+
+    variable: str | None
+    place: Place | None
+    type: r.Type
+    shape: tuple[Value | None, ...] = ()
+    name: str = ""
+    path: tuple[str, ...] = ()
+
+
+class Places:
+    """Finds the places of expressions at one point of a function; what it costs to get there is appended to `out`."""
+
+    def __init__(self, names: Names, program: r.Program) -> None:
+        self.names = names
+        self.program = program
+        self.scope = Scope()
+        self.out: list[Item] = []
+        self.shapes: dict[str, tuple[Value | None, ...]] = {}
+        self.this: Known = None
+        self.loops: list[tuple[Expr, Changes]] = []
+        self.ignored: set[str] = set()
+        self.fixed: Mapping[str, Value] = {}  # the values of global constants
+        self.effects: Mapping[str, frozenset[str]] = {}
+        self.declared = {item.variable.key: item.span for item in program.globals}
+
+    def value(self, node: r.Expression) -> Known:
+        """Evaluates an expression."""
+        raise NotImplementedError
+
+    def unknown(self, text: str, span: Span | None, steady: bool = False) -> Value:
+        """A value that nothing is known of; a steady one is the same in all passes of the loops under way."""
+        return self.names.unknown(text, span, () if steady else tuple(counter for counter, _ in self.loops))
+
+    def whole(self, node: r.Expression) -> Value:
+        """The value of an expression of whole numbers."""
+        found = self.value(node)
+        return self.unknown(self.text(node), node.span) if found is None or isinstance(found, Place | Real) else found
+
+    def text(self, node: r.Expression) -> str:
+        """What the source calls it."""
+        return " ".join(node.span.text().split())[:60] if node.span is not None else "value"
+
+    def call(self, node: r.Call) -> Known:
+        raise NotImplementedError
+
+    # -- sizes -------------------------------------------------------------------------------------
+
+    def extents(self, type: r.Type) -> tuple[Value | None, ...]:
+        """Of an array, the outermost first; of a pointer, those of what it points at."""
+        found: list[Value | None] = []
+        inner: r.Type | None = type.of if type.kind == "pointer" else type
+        while inner is not None and inner.kind == "array":
+            found.append(None if inner.extent is None else self._quietly(inner.extent))
+            inner = inner.of
+        return tuple(found)
+
+    def _quietly(self, node: r.Expression) -> Value:
+        """A value that is computed elsewhere."""
+        out, self.out = self.out, []
+        try:
+            return self.whole(node)
+        finally:
+            self.out = out
+
+    @staticmethod
+    def word(type: r.Type) -> r.Type:
+        """What the innermost elements are."""
+        while type.kind == "array" and type.of is not None:
+            type = type.of
+        return type
+
+    # -- places ------------------------------------------------------------------------------------
+
+    def target(self, node: r.Expression) -> Target | None:
+        """Where an expression lies; the loads of pointers on the way are costs."""
+        if isinstance(node, r.Variable):
+            return self._variable(node)
+        if isinstance(node, r.Element):
+            return self._element(node)
+        if isinstance(node, r.Field):
+            return self._field(node)
+        if isinstance(node, r.Conversion):
+            return self.target(node.operand)
+        if isinstance(node, r.Assignment):
+            self.value(node)
+            return self.target(node.target)
+        found = self.call(node) if isinstance(node, r.Call) else self.value(node)
+        return Target(None, found, node.type.of or node.type) if isinstance(found, Place) else None
+
+    def _variable(self, node: r.Variable) -> Target:
+        type, key = node.type, node.key
+        shape = self.shapes.get(key)
+        if shape is None:
+            shape = self.shapes[key] = self.extents(type)
+        if node.name == "this":
+            return Target("this", None, type)
+        if type.name == "&" and type.kind == "pointer":
+            pointed = self.scope.values.get(key)
+            if isinstance(pointed, Place):
+                return Target(None, pointed, type.of or type, shape, node.name)
+            return Target(key, None, type.of or type, shape, node.name)
+        if type.kind == "array" and isinstance(pointed := self.scope.values.get(key), Place):
+            return Target(None, pointed, type, shape, node.name)
+        if type.kind == "array" or node.scope == "global" or (type.kind == "record" and type.of is not None):
+            word = self.word(type)
+            hold: Hold = "global" if node.scope == "global" else "local"
+            array = self.names.array(
+                key,
+                node.name,
+                hold,
+                word.size or 8,
+                shape,
+                volume(type, shape, word),
+                True,
+                self.declared.get(key, node.span),
+            )
+            return Target(None, Place(array.key, ZERO), type, shape, node.name)
+        return Target(key, None, type, shape, node.name)
+
+    def _element(self, node: r.Element) -> Target | None:
+        base, index = node.base, node.index
+        path: tuple[str, ...] = ()
+        if base.type.kind == "pointer" and base.type.name != "&":
+            pointer = self.value(base)
+            root = self._root(base)
+            shape = self.shapes.get(root, ()) if root and isinstance(base, r.Variable) else ()
+            of = base.type.of or node.type
+        else:
+            there = self.target(base)
+            if there is None:
+                return None
+            if there.type.kind == "record" and there.type.of is not None:
+                return self._contained(there, node)
+            if (
+                there.place is None and there.variable is not None and there.type.kind == "pointer"
+            ) or there.type.kind == "pointer":
+                pointer, shape, of = self.value(base), (), there.type.of or node.type
+            else:
+                pointer, shape, of = there.place, there.shape[1:], there.type.of or node.type
+            path = there.path
+        at = self.whole(index)
+        name = self._name(base)
+        if not isinstance(pointer, Place):
+            pointer = Place(self._table(base, of).key, None)
+        offset = None
+        if pointer.offset is not None:
+            offset = self._further(pointer.offset, at, of, shape)
+        return Target(None, Place(pointer.array, offset), of, shape, name, path)
+
+    def _further(self, offset: Value, at: Value, of: r.Type, shape: tuple[Value | None, ...]) -> Value | None:
+        """So many elements further on; None where that is unknown."""
+        try:
+            size = self._size(of, shape)
+            return None if size is None else v.plus(offset, v.times(at, size))
+        except TooLong:
+            return None
+
+    def _contained(self, there: Target, node: r.Element) -> Target:
+        """An element of a container of the standard library: its data are an array of their own."""
+        of = there.type.of or node.type
+        owner = self._owner(there)
+        array = self.names.array(
+            self.names.contained(there.place, f"{owner}[]"),
+            there.name or "elements",
+            "heap",
+            of.size or 8,
+            (None,),
+            None,
+            True,
+            node.span,
+        )
+        at = self.whole(node.index)
+        return Target(None, Place(array.key, v.scaled(at, of.size or 8)), of, (), there.name)
+
+    def _owner(self, there: Target) -> str:
+        if there.place is None:
+            return there.variable or there.name
+        offset = v.whole(there.place.offset) if there.place.offset is not None else None
+        return f"{there.place.array}+{offset if offset is not None else '?'}:{there.name}"
+
+    def _field(self, node: r.Field) -> Target | None:
+        there = self.target(node.base)
+        if there is None:
+            return None
+        type = node.type
+        shape = self.extents(type) if type.kind == "array" else ()
+        if there.place is None:
+            return Target(f"{there.variable}.{node.name}", None, type, shape, node.name)
+        offset = None if there.place.offset is None else v.plus(there.place.offset, constant(node.offset))
+        return Target(None, Place(there.place.array, offset), type, shape, node.name, (*there.path, node.name))
+
+    def _size(self, type: r.Type, shape: tuple[Value | None, ...]) -> Value | None:
+        """Bytes of one element whose own extents are the shape."""
+        if type.kind != "array":
+            return constant(type.size or 8)
+        size = constant(self.word(type).size or 8)
+        for extent in shape if shape else self.extents(type):
+            if extent is None:
+                return None
+            size = v.times(size, extent)
+        return size
+
+    def _root(self, node: r.Expression) -> str | None:
+        while isinstance(node, r.Element | r.Field):
+            node = node.base
+        return node.key if isinstance(node, r.Variable) else None
+
+    def _name(self, node: r.Expression) -> str:
+        while isinstance(node, r.Element | r.Conversion):
+            node = node.base if isinstance(node, r.Element) else node.operand
+        return node.name if isinstance(node, r.Variable | r.Field) else "memory"
+
+    def _table(self, node: r.Expression, of: r.Type) -> Array:
+        """The array that an unknown pointer points into: one for each name by which the source calls it."""
+        name = self._name(node)
+        key = f"?{self._root(node)}.{name}"
+        return self.names.array(key, name, "formal", self.word(of).size or 8, (None,), None, False, node.span)
+
+    def _pointed(self, node: r.Expression) -> Known:
+        """The address of something; what lies in a register moves to memory, and is not known from there on."""
+        there = self.target(node)
+        if there is None:
+            return None
+        if there.place is not None:
+            return there.place
+        name = there.variable or ""
+        self.scope.values.pop(name, None)
+        size = there.type.size or 8
+        array = self.names.array(f"{name}&", there.name or "local", "local", size, (), constant(size), True, node.span)
+        return Place(array.key, ZERO)
+
+
+def volume(type: r.Type, shape: tuple[Value | None, ...], word: r.Type) -> Value | None:
+    if type.kind != "array":
+        return constant(type.size) if type.size else None
+    volume = constant(word.size or 8)
+    for extent in shape:
+        if extent is None:
+            return None
+        volume = v.times(volume, extent)
+    return volume

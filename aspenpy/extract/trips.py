@@ -1,0 +1,100 @@
+"""Trips: how many passes a loop makes."""
+
+from __future__ import annotations
+
+from aspenpy.expr.node import Expr
+from aspenpy.expr.polynomial import atom
+from aspenpy.extract import records as r
+from aspenpy.extract import values as v
+from aspenpy.extract.calls import Calls
+from aspenpy.extract.costs import Arithmetic, Place
+from aspenpy.extract.evaluate import COMPARISONS
+from aspenpy.extract.scope import Real, depends_on_data
+from aspenpy.extract.values import ONE, TooLong, Value
+
+
+class Trips(Calls):
+    """Counts the passes of loops."""
+
+    def text_of_loop(self, node: r.Loop) -> str:
+        return f"`{' '.join(node.span.text().split())[:60]}`" if node.span is not None else "the loop"
+
+    def _bounds(self, node: r.Loop, counter: Expr, variable: str) -> tuple[Value, ...]:
+        """How many passes a loop makes: the smallest of these; a parameter where the source does not say."""
+        found: list[Value] = []
+        if node.condition is not None:
+            for part in _conjuncts(node.condition):
+                try:
+                    found += self._bound(part, counter)
+                except TooLong:
+                    continue
+        known = [bound for bound in found if not depends_on_data(bound)]
+        if known:
+            if not node.tested_first:
+                known = [v.plus(bound, ONE) for bound in known]
+            return tuple(known)
+        text = self.text_of_loop(node)
+        passes = self.hole(
+            f"{variable or 'loop'}_passes", f"passes of {text}, which depend on the program's data", ONE, node.span, 0
+        )
+        return (passes,)
+
+    def _bound(self, node: r.Expression, counter: Expr) -> list[Value]:
+        """The passes before one part of a condition fails for the first time."""
+        if not isinstance(node, r.Operation) or node.operator not in COMPARISONS:
+            self.value(node)
+            return []
+        types = {part.type.kind for part in node.operands}
+        sides = [self.value(part) for part in node.operands]
+        if types <= {"integer"}:
+            self.out.append(Arithmetic("integer", "", 1, node.span))
+        elif "real" in types:
+            self._arithmetic(
+                "compare", next(part.type for part in node.operands if part.type.kind == "real"), node.span
+            )
+        places = [side.offset if isinstance(side, Place) else side for side in sides]
+        if (
+            any(isinstance(side, Place) for side in sides)
+            and len({side.array for side in sides if isinstance(side, Place)}) != 1
+        ):
+            return []
+        left, right = places
+        if left is None or right is None or isinstance(left, Real | Place) or isinstance(right, Real | Place):
+            return []
+        return _first_failure(node.operator, left, right, counter)
+
+
+def _conjuncts(node: r.Expression) -> list[r.Expression]:
+    if isinstance(node, r.Operation) and node.operator == "&&":
+        return [part for operand in node.operands for part in _conjuncts(operand)]
+    return [node]
+
+
+def _first_failure(operator: str, left: Value, right: Value, counter: Expr) -> list[Value]:
+    """The first pass in which `left operator right` fails, where the two are linear in the pass; it is taken not to lie
+    before the first."""
+    distance = v.minus(right, left) if operator in ("<", "<=", "!=") else v.minus(left, right)
+    straight = v.line(distance, counter)
+    if straight is None or operator == "==":
+        return []
+    start, step = straight[0], -straight[1]
+    if operator == "!=" and v.sign_for_large(step) == -1:
+        start, step = -start, -step
+    if v.sign_for_large(step) != 1 or not v.is_one_signed(step):
+        return []
+    if operator in ("<=", ">="):
+        start = v.plus(start, ONE)
+    return [v.ceil_of(part, step) for part in _apart(start)]
+
+
+def _apart(value: Value) -> list[Value]:
+    """The values of which one is the smallest: `min(a, b) - c` is the smaller of a - c and b - c, `c - max(a, b)`
+    too."""
+    for monomial, coefficient in value.terms.items():
+        if len(monomial) == 1 and monomial[0][1] == 1 and abs(coefficient) == 1:
+            base = monomial[0][0]
+            if base.kind == "apply" and base.payload == ("min" if coefficient > 0 else "max"):
+                rest = v.minus(value, v.scaled(atom(base), coefficient))
+                sides = [v.scaled(v.of_expression(side), coefficient) for side in base.args]
+                return [part for side in sides for part in _apart(v.plus(rest, side))]
+    return [value]
