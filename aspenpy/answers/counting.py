@@ -201,7 +201,7 @@ class Counts(Result):
             f"no `{parameter}` from {count(low[0])} to {count(high[0])} makes `{self.entry.name}` ask for "
             f"{count(target)} {resource}"
         )
-        hint = f"at the ends of that range it asks for {count(low[1])} and {count(high[1])}; --range searches another"
+        hint = f"at the ends of that range it asks for {count(low[1])} and {count(high[1])}; search another range"
         fail("out-of-reach", message, self._place(self.scope.symbol(parameter)), hint=hint)
 
 

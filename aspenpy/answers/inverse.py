@@ -107,8 +107,8 @@ class Search:
     def _leave(self, pieces: list[Piece]) -> None:
         """Pieces in which nothing can be proven."""
         message = f"cannot prove that all values from {float(pieces[0][0]):.9g} on are found"
-        other = "" if self.whole else ", or whole numbers with --integer"
-        hint = f"the amount rises and falls too often; search a smaller range with --range{other}"
+        other = "" if self.whole else ", or whole numbers"
+        hint = f"the amount rises and falls too often; search a smaller range{other}"
         fail("not-proven", message, hint=hint)
 
     def value(self, x: Real) -> Real:

@@ -105,12 +105,13 @@ def axis_at(span: Span) -> Axis:
     return _with_options(ranged, options)
 
 
-def interval(text: str, option: str, example: str) -> tuple[str, Span, Span]:
-    """NAME, LOW and HIGH of an option that takes NAME=LOW..HIGH and nothing else. Raises AspenError."""
+def interval(text: str, option: str, example: str) -> tuple[str, Span, Span, bool]:
+    """NAME, LOW and HIGH of an option that takes NAME=LOW..HIGH, and whether :whole stands behind it. Raises
+    AspenError."""
     axis = parsed(text, f"<{option}>")
-    if axis.low is None or axis.high is None or (axis.spacing, axis.count, axis.whole) != (None, None, None):
+    if axis.low is None or axis.high is None or axis.spacing or axis.count or axis.whole is False:
         fail("bad-axis", f"{option}: expected NAME=LOW..HIGH, such as {example}, not `{text}`", axis.span)
-    return axis.name, axis.low, axis.high
+    return axis.name, axis.low, axis.high, bool(axis.whole)
 
 
 def ends(text: str, option: str) -> tuple[Span, Span | None]:

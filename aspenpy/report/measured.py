@@ -35,7 +35,7 @@ def report(found: Measured) -> Report:
     notes: tuple[Diagnostic, ...] = ()
     if not found.met:
         text = f"the mean is known to {share}, not to {100 * found.target.precision:g} %, after {len(found.runs)} runs"
-        notes = (Diagnostic("target-not-met", text, severity="warning", hint="--most allows more runs"),)
+        notes = (Diagnostic("target-not-met", text, severity="warning", hint="--most-runs allows more runs"),)
     return Report(f"{command}: {len(found.runs)} runs", data, (facts(said), Table(columns, rows, key="runs")), notes)
 
 

@@ -69,7 +69,7 @@ def _of_models(found: Callable[[Application | None, Machine | None], Iterable[st
 
     def candidates(prefix: str, parsed_args: Namespace, **_: Any) -> list[str]:
         application = _loaded(load_application, getattr(parsed_args, "model", None))
-        machine = _loaded(load_machine, getattr(parsed_args, "machine", None))
+        machine = _loaded(load_machine, next(iter(getattr(parsed_args, "machine", None) or ()), None))
         return [word + end for word in _in_list(prefix, found(application, machine))]
 
     return candidates
@@ -97,6 +97,7 @@ def _parameters(application: Application | None, machine: Machine | None) -> Ite
 COMPLETERS: dict[str, Completer] = {
     "model": _of_library("apps"),
     "machine": _of_library("machines"),
+    "applications": _of_library("apps"),
     "machines": _of_library("machines"),
     "settings": _of_models(_parameters, "="),
     "over": _of_models(_parameters, "="),

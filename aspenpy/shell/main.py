@@ -101,7 +101,7 @@ def run(arguments: list[str]) -> int:
     if name not in COMMANDS:
         raise CommandError(_unknown(name))
     from aspenpy.shell.option import plain_arguments
-    from aspenpy.shell.options import require_machine, require_outputs
+    from aspenpy.shell.options import require_machine, require_one_machine, require_outputs
 
     command = import_module(f"aspenpy.shell.commands.{name}")
     parsed = plain_arguments(command.OPTIONS, rest)
@@ -109,6 +109,7 @@ def run(arguments: list[str]) -> int:
         from aspenpy.shell.parser import parser_of
 
         parsed = parser_of(name).parsed(rest)
+    require_one_machine(parsed)
     require_machine(parsed)
     require_outputs(parsed)
     status: int = command.run(parsed)

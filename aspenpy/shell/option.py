@@ -112,7 +112,14 @@ def picture(what: str) -> Option:
 
 
 def machine(*, required: bool, why: str = "") -> Option:
-    return option("--machine", "M", f"a machine: a file, or a name of `aspenpy list machines`{why}", required=required)
+    """The one machine of a command; `machines` are those of a command that takes several."""
+    return repeated(
+        "--machine", "M", f"a machine: a file, or a name of `aspenpy list machines`{why}", required=required
+    )
+
+
+def machines(help: str, *, required: bool) -> Option:
+    return repeated("--machine", "A,B,...", f"{help}; by commas, or repeated", required=required, dest="machines")
 
 
 def seed(of: str = "random draws") -> Option:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from aspenpy.cost.ranks import DISTRIBUTIONS
 from aspenpy.shell.failure import CommandError
-from aspenpy.shell.option import Arguments, choice, flag, formats, option, pairs, positive, repeated, seed
+from aspenpy.shell.option import Arguments, choice, flag, formats, option, pairs, positive, repeated, seed, words
 from aspenpy.shell.pictures import require_drawable
 
 MODEL = option("model", "MODEL", "an application: a file, or a name of `aspenpy list apps`")
-ONE_MACHINE = option("machine", "MACHINE", "a machine: a file, or a name of `aspenpy list machines`")
 SOCKET = option("--socket", "S", "the kind of socket to run on, where the machine has several")
 KERNEL = option("--kernel", "K", "the kernel to run (default: main)")
 SET = repeated(
@@ -52,6 +51,25 @@ OF_A_MACHINE = {
     "distribution": "--distribution is over the nodes of a machine",
 }
 """What an option that means nothing without a machine is about."""
+
+
+def require_one_machine(arguments: Arguments) -> None:
+    """Makes the machine of a command that takes one its name, or None where there is none."""
+    given = getattr(arguments, "machine", None)
+    if not isinstance(given, list):
+        return
+    names = machine_names(given)
+    if len(names) > 1:
+        raise CommandError(f"--machine: one is asked for, not {' and '.join(names)}; compare and sweep take several")
+    arguments.machine = names[0] if names else None
+
+
+def machine_names(given: list[str]) -> list[str]:
+    """The machines that are given by commas, or one after the other."""
+    names = [name for text in given for name in words(text)]
+    if given and not names:
+        raise CommandError("--machine: the name is empty")
+    return names
 
 
 def require_machine(arguments: Arguments) -> None:

@@ -209,9 +209,9 @@ def test_count_as_data(run: Runner) -> None:
 
 def test_solve(run: Runner) -> None:
     assert said(run, "count", "axpy.aspen", "--solve", "n", "--target", "1e6") == SOLVED
-    whole = ("count", "axpy.aspen", "--solve", "n", "--target", "999999", "--integer")
+    whole = ("count", "axpy.aspen", "--solve", "n:whole", "--target", "999999")
     assert said(run, *whole) == NOT_SOLVED
-    found = told(run, *whole, "--resource", "bytes", "--range", "1..10^6")
+    found = told(run, *whole, "--resource", "bytes", "--solve", "n=1..10^6:whole")
     assert found["leaps"] == [{"before": 4166, "amount_before": 999840, "behind": 4167, "amount_behind": 1000080}]
     met = said(run, "count", "axpy.aspen", "--solve", "n", "--target", "20*50", "--format", "csv")
     assert met == "parameter,from,to,resource,amount,unit\nn,50,50,flops,1000,flop\n"
@@ -222,7 +222,7 @@ error: no `n` from 1 to 1,000,000 makes `main` ask for 1e+30 flops
  --> axpy.aspen:3:9
 3 |   param n = 1000 in 1 .. 1000000
   |         ^
-  = hint: at the ends of that range it asks for 20 and 20,000,000; --range searches another
+  = hint: at the ends of that range it asks for 20 and 20,000,000; search another range
 """
 
 
@@ -231,10 +231,15 @@ error: no `n` from 1 to 1,000,000 makes `main` ask for 1e+30 flops
     [
         (("--solve", "n", "--target", "1e30"), OUT_OF_REACH),
         (("--solve", "n"), "aspenpy: --solve and --target belong together: --solve n --target 1e12\n"),
-        (("--integer",), "aspenpy: --integer and --range say how to --solve\n"),
         (
-            ("--solve", "n", "--target", "5", "--range", "5"),
-            "aspenpy: --range: expected LOW..HIGH, such as 1..1e6, not `5`\n",
+            ("--solve", "n=1..5:log", "--target", "5"),
+            """\
+error: `n=1..5:log` is no range to look for solutions in
+ --> <--solve>:1:1
+1 | n=1..5:log
+  | ^^^^^^^^^^
+  = hint: write NAME, NAME=LOW..HIGH or NAME=LOW..HIGH:whole
+""",
         ),
         (("--resource", "flop"), "error: the kernel asks for no `flop`\n  = hint: did you mean `flops`?\n"),
     ],

@@ -73,7 +73,7 @@ COMMANDS = {
     "place": ON_G,
     "optimise": (*ON_G, "--minimise", "runtime", "--vary", "ranks=1..4"),
     "sensitivity": (*ON_G, "--vary", "parts=150..1000", "--method", "normalised"),
-    "roofline": ("g.aspen", "--app", "w.aspen"),
+    "roofline": ("w.aspen", "--machine", "g.aspen"),
     "fit": ("w.aspen", "measured.csv", "--machine", "g.aspen", "--vary", "each"),
 }
 

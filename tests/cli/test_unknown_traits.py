@@ -37,7 +37,7 @@ ON_SIMPLE = "odd.aspen --machine simple"
         f"optimise {ON_SIMPLE} --minimise runtime --vary c=1..10",
         "fit odd.aspen measured.csv --machine simple --vary c",
         "compare odd.aspen --machine simple,haswell",
-        "roofline simple --app odd.aspen",
+        "roofline odd.aspen --machine simple",
     ],
     ids=lambda line: line.split()[0],
 )

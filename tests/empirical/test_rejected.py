@@ -26,7 +26,6 @@ ASKED: dict[str, tuple[str, ...]] = {
     "not_free": (*ON_SECONDS, "--vary", "n"),
     "no_influence": (*ON_SECONDS, "--vary", "idle"),
     "moving_range": (*ON_SECONDS, "--vary", "moving"),
-    "not_fitted": (*ON_SECONDS, *TWO, "--integer", "slop"),
     "column_missing": (*ON_SECONDS, *TWO, "--column", "runtime=runtme"),
     "column_without_header": (*ON_SECONDS, "--column", "runtime"),
     "bad_confidence": (*ON_SECONDS, "--confidence", "95"),

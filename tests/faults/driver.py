@@ -160,7 +160,7 @@ def models() -> None:
 
 def sweep(name: str, before: Callable[[Path], object] = lambda path: None) -> Scenario:
     """A sweep of two stretches, whose first has points without a value, over what `before` puts there, if anything."""
-    command = ("sweep", "small.aspen", "--machine", "tiny.aspen", "--cores", "1", "-o", name, "--over")
+    command = ("sweep", "small.aspen", "--machine", "tiny.aspen", "--jobs", "1", "-o", name, "--over")
 
     def prepare() -> None:
         models()

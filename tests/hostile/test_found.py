@@ -64,7 +64,7 @@ def test_a_switch_over_an_array(tmp_path: Path, capsys: pytest.CaptureFixture[st
 @pytest.mark.parametrize("method", ["uniform", "sobol", "latin"])
 def test_samples_take_any_whole_seed(method: str, capsys: pytest.CaptureFixture[str]) -> None:
     """A seed is taken modulo 2^32: -1 draws what 4294967295 draws."""
-    line = f"sweep matmul --machine simple --over n=1..100 --sample 8 --method {method} --format json --seed"
+    line = f"sweep matmul --machine simple --over n=1..100 --samples 8 --method {method} --format json --seed"
     told = []
     for seed in (-1, 2**32 - 1, 5):
         assert main([*line.split(), str(seed)]) == 0
@@ -200,7 +200,7 @@ aspenpy.sweep(application, machine, over={"n": range(1, 3_000_000)}, backend="nu
     "command": """
 import sys
 from aspenpy.shell.main import main
-line = "sweep matmul --machine simple --over n=1..3000000:lin:3000000 --backend numpy --cores 2 --yes"
+line = "sweep matmul --machine simple --over n=1..3000000:lin:3000000 --backend numpy --jobs 2 --yes"
 sys.exit(main(line.split()))
 """,
 }

@@ -52,7 +52,7 @@ def _traces(random: Random, folder: Path) -> list[str]:
 
 def _tables(random: Random, folder: Path) -> list[str]:
     model = fuzz.written(folder / "lin.aspen", fuzz.MEASURED)
-    options = random.choice(([], ["--vary", "c"], ["--vary", "c,m"], ["--vary", "m", "--integer", "m"]))
+    options = random.choice(([], ["--vary", "c"], ["--vary", "c,m"], ["--vary", "m:whole"]))
     return ["fit", model, fuzz.written(folder / "t.csv", fuzz.table(random)), "--machine", "simple", *options]
 
 

@@ -13,16 +13,16 @@ LONG = "1" * 400
 """More than a file's name may have."""
 
 REFUSED = (
-    f"network frontier --set slingshot_11_latency={HUGE}",
-    f"network exascale_homogeneous --set exascale_dragonfly.routers={HUGE}",
+    f"network --machine frontier --set slingshot_11_latency={HUGE}",
+    f"network --machine exascale_homogeneous --set exascale_dragonfly.routers={HUGE}",
     f"energy comd --machine haswell --set haswell_clock={HUGE}",
-    f"roofline haswell --set haswell_clock={HUGE}",
+    f"roofline --machine haswell --set haswell_clock={HUGE}",
     f"parallelism comd --set ranks={HUGE}",
     f"count matmul --set n={HUGE}",
     f"memory comd --machine haswell --set nx={HUGE}",
     f"optimise matmul --machine simple --minimise runtime --vary n={HUGE}",
     "energy matmul_listing32 --machine simple --set n={1,2}",
-    "network exascale_homogeneous --set exascale_dragonfly.routers={1,2}",
+    "network --machine exascale_homogeneous --set exascale_dragonfly.routers={1,2}",
     "eval matmul --machine simple --set n={1,2}",
     f"show {LONG}",
     f"check {LONG}",

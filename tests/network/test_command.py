@@ -39,7 +39,7 @@ def ring(models: Path) -> str:
 
 def test_figures_of_a_ring(run: Runner, ring: str) -> None:
     """8 nodes: to the others 1, 1, 2, 2, 3, 3, 4 hops; two links part it in halves, of 0.5 GB/s each."""
-    found = json.loads(run("network", ring, "--format", "json").out)
+    found = json.loads(run("network", "--machine", ring, "--format", "json").out)
     figures = found["figures"]
     assert (found["topology"], found["parameters"], found["machine_nodes"]) == ("torus", {"dimensions": [8]}, 8)
     assert (figures["diameter"], figures["bisection"], figures["links"]) == (4, 2, 8)
@@ -49,7 +49,7 @@ def test_figures_of_a_ring(run: Runner, ring: str) -> None:
 
 def test_messages_by_their_size(run: Runner, ring: str) -> None:
     """1 us, half a microsecond a hop, and the slower of port and link."""
-    found = json.loads(run("network", ring, "--format", "json").out)
+    found = json.loads(run("network", "--machine", ring, "--format", "json").out)
     for message in found["messages"]:
         size = message["size"]
         assert message["time"] == pytest.approx(1e-6 + 16 / 7 * 0.5e-6 + size / 0.5e9, rel=1e-12)
@@ -58,7 +58,7 @@ def test_messages_by_their_size(run: Runner, ring: str) -> None:
 
 
 def test_collectives(run: Runner, ring: str) -> None:
-    found = json.loads(run("network", ring, "--ranks", "8", "--format", "json", "--set", "hop=0").out)
+    found = json.loads(run("network", "--machine", ring, "--ranks", "8", "--format", "json", "--set", "hop=0").out)
     small = next(item for item in found["collectives"] if (item["name"], item["size"]) == ("allreduce", 8))
     assert small["algorithm"] == "recursive_doubling"
     assert small["time"] == pytest.approx(3 * (1e-6 + 8 / 0.5e9), rel=1e-12)
@@ -68,7 +68,7 @@ def test_collectives(run: Runner, ring: str) -> None:
 
 
 def test_page(run: Runner, ring: str) -> None:
-    out = run("network", ring, "--ranks", "8").out
+    out = run("network", "--machine", ring, "--ranks", "8").out
     assert "topology           torus (dimensions 8)" in out
     assert "latency            1 us, and 500 ns a hop" in out
     assert "collectives among 8 ranks" in out
@@ -85,7 +85,7 @@ def test_show_lists_the_figures(run: Runner, ring: str) -> None:
 
 @pytest.mark.parametrize("suffix", ["svg", "png"])
 def test_picture(run: Runner, ring: str, models: Path, suffix: str) -> None:
-    assert run("network", ring, "--picture", f"latency.{suffix}").status == 0
+    assert run("network", "--machine", ring, "--picture", f"latency.{suffix}").status == 0
     drawn = (models / f"latency.{suffix}").read_bytes()
     assert drawn.startswith(b"\x89PNG" if suffix == "png" else b"<?xml")
     if suffix == "svg":
@@ -94,15 +94,15 @@ def test_picture(run: Runner, ring: str, models: Path, suffix: str) -> None:
 
 
 def test_mistakes(run: Runner, ring: str) -> None:
-    found = run("network", "cachegrind")
+    found = run("network", "--machine", "cachegrind")
     assert found.status == 2
     assert "error: machine `cachegrind` says nothing of its network" in found.err
-    found = run("network", ring, "--ranks", "0")
+    found = run("network", "--machine", ring, "--ranks", "0")
     assert (found.status, found.err) == (2, "aspenpy: --ranks: a number of ranks is 1 or more, not 0\n")
-    found = run("network", ring, "--ranks", "17")
+    found = run("network", "--machine", ring, "--ranks", "17")
     assert found.status == 2
     assert "than machine `ring` has cores" in found.err
-    found = run("network", ring, "--set", "cable.dimensions=9")
+    found = run("network", "--machine", ring, "--set", "cable.dimensions=9")
     assert found.status == 2
     assert "torus (dimensions 9) has 9 nodes, and the machine has 8" in found.err
 

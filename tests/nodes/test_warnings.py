@@ -152,7 +152,7 @@ def test_accesses_at_random_need_outstanding_lines() -> None:
         "sweep matmul --machine h100 --over n=64,128",
         "optimise matmul --machine h100 --minimise runtime --vary n=64..128",
         "energy matmul --machine h100",
-        "roofline h100 --app matmul",
+        "roofline matmul --machine h100",
     ],
 )
 def test_each_is_told_once_by_every_command(command: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -55,7 +55,7 @@ distance,count,cumulative
 inf,3,1
 """
 
-X = ("--range", "x=0x1000-4160")
+X = ("--region", "x=0x1000-4160")
 
 
 @pytest.fixture(autouse=True)
@@ -79,7 +79,7 @@ def test_files(run: Runner, models: Path) -> None:
 
 
 def test_range_without_references(run: Runner, models: Path) -> None:
-    outcome = run("rdd", "a.trace", "-o", "out.csv", "--range", "y=0-16")
+    outcome = run("rdd", "a.trace", "-o", "out.csv", "--region", "y=0-16")
     assert outcome.status == 0
     assert outcome.err == "warning: no reference to the range `y` is counted: `out.y.csv` is not written\n"
     assert not (models / "out.y.csv").exists()
@@ -100,7 +100,7 @@ def test_options(run: Runner) -> None:
 
 def test_sample(run: Runner, models: Path) -> None:
     np.tile(np.arange(0, 64 * 20_000, 64, dtype="<u8"), 3).tofile(models / "sweep")
-    outcome = run("rdd", "sweep", "--sample", "0.1", "-o", "out.csv", "--bins", "log")
+    outcome = run("rdd", "sweep", "--sampling-rate", "0.1", "-o", "out.csv", "--bins", "log")
     assert "estimated from 10 % of the lines; standard error of a distance d: sqrt(9 d) lines" in outcome.out
     assert "standard error\n" in outcome.out
     assert read_histogram(models / "out.csv").cold == pytest.approx(1 / 3, rel=0.15)  # 4 sigma of 2000 sampled lines
@@ -145,14 +145,14 @@ def test_picture_of_a_trace_without_reuse(run: Runner, models: Path) -> None:
             "error: a line cannot have 60 bytes\n  = hint: its size is a power",
         ),
         (
-            ("a.trace", "--range", "x=5"),
-            "aspenpy: --range: expected NAME=LOW-HIGH, such as A=0x1000-0x2000, not `x",
+            ("a.trace", "--region", "x=5"),
+            "aspenpy: --region: expected NAME=LOW-HIGH, such as A=0x1000-0x2000, not `x",
         ),
-        (("a.trace", *X, *X), "aspenpy: --range: there are two ranges `x`\n"),
-        (("a.trace", "--range", "x=9-5"), "error: the range `x` holds no 64-bit address\n"),
+        (("a.trace", *X, *X), "aspenpy: --region: there are two ranges `x`\n"),
+        (("a.trace", "--region", "x=9-5"), "error: the range `x` holds no 64-bit address\n"),
         (("a.trace", "--kinds", "lods"), "error: kinds: there are no references called `lods`\n  = hint: did you mean"),
         (("a.trace", "--count", "instructions"), "error: count: instructions do not take part\n"),
-        (("a.trace", "--sample", "2"), "error: a sample cannot be 2 of the lines\n"),
+        (("a.trace", "--sampling-rate", "2"), "error: a sample cannot be 2 of the lines\n"),
         (("a.trace", "--kinds", "instructions"), "error: `a.trace` holds no instructions\n"),
     ],
 )

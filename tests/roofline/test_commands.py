@@ -36,12 +36,12 @@ below them
 """
 """20 kflop and 240 kB: 12 us at 20 GB/s, 15 us with the message."""
 
-ON = ("roofline", "cluster.aspen", "--app", "axpy.aspen")
+ON = ("roofline", "axpy.aspen", "--machine", "cluster.aspen")
 
 
 def test_page(run: Runner) -> None:
     assert run(*ON) == (0, PAGE, "")
-    assert run("roofline", "cluster.aspen").out == PAGE[: PAGE.index("\nbelow them")]
+    assert run("roofline", "--machine", "cluster.aspen").out == PAGE[: PAGE.index("\nbelow them")]
 
 
 def test_json(run: Runner) -> None:
@@ -106,10 +106,10 @@ def test_labels_keep_apart() -> None:
         (("--set", "clok=1"), "did you mean `clock`?"),
         (("--gnuplot", "none/roof.gp"), "cannot write `none/roof.gp`: No such file or directory"),
         (("--picture", "roof.bmp"), "cannot draw `roof.bmp`"),
-        (("--app", "axpi"), "there is no file and no application in the library called `axpi`"),
+        (("axpi",), "there is no file and no application in the library called `axpi`"),
     ],
 )
 def test_refused(run: Runner, arguments: tuple[str, ...], said: str) -> None:
-    outcome = run("roofline", "cluster.aspen", *arguments)
+    outcome = run("roofline", "--machine", "cluster.aspen", *arguments)
     assert outcome.status == 2
     assert said in outcome.err

@@ -179,7 +179,7 @@ def test_nothing_is_above_a_roof(name: str, n: int) -> None:
 def on(models: Path) -> tuple[str, ...]:
     (models / "cached.aspen").write_text(MACHINE)
     (models / "sweeps.aspen").write_text(f"model sweeps {{ {X} kernel main {{ execute [8] {{ {SWEEPS} }} }} }}")
-    return "roofline", "cached.aspen", "--app", "sweeps.aspen"
+    return "roofline", "sweeps.aspen", "--machine", "cached.aspen"
 
 
 def test_page(run: Runner, on: tuple[str, ...]) -> None:

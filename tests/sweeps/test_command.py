@@ -65,10 +65,10 @@ def test_picture(run: Runner, models, axes: list[str]) -> None:
 
 
 def test_nothing_but_the_summary_where_results_are_too_large(run: Runner) -> None:
-    found = run(*ON, "--over", "n=1..9:100", "--memory", "500B")
+    found = run(*ON, "--over", "n=1..9:100", "--memory-limit", "500B")
     assert found.status == 0
     assert "median" in found.out
-    assert run(*ON, "--over", "n=1..9:100", "--memory", "500B", "--picture", "p.svg").err.startswith(
+    assert run(*ON, "--over", "n=1..9:100", "--memory-limit", "500B", "--picture", "p.svg").err.startswith(
         "aspenpy: too many"
     )
 
@@ -79,10 +79,13 @@ def test_nothing_but_the_summary_where_results_are_too_large(run: Runner) -> Non
         ([], "aspenpy: a sweep goes over something: --over n=1k..1M:log:200\n"),
         (["--over", "n", "--over", "n"], "aspenpy: --over: there are two axes `n`\n"),
         (
-            ["--over", "n", "--sample", "many"],
-            "aspenpy: --sample: expected a number of points, such as 1e6, not `many`\n",
+            ["--over", "n", "--samples", "many"],
+            "aspenpy: --samples: expected a number of points, such as 1e6, not `many`\n",
         ),
-        (["--over", "n", "--memory", "3 s"], "aspenpy: --memory: expected a size, such as 500MB or 1GiB, not `3 s`\n"),
+        (
+            ["--over", "n", "--memory-limit", "3 s"],
+            "aspenpy: --memory-limit: expected a size, such as 500MB or 1GiB, not `3 s`\n",
+        ),
         (
             ["--over", "n", "--metric", "a,,b"],
             "aspenpy: --metric: expected different names with commas between them, not `a,,b`\n",

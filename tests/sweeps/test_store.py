@@ -267,7 +267,7 @@ def test_killed_and_resumed(spawn, run, models: Path):
         "model long { param n = 1 kernel main { execute { loads [n + log2(n) + sqrt(n)] } } }"
     )
     command = ("sweep", "long.aspen", "--machine", "cluster.aspen", "--over", "n=1..9:3145728", "--backend", "numpy")
-    with spawn(*command, "--cores", "1", "-o", "r.npz") as process:
+    with spawn(*command, "--jobs", "1", "-o", "r.npz") as process:
         deadline = time.monotonic() + HANGS
         while not list(models.glob("r.npz.part/*.npy")) and process.poll() is None and time.monotonic() < deadline:
             time.sleep(0.002)
@@ -504,7 +504,7 @@ def test_memory_stays_within_twice_the_bound(spawn, models: Path):
         "raise SystemExit(status)"
     )
     axes = ("--over", f"n=16..1000:lin:{some(5000, 2500)}", "--over", "simple_clock=1e9..2e9:4000")
-    command = ("sweep", "matmul", "--machine", "simple", *axes, "--memory", "64MiB", "-o", "r.parquet")
+    command = ("sweep", "matmul", "--machine", "simple", *axes, "--memory-limit", "64MiB", "-o", "r.parquet")
     with spawn(*command, program=program) as process:
         _, err = process.communicate(timeout=HANGS)
     assert process.returncode == 0, err

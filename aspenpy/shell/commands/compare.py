@@ -8,8 +8,8 @@ from aspenpy.models.machine.model import Machine
 from aspenpy.report.comparison import draw
 from aspenpy.shell.entry import case_of_arguments, machine_named
 from aspenpy.shell.failure import CommandError
-from aspenpy.shell.option import Arguments, Examples, flag, option, words
-from aspenpy.shell.options import ALL_FORMATS, MODEL, OUTSIDE, RANKS, SEED, VALUES
+from aspenpy.shell.option import Arguments, Examples, flag, machines, option, words
+from aspenpy.shell.options import ALL_FORMATS, MODEL, OUTSIDE, RANKS, SEED, VALUES, machine_names
 from aspenpy.shell.output import answer
 from aspenpy.shell.progress import Progress
 from aspenpy.studies.explore.comparison import Comparison, Sweep
@@ -20,17 +20,20 @@ EXAMPLES: Examples = (
         "all sockets of one machine, the data first moved to the second",
         "aspenpy compare matmul --machine keeneland --transfer",
     ),
-    ("where the faster one changes", "aspenpy compare stream --machine haswell,cori_haswell --over n=1..1e6 --integer"),
+    ("where the faster one changes", "aspenpy compare stream --machine haswell,cori_haswell --over n=1..1e6:whole"),
 )
 
 OPTIONS = (
     MODEL,
-    option("--machine", "A,B,...", "the machines, files or names, by commas", required=True, dest="machines"),
+    machines("the machines, files or names", required=True),
     option("--socket", "S,...", "their sockets: one for each machine, or several for a single machine", dest="sockets"),
     *VALUES,
     *RANKS,
-    option("--over", "NAME=LOW..HIGH", "finds all crossovers of this parameter's interval"),
-    flag("--integer", "with --over: whole values only, found exactly"),
+    option(
+        "--over",
+        "NAME=LOW..HIGH",
+        "finds all crossovers of this parameter's interval; with :whole behind it of whole values only, exactly",
+    ),
     flag("--transfer", "the kernel's data lie at the first: the others also move them over their link"),
     option("--picture", "FILE", "with --over: draws the runtimes, as .svg, .png or .pdf"),
     OUTSIDE,
@@ -40,8 +43,8 @@ OPTIONS = (
 
 
 def run(arguments: Arguments) -> int:
-    if arguments.over is None and (arguments.integer or arguments.picture):
-        raise CommandError("--integer and --picture belong to --over NAME=LOW..HIGH")
+    if arguments.over is None and arguments.picture:
+        raise CommandError("--picture belongs to --over NAME=LOW..HIGH")
     case = case_of_arguments(arguments)
     cases = [case.changed(machine=machine, socket=socket) for machine, socket in _machines(arguments)]
     comparison = Comparison(cases, transfer=arguments.transfer)
@@ -51,21 +54,21 @@ def run(arguments: Arguments) -> int:
 
 def _machines(arguments: Arguments) -> list[tuple[Machine, str | None]]:
     """Machines with their sockets, paired in order; a single machine takes all the sockets."""
-    machines = [machine_named(name, arguments) for name in words(arguments.machines)]
+    found = [machine_named(name, arguments) for name in machine_names(arguments.machines)]
     sockets: list[str | None] = [*words(arguments.sockets)] or [None]
-    if len(machines) == 1 and sockets == [None]:
-        sockets = list(machines[0].sockets)
-    if len(machines) == 1:
-        machines *= len(sockets)
+    if len(found) == 1 and sockets == [None]:
+        sockets = list(found[0].sockets)
+    if len(found) == 1:
+        found *= len(sockets)
     if len(sockets) == 1:
-        sockets *= len(machines)
-    if len(machines) != len(sockets):
-        raise CommandError(f"{len(machines)} machines and {len(sockets)} sockets: give one socket for each machine")
-    return list(zip(machines, sockets, strict=True))
+        sockets *= len(found)
+    if len(found) != len(sockets):
+        raise CommandError(f"{len(found)} machines and {len(sockets)} sockets: give one socket for each machine")
+    return list(zip(found, sockets, strict=True))
 
 
 def _sweep(comparison: Comparison, arguments: Arguments) -> Sweep:
-    name, low, high = interval(arguments.over, "--over", "n=10..1e6")
+    name, low, high, whole = interval(arguments.over, "--over", "n=10..1e6")
     ends = []
     for end in (low, high):
         probe = predict(comparison.case.with_set({name: end.text()}))
@@ -75,7 +78,7 @@ def _sweep(comparison: Comparison, arguments: Arguments) -> Sweep:
             name,
             ends[0],
             ends[1],
-            whole=arguments.integer,
+            whole=whole,
             progress=lambda part: progress.say(f"crossovers over {name}: {100 * part:.0f} % searched"),
         )
         _ = sweep.crossovers

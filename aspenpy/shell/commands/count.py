@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from aspenpy.answers.counting import Counts
-from aspenpy.language.axis import ends
+from aspenpy.answers.counting import Counts, Inverse
+from aspenpy.language.axis import parsed
+from aspenpy.language.diagnostics import fail
 from aspenpy.report.counting import inverse as reported
 from aspenpy.shell.entry import case_of_arguments
 from aspenpy.shell.failure import CommandError
-from aspenpy.shell.option import Arguments, Examples, flag, machine, option, words
+from aspenpy.shell.option import Arguments, Examples, machine, option, words
 from aspenpy.shell.options import ALL_FORMATS, MODEL, OUTSIDE, SEED, VALUES
 from aspenpy.shell.output import answer
 
@@ -17,7 +16,7 @@ EXAMPLES: Examples = (
     ("every resource, in all and by kernel", "aspenpy count comd"),
     ("one resource, vectorised and in double precision only", "aspenpy count comd --resource flops --traits dp,simd"),
     ("the matrix that takes 1 Tflop", "aspenpy count matmul --solve n --target 1e12"),
-    ("the same in whole numbers", "aspenpy count matmul --solve n --target 2e12 --integer --range 1..1e6"),
+    ("the same in whole numbers", "aspenpy count matmul --solve n=1..1e6:whole --target 2e12"),
 )
 
 OPTIONS = (
@@ -27,10 +26,13 @@ OPTIONS = (
     OUTSIDE,
     option("--resource", "R", "only this: flops, loads, ..., bytes"),
     option("--traits", "NAME,...", "only requirements that have all of these traits; sp also means: not dp"),
-    option("--solve", "NAME", "finds the values of this parameter that meet --target"),
+    option(
+        "--solve",
+        "NAME=LOW..HIGH",
+        "finds the values of this parameter that meet --target, in the range it declares if only NAME is given; with "
+        ":whole behind it whole values only, exactly",
+    ),
     option("--target", "AMOUNT", "of --resource (default: flops), a number or an expression"),
-    flag("--integer", "with --solve: whole values only, found exactly"),
-    option("--range", "LOW..HIGH", "with --solve: where to look (default: the range that it declares)"),
     ALL_FORMATS,
     SEED,
 )
@@ -39,25 +41,22 @@ OPTIONS = (
 def run(arguments: Arguments) -> int:
     if (arguments.solve is None) != (arguments.target is None):
         raise CommandError("--solve and --target belong together: --solve n --target 1e12")
-    if arguments.solve is None and (arguments.integer or arguments.range):
-        raise CommandError("--integer and --range say how to --solve")
     counts = Counts(case_of_arguments(arguments), traits=tuple(words(arguments.traits)))
     if arguments.solve is None:
         return answer(counts.report(resource=arguments.resource), arguments)
-    solutions = counts.solve(
-        arguments.solve,
+    return answer(reported(counts, _solutions(counts, arguments)), arguments)
+
+
+def _solutions(counts: Counts, arguments: Arguments) -> Inverse:
+    axis = parsed(arguments.solve, "<--solve>")
+    if axis.items or axis.spacing or axis.count or axis.whole is False:
+        hint = "write NAME, NAME=LOW..HIGH or NAME=LOW..HIGH:whole"
+        fail("bad-axis", f"`{arguments.solve}` is no range to look for solutions in", axis.span, hint=hint)
+    within = [counts.number(end.text(), "--solve") for end in (axis.low, axis.high) if end is not None]
+    return counts.solve(
+        axis.name,
         counts.number(arguments.target, "--target"),
         arguments.resource or "flops",
-        whole=arguments.integer,
-        within=_range(counts, arguments.range),
+        whole=bool(axis.whole),
+        within=(within[0], within[1]) if within else None,
     )
-    return answer(reported(counts, solutions), arguments)
-
-
-def _range(counts: Counts, text: str | None) -> tuple[Any, Any] | None:
-    if text is None:
-        return None
-    low, high = ends(text, "--range")
-    if high is None or not low.text() or not high.text():
-        raise CommandError(f"--range: expected LOW..HIGH, such as 1..1e6, not `{text}`")
-    return counts.number(low.text(), "--range"), counts.number(high.text(), "--range")

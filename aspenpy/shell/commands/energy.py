@@ -107,7 +107,9 @@ def run(arguments: Arguments) -> int:
 def _least(energy: Energy, text: str | None) -> Optimum | None:
     if text is None:
         return None
-    name, low, high = interval(text, "--least", "clock=1e9..3e9")
+    name, low, high, whole = interval(text, "--least", "clock=1e9..3e9")
+    if whole:
+        raise CommandError("--least looks among all values: leave :whole out")
     ends = [quantity_of(end.text(), None, "--least") for end in (low, high)]
     return optimum(energy.prediction, name, ends[0], ends[1], options=energy.options)
 

@@ -26,7 +26,7 @@ EXAMPLES: Examples = (
     (
         "the same from runtimes, a whole number of them, and the model with it in a file",
         r"printf 'n,runtime [ms]\n1e6,62\n4e6,251\n'"
-        " | aspenpy fit stream - --machine simple --vary repetitions --integer repetitions -o fitted.aspen",
+        " | aspenpy fit stream - --machine simple --vary repetitions:whole -o fitted.aspen",
     ),
 )
 
@@ -43,10 +43,9 @@ OPTIONS = (
     option(
         "--vary",
         "NAME,...",
-        "parameters to fit, of the application or the machine (default: the application's that have a range and that "
-        "the measurements determine)",
+        "parameters to fit, of the application or the machine, with :whole behind those of whole values only (default: "
+        "the application's that have a range and that the measurements determine)",
     ),
-    option("--integer", "NAME,...", "which of it takes whole values only"),
     repeated(
         "--column",
         "NAME=HEADER",
@@ -69,6 +68,7 @@ OPTIONS = (
 
 def run(arguments: Arguments) -> int:
     case = case_of_arguments(arguments)
+    varied = [name.partition(":whole") for name in words(arguments.vary)]
     for path in (arguments.output, arguments.picture):
         if path:
             require_writable(path)
@@ -76,8 +76,8 @@ def run(arguments: Arguments) -> int:
         fitted = fit(
             case,
             standard_input() if arguments.data == "-" else arguments.data,
-            vary=words(arguments.vary),
-            integer=words(arguments.integer),
+            vary=[name + rest for name, _, rest in varied],
+            integer=[name for name, whole, rest in varied if whole and not rest],
             metric=arguments.metric,
             columns=pairs("--column", "NAME=HEADER, such as n=size", arguments.columns),
             confidence=arguments.confidence,

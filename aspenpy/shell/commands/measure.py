@@ -20,7 +20,7 @@ from aspenpy.studies.readers.rows import labelled
 from aspenpy.tables.data import as_csv
 
 EXAMPLES: Examples = (
-    ("a command, until its mean runtime is known to 20 %", "aspenpy measure --precision 0.2 --most 8 -- true"),
+    ("a command, until its mean runtime is known to 20 %", "aspenpy measure --precision 0.2 --most-runs 8 -- true"),
     (
         "what perf stat has measured, as a table",
         r"printf '1200,,cycles,100,100.00,,\n800,,instructions,100,100.00,,\n' > run.csv;"
@@ -39,8 +39,8 @@ OPTIONS = (
     repeated("--label", "NAME=VALUE", "says in each row what ran and where, such as threads=4; may be repeated"),
     option("--precision", "P", "half the interval, relative to the mean (default: 0.05)", type=float, default=0.05),
     option("--confidence", "C", "of the interval, by Student's t (default: 0.95)", type=float, default=0.95),
-    option("--least", "N", "runs at least (default: 5)", type=positive, default=5),
-    option("--most", "N", "runs at most (default: 50)", type=positive, default=50),
+    option("--least-runs", "N", "runs at least (default: 5)", type=positive, default=5),
+    option("--most-runs", "N", "runs at most (default: 50)", type=positive, default=50),
     flag("--trimmed", "leaves the shortest and the longest run out of the mean"),
     option("--record", "STORE", "adds the runs to a record store; --label application=... and input=... name them"),
     option("-o --output", "FILE", "also writes the rows as CSV"),
@@ -72,9 +72,11 @@ def run(arguments: Arguments) -> int:
 def _measured(arguments: Arguments) -> Measured:
     if not (0 < arguments.confidence < 1 and arguments.precision > 0):
         raise CommandError("--confidence lies between 0 and 1, and --precision above 0")
-    if arguments.most < arguments.least:
-        raise CommandError(f"--most {arguments.most} is fewer than --least {arguments.least}")
-    target = Target(arguments.precision, arguments.confidence, arguments.least, arguments.most, arguments.trimmed)
+    if arguments.most_runs < arguments.least_runs:
+        raise CommandError(f"--most-runs {arguments.most_runs} is fewer than --least-runs {arguments.least_runs}")
+    target = Target(
+        arguments.precision, arguments.confidence, arguments.least_runs, arguments.most_runs, arguments.trimmed
+    )
     with Progress() as progress:
         return measure(
             arguments.command, target, lambda runs, share: progress.say(f"{runs} runs, the mean to {100 * share:.2g} %")

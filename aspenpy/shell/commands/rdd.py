@@ -21,7 +21,7 @@ from aspenpy.traces.measure import reuse_distances
 EXAMPLES: Examples = (
     ("three references to two lines, in the format of Lackey", r"printf ' L 10,8\n S 80,8\n L 18,8\n' | aspenpy rdd -"),
     ("in the format of Dinero, into a file for a model", r"printf '0 10\n1 80\n0 18\n' | aspenpy rdd - -o rdd.csv"),
-    ("of one data structure", r"printf ' L 10,8\n S 80,8\n L 18,8\n' | aspenpy rdd - --range A=0x0-0x40"),
+    ("of one data structure", r"printf ' L 10,8\n S 80,8\n L 18,8\n' | aspenpy rdd - --region A=0x0-0x40"),
 )
 
 ADDRESS = r"0[xX][0-9a-fA-F]+|\d{1,20}"
@@ -36,12 +36,12 @@ OPTIONS = (
     option("--kinds", "KINDS", "which references take part (default: loads,stores)"),
     option("--count", "KINDS", "which of these are counted (default: all)"),
     repeated(
-        "--range",
+        "--region",
         "NAME=LOW-HIGH",
         "also counts those to the bytes from LOW up to HIGH, such as A=0x1000-0x2000; may be repeated",
         dest="ranges",
     ),
-    option("--sample", "RATE", "looks at a part of the lines only, such as 0.01", type=float),
+    option("--sampling-rate", "RATE", "looks at a part of the lines only, such as 0.01", type=float),
     choice("--bins", ("exact", "log"), "rows of the CSV file (default: exact)", default="exact"),
     TABLE_OR_JSON,
     picture("them"),
@@ -61,7 +61,7 @@ def run(arguments: Arguments) -> int:
             kinds=_words(arguments.kinds),
             count=_words(arguments.count),
             ranges=ranges,
-            sample=arguments.sample,
+            sample=arguments.sampling_rate,
             progress=progress.tell,
         )
     written = [_write(part, files[name], arguments.bins) for name, part in _parts(distances).items() if name in files]
@@ -108,10 +108,10 @@ def _ranges(texts: list[str]) -> dict[str, tuple[int, int]]:
     for text in texts:
         matched = RANGE.fullmatch(text)
         if matched is None:
-            raise CommandError(f"--range: expected NAME=LOW-HIGH, such as A=0x1000-0x2000, not `{text}`")
+            raise CommandError(f"--region: expected NAME=LOW-HIGH, such as A=0x1000-0x2000, not `{text}`")
         name, low, high = matched.groups()
         if name in ranges:
-            raise CommandError(f"--range: there are two ranges `{name}`")
+            raise CommandError(f"--region: there are two ranges `{name}`")
         ranges[name] = _address(low), _address(high)
     return ranges
 

@@ -10,28 +10,25 @@ from aspenpy.report.roofline_gnuplot import script
 from aspenpy.report.roofline_picture import draw
 from aspenpy.shell.entry import machine_named, only_entry, ranks_of
 from aspenpy.shell.failure import writing
-from aspenpy.shell.option import Arguments, Examples, option, picture
-from aspenpy.shell.options import ALL_FORMATS, ONE_MACHINE, SEED, SETTINGS, settings_of
+from aspenpy.shell.option import Arguments, Examples, machine, option, picture
+from aspenpy.shell.options import ALL_FORMATS, SEED, SETTINGS, settings_of
 from aspenpy.shell.output import answer
 
 EXAMPLES: Examples = (
-    ("the ceilings of a machine, and from which intensity on they hold", "aspenpy roofline haswell"),
-    ("of one of its sockets", "aspenpy roofline keeneland --socket nvidia_m2090"),
-    ("applications, and their kernels, below them", "aspenpy roofline haswell --app comd lulesh"),
-    ("for a program", "aspenpy roofline haswell --app spmv --format json"),
+    ("the ceilings of a machine, and from which intensity on they hold", "aspenpy roofline --machine haswell"),
+    ("of one of its sockets", "aspenpy roofline --machine keeneland --socket nvidia_m2090"),
+    ("applications, and their kernels, below them", "aspenpy roofline comd lulesh --machine haswell"),
+    ("for a program", "aspenpy roofline spmv --machine haswell --format json"),
 )
 
 OPTIONS = (
-    ONE_MACHINE,
     option(
-        "--app",
+        "applications",
         "MODEL",
         "applications to place below the roof: files, or names of `aspenpy list apps`",
-        nargs="+",
-        action="extend",
-        default=[],
-        dest="applications",
+        nargs="*",
     ),
+    machine(required=True),
     *SETTINGS,
     ALL_FORMATS,
     picture("the roofline"),
@@ -41,13 +38,13 @@ OPTIONS = (
 
 
 def run(arguments: Arguments) -> int:
-    machine = machine_named(arguments.machine, arguments)
+    found = machine_named(arguments.machine, arguments)
     applications = [load_application(name, allow_outside=arguments.allow_outside) for name in arguments.applications]
     overlap = arguments.par == "overlap"
     cases = [
         Case(
             item,
-            machine,
+            found,
             kernel=only_entry(item, arguments.kernel),
             seed=arguments.seed,
             overlap=overlap,
@@ -55,7 +52,7 @@ def run(arguments: Arguments) -> int:
         )
         for item in applications
     ]
-    roofline = Roofline(machine, cases, socket=arguments.socket, set=settings_of(arguments))
+    roofline = Roofline(found, cases, socket=arguments.socket, set=settings_of(arguments))
     answer(roofline.report(), arguments, lambda: draw(roofline))
     if arguments.gnuplot:
         with writing(arguments.gnuplot):

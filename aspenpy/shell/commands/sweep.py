@@ -9,8 +9,8 @@ from aspenpy.language.dimensions import UNITS
 from aspenpy.report.sweep import draw, summed_up
 from aspenpy.shell.entry import case_of_arguments, machine_named
 from aspenpy.shell.failure import CommandError
-from aspenpy.shell.option import Arguments, Examples, flag, formats, machine, option, repeated, seed
-from aspenpy.shell.options import MODEL, SETTINGS
+from aspenpy.shell.option import Arguments, Examples, flag, formats, machines, option, repeated, seed
+from aspenpy.shell.options import MODEL, SETTINGS, machine_names, require_machine
 from aspenpy.shell.output import answer
 from aspenpy.shell.progress import progress
 from aspenpy.studies.sweeps.cluster import connected
@@ -34,13 +34,13 @@ EXAMPLES: Examples = (
     ),
     (
         "points scattered over the ranges",
-        "aspenpy sweep comd --machine haswell --over nx=10..100 --over steps=1..1k:log --sample 1e4 --method uniform",
+        "aspenpy sweep comd --machine haswell --over nx=10..100 --over steps=1..1k:log --samples 1e4 --method uniform",
     ),
 )
 
 OPTIONS = (
     MODEL,
-    machine(required=False, why="; can be swept over instead: --over machine=A,B"),
+    machines("a machine, a file or a name; several are an axis, as --over machine=A,B", required=False),
     repeated(
         "--over",
         "AXIS",
@@ -48,8 +48,8 @@ OPTIONS = (
         "the range that the model declares; app, machine, socket and kernel with lists of them; may be repeated",
     ),
     repeated("--zip", "NAME,NAME", "these axes side by side, not all with all"),
-    option("--sample", "N", "so many points scattered over the axes, instead of a grid"),
-    option("--method", "M", "of --sample: sobol (the default), latin, uniform", default="sobol"),
+    option("--samples", "N", "so many points scattered over the axes, instead of a grid"),
+    option("--method", "M", "of --samples: sobol (the default), latin, uniform", default="sobol"),
     option(
         "--metric",
         "NAME,...",
@@ -58,9 +58,9 @@ OPTIONS = (
     ),
     *SETTINGS,
     option("--backend", "B", "auto (the default), numpy, llvm or c", default="auto"),
-    option("--cores", "N", "how many to use (default: all, for a large sweep)", type=int),
+    option("--jobs", "N", "points computed at once, each on a core (default: all, for a large sweep)", type=int),
     option("--dask", "ADDRESS", "the workers of this Dask cluster compute: tcp://HOST:PORT"),
-    option("--memory", "SIZE", "most to keep of the results (default: 1GiB)", default="1GiB"),
+    option("--memory-limit", "SIZE", "most to keep of the results (default: 1GiB)", default="1GiB"),
     option(
         "-o --output",
         "FILE",
@@ -78,18 +78,23 @@ OPTIONS = (
 def run(arguments: Arguments) -> int:
     if arguments.resume and not arguments.output:
         raise CommandError("--resume belongs to -o FILE: it takes up what was begun there")
-    memory = _bytes(arguments.memory)
+    names = machine_names(arguments.machines)
+    if len(names) > 1:
+        arguments.over.append(f"machine={','.join(names)}")
+    arguments.machine = names[0] if len(names) == 1 else None
+    require_machine(arguments)
+    memory = _bytes(arguments.memory_limit)
     study = _study(arguments)
     client = None if arguments.dask is None else connected(arguments.dask)
     result, summary = _swept(
-        Run(study, arguments.backend, arguments.cores, client=client, memory=memory), memory, arguments
+        Run(study, arguments.backend, arguments.jobs, client=client, memory=memory), memory, arguments
     )
     return answer(summed_up(study, summary), arguments, lambda: draw(_kept(result)))
 
 
 def _kept(result: SweepResult | None) -> SweepResult:
     if result is None:
-        raise CommandError("too many points for a picture; --memory allows more")
+        raise CommandError("too many points for a picture; --memory-limit allows more")
     return result
 
 
@@ -106,7 +111,7 @@ def _study(arguments: Arguments) -> Study:
         over,
         metrics=_names(arguments.metric, "--metric"),
         zip=[_names(group, "--zip") for group in arguments.zip],
-        samples=None if arguments.sample is None else _count(arguments.sample),
+        samples=None if arguments.samples is None else _count(arguments.samples),
         method=arguments.method,
         allow_outside=arguments.allow_outside,
         yes=arguments.yes,
@@ -137,7 +142,7 @@ def _count(text: str) -> int:
     except ValueError:
         number = 0.5
     if not number.is_integer() or number < 1:
-        raise CommandError(f"--sample: expected a number of points, such as 1e6, not `{text}`")
+        raise CommandError(f"--samples: expected a number of points, such as 1e6, not `{text}`")
     return int(number)
 
 
@@ -148,11 +153,11 @@ def _bytes(text: str) -> int:
         size = float(matched[1]) * float(unit.size)
         if size >= 1:
             return int(size)
-    raise CommandError(f"--memory: expected a size, such as 500MB or 1GiB, not `{text}`")
+    raise CommandError(f"--memory-limit: expected a size, such as 500MB or 1GiB, not `{text}`")
 
 
 def _swept(run: Run, memory: int, arguments: Arguments) -> tuple[SweepResult | None, Summary]:
-    """Computes all points, writes them to `--output` if given; the result is None where `--memory` is too small."""
+    """Computes all points, writes them to `--output` if given; None where `--memory-limit` is too small."""
     study = run.study
     fits = result_bytes(study) <= memory
     store = None

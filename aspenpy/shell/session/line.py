@@ -55,7 +55,6 @@ HINTS = {
     "--ranks-per-node": "ranks-per-node",
     "--distribution": "distribution",
     "--kernel": "kernel",
-    "--integer": ":whole behind the range",
 }
 """What an option of the command line is called here."""
 
