@@ -131,6 +131,20 @@ def test_bad_intervals_and_parameters() -> None:
     assert found.over("n", Fraction(1, 2), 10).stretches[0].fastest == "M0"
 
 
+def test_a_machine_that_lacks_a_resource_is_left_out() -> None:
+    app = aspenpy.parse("model work { kernel main { execute { flops [6] moves [2] } } }")
+    text = "machine M { socket [1] S } socket S { core [1] C } core C { resource flops(x) [x] resource moves(x) [x] }"
+    movers = [aspenpy.parse(text.replace("machine M", f"machine {name}")) for name in ("M1", "M2")]
+    assert isinstance(app, aspenpy.Application)
+    first, without, last = (Case(app, item) for item in (movers[0], machine("N", "x"), movers[1]))  # type: ignore[arg-type]
+    found = Comparison([first, without, last])
+    assert found.times == {"M1": 6, "M2": 6}
+    assert [item.code for item in found.warnings] == ["left-out"]
+    assert "`N` is left out: nothing on machine `N`" in found.warnings[0].message
+    with pytest.raises(AspenError, match="offers the resource `moves`"):
+        Comparison([first, without])
+
+
 def test_sums_over_a_few_grids_are_compared_term_by_term() -> None:
     """All that multigrid asks of one rank grows with n^3, so whoever is faster at one n is at all."""
     machines = [(aspenpy.load_machine(name), None) for name in ("haswell", "h100")]

@@ -3,7 +3,9 @@
 import csv
 import io
 import json
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -194,3 +196,38 @@ def test_indices_name_the_unit_of_their_parameter(capsys: pytest.CaptureFixture[
     assert main(["sensitivity", "work.aspen", "--machine", "clocked.aspen", *varied]) == 0
     rows = [*csv.DictReader(io.StringIO(capsys.readouterr().out))]
     assert {row["parameter"]: row["unit"] for row in rows} == {"speed": "Hz", "n": ""}
+
+
+BRANCHES = """
+model branches {
+  param n = 1000 in 1 .. 1000
+  param ranks = 1
+  data d as Array(n, 8)
+  kernel a { execute [n] { flops [10] } }
+  kernel b { execute [n] { loads [8] from d } }
+  kernel main { par { call a() call b() } }
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "value"),
+    [
+        ("compare b.aspen --machine simple,haswell", lambda found: found["machines"][0]["runtime"]["value"]),
+        ("optimise b.aspen --machine simple --maximise runtime --vary n", lambda found: found["value"]),
+        ("scale b.aspen --machine simple --ranks 1..2 --strong", lambda found: found["points"][0]["time"]),
+    ],
+)
+def test_branches_one_after_the_other_or_at_once(
+    line: str,
+    value: Callable[[Any], float],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """10,000 flops on 4 cores at 1 GHz take 2.5 us, 8,000 B at 10 GB/s 0.8 us."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "b.aspen").write_text(BRANCHES)
+    for par, seconds in (("add", 3.3e-6), ("overlap", 2.5e-6)):
+        assert main([*line.split(), "--format", "json", "--par", par]) == 0
+        assert value(json.loads(capsys.readouterr().out)) == pytest.approx(seconds, rel=1e-12)

@@ -9,7 +9,7 @@ from aspenpy.report.comparison import draw
 from aspenpy.shell.entry import case_of_arguments, machine_named
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.option import Arguments, Examples, flag, machines, option, words
-from aspenpy.shell.options import ALL_FORMATS, MODEL, OUTSIDE, RANKS, SEED, VALUES, machine_names
+from aspenpy.shell.options import ALL_FORMATS, MODEL, OUTSIDE, PAR, RANKS, SEED, VALUES, machine_names
 from aspenpy.shell.output import answer
 from aspenpy.shell.progress import Progress
 from aspenpy.studies.explore.comparison import Comparison, Sweep
@@ -28,6 +28,7 @@ OPTIONS = (
     machines("the machines, files or names", required=True),
     option("--socket", "S,...", "their sockets: one for each machine, or several for a single machine", dest="sockets"),
     *VALUES,
+    PAR,
     *RANKS,
     option(
         "--over",

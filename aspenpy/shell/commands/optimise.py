@@ -8,7 +8,7 @@ from aspenpy.shell.commands.sensitivity import varied, vary
 from aspenpy.shell.entry import case_of_arguments, machine_named
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.option import Arguments, Examples, machine, picture, repeated
-from aspenpy.shell.options import ALL_FORMATS, MODEL, OUTSIDE, RANKS, SEED, SOCKET, VALUES
+from aspenpy.shell.options import ALL_FORMATS, MODEL, OUTSIDE, PAR, RANKS, SEED, SOCKET, VALUES
 from aspenpy.shell.output import answer
 from aspenpy.studies.explore.asked import answered, goals_of
 from aspenpy.studies.explore.optimise import require_scipy
@@ -46,6 +46,7 @@ OPTIONS = (
     machine(required=True),
     SOCKET,
     *VALUES,
+    PAR,
     *RANKS,
     repeated("--minimise --minimize", "QUANTITY,...", QUANTITIES),
     repeated("--maximise --maximize", "QUANTITY,...", QUANTITIES),

@@ -9,7 +9,7 @@ from aspenpy.report.scaling import draw
 from aspenpy.shell.entry import case_of_arguments
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.option import Arguments, Examples, flag, machine, option, picture, words
-from aspenpy.shell.options import ALL_FORMATS, MODEL, OUTSIDE, RANKS, SEED, SOCKET, VALUES
+from aspenpy.shell.options import ALL_FORMATS, MODEL, OUTSIDE, PAR, RANKS, SEED, SOCKET, VALUES
 from aspenpy.shell.output import answer
 from aspenpy.studies.explore.scaling import Scaling, doublings
 
@@ -44,6 +44,7 @@ OPTIONS = (
     flag("--energy", "also what it draws: all sockets that have work"),
     SOCKET,
     *VALUES,
+    PAR,
     *RANKS,
     ALL_FORMATS,
     picture("it"),

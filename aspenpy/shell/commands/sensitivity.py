@@ -10,7 +10,7 @@ from aspenpy.report.sensitivity import report as reported
 from aspenpy.shell.entry import case_of_arguments, machine_named
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.option import Arguments, Examples, Option, choice, flag, machine, option, picture, repeated
-from aspenpy.shell.options import ALL_FORMATS, MODEL, OUTSIDE, RANKS, SEED, SOCKET, VALUES
+from aspenpy.shell.options import ALL_FORMATS, MODEL, OUTSIDE, PAR, RANKS, SEED, SOCKET, VALUES
 from aspenpy.shell.output import answer
 from aspenpy.studies.explore.constraint import separated
 from aspenpy.studies.explore.methods import sensitivity
@@ -50,6 +50,7 @@ OPTIONS = (
     machine(required=True),
     SOCKET,
     *VALUES,
+    PAR,
     *RANKS,
     option("--metric", "NAME", "runtime, a resource, or a property of the machine's parts", default="runtime"),
     choice("--method", METHODS, "default: elasticity", default="elasticity"),

@@ -18,7 +18,7 @@ from aspenpy.cost.transfer import LINK, over_link
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import EvaluationError, evaluate
 from aspenpy.expr.graph import Expr
-from aspenpy.language.diagnostics import Diagnostic, fail, warning
+from aspenpy.language.diagnostics import AspenError, Diagnostic, fail, warning
 from aspenpy.record import Record
 from aspenpy.studies.explore.race import MET, TIE, Deadline, Race, Seen
 from aspenpy.tables.result import Result
@@ -83,7 +83,7 @@ class Comparison(Result):
             )
         self.case = cases[0]
         self.seed = self.case.seed
-        predictions = list(map(predict, cases))
+        predictions, self.left_out = _possible(cases)
         moved = [graph.ZERO, *(self._transfer(item) if transfer else graph.ZERO for item in predictions[1:])]
         labels = _labels(predictions)
         self.contenders = tuple(map(Contender, labels, predictions, moved))
@@ -102,7 +102,10 @@ class Comparison(Result):
 
     @property
     def warnings(self) -> tuple[Diagnostic, ...]:
-        """Said where a rank has a core of one machine and a whole device of another."""
+        """Why machines are left out, and where a rank has a core of one machine and a whole device of another."""
+        return (*self.left_out, *self._unlike_ranks())
+
+    def _unlike_ranks(self) -> tuple[Diagnostic, ...]:
         bindings = {one.label: one.prediction.tree.rank_binding for one in self.contenders}
         units = {label: binding.unit for label, binding in bindings.items() if binding is not None}
         kinds = {place.component.type: f"a {place.component.type} of `{label}`" for label, place in units.items()}
@@ -345,6 +348,31 @@ PROOF_SECONDS, PROOF_CLOCK = 2.5, 3.5
 LOOK_SECONDS, LOOK_CLOCK = 2.0, 2.5  # the same of trying values where nothing is proven
 FEWEST_LOOKS = 17  # values that are tried however little time is left
 MOST_LOOKS = 257  # values that are tried where nothing is proven
+
+
+LACKS = frozenset({"no-such-resource", "no-such-component", "no-core-for-rank", "too-many-ranks"})
+"""Mistakes of a machine on which an application cannot run, by their codes: others can be compared all the same."""
+
+
+def _possible(cases: Sequence[Case]) -> tuple[list[Prediction], tuple[Diagnostic, ...]]:
+    """Predictions on the machines that have what the application asks for, and a warning for each of the others.
+    Raises AspenError where fewer than two are left."""
+    predictions: list[Prediction] = []
+    left_out: list[Diagnostic] = []
+    refused: list[Diagnostic] = []
+    for case in cases:
+        try:
+            predictions.append(predict(case))
+        except AspenError as error:
+            first = error.diagnostics[0]
+            if first.code not in LACKS or case.machine is None:
+                raise
+            refused.extend(error.diagnostics)
+            message = f"`{case.machine.name}` is left out: {first.message}"
+            left_out.append(warning("left-out", message, first.span, related=first.related, hint=first.hint))
+    if len(predictions) < 2:
+        raise AspenError(*refused)
+    return predictions, tuple(left_out)
 
 
 def _labels(predictions: Sequence[Prediction]) -> list[str]:
