@@ -19,8 +19,7 @@ from aspenpy.expr.graph import Expr
 from aspenpy.language import nodes
 from aspenpy.language.diagnostics import Diagnostic, warning
 from aspenpy.language.dimensions import readable
-from aspenpy.language.lower import Lowering, Origins, guarded
-from aspenpy.language.statements import named
+from aspenpy.models.application.arrays import declared_size
 from aspenpy.models.application.model import Application
 from aspenpy.models.application.total import callees_first
 from aspenpy.models.machine.model import Machine, Place
@@ -317,24 +316,3 @@ def _keys(region: tuple[str, ...]) -> Iterable[tuple[str, ...]]:
     for name in region:
         key = (*key, name) if name.startswith('"') else (name,)
         yield key
-
-
-def declared_size(application: Application, kernel: str, data: str, origins: Origins) -> Expr | None:
-    """The bytes of a kernel's own data structure, in the kernel's arguments and the globals; `origins` is told where
-    they were written."""
-    model, node = application.find_kernel(kernel)
-    wanted = data.rpartition(".")[2]
-    declared = named(nodes.Data, node.declarations)
-    if wanted not in declared:
-        return None
-    full_name = model.prefix + node.name
-    formals = {formal.name: graph.symbol(formal.name, full_name) for formal in node.formals if formal.kind == "param"}
-    local = {item.name: item.value for item in node.declarations if isinstance(item, nodes.Parameter)}
-
-    def resolve(name: nodes.Name) -> Expr:
-        if name.name in formals:
-            return formals[name.name]
-        return guarded(lower, local[name.name]) if name.name in local else model.resolve(name)
-
-    lower = Lowering(resolve, origins)
-    return model.data_of(declared[wanted], lower).size

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import pairwise
 
@@ -10,17 +10,22 @@ from aspenpy.cost.caches.access import Access, Reader, read_access
 from aspenpy.cost.caches.level import AS_STATED, Level, Variation, levels_of, translation_buffer, used_by
 from aspenpy.cost.caches.names import CACHE_TRAITS, TRANSLATIONS
 from aspenpy.cost.caches.traffic import LevelUse, Served, Traffic, block_traffic
+from aspenpy.cost.caches.warm import Swept
 from aspenpy.cost.coherence import joining_cores
 from aspenpy.cost.prices import MEMORY_RESOURCES, LevelCost, Offer, longest
 from aspenpy.cost.ranks import Instances
 from aspenpy.cost.sharing import attained_bandwidth, sharing
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
+from aspenpy.language import nodes
 from aspenpy.language.files import Reader as Files
 from aspenpy.language.source import Source
+from aspenpy.language.statements import named
 from aspenpy.models.application import flow
-from aspenpy.models.application.arrays import touched_data
+from aspenpy.models.application.arrays import declared_size
+from aspenpy.models.application.history import History
 from aspenpy.models.application.model import Application
+from aspenpy.models.application.total import callees_first
 from aspenpy.models.machine.model import Machine, Place
 from aspenpy.traces.histogram import parse_histogram
 
@@ -50,6 +55,7 @@ class Hierarchy:
         self.entry = entry
         self.definitions = definitions
         self.variation = variation
+        self._readers: dict[flow.Kernel, Reader] = {}
 
     @cached_property
     def levels(self) -> tuple[Level, ...]:
@@ -69,18 +75,58 @@ class Hierarchy:
         return joining_cores(self.machine, self.socket)
 
     @cached_property
-    def _sizes(self) -> dict[str, Expr]:
-        return {name: data.size for name, data in self.application.data.items()}
+    def _history(self) -> History:
+        return History(self.entry, MEMORY_RESOURCES)
 
     @cached_property
-    def _touched_bytes(self) -> Expr:
-        """Bytes of the data structures that the run touches; of all, where a requirement does not name its data."""
-        touched = touched_data(self.entry, MEMORY_RESOURCES)
-        return graph.add(*(size for name, size in self._sizes.items() if touched is None or name in touched))
+    def _sizes(self) -> dict[str, tuple[flow.Kernel | None, Expr]]:
+        """Bytes of all data structures by their full names, and the kernel that declares one of its own."""
+        found: dict[str, tuple[flow.Kernel | None, Expr]] = {
+            name: (None, data.size) for name, data in self.application.data.items()
+        }
+        for kernel in callees_first(self.entry):
+            _, node = self.application.find_kernel(kernel.name)
+            for name in named(nodes.Data, node.declarations):
+                full_name = f"{kernel.name}.{name}"
+                size = declared_size(self.application, kernel.name, full_name, self.application.origins)
+                if size is not None:
+                    found[full_name] = kernel, size
+        return found
 
-    @cached_property
-    def _reader(self) -> Reader:
-        return Reader(self._sizes, self.definitions, histogram_reader(self.application))
+    def _sizes_in(self, kernel: flow.Kernel) -> dict[str, Expr]:
+        """Those that have a value in a kernel: its own may depend on its arguments."""
+        return {
+            name: size
+            for name, (owner, size) in self._sizes.items()
+            if owner in (None, kernel) or graph.free_symbols(size).isdisjoint(owner.formals)
+        }
+
+    def _reader(self, kernel: flow.Kernel) -> Reader:
+        if kernel not in self._readers:
+            sizes = self._sizes_in(kernel)
+            for name in kernel.arrays:
+                known = [sizes.get(full) for full in self._history.named(kernel, name)]
+                different = list(dict.fromkeys(size for size in known if size is not None))
+                if different and None not in known:
+                    sizes[name] = different[0] if len(different) == 1 else graph.apply("max", *different)
+            self._readers[kernel] = Reader(sizes, self.definitions, histogram_reader(self.application))
+        return self._readers[kernel]
+
+    def _swept(self, block: flow.Block, accesses: Sequence[Access]) -> Swept:
+        """What was swept before a block: the data structures that the run has touched by then, or touches in a loop
+        around it; where those that are warm are not among them, all that the run touches."""
+        kernel, before = self._history.kernel(block), self._history.before(block)
+        targets = dict.fromkeys(access.requirement.target for access in accesses)
+        warm = {access.requirement.target for access in accesses if access.warm}
+        meant = {target: [None] if target is None else self._history.named(kernel, target) for target in targets}
+        if not before.issuperset(name for target in warm for name in meant[target]):
+            before = self._history.all
+        rest = {name: size for name, size in self._sizes_in(kernel).items() if not before.isdisjoint((None, name))}
+        for names in meant.values():
+            rest.pop(next((name for name in names if name in rest), ""), None)
+        known = {name: size for name, size in self._reader(kernel).sizes.items() if name in meant}
+        untouched = frozenset(target for target, names in meant.items() if before.isdisjoint((None, *names)))
+        return Swept(known, tuple(rest.values()), untouched, None in targets)
 
     def traffic(
         self, block: flow.Block, instances: Instances, serving: Callable[[flow.Requirement], Offer | None]
@@ -90,18 +136,18 @@ class Hierarchy:
         if not any(trait.name in CACHE_TRAITS for requirement in block.requirements for trait in requirement.traits):
             return {}
 
-        accesses = []
+        accesses, reader = [], self._reader(self._history.kernel(block))
         for requirement in block.requirements:
             offer = serving(requirement)
             known = frozenset(offer.resource.traits) if offer is not None else frozenset[str]()
-            access = read_access(requirement, self._reader, known)
+            access = read_access(requirement, reader, known)
             if access is not None:
                 accesses.append(access)
         if not accesses or not self.levels:
             return {}
         buffer = None if self.buffer is None else used_by([self.buffer], instances)[0]
         page = page_of(self.machine.first_core(self.socket))
-        return block_traffic(accesses, used_by(self.levels, instances), self._touched_bytes, page, buffer)
+        return block_traffic(accesses, used_by(self.levels, instances), self._swept(block, accesses), page, buffer)
 
 
 def histogram_reader(application: Application) -> Callable[[str, flow.Trait], tuple[Numbers, Numbers, float]]:

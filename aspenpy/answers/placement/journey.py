@@ -9,7 +9,6 @@ import math
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
-from aspenpy.answers.footprint import declared_size
 from aspenpy.answers.placement.locations import Location, Memories, State, conditions, decided, forked, put_in, touched
 from aspenpy.answers.placement.overlap import WAITING, BusyOn, Crossed, On, Overlap, device_of
 from aspenpy.cost.cost import CostTree
@@ -19,6 +18,7 @@ from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import Diagnostic, fail
 from aspenpy.language.lower import carry_origin
 from aspenpy.models.application import flow
+from aspenpy.models.application.arrays import declared_size
 from aspenpy.models.application.total import (
     RUNTIME,
     Calls,

@@ -22,7 +22,7 @@ from aspenpy.cost.caches.loop import Loop
 from aspenpy.cost.caches.nest import Nest, product
 from aspenpy.cost.caches.siblings import Cover, apart, together
 from aspenpy.cost.caches.triangular import averages
-from aspenpy.cost.caches.warm import missing_share
+from aspenpy.cost.caches.warm import Swept, missing_share
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.record import Record
@@ -50,14 +50,15 @@ class Touches(Record):
 
 class Around(Record):
     """What else happens in a block: its other nests, those that have touched the same data structure `before`, the
-    words that were `drawn` from it, and the bytes of all data structures. One is `ahead` that touches in a pass of some
-    loops all that the access does."""
+    words that were `drawn` from it, and what was `swept` before the block. One is `ahead` that touches in a pass of
+    some loops all that the access does. `names` are those of the data structure and of the others that nests touch."""
 
     nests: Neighbours
     before: tuple[Nest, ...]
     ahead: Cover | None
     drawn: Expr
-    all_bytes: Expr
+    swept: Swept
+    names: tuple[str | None, ...]
 
     @property
     def first_alone(self) -> Around:
@@ -166,11 +167,10 @@ def _first(access: Access, nest: Nest, around: Around, level: Level) -> list[Tou
         distance = access.since / level.line
         stays = kept(graph.apply("max", 1, distance / level.sets), level)
         return [*known, Touches(lines, stays, _but_its_own(distance))]
-    others = [(nests[0], footprint(nests, level)) for nests in around.nests.others]
-    everything = around.all_bytes / level.line
-    gone = missing_share(nest, [(nest, nest.lines(len(nest.loops), level.line)), *others], everything, level)
-    (gone,) = around.mean(nest, [gone])
-    return [*known, Touches(lines, 1 - gone, everything)]
+    touched = [(nest, nest.lines(len(nest.loops), level.line))]
+    touched += [(nests[0], footprint(nests, level)) for nests in around.nests.others]
+    (gone,) = around.mean(nest, [missing_share(touched, around.names, around.swept, level)])
+    return [*known, Touches(lines, 1 - gone, around.swept.of(around.names) / level.line)]
 
 
 def _known(nest: Nest, before: Sequence[Nest], lines: Expr, level: Level) -> Expr:
@@ -333,7 +333,7 @@ def _swept_before(access: Access, lines: Expr, around: Around, level: Level) -> 
     """The share of a table's lines that a sweep of all data structures left in the cache: the last of each."""
     if not access.warm:
         return graph.ZERO
-    swept = around.all_bytes if access.since is None else access.since
+    swept = around.swept.of(around.names) if access.since is None else access.since
     everything = graph.apply("max", lines, swept / level.line)
     return graph.apply("min", 1, level.lines / everything)
 

@@ -21,6 +21,10 @@ class Structure(Record):
     groups: tuple[tuple[Access, ...], ...]
 
     @property
+    def name(self) -> str | None:
+        return self.groups[0][0].requirement.target
+
+    @property
     def nests(self) -> tuple[Nest, ...]:
         return tuple(group[0].nest for group in self.groups if group[0].nest is not None)
 

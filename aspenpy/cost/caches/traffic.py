@@ -11,6 +11,7 @@ from aspenpy.cost.caches.interference import Neighbours
 from aspenpy.cost.caches.level import Level
 from aspenpy.cost.caches.nest import product
 from aspenpy.cost.caches.structures import structures
+from aspenpy.cost.caches.warm import Swept
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.models.application import flow
@@ -74,10 +75,10 @@ class Served(Record):
 
 
 def block_traffic(
-    accesses: Sequence[Access], levels: Sequence[Level], all_bytes: Expr, page: Expr, buffer: Level | None = None
+    accesses: Sequence[Access], levels: Sequence[Level], swept: Swept, page: Expr, buffer: Level | None = None
 ) -> dict[flow.Requirement, Traffic]:
     """The traffic of the requirements of a block that have a pattern of access. A `page` is in bytes, the translation
-    `buffer` a cache of pages.
+    `buffer` a cache of pages; data were `swept` before.
 
     Each line of a data structure is touched first once, whatever the patterns that touch it.
     """
@@ -88,7 +89,8 @@ def block_traffic(
         for number, group in enumerate(structure.groups):
             neighbours = structure.neighbours(number, block)
             before, ahead = structure.before(number), structure.ahead(number)
-            around = Around(neighbours, before, ahead, structure.drawn(number), all_bytes)
+            names = (structure.name, *(other.name for other in block if other is not structure and other.nests))
+            around = Around(neighbours, before, ahead, structure.drawn(number), swept, names)
             members = [access.replace(fresh=True) for access in group] if fresh else group
             fetching = [level.fetching_by(members[0].stride, page) for level in levels]
             found = _group_traffic(members, around, fetching, buffer)
@@ -121,7 +123,7 @@ def _group_traffic(
     return {leader.requirement: first, **rest}
 
 
-NOTHING = Around(Neighbours((), ()), (), None, graph.ZERO, graph.ZERO)
+NOTHING = Around(Neighbours((), ()), (), None, graph.ZERO, Swept({}, ()), (None,))
 """Of a block in which nothing else happens."""
 
 

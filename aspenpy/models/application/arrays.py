@@ -1,9 +1,15 @@
-"""Arrays: the data structures that the array arguments of kernels stand for, and those that a run touches."""
+"""Arrays: the data structures that the array arguments of kernels stand for, and the sizes of kernels' own."""
 
 from __future__ import annotations
 
+from aspenpy.expr import graph
+from aspenpy.expr.graph import Expr
+from aspenpy.language import nodes
+from aspenpy.language.lower import Lowering, Origins, guarded
+from aspenpy.language.statements import named
 from aspenpy.models.application import flow
-from aspenpy.models.application.total import blocks_in, callees_first, calls_in
+from aspenpy.models.application.model import Application
+from aspenpy.models.application.total import callees_first, calls_in
 
 ArrayArguments = dict[str, dict[str, dict[str, None]]]
 """By kernel, which data structures each of its array arguments stands for over all calls."""
@@ -21,18 +27,22 @@ def array_arguments(entry: flow.Kernel) -> ArrayArguments:
     return arrays
 
 
-def touched_data(entry: flow.Kernel, resources: tuple[str, ...]) -> frozenset[str] | None:
-    """The data structures that requirements of some resources name in an entry kernel and all that it calls; None
-    where one of them names none: it may touch any."""
-    arguments = array_arguments(entry)
-    touched: set[str] = set()
-    for kernel in callees_first(entry):
-        for need in (need for block in blocks_in(kernel.body) for need in block.requirements):
-            if need.resource not in resources:
-                continue
-            if need.target is None:
-                return None
-            looked_up = (argument for trait in need.traits if trait.name == "gather" for argument in trait.arguments)
-            for name in (need.target, *(table for table in looked_up if isinstance(table, str))):
-                touched.update(arguments[kernel.name].get(name, (name,)))
-    return frozenset(touched)
+def declared_size(application: Application, kernel: str, data: str, origins: Origins) -> Expr | None:
+    """The bytes of a kernel's own data structure, in the kernel's arguments and the globals; `origins` is told where
+    they were written."""
+    model, node = application.find_kernel(kernel)
+    wanted = data.rpartition(".")[2]
+    declared = named(nodes.Data, node.declarations)
+    if wanted not in declared:
+        return None
+    full_name = model.prefix + node.name
+    formals = {formal.name: graph.symbol(formal.name, full_name) for formal in node.formals if formal.kind == "param"}
+    local = {item.name: item.value for item in node.declarations if isinstance(item, nodes.Parameter)}
+
+    def resolve(name: nodes.Name) -> Expr:
+        if name.name in formals:
+            return formals[name.name]
+        return guarded(lower, local[name.name]) if name.name in local else model.resolve(name)
+
+    lower = Lowering(resolve, origins)
+    return model.data_of(declared[wanted], lower).size
