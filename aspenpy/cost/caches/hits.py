@@ -20,7 +20,7 @@ from aspenpy.cost.caches.interference import (
 from aspenpy.cost.caches.level import POLICIES, Level
 from aspenpy.cost.caches.loop import Loop
 from aspenpy.cost.caches.nest import Nest, product
-from aspenpy.cost.caches.siblings import Cover, apart, together
+from aspenpy.cost.caches.siblings import Cover, apart, meets, together
 from aspenpy.cost.caches.triangular import averages
 from aspenpy.cost.caches.warm import Swept, missing_share
 from aspenpy.expr import graph
@@ -92,37 +92,10 @@ def pages_first_touched(access: Access, around: Around, page: Level) -> Expr:
 
 
 def _affine(access: Access, around: Around, level: Level) -> list[Touches]:
-    """What each loop repeats, from the innermost outwards: T times the lines within, less the lines of all."""
+    """What each loop repeats, from the innermost outwards: the lines within over all its passes, less those of all.
+    How much of it finds its line is a mean over the passes where the trips of loops depend on counters of others."""
     assert isinstance(access.pattern, Affine)
-    nest = access.pattern.nest
-    others = around.nests
-    if nest.depends or others.depend:
-        return _triangular(access, nest, around, level)
-    parts = list[Touches]()
-    for depth, loop in enumerate(nest.loops, 1):
-        if around.ahead is not None and around.ahead.depth < depth:
-            return [*parts, *_behind(access, nest, around, level)]
-        if loop.trips is graph.ONE:
-            continue
-        inner, all_lines = nest.lines(depth - 1, level.line), nest.lines(depth, level.line)
-        passes = product(outer.trips for outer in nest.loops[depth:])
-        again = _at_least_none(loop.trips * inner - all_lines) * passes
-        if nest.crosses(depth):
-            moving = product(outer.trips for outer in nest.loops[depth:] if outer.moves)
-            seams = graph.apply("min", again, nest.seams(depth, level.line) * moving)
-            share, distance = hits(nest, others, Window(depth, depth, 0), level)
-            parts.append(Touches(seams, share, _but_its_own(distance)))
-            again = again - seams
-        share, distance = reuse(nest, others, depth, level)
-        near = not any(inner_loop.moves for inner_loop in nest.loops[: depth - 1])
-        parts.append(Touches(again, share, _but_its_own(distance), near))
-    return [*parts, *_first(access, nest, around, level)]
-
-
-def _triangular(access: Access, nest: Nest, around: Around, level: Level) -> list[Touches]:
-    """As `_affine`, where the trips of a loop of the block depend on the counter of another: what a loop repeats is the
-    sum over all passes of the lines within, less that of the lines of all; how much of it finds its line is the mean
-    over the passes."""
+    nest, others = access.pattern.nest, around.nests
     parts = list[Touches]()
     for depth, loop in enumerate(nest.loops, 1):
         if around.ahead is not None and around.ahead.depth < depth:
@@ -130,11 +103,35 @@ def _triangular(access: Access, nest: Nest, around: Around, level: Level) -> lis
         if loop.trips is graph.ONE:
             continue
         inner, all_lines = (nest.lines_of_all_passes(number, level.line) for number in (depth - 1, depth))
-        found = reuse(nest, around.nests, depth, level)
+        again = _at_least_none(inner - all_lines)
+        if nest.crosses(depth) and not (nest.depends or others.depend):
+            moving = product(outer.trips for outer in nest.loops[depth:] if outer.moves)
+            seams = graph.apply("min", again, nest.seams(depth, level.line) * moving)
+            share, distance = hits(nest, others, Window(depth, depth, 0), level)
+            parts.append(Touches(seams, share, _but_its_own(distance)))
+            again = again - seams
+        found = reuse(nest, others, depth, level)
         share, distance = around.mean(nest, found, depth, nest.lines(depth - 1, level.line))
+        met = graph.apply("min", again, _met(nest, around, depth, found[0], level))
+        parts.append(Touches(met, graph.ONE, graph.ZERO))
+        again = again - met
         near = not any(inner_loop.moves for inner_loop in nest.loops[: depth - 1])
-        parts.append(Touches(_at_least_none(inner - all_lines), share, _but_its_own(distance), near))
+        parts.append(Touches(again, share, _but_its_own(distance), near))
     return [*parts, *_first(access, nest, around, level)]
+
+
+def _met(nest: Nest, around: Around, depth: int, share: Expr, level: Level) -> Expr:
+    """Of the lines that a loop touches again, and of which that share is found, those that are there because a sibling
+    has found them in the same pass, as A[k][j] for j = i does those of A[k][i]."""
+    for sibling in around.nests.siblings:
+        words = meets(nest, sibling, depth)
+        if words is not None:
+            inner, all_lines = (sibling.lines_of_all_passes(number, level.line) for number in (depth - 1, depth))
+            theirs, _ = reuse(sibling, around.nests.of(nest, sibling), depth, level)
+            more = [_at_least_none(theirs - share)]
+            (found,) = around.mean(sibling, more, depth, sibling.lines(depth - 1, level.line))
+            return _at_least_none(inner - all_lines) * (1 - words * nest.word / level.line) * found
+    return graph.ZERO
 
 
 def _behind(access: Access, nest: Nest, around: Around, level: Level) -> list[Touches]:

@@ -86,6 +86,30 @@ def together(own: Nest, other: Nest, depth: int) -> bool:
 
 
 @lru_cache(maxsize=4096)
+def meets(own: Nest, other: Nest, depth: int) -> int | None:
+    """How many words beside what another access touches in each pass of the loop `depth` this comes in the same pass
+    and in the one before, as A[k][j] does A[k][i] for j = i: 0 or 1; None where it comes no nearer."""
+    if own.loops[depth - 1].moves or own.place is not other.place:
+        return None
+    domain, carried = Domain.of(own.loops), COUNTERS[depth - 1]
+    try:
+        for inner, (counter, low, high) in enumerate(domain.ends[: depth - 1]):
+            if not own.loops[inner].moves:
+                continue
+            for around in COUNTERS[depth - 1 : len(own.loops)]:
+                if exact(graph.substitute([own.address], {counter: around})[0]).terms != exact(other.address).terms:
+                    continue
+                ends = [low, high, *graph.substitute([low, high], {carried: carried - 1})]
+                for words in range(1 + (own.loops[inner].stride is own.word)):
+                    slack = [around - ends[0], ends[1] - around, around - ends[2], ends[3] - around]
+                    if all(domain.certain(part + words) for part in slack):
+                        return words
+    except CrookedBound:
+        pass
+    return None
+
+
+@lru_cache(maxsize=4096)
 def apart(own: Nest, other: Nest) -> bool:
     """Whether two accesses to a matrix are on different sides of its diagonal, so that they share no more than that."""
     mine, theirs = _sides(own), _sides(other)
