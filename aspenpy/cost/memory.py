@@ -113,20 +113,23 @@ class Hierarchy:
         return self._readers[kernel]
 
     def _swept(self, block: flow.Block, accesses: Sequence[Access]) -> Swept:
-        """What was swept before a block: the data structures that the run has touched by then, or touches in a loop
-        around it; where those that are warm are not among them, all that the run touches."""
-        kernel, before = self._history.kernel(block), self._history.before(block)
+        """What was swept before a block, and when: data structures that the run has touched by then, or touches in a
+        loop around it. Where some of those that are warm are not among them, or have no name, all that the run touches
+        were swept together."""
+        kernel, order = self._history.kernel(block), self._history.before(block)
         targets = dict.fromkeys(access.requirement.target for access in accesses)
         warm = {access.requirement.target for access in accesses if access.warm}
         meant = {target: [None] if target is None else self._history.named(kernel, target) for target in targets}
-        if not before.issuperset(name for target in warm for name in meant[target]):
-            before = self._history.all
-        rest = {name: size for name, size in self._sizes_in(kernel).items() if not before.isdisjoint((None, name))}
+        ages = {name: age for age, names in enumerate(order) for name in names}
+        if None in ages or not ages.keys() >= {name for target in warm for name in meant[target]}:
+            ages = dict.fromkeys(self._history.all, 0)
+        sizes = self._sizes_in(kernel)
+        rest = {name: 0 if None in ages else ages[name] for name in sizes if None in ages or name in ages}
         for names in meant.values():
             rest.pop(next((name for name in names if name in rest), ""), None)
         known = {name: size for name, size in self._reader(kernel).sizes.items() if name in meant}
-        untouched = frozenset(target for target, names in meant.items() if before.isdisjoint((None, *names)))
-        return Swept(known, tuple(rest.values()), untouched, None in targets)
+        own = {target: min(ages.get(name, ages.get(None, -1)) for name in names) for target, names in meant.items()}
+        return Swept(known, own, tuple((age, sizes[name]) for name, age in rest.items()))
 
     def traffic(
         self, block: flow.Block, instances: Instances, serving: Callable[[flow.Requirement], Offer | None]

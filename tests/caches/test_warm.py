@@ -51,6 +51,55 @@ def test_wherever_arrays_begin(words: int) -> None:
     assert modelled_triad(words, shape) == pytest.approx(misses / tries, rel=0.15, abs=100)
 
 
+def rows(name: str, begin: int, letters: str = "L") -> tuple[str, list[Reference]]:
+    """A sweep over 400 words: as a model writes it, and its references."""
+    references = [(letter, begin + WORD * at, WORD) for at in range(400) for letter in letters]
+    return " ".join(access(letter, 400, name, "stream, warm") for letter in letters), references
+
+
+@pytest.mark.parametrize("shape", [("L1", 8192, 8), ("L1", 12288, 3)])
+@pytest.mark.parametrize("order", ["ABA", "AAB", "ABCAB", "ABCC", "(AB)"])
+def test_what_the_run_has_touched_before(order: str, shape: tuple[str, int, int]) -> None:
+    """Of three arrays of 50 lines, in the order that their blocks run or in a loop: what comes later takes no room yet.
+    Two of them fit into 8 KiB, all three into 12 KiB."""
+    begins = {name: PAGE * place for place, name in enumerate("ABC")}
+    model, references, seen = list[str](), list[Reference](), set[str]()
+    for name in order * (4 if order[0] == "(" else 1):
+        if name not in begins:
+            continue
+        requirements, made = rows(name, begins[name])
+        references += made
+        if len(model) < order.count("A") + order.count("B") + order.count("C"):
+            cold = name not in seen and order[0] != "("
+            model.append(f"execute {{ {requirements.replace(', warm', '') if cold else requirements} }}")
+        seen.add(name)
+    body = f"iterate [4] {{ {' '.join(model)} }}" if order[0] == "(" else " ".join(model)
+    data = " ".join(f"data {name} [3200]" for name in begins)
+    (found,) = counted(simulator(shape), references)
+    (level,) = Traffic(predict(application(body, data), machine(machine_of(shape)))).totals
+    first = 100 if order[0] == "(" else 0  # a loop is warm from its begin
+    assert level.read_misses == pytest.approx(found.misses - first, abs=2)
+
+
+def test_data_of_a_kernel() -> None:
+    """They count for what is warm as those of the model do, and have a size wherever they are named."""
+    block, _ = rows("A", 0)
+    other = access("L", 400, "B", "stream, warm")
+    inner = f"execute {{ {block} }} execute {{ {other} }}"
+    app = application(
+        "iterate [4] { call work(400) }", "data A [3200]", f"kernel work(param n) {{ data B [8*n] {inner} }}"
+    )
+    for size, misses in ((4096, 400), (8192, 0)):
+        (level,) = Traffic(predict(app, machine(machine_of(("L1", size, 8))))).totals
+        assert level.read_misses == misses
+    draws = application(
+        "call work", kernels="kernel work { data T [64000] execute { loads [9] of size [8] from T as random } }"
+    )
+    assert Traffic(predict(draws, machine(machine_of(("L1", 4096, 8))))).totals[0].read_misses == pytest.approx(
+        9, abs=0.1
+    )
+
+
 def test_what_was_touched_since() -> None:
     """A row that the loop before has left: its 3,200 bytes and as many beside it fit into 8 KiB, not into 4."""
     assert modelled_triad(400, ("L1", 8192, 8), "warm(6400)") == 0

@@ -123,7 +123,7 @@ def _group_traffic(
     return {leader.requirement: first, **rest}
 
 
-NOTHING = Around(Neighbours((), ()), (), None, graph.ZERO, Swept({}, ()), (None,))
+NOTHING = Around(Neighbours((), ()), (), None, graph.ZERO, Swept({}, {None: 0}, ()), (None,))
 """Of a block in which nothing else happens."""
 
 

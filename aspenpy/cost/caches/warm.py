@@ -25,21 +25,18 @@ MOST_APART = 4
 
 
 class Swept(Record):
-    """The bytes of the data structures that were swept before a block began: of those that it touches, by name, but for
-    the `untouched` until then, and the `rest`, which accesses that name none (`unnamed`) may touch."""
+    """The data structures that were swept before a block began, each from begin to end, and those of one `age` side by
+    side. By name those that the block may touch, with their bytes where they are known; -1 is the age of what was not
+    touched until then. The `rest` with ages and bytes, which accesses that name none may touch."""
 
     sizes: Mapping[str, Expr]
-    rest: tuple[Expr, ...]
-    untouched: frozenset[str | None] = frozenset()
-    unnamed: bool = False
-
-    def size(self, name: str | None) -> Expr:
-        """0 where nobody knows it."""
-        return graph.ZERO if name is None or name in self.untouched else self.sizes.get(name, graph.ZERO)
+    ages: Mapping[str | None, int]
+    rest: tuple[tuple[int, Expr], ...]
 
     def of(self, names: Sequence[str | None]) -> Expr:
-        """Those of a block that touches the structures of some names."""
-        return graph.add(*map(self.size, names), *self.rest)
+        """The bytes of those of some names, the first of them warm, and of the rest."""
+        known = (self.sizes[name] for name in names if name is not None and name in self.sizes)
+        return graph.add(*known, *(size for age, size in self.rest if age >= self.ages[names[0]]))
 
 
 def missing_share(
@@ -47,35 +44,37 @@ def missing_share(
 ) -> Expr:
     """The share of an array's lines that are gone when the block first touches them.
 
-    `touched` are the nests of the block with the lines of each, the array itself first. All data structures were swept
-    from begin to end, a place u in [0, 1] of each at a time; a line at u is touched by the block at the share v of the
-    first pass of the array's outermost loop. Between the two lie, of each structure, the lines behind u and those
-    before u that the block has touched by then. The line is there if its set has room for them.
+    `touched` are the nests of the block with the lines of each, the array itself first, and `names` those of their
+    structures. Of what was swept at the same time, a place u in [0, 1] of each at a time, lie between the sweep and the
+    share v of the first pass of the array's outermost loop, when the block comes to u: the lines behind u, and those
+    before u that the block has touched by then. Of what was swept later lie all between; of what was swept before, what
+    the block has touched by then. The line is there if its set has room for them.
     """
     (own, _), *_ = touched
-    parts = [
-        _touched(own, nest, lines, level, name not in swept.untouched)
-        for name, (nest, lines) in zip(names, touched, strict=True)
-    ]
-    beside = [
-        graph.apply("max", 0, swept.size(name) / level.line - lines)
-        for name, (_, lines) in zip(names, touched, strict=True)
-    ]
-    rest = [size / level.line for size in swept.rest]
-    if swept.unnamed:
-        taken = (lines for name, (_, lines) in zip(names, touched, strict=True) if name is None)
-        rest = [graph.apply("max", 0, graph.add(*rest) - graph.add(*taken))]
+    age = swept.ages[names[0]]
+    parts, beside, unnamed = [], [], list[Expr]()
+    for name, (nest, lines) in zip(names, touched, strict=True):
+        later = swept.ages[name] - age
+        parts.append(_touched(own, nest, lines, level, later))
+        size = swept.sizes.get(name, graph.ZERO) if name is not None and later >= 0 else graph.ZERO
+        beside.append((later, graph.apply("max", 0, size / level.line - lines)))
+        unnamed += [lines] if name is None else []
+    rest = [(number - age, size / level.line) for number, size in swept.rest if number >= age]
+    if unnamed:
+        rest = [(0, graph.apply("max", 0, graph.add(*(lines for _, lines in rest)) - graph.add(*unnamed)))]
     moments = [(u, u) for u in INSTANTS] if in_order(own) else [*product(FEW_INSTANTS, repeat=2)]
     kept = []
     for u, v in moments:
-        between = [part(u, v) + _left(lines, u, level) for part, lines in zip(parts, beside, strict=True)]
-        kept.append(_kept([*between, *(_left(lines, u, level) for lines in rest)], level))
+        between = [
+            part(u, v) + _left(lines, u, later, level) for part, (later, lines) in zip(parts, beside, strict=True)
+        ]
+        kept.append(_kept([*between, *(_left(lines, u, later, level) for later, lines in rest)], level))
     return 1 - graph.add(*kept) / len(kept)
 
 
-def _left(lines: Expr, u: Expr, level: Level) -> Expr:
-    """The lines behind a place of what no access of the block touches."""
-    return graph.apply("min", lines, _behind(lines, u, level))
+def _left(lines: Expr, u: Expr, later: int, level: Level) -> Expr:
+    """The lines of what no access of the block touches: those behind a place, and all that were swept later."""
+    return lines if later else graph.apply("min", lines, _behind(lines, u, level))
 
 
 def _behind(lines: Expr, u: Expr, level: Level) -> Expr:
@@ -83,14 +82,15 @@ def _behind(lines: Expr, u: Expr, level: Level) -> Expr:
     return graph.apply("ceil", lines * (1 - u) / level.sets) * level.sets
 
 
-def _touched(own: Nest, nest: Nest, lines: Expr, level: Level, swept: bool) -> Callable[[Expr, Expr], Expr]:
+def _touched(own: Nest, nest: Nest, lines: Expr, level: Level, later: int) -> Callable[[Expr, Expr], Expr]:
     """The lines of an array between the sweep of a place u and the share v of the pass: all of one that is faster, all
     but those from v to u of one that goes along, u v of those before u of one that is walked across, and f v of those
-    of a slower one, f its share in a pass. Of one that was not swept, what the block has touched by then."""
-    if nest.outermost < own.outermost:
+    of a slower one, f its share in a pass. All of one that was swept `later`, and of one that was swept before (-1)
+    what the block has touched by then."""
+    if later > 0 or nest.outermost < own.outermost:
         return lambda u, v: lines
     part = nest.lines(own.outermost, level.line) if nest.outermost > own.outermost else lines
-    if not swept:
+    if later < 0:
         return lambda u, v: part * v
     if nest.outermost > own.outermost:
         return lambda u, v: graph.apply("min", lines, _behind(lines, u, level) + part * v)

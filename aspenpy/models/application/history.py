@@ -2,76 +2,87 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import reduce
 
 from aspenpy.models.application import flow
 from aspenpy.models.application.arrays import array_arguments
-from aspenpy.models.application.total import blocks_in, callees_first, calls_in, inside
+from aspenpy.models.application.total import callees_first, inside
 
 Names = frozenset[str | None]
 """Data structures by their full names; None for one that a requirement does not name, which may be any."""
 
-NONE: Names = frozenset()
+Order = tuple[Names, ...]
+"""Data structures by when they were touched last, those of one block together, the latest last."""
 
 
 class History:
-    """Which data structures requirements of some resources touch in an entry kernel and all that it calls."""
+    """Which data structures requirements of some resources touch in an entry kernel and all that it calls, and when."""
 
     def __init__(self, entry: flow.Kernel, resources: tuple[str, ...]) -> None:
         self._resources = resources
         self._arguments = array_arguments(entry)
-        self._touched: dict[flow.Kernel, Names] = {}
+        self._orders: dict[flow.Flow, Order] = {}
+        self._kernels: dict[flow.Kernel, Order] = {}
         for kernel in callees_first(entry):
-            self._touched[kernel] = self._by(kernel.body, kernel)
-        self.all = self._touched[entry]
-        self._before: dict[flow.Block, tuple[flow.Kernel, Names]] = {}
-        self._entering = dict.fromkeys(self._touched, NONE)
-        for kernel in reversed(self._touched):
-            self._walk(kernel.body, kernel, self._entering[kernel])
+            self._kernels[kernel] = self._order(kernel.body, kernel)
+        self.all: Names = frozenset().union(*self._kernels[entry])
+        self._before: dict[tuple[flow.Requirement, ...], tuple[flow.Kernel, Order]] = {}
+        entering: dict[flow.Kernel, Order] = dict.fromkeys(self._kernels, ())
+        for kernel in reversed(self._kernels):
+            self._walk(kernel.body, kernel, entering[kernel], entering)
 
     def kernel(self, block: flow.Block) -> flow.Kernel:
         """The one that a block stands in."""
-        return self._before[block][0]
+        return self._before[block.requirements][0]
 
-    def before(self, block: flow.Block) -> Names:
-        """What was touched before a block, or is in a loop around it; over all calls of its kernel."""
-        return self._before[block][1]
+    def before(self, block: flow.Block) -> Order:
+        """What was touched before a block, a pass of the loops around it included; of several calls of its kernel, what
+        was touched before the first is the oldest."""
+        return self._before[block.requirements][1]
 
     def named(self, kernel: flow.Kernel, name: str) -> list[str]:
         """The data structures that a name of a kernel stands for: its array arguments, for one in each call."""
         return list(self._arguments[kernel.name].get(name, (name,)))
 
-    def _by(self, node: flow.Flow, kernel: flow.Kernel) -> Names:
+    def _order(self, node: flow.Flow, kernel: flow.Kernel) -> Order:
         """What a part of a kernel touches, calls included."""
-        needs = (need for block in blocks_in(node) for need in block.requirements if need.resource in self._resources)
-        own = {name for need in needs for name in self._of(need, kernel)}
-        return frozenset(own).union(*(self._touched[call.kernel] for call in calls_in(node)))
+        if isinstance(node, flow.Call):
+            return self._kernels[node.kernel]
+        if node not in self._orders:
+            if isinstance(node, flow.Block):
+                needs = (need for need in node.requirements if need.resource in self._resources)
+                touched = frozenset(name for need in needs for name in self._of(need, kernel))
+                self._orders[node] = (touched,) if touched else ()
+            else:
+                self._orders[node] = reduce(_then, (self._order(part, kernel) for part in inside(node)), ())
+        return self._orders[node]
 
-    def _of(self, need: flow.Requirement, kernel: flow.Kernel) -> list[str | None]:
+    def _of(self, need: flow.Requirement, kernel: flow.Kernel) -> Iterable[str | None]:
         if need.target is None:
             return [None]
         looked_up = (argument for trait in need.traits if trait.name == "gather" for argument in trait.arguments)
         names = (need.target, *(table for table in looked_up if isinstance(table, str)))
         return [full for name in names for full in self.named(kernel, name)]
 
-    def _walk(self, node: flow.Flow, kernel: flow.Kernel, before: Names) -> Names:
-        """Notes what was touched before each block of a part of a kernel; what was before behind it."""
-        match node:
-            case flow.Block():
-                self._before[node] = kernel, before
-                return _joined(before, self._by(node, kernel))
-            case flow.Call():
-                self._entering[node.kernel] = _joined(self._entering[node.kernel], before)
-                return _joined(before, self._touched[node.kernel])
-            case flow.Repeat():
-                return self._walk(node.body, kernel, _joined(before, self._by(node.body, kernel)))
-            case flow.Sequence() | flow.Parallel():
-                for step in inside(node):
-                    before = self._walk(step, kernel, before)
-                return before
-        return reduce(_joined, [self._walk(branch, kernel, before) for branch in inside(node)], before)
+    def _walk(self, node: flow.Flow, kernel: flow.Kernel, before: Order, entering: dict[flow.Kernel, Order]) -> None:
+        """Notes what was touched before each block of a part of a kernel, and before the kernels that it calls."""
+        if isinstance(node, flow.Block):
+            self._before[node.requirements] = kernel, before
+        elif isinstance(node, flow.Call):
+            entering[node.kernel] = _then(entering[node.kernel], before)
+        elif isinstance(node, flow.Repeat):
+            self._walk(node.body, kernel, _then(before, self._order(node.body, kernel)), entering)
+        else:
+            in_turn = isinstance(node, flow.Sequence | flow.Parallel)
+            for part in inside(node):
+                self._walk(part, kernel, before, entering)
+                before = _then(before, self._order(part, kernel)) if in_turn else before
 
 
-def _joined(first: Names, second: Names) -> Names:
-    """Both; a set that has all already is kept, as thousands of blocks may share it."""
-    return first if second <= first else first | second
+def _then(first: Order, second: Order) -> Order:
+    """The order after both."""
+    if first == second or not second:
+        return first
+    again = frozenset().union(*second)
+    return (*(left for names in first if (left := names - again)), *second)
