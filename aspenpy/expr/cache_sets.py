@@ -11,6 +11,7 @@ import numpy
 
 from aspenpy.expr.arithmetic import DomainError
 from aspenpy.expr.cache_walks import Cache, Loops, Runs, Walk
+from aspenpy.expr.lattice import Lattice
 
 SAMPLES = 2048
 """Lines of an array, somewhere in its loops, that stand for all where there are more."""
@@ -20,6 +21,12 @@ MOST_UNITS = 1 << 22
 
 FURTHEST = 1 << 62
 """Limit of the bytes that loops span and of trips: places are 64-bit integers."""
+
+MOST_TABLED = 1 << 15
+"""Units of a cache up to which a table of all is made for one loop: beyond, each place is counted by itself."""
+
+MOST_COUNTED = 1 << 30
+"""Units up to which that is done: products of two such numbers are 64-bit integers."""
 
 TABLES = 16
 """Tables of such counts that are kept for the next window."""
@@ -64,11 +71,36 @@ class Single:
         return (units - first) // self.units - (units - last) // self.units
 
 
+class Turns:
+    """As `Steps` of the units that one loop comes to, without a table."""
+
+    def __init__(self, step: int, trips: int, units: int) -> None:
+        self.lattice, self.trips = Lattice(step % units, units), trips
+
+    def total(self, units: Any, first: Any, last: Any) -> Any:
+        return self.lattice.between(units - last, units - first, self.trips)
+
+
+class Rows:
+    """As `Steps` of the lines of runs of so many units that nothing repeats, summed along the trips around."""
+
+    def __init__(self, covered: int, step: int, cache: Cache) -> None:
+        self.covered, self.line = covered, cache.line // cache.unit
+        self.lattice = Lattice(step % cache.units, cache.units)
+
+    def total(self, units: Any, first: Any, last: Any) -> Any:
+        begin = units - self.lattice.step * first
+        return self.lattice.between(begin - self.covered, begin + self.line - 1, last - first)
+
+
 @lru_cache(maxsize=TABLES)
-def _begins(loops: Loops, cache: Cache) -> Steps | Single:
+def _begins(loops: Loops, cache: Cache) -> Steps | Single | Turns:
     """How many runs begin at each unit of the cache."""
     if not loops:
         return Single(cache.units)
+    if len(loops) == 1 and MOST_TABLED < cache.units <= MOST_COUNTED:
+        (stride, trips), *_ = loops
+        return Turns(stride // cache.unit, trips, cache.units)
     everywhere = _everywhere(cache)
     counts = (everywhere == 0).astype(numpy.int64)
     for stride, trips in loops:
@@ -93,8 +125,10 @@ def _everywhere(cache: Cache) -> Any:
 
 
 @lru_cache(maxsize=TABLES)
-def _by_trips(runs: Runs, stride: int, cache: Cache) -> Steps:
+def _by_trips(runs: Runs, stride: int, cache: Cache) -> Steps | Rows:
     """The lines of some runs, summed along the trips of the loop around them."""
+    if not runs.loops and MOST_TABLED < cache.units <= MOST_COUNTED:
+        return Rows(-(-runs.length // cache.unit), stride // cache.unit, cache)
     places = cache.unit * _everywhere(cache)
     return Steps(_lines(runs.loops, runs.length, places, cache), stride // cache.unit)
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import math
 from itertools import product
+from random import Random
 
 import pytest
 
+from aspenpy.expr import cache_sets
 from aspenpy.expr.arithmetic import DomainError
 from aspenpy.expr.cache_windows import share_kept
+from aspenpy.expr.lattice import floor_sums
 
 LINE = 16
 
@@ -90,10 +93,40 @@ def test_arrays_that_begin_elsewhere(
     assert float(share_kept(*arguments(ways, sets, trips, walks, apart))) == pytest.approx(expected, abs=0.04)
 
 
+@pytest.mark.parametrize(("trips", "walks"), WINDOWS)
+def test_without_tables(trips: tuple[int, ...], walks: list[Walk], monkeypatch: pytest.MonkeyPatch) -> None:
+    """As large caches are counted."""
+    tabled = share_kept(*arguments(2, 8, trips, walks))
+    for table in (cache_sets._begins, cache_sets._by_trips):
+        table.cache_clear()
+    monkeypatch.setattr(cache_sets, "MOST_TABLED", 0)
+    assert share_kept(*arguments(2, 8, trips, walks)) == tabled
+    expected = touched_one_by_one(2, 8, trips, walks)
+    assert float(tabled) == pytest.approx(expected, abs=0.04)
+    for table in (cache_sets._begins, cache_sets._by_trips):
+        table.cache_clear()
+
+
+def test_floor_sums() -> None:
+    """Against the sums written out, with negative begins and steps beyond the modulus."""
+    draws = Random(5)
+    for _ in range(200):
+        step, modulus = draws.randrange(90), draws.randrange(1, 60)
+        counts = [draws.randrange(70) for _ in range(5)]
+        begins = [draws.randrange(-300, 300) for _ in counts]
+        expected = [
+            sum((begin + step * t) // modulus for t in range(count))
+            for count, begin in zip(counts, begins, strict=True)
+        ]
+        assert floor_sums(counts, step, modulus, begins).tolist() == expected
+
+
 def test_large_caches() -> None:
-    """16 GiB of one way: runs are counted in closed form, columns where the cache has no more than 4 million units."""
+    """8 or 16 GiB of one way: runs and columns are counted in closed form, tiles where the cache has no more than 4
+    million units. Two rows of a column come round to places 128 KiB apart, so that none meet."""
     streams = [1, 64, 2**28, 1, 10, 1, 2**34, 0, 0, 1, 8, 8, 0, 1, 2**34, 0, 0, 1, 8, 8, 0]
     assert share_kept(*streams) == 0
-    columns = [1, 64, 2**28, 1, 10, 1, 8, 0, 2**20 + 8, 2**16, 8, 8, 0]
+    assert share_kept(1, 64, 2**27, 1, 10, 1, 8, 0, 2**20 + 8, 2**15, 8, 8, 0) == 1
+    tiles = [1, 64, 2**28, 1, 10, 1, 8, 1, 2**20, 9, 2**24 + 8, 2**16, 8, 8, 0]
     with pytest.raises(DomainError, match="too large for strides of 8 bytes"):
-        share_kept(*columns)
+        share_kept(*tiles)
