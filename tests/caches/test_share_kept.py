@@ -123,7 +123,7 @@ def test_floor_sums() -> None:
 
 def test_large_caches() -> None:
     """8 or 16 GiB of one way: runs and columns are counted in closed form, tiles where the cache has no more than 4
-    million units. Two rows of a column come round to places 128 KiB apart, so that none meet."""
+    million units. Four rows of a column come round to places 64 KiB apart, so that none meet."""
     streams = [1, 64, 2**28, 1, 10, 1, 2**34, 0, 0, 1, 8, 8, 0, 1, 2**34, 0, 0, 1, 8, 8, 0]
     assert share_kept(*streams) == 0
     assert share_kept(1, 64, 2**27, 1, 10, 1, 8, 0, 2**20 + 8, 2**15, 8, 8, 0) == 1

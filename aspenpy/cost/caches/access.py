@@ -41,8 +41,7 @@ class Affine(Record):
 class Stencil(Record):
     """Sweeps over `extents` points of a grid, the fastest index first, each point with its neighbours up to `radius`
     away, along the axes (`star`) or in a box; a star may leave out its middle (`hollow`). The grid has a rim of
-    `radius` points around those, the first of which is at the address `place` where the model says it. `around` are
-    the loops that sweep it again."""
+    `radius` points around those. `around` are the loops that sweep it again."""
 
     extents: tuple[Expr, ...]
     radius: int
@@ -50,7 +49,6 @@ class Stencil(Record):
     word: Expr
     hollow: bool = False
     around: tuple[Loop, ...] = ()
-    place: Expr | None = None
 
     @property
     def trips(self) -> list[Expr]:
@@ -78,7 +76,7 @@ class Stencil(Record):
             trips = extent + 2 * self.radius
             loops.append(Loop(stride, trips))
             stride = stride * trips
-        return Nest(self.word, (*loops, *self.around), self.place)
+        return Nest(self.word, (*loops, *self.around))
 
     @property
     def points_nest(self) -> Nest:
@@ -232,7 +230,8 @@ def _placed(
         message = "`at` says where loops begin, and this pattern has none"
         fail("no-loops", message, trait.span, hint="leave it out: it would change nothing")
     if isinstance(pattern, Stencil):
-        return pattern.replace(place=address)
+        message = "`at` has no part in how layers of a `stencil` are counted, and would change nothing"
+        fail("no-loops", message, trait.span, hint="leave it out, or write the points as the loops of a `nest`")
     return pattern.replace(nest=pattern.nest.replace(place=address))
 
 
