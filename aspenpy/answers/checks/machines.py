@@ -19,7 +19,6 @@ from aspenpy.language import nodes
 from aspenpy.language.diagnostics import AspenError, Diagnostic, distinct, nearest, warning
 from aspenpy.language.dimensions import readable
 from aspenpy.language.lower import Origins
-from aspenpy.language.source import Span
 from aspenpy.models.application.ranges import range_warnings
 from aspenpy.models.machine.model import OWNER, Component, Machine
 from aspenpy.models.machine.words import WORDS
@@ -70,18 +69,12 @@ def _unknown_machine_names(machine: Machine) -> list[Diagnostic]:
 
 
 def _unused_machine_parameters(machine: Machine) -> list[Diagnostic]:
-    """A file that holds parameters alone is included for some of them: what it has for others is no mistake."""
     used = graph.free_symbols(graph.array(machine.expressions))
-    files = {_file(node.name_span) for node in machine.node.components}
     return [
         warning("unused-parameter", f"parameter `{node.name}` is never used", node.name_span)
         for node in machine.declared.values()
-        if graph.symbol(node.name, OWNER) not in used and _file(node.name_span) in files
+        if graph.symbol(node.name, OWNER) not in used and node.name not in machine.passed_over
     ]
-
-
-def _file(span: Span | None) -> str | None:
-    return None if span is None else span.resolve().source.name
 
 
 def _unreachable_components(machine: Machine) -> list[Diagnostic]:

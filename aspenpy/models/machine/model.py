@@ -103,6 +103,10 @@ MOST_PLACES = 100_000
 """Of one tree: two parts that are the same component, forty levels deep, are a million million places."""
 
 
+def _file(span: Span | None) -> str | None:
+    return None if span is None else span.resolve().source.name
+
+
 class Machine(Model):
     """A machine model. Immutable; equal when the texts say the same."""
 
@@ -164,10 +168,21 @@ class Machine(Model):
         return *self.definitions.values(), *own
 
     def known_names(self) -> list[str]:
-        """Its parameters that something depends on, and its properties, for "did you mean": a file of parameters alone
-        is included for some of them, and has others for other machines."""
+        """Its parameters and properties, for "did you mean", without `passed_over`."""
+        names = (symbol.payload[0] for symbol in self.definitions)
+        return [name for name in names if name not in self.passed_over]
+
+    @cached_property
+    def passed_over(self) -> frozenset[str]:
+        """Parameters that nothing in it depends on, of files that hold parameters alone: such a file is included for
+        some of them, and has others for other machines."""
         used = graph.free_symbols(graph.array(self.expressions))
-        return [symbol.payload[0] for symbol in self.definitions if "." in symbol.payload[0] or symbol in used]
+        files = {_file(node.name_span) for node in self.node.components}
+        return frozenset(
+            name
+            for name, node in self.declared.items()
+            if graph.symbol(name, OWNER) not in used and _file(node.name_span) not in files
+        )
 
     @cached_property
     def components(self) -> dict[str, Component]:
