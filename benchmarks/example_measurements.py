@@ -9,6 +9,8 @@ leading_loads_example  five programs on the interval simulator (aspenpy.studies.
 acee_example           five codes on two devices: P = idle + per thread + per GB/s + per Gflop/s, and 1 % noise
 power_aware_example    LU of Ge and Cameron (2007), Tables 5 and 6, with an overhead of 4 s times log2 N;
                        10 W and 20 W V^2 f (Table 2) a processor
+cos_trace_example      a code at three clocks: 12 steps of computation, an access of 1 us after each second step up to
+                       the eighth, one after the other, and the last step needs them all
 bandwidth_example      twelve loops at three memory clocks: the slower of computing and memory, a quarter of the other
 """
 
@@ -142,7 +144,26 @@ def bandwidth() -> Rows:
             yield {"application": f"loop{number}", "memory_frequency [MHz]": clock, "runtime [s]": time} | counted
 
 
+def cos_trace() -> Rows:
+    for gigahertz in (1.0, 2.0, 4.0):
+        step, free = 1 / gigahertz, 0.0
+        busy: list[list[float]] = []
+        for place in (2, 4, 6, 8):
+            begin = max(place * step, free)
+            free = begin + 1.0
+            if busy and busy[-1][1] == begin:
+                busy[-1][1] = free
+            else:
+                busy.append([begin, free])
+        first, last = 11 * step, max(11 * step, free)
+        core = [[0.0, 12 * step]] if first == last else [[0.0, first], [last, last + step]]
+        for name, intervals in (("core", core), ("memory", busy)):
+            for begin, end in intervals:
+                yield {"core_frequency [GHz]": gigahertz, "busy": name, "begin [us]": begin, "end [us]": end}
+
+
 EXAMPLES = {
+    "cos_trace_example": cos_trace,
     "cos_example": cos,
     "leading_loads_example": leading_loads,
     "acee_example": acee,

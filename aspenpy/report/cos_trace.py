@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from aspenpy.report.drawing import BLUE, GREEN, VERMILION, titled
-from aspenpy.studies.learnt.cos_trace import Stage, total
+from aspenpy.language.dimensions import readable
+from aspenpy.report.drawing import BLUE, GREEN, VERMILION, numbers_in, titled
+from aspenpy.studies.empirical.sheet import counted
+from aspenpy.studies.learnt.cos_trace import Kind, Stage, total
+from aspenpy.tables.table import CSV, JSON, TEXT, Column, Report, Table
 
-COLOURS = {"compute": BLUE, "overlap": GREEN, "stall": VERMILION}
-SIGNS = {"compute": "Tc", "overlap": "To", "stall": "Ts"}
+COLOURS: Mapping[Kind, str] = {"compute": BLUE, "overlap": GREEN, "stall": VERMILION}
+SIGNS: Mapping[Kind, str] = {"compute": "Tc", "overlap": "To", "stall": "Ts"}
 
 
 def in_words(stages: Sequence[Stage]) -> str:
@@ -22,21 +25,44 @@ def in_words(stages: Sequence[Stage]) -> str:
     return "T = " + " + ".join(parts)
 
 
-def draw(traces: dict[str, Sequence[Stage]]) -> Any:
+def trace_report(traces: Mapping[str, Sequence[Stage]]) -> Report:
+    """Each trace in words with the seconds of its three kinds, and all stages for programs."""
+    kinds = tuple(Column(f"{kind} ({sign})", unit="s", key=kind) for kind, sign in SIGNS.items())
+    columns = (Column("run"), Column("stages", "count"), *kinds, Column("trace", wrapped=True))
+    rows = tuple(
+        (name, len(stages), *(total(stages, kind) for kind in SIGNS), in_words(stages))
+        for name, stages in traces.items()
+    )
+    heads = (Column("run"), Column("stage"), Column("begin", unit="s"), Column("end", unit="s"))
+    every = tuple((name, *stage) for name, stages in traces.items() for stage in stages)
+    stages = Table(heads, every, key="stages", media=JSON + CSV)
+    parts = (Table(columns, rows, key="traces", media=TEXT + JSON), stages)
+    return Report(f"cos: {counted(len(rows), 'trace')}", {}, parts)
+
+
+def draw(traces: Mapping[str, Sequence[Stage]]) -> Any:
     """A matplotlib figure: a row of coloured stages for each trace, such as one for each clock (figure 3)."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(9, 1.2 + 0.7 * len(traces)), layout="constrained")
+    figure = Figure(figsize=(9, 1.2 + 0.5 * len(traces)), layout="constrained")
     axes = figure.add_subplot()
-    for place, (name, stages) in enumerate(traces.items()):
-        for stage in stages:
-            axes.barh(-place, stage.end - stage.begin, left=stage.begin, color=COLOURS[stage.kind], edgecolor="white")
-        whole = sum(total(stages, kind) for kind in ("compute", "overlap", "stall"))
-        axes.annotate(f" {whole:.3g} s", (max(stage.end for stage in stages), -place), va="center", fontsize=8)
-        axes.annotate(f"{name} ", (0, -place), va="center", ha="right", fontsize=8)
-    axes.set_yticks([])
-    axes.set_xlabel("time (s)")
-    handles = [axes.barh(0, 0, color=colour, label=f"{kind} ({SIGNS[kind]})") for kind, colour in COLOURS.items()]
-    axes.legend(handles=handles, fontsize=8, frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
+    draw_traces(axes, traces, {kind: f"{kind} ({sign})" for kind, sign in SIGNS.items()})
     titled(axes, "COS traces")
     return figure
+
+
+def draw_traces(axes: Any, traces: Mapping[str, Sequence[Stage]], legend: Mapping[Kind, str]) -> None:
+    """A row for each trace, its kinds of stages named in the legend, its length behind it."""
+    for place, stages in enumerate(traces.values()):
+        for stage in stages:
+            axes.barh(-place, stage.end - stage.begin, left=stage.begin, color=COLOURS[stage.kind], edgecolor="white")
+        end = max(stage.end for stage in stages)
+        axes.annotate(f" {readable(end, 's')}", (end, -place), va="center", fontsize=8)
+    axes.set_yticks([-place for place in range(len(traces))], list(traces), fontsize=8)
+    axes.margins(x=0.18)
+    axes.set_xlim(left=0)
+    numbers_in(axes.xaxis, "s")
+    axes.set_xlabel("time")
+    handles = [axes.barh(0, 0, color=COLOURS[kind], label=label) for kind, label in legend.items()]
+    beside = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.2 if len(traces) < 8 else -0.12), "ncols": 3}
+    axes.legend(handles=handles, fontsize=8, frameon=False, **beside)

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from itertools import cycle
+from types import MappingProxyType
 from typing import Any
 
 from aspenpy.language.dimensions import JOULES, SECONDS, Dimension, readable, symbol
+from aspenpy.report.cos_trace import draw_traces
 from aspenpy.report.drawing import BLACK, BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILION, gridded, titled
 from aspenpy.report.fit import signed
 from aspenpy.report.speedup import draw_surface
 from aspenpy.studies.learnt.assumptions import Assumption
+from aspenpy.studies.learnt.cos_trace import Kind, Stage
 from aspenpy.studies.learnt.errors import ErrorSummary
 from aspenpy.studies.learnt.power_aware import PowerAwareSpeedup
 from aspenpy.studies.learnt.validation import Predicted, Validation
@@ -135,16 +139,20 @@ def _rows(found: Validation, unit: str) -> list[Table]:
 
 COLOURS = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, BLACK)
 MOST_GROUPS, MOST_SURFACES = 7, 4
+Traces = Mapping[str, Sequence[Stage]]
+PARTS: Mapping[Kind, str] = {"compute": "with the core clock (Tc + Toc)", "stall": "not (Tos + Ts)"}
+"""The two parts of equation 7 of COS."""
 FEW_DECADES = 50  # the largest over the smallest, below which an axis has more marks than its powers of ten
 
 
-def draw(found: Validation, residuals: Any = None) -> Any:
+def draw(found: Validation, residuals: Any = None, traces: Traces = MappingProxyType({})) -> Any:
     """A matplotlib figure: predicted against measured, errors, errors by what was left out or ran; with the residuals
-    of a regression their quantiles against those of a normal distribution; of power-aware speedup its surfaces."""
+    of a regression their quantiles against those of a normal distribution; of power-aware speedup its surfaces; of COS
+    the two parts of each prediction."""
     from matplotlib.figure import Figure
 
     surfaces = found.model.surfaces()[:MOST_SURFACES] if isinstance(found.model, PowerAwareSpeedup) else ()
-    panels = (3 if residuals is None else 4) + len(surfaces)
+    panels = (3 if residuals is None else 4) + len(surfaces) + bool(traces)
     figure = Figure(figsize=(4.6 * panels, 4.4), layout="constrained")
     figure.suptitle(heading(found), fontsize=11, fontweight="bold", x=0.02, ha="left")
     unit = symbol(TARGETS[found.model.target])
@@ -168,6 +176,10 @@ def draw(found: Validation, residuals: Any = None) -> Any:
         gridded(axes)
     for number, (what, spots) in enumerate(surfaces, 4):
         draw_surface(figure, figure.add_subplot(1, panels, number), spots, what)
+    if traces:
+        last = figure.add_subplot(1, panels, panels)
+        draw_traces(last, traces, PARTS)
+        titled(last, f"COS, {next(iter(_names(found)))}" if len(_names(found)) < MOST_GROUPS else "COS, the first code")
     return figure
 
 

@@ -92,6 +92,28 @@ def test_training_plans(run: Runner, tmp_path: Path) -> None:
         assert message in run("empirical", *line).err
 
 
+def test_traces_of_busy_intervals(run: Runner, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib", reason="the extra `plot` is not installed")
+    picture = tmp_path / "picture.svg"
+    line = ("empirical", "cos", "trace", "cos_trace_example", "--picture", str(picture), "--format", "json")
+    held = json.loads(run(*line).out)["traces"]
+    assert [row["stages"] for row in held] == [9, 3, 4]
+    assert [row["compute"] + row["overlap"] + row["stall"] for row in held] == pytest.approx([12e-6, 6e-6, 4.75e-6])
+    assert "overlap (To)" in picture.read_text()
+    fitted = ("empirical", "cos", "fit", "cos_example", "--picture", str(picture))
+    assert run(*fitted).status == 0
+    assert "Tos + Ts" in picture.read_text()
+    data = tmp_path / "busy.csv"
+    for rows, message in (
+        ("disk,0,1", "`disk` is neither `core` nor `memory`"),
+        ("core,2,1", "an interval ends behind its beginning"),
+    ):
+        data.write_text(f"busy,begin [s],end [s]\n{rows}\n")
+        assert message in run("empirical", "cos", "trace", str(data)).err
+    assert "trace belongs to cos" in run("empirical", "acee", "trace", str(data)).err
+    assert "--train does not belong to trace" in run("empirical", "cos", "trace", str(data), "--train", "n > 1").err
+
+
 def test_a_prediction_is_split(run: Runner, tmp_path: Path) -> None:
     """Of stream all waits for the memory: no clock changes its time. Of matmul all goes with the clock."""
     pytest.importorskip("matplotlib", reason="the extra `plot` is not installed")

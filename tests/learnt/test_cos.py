@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from aspenpy.report.cos_trace import draw, in_words
-from aspenpy.studies.learnt.cos import Cos
+from aspenpy.studies.learnt.cos import Cos, configurations
 from aspenpy.studies.learnt.cos_throttling import CosThrottling
 from aspenpy.studies.learnt.cos_trace import THROTTLING_PLANS, cos_trace, total, training_plan
 
@@ -36,6 +36,24 @@ def test_traces(name: str) -> None:
     assert in_words(stages) == f"T = {words}"
     assert sum(total(stages, kind) for kind in ("compute", "overlap", "stall")) == stages[-1].end
     assert len(draw({name: stages}).axes) == 1
+
+
+def test_parts_of_predictions() -> None:
+    """T = 6/f + 2 s on two threads: what goes with the clock is 6/f, in each form."""
+    rows = [
+        {"threads": 2, "core_frequency": f * 1e9, "memory_frequency": 1e9, "runtime": 6 / f + 2,
+         "stall_time": 2, "llc_misses": 4e8, "instructions": 1e10}
+        for f in (1.0, 2.0, 3.0, 4.0, 5.0, 6.0)
+    ]  # fmt: skip
+    for form in ("stall", "clocks", "literal"):
+        model = Cos(form=form).fit(rows)
+        parts = configurations(model, model.sheet(rows))
+        assert list(parts)[1] == "2 threads, 2 GHz, 1 GHz"
+        assert [stages[0].end for stages in parts.values()] == pytest.approx([6, 3, 2, 1.5, 1.2, 1])
+        assert [stages[1].end for stages in parts.values()] == pytest.approx([8, 5, 4, 3.5, 3.2, 3])
+    blind = [{name: value for name, value in row.items() if name != "stall_time"} for row in rows]
+    model = Cos().fit(blind)
+    assert configurations(model, model.sheet(blind)) == {}
 
 
 def test_training_plans() -> None:

@@ -50,6 +50,8 @@ def check_source(
         return [*contradicting, *check_application(application, machine, socket)]
     if part_allowed and not any(component.type == "machine" for component in node.components):
         return warnings
+    if node.declarations and not node.components:  # parameters alone, which models include
+        return [*machine_contradictions(node), *warnings]
     return [*machine_contradictions(node), *check_machine(assemble_machine(node, warnings))]
 
 

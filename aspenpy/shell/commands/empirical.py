@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,8 @@ from aspenpy.language.dimensions import HERTZ
 from aspenpy.language.files import measurements_path, require_writable
 from aspenpy.language.source import Source, Span, listed
 from aspenpy.models.library import load_application, load_machine
+from aspenpy.report.cos_trace import draw as draw_traces
+from aspenpy.report.cos_trace import trace_report
 from aspenpy.report.learnt import draw
 from aspenpy.report.speedup import draw as draw_spots
 from aspenpy.report.training_plan import plan_report, throttling_report
@@ -38,10 +41,12 @@ from aspenpy.shell.quantity import quantity_of
 from aspenpy.studies.empirical.sheet import Sheet
 from aspenpy.studies.learnt.acee import Acee
 from aspenpy.studies.learnt.assumptions import Assumption, assumptions
-from aspenpy.studies.learnt.cos_trace import PUBLISHED_PLAN, plan_of
+from aspenpy.studies.learnt.cos import Cos, configurations
+from aspenpy.studies.learnt.cos_trace import PUBLISHED_PLAN, plan_of, traces_of
 from aspenpy.studies.learnt.dvfs import dvfs
 from aspenpy.studies.learnt.kinds import KINDS, load_learnt
 from aspenpy.studies.learnt.model import LearntModel
+from aspenpy.studies.learnt.parameters import write_parameters
 from aspenpy.studies.learnt.saved import save
 from aspenpy.studies.learnt.validation import Split, asked, rows_learnt_from, validate
 from aspenpy.studies.readers.records import RecordStore, is_record_store
@@ -55,11 +60,18 @@ EXAMPLES: Examples = (
     ("with the model that was saved", "aspenpy empirical cos predict cos_example --model cos.json"),
     ("energy by stepwise regression, each code left out in turn, with its assumptions",
      "aspenpy empirical acee report acee_example --leave-out application"),
+    ("when a core computes and waits at three clocks", "aspenpy empirical cos trace cos_trace_example"),
     ("what to measure, training on 2 and 4", 'aspenpy empirical cos plan cos_example --train "threads in (2, 4)"'),
     ("the same of any model: what goes with the clock, and sweet spots of energy and delay",
      "aspenpy empirical power-aware predict matmul --machine pentium_m --clocks 600MHz,1GHz,1.4GHz"),
     ("for a program", "aspenpy empirical leading-loads fit leading_loads_example --format json"),
 )  # fmt: skip
+
+
+OF_A_MODEL = ("output", "model", "parameters", "record", "choices", "predictors")
+OF_ROWS = ("train", "test", "leave_out")
+OF_A_PREDICTION = ("socket", "settings", "clocks", "processors")
+"""Options by what they are about."""
 
 
 def _counts(text: str) -> list[int]:
@@ -70,15 +82,17 @@ OPTIONS = (
     choice("kind", KINDS, "; ".join(f"{name}: {kind.about}" for name, kind in KINDS.items()), metavar="MODEL"),
     choice(
         "action",
-        ("fit", "predict", "report", "plan"),
-        "fit, predict or report; of cos and cos-throttling also plan: which configurations to measure",
+        ("fit", "predict", "report", "plan", "trace"),
+        "fit, predict or report; of cos and cos-throttling also plan: which configurations to measure; of cos also "
+        "trace: computation, overlap and stalls in time",
         metavar="ACTION",
     ),
     option(
         "data",
         "DATA",
         "measurements: a CSV file, - for standard input, or the name of an example; plan: the clocks and threads that "
-        "there are (default: those of the paper)",
+        "there are (default: those of the paper); trace: intervals in which core and memory are busy, in columns "
+        "`busy`, `begin` and `end`",
         nargs="?",
     ),
     option("--train", "WHERE", "rows to learn from, such as 'threads in (4, 6)' (default: all that are not tested)"),
@@ -86,6 +100,11 @@ OPTIONS = (
     option("--leave-out", "COLUMN", "leaves out each value of a column in turn and predicts it from the others"),
     option("--model", "FILE", "predict, report: a model that fit has written"),
     option("-o --output", "FILE", "fit: writes the model, a JSON file"),
+    option(
+        "--parameters",
+        "FILE",
+        "fit, report: writes what was learnt as parameters of the Aspen language, a file that models include",
+    ),
     flag("--record", "fit of a record store: writes into it which model was learnt from which runs"),
     option("--predictors", "NAME,...", "acee, bandwidth: columns, or formulas of them such as cycles/runtime"),
     repeated("--option", "NAME=VALUE", "of the model, such as form=stall; may be repeated", dest="choices"),
@@ -102,24 +121,24 @@ OPTIONS = (
     SET,
     option("--clocks", "HZ,...", "with --machine: core clocks, such as 600MHz,1GHz (default: five over their range)"),
     option("--processors", "N,...", "with --machine: how many share the work (default: 1,2,4,8,16)", type=_counts),
-    picture("predictions, errors and residuals"),
+    picture("predictions, errors and residuals, or the trace"),
     ALL_FORMATS,
 )
 
 
 def run(arguments: Arguments) -> int:
-    for path in (arguments.output, arguments.picture):
+    for path in (arguments.output, arguments.picture, arguments.parameters):
         if path:
             require_writable(path)
     if not 0 < arguments.confidence < 1:
         raise CommandError(f"--confidence: expected a number between 0 and 1, not {arguments.confidence:g}")
     if arguments.action == "plan":
         return answer(_plan(arguments), arguments)
+    if arguments.action == "trace":
+        return _trace(arguments)
     if arguments.machine:
         return _split(arguments)
-    for name in ("socket", "settings", "clocks", "processors"):
-        if getattr(arguments, name):
-            raise CommandError(f"--{_spelled(name)} needs --machine M: it is about an application on a machine")
+    _refuse(arguments, OF_A_PREDICTION, "needs --machine M: it is about an application on a machine")
     sheet = _sheet(model := _model(arguments), arguments)
     split = Split(arguments.train, arguments.test, arguments.leave_out)
     with Progress() as progress:
@@ -130,6 +149,8 @@ def run(arguments: Arguments) -> int:
             found = validate(model, sheet, split, arguments.confidence, progress.say)
     if arguments.output:
         save(model, arguments.output)
+    if arguments.parameters:
+        write_parameters(model, arguments.parameters)
     if arguments.record and model.training is not None:
         name = f"{model.kind} {model.training.data_hash[:12]}"
         RecordStore(arguments.data).learnt(name, rows_learnt_from(model, sheet, split))
@@ -139,7 +160,8 @@ def run(arguments: Arguments) -> int:
     if whole and isinstance(model, Acee):
         measured = model.selected(model.complete(sheet))
         assumed, left = assumptions(model, measured), model.regressions(measured)[0][3]
-    return answer(found.report(assumed=assumed, whole=whole), arguments, lambda: draw(found, left))
+    stages = configurations(model, sheet) if isinstance(model, Cos) and arguments.picture else {}
+    return answer(found.report(assumed=assumed, whole=whole), arguments, lambda: draw(found, left, stages))
 
 
 def _sheet(model: LearntModel, arguments: Arguments) -> Sheet:
@@ -153,9 +175,7 @@ def _split(arguments: Arguments) -> int:
     """An application on a machine at other clocks."""
     if (arguments.kind, arguments.action) != ("power-aware", "predict") or arguments.data is None:
         raise CommandError("--machine belongs to power-aware predict APPLICATION")
-    for name in ("output", "model", "record", "choices", "predictors", "columns", "train", "test", "leave_out"):
-        if getattr(arguments, name):
-            raise CommandError(f"--{_spelled(name)} is about measurements, and --machine about a prediction")
+    _refuse(arguments, (*OF_A_MODEL, *OF_ROWS, "columns"), "is about measurements, and --machine about a prediction")
     application = load_application(arguments.data)
     kernel = only_entry(application, None)
     case = Case(application, load_machine(arguments.machine), arguments.socket, kernel, settings_of(arguments))
@@ -164,11 +184,18 @@ def _split(arguments: Arguments) -> int:
     return answer(found.report(), arguments, lambda: draw_spots(found))
 
 
+def _trace(arguments: Arguments) -> int:
+    """What is busy when, as COS traces."""
+    _refuse(arguments, (*OF_A_MODEL, *OF_ROWS, *OF_A_PREDICTION), "does not belong to trace")
+    if arguments.kind != "cos":
+        raise CommandError(f"trace belongs to cos, not to {arguments.kind}")
+    traces = traces_of(_sheet(KINDS["cos"](), arguments))
+    return answer(trace_report(traces), arguments, lambda: draw_traces(traces))
+
+
 def _plan(arguments: Arguments) -> Report:
     """Which configurations to measure."""
-    for name in ("picture", "output", "model", "record", "choices", "predictors", "test", "leave_out"):
-        if getattr(arguments, name):
-            raise CommandError(f"--{_spelled(name)} does not belong to plan")
+    _refuse(arguments, ("picture", *OF_A_MODEL, "test", "leave_out", *OF_A_PREDICTION), "does not belong to plan")
     if arguments.kind not in ("cos", "cos-throttling"):
         raise CommandError(f"plan belongs to cos and cos-throttling, not to {arguments.kind}")
     if arguments.data is None and not arguments.train:
@@ -186,6 +213,8 @@ def _model(arguments: Arguments) -> LearntModel:
         raise CommandError("predict needs a model: --model FILE, which fit writes with -o")
     if arguments.action != "fit" and arguments.output:
         raise CommandError("-o belongs to fit")
+    if arguments.action == "predict" and arguments.parameters:
+        raise CommandError("--parameters belongs to fit and report")
     if arguments.record and (arguments.action != "fit" or not is_record_store(Path(arguments.data or ""))):
         raise CommandError("--record belongs to fit, and DATA is then a record store")
     if not arguments.model:
@@ -199,6 +228,13 @@ def _model(arguments: Arguments) -> LearntModel:
     if model.kind != arguments.kind:
         fail("model-kind", f"`{arguments.model}` holds a model `{model.kind}`, not `{arguments.kind}`")
     return model
+
+
+def _refuse(arguments: Arguments, names: Iterable[str], why: str) -> None:
+    """Refuses options that would be passed over."""
+    for name in names:
+        if getattr(arguments, name):
+            raise CommandError(f"--{_spelled(name)} {why}")
 
 
 def _spelled(name: str) -> str:

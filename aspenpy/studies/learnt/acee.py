@@ -15,7 +15,7 @@ from aspenpy.studies.empirical.condition import number_in
 from aspenpy.studies.empirical.formulas import columns_of, formula
 from aspenpy.studies.empirical.sheet import Data, Heading, Sheet, counted
 from aspenpy.studies.learnt.bases import members
-from aspenpy.studies.learnt.model import LearntModel
+from aspenpy.studies.learnt.model import Constant, LearntModel
 from aspenpy.studies.learnt.stepwise import Moments, Step, cross_validated, stepwise, variance_inflation
 from aspenpy.studies.readers.libraries import require_library
 from aspenpy.tables.table import JSON, TEXT, Column, Table
@@ -164,6 +164,16 @@ class Acee(LearntModel):
         heads, key = (Column("step"), Column("counter"), by), f"_{device}" if device else ""
         search = Table(heads, steps, title=f"search{on}", key=f"steps{key}", media=TEXT + JSON)
         return (Table(columns, made, title=title, key=f"coefficients{key}"), search)
+
+    def constants(self) -> tuple[Constant, ...]:
+        per = "W" if self.scale == "rate" else "J"
+        return tuple(
+            Constant(
+                (device, "constant" if name == "1" else name), value, per if name == "1" else f"{per}, times {name}"
+            )
+            for device, held in self.state["devices"]
+            for name, value in zip(["1", *held["predictors"]], held["coefficients"], strict=True)
+        )
 
     def regressions(
         self, sheet: Sheet

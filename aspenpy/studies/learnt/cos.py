@@ -6,10 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from aspenpy.language.diagnostics import Diagnostic, fail
-from aspenpy.studies.empirical.columns import groups, numbers
+from aspenpy.language.dimensions import readable, symbol
+from aspenpy.studies.empirical.columns import KNOWN, groups, numbers
 from aspenpy.studies.empirical.sheet import Sheet, counted
 from aspenpy.studies.learnt.bases import WHAT_RAN, bases, members
-from aspenpy.studies.learnt.model import LearntModel
+from aspenpy.studies.learnt.cos_trace import Stage
+from aspenpy.studies.learnt.model import Constant, LearntModel
 from aspenpy.tables.table import Column, Table
 
 if TYPE_CHECKING:
@@ -18,6 +20,18 @@ if TYPE_CHECKING:
 
 LINE = 64  # bytes of a cache line: misses where only the memory's volume was measured
 SAME_CLOCK = 1e-3  # clocks that differ by less are one setting of it
+
+TERMS = {"1": "constant", "1/fc": "cycles", "1/fm": "memory cycles"}
+ABOUT = {
+    "LLCM": "s per miss of the last cache",
+    "TPI": "s, times the time of an instruction in s",
+    "fc": "s per Hz of the core clock",
+    "fm": "s per Hz of the memory clock",
+    "1": "s",
+    "1/fc": "cycles of the core",
+    "1/fm": "cycles of the memory",
+}
+"""Terms as parameters are called, and what their coefficients are in."""
 
 
 class Cos(LearntModel):
@@ -61,17 +75,8 @@ class Cos(LearntModel):
         if list(terms) != self.state["terms"]:
             learnt, here = ", ".join(self.state["terms"]), ", ".join(terms)
             fail("other-columns", f"the model learnt from the terms {learnt}, and the rows have {here}", sheet.span)
-        known = {tuple(key): values for key, values in self.state["fitted"]}
-        keys = groups(sheet, self.state["alike"])
-        for key in dict.fromkeys(keys):
-            if key not in known:
-                what = ", ".join(f"{name} {value}" for name, value in zip(self.state["alike"], key, strict=True))
-                fail(
-                    "not-learnt", f"the model has not learnt {what}", sheet.span, hint="COS learns each code on its own"
-                )
-        coefficients = np.array([known[key] for key in keys])
         matrix = np.array(list(terms.values())).T
-        predicted: NDArray[np.float64] = rest + (matrix * coefficients).sum(axis=1)
+        predicted: NDArray[np.float64] = rest + (matrix * self._coefficients(sheet)).sum(axis=1)
         return predicted
 
     def given(self, sheet: Sheet) -> Sequence[int]:
@@ -90,7 +95,42 @@ class Cos(LearntModel):
         assert all(len(row) == len(names) for row in rows)
         return (Table(tuple(columns), rows, title="coefficients", key="coefficients"),)
 
+    def constants(self) -> tuple[Constant, ...]:
+        return tuple(
+            Constant((*key, TERMS.get(term, term)), value, ABOUT[term])
+            for key, values in self.state["fitted"]
+            for term, value in zip(self.state["terms"], values, strict=True)
+        )
+
+    def core_times(self, sheet: Sheet) -> NDArray[np.float64] | None:
+        """The part of each prediction that goes with the core clock, [T'c + T'oc] of equation 7; None in the literal
+        form where no stall time was measured, since then it is not known."""
+        terms, rest = self._terms(sheet)
+        if self.form == "literal":
+            return rest if {"stall_time", "stall_cycles"} & {*sheet.names} else None
+        learnt = self._coefficients(sheet)
+        if self.form == "clocks":
+            found: NDArray[np.float64] = terms["1/fc"] * learnt[:, list(terms).index("1/fc")]
+            return found
+        base = self._bases(sheet)
+        ratio = numbers(sheet, "core_frequency")[base] / numbers(sheet, "core_frequency")
+        return rest - learnt[:, 0] * _misses(sheet)[base] * ratio
+
     # -- terms -----------------------------------------------------------------------------------
+
+    def _coefficients(self, sheet: Sheet) -> NDArray[np.float64]:
+        """What was learnt of each row's code."""
+        import numpy as np
+
+        known = {tuple(key): values for key, values in self.state["fitted"]}
+        keys = groups(sheet, self.state["alike"])
+        for key in dict.fromkeys(keys):
+            if key not in known:
+                what = ", ".join(f"{name} {value}" for name, value in zip(self.state["alike"], key, strict=True))
+                fail(
+                    "not-learnt", f"the model has not learnt {what}", sheet.span, hint="COS learns each code on its own"
+                )
+        return np.array([known[key] for key in keys])
 
     def _alike(self) -> tuple[str, ...]:
         """Columns that tell apart what has coefficients of its own."""
@@ -146,6 +186,28 @@ class Cos(LearntModel):
             text = f"{what}: the rows do not tell all of {', '.join(terms)} apart; the smallest coefficients are taken"
             self.notes += (Diagnostic("collinear", text, severity="note"),)
         return [float(value) for value in solution / scales]
+
+
+MOST_TRACES = 16
+
+
+def configurations(model: Cos, sheet: Sheet) -> dict[str, tuple[Stage, ...]]:
+    """Predictions of the first code by configuration, spread over those that there are, in two stages of equation 7:
+    what goes with the core clock, and what does not. None where the two are not known or are no parts of a whole."""
+    first = next(iter(members(groups(sheet, WHAT_RAN)).values()))
+    part = sheet.rows_at(first)
+    core, whole = model.core_times(part), model.values(part)
+    if core is None or (core < 0).any() or (core > whole).any():
+        return {}
+    names = [name for name in ("threads", "core_frequency", "memory_frequency") if name in part.names]
+    units = [symbol(KNOWN[name].dimension) for name in names]
+    rows = list(zip(*(numbers(part, name) for name in names), core, whole, strict=True))
+    made: dict[str, tuple[Stage, ...]] = {}
+    for *values, computing, runtime in rows[:: -(-len(rows) // MOST_TRACES)]:
+        told = [f"{value:g} threads" if not unit else readable(value, unit)
+                for value, unit in zip(values, units, strict=True)]  # fmt: skip
+        made[", ".join(told)] = (Stage("compute", 0.0, computing), Stage("stall", computing, runtime))
+    return made
 
 
 def _misses(sheet: Sheet) -> NDArray[np.float64]:

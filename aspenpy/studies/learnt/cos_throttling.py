@@ -10,7 +10,7 @@ from aspenpy.language.diagnostics import fail
 from aspenpy.studies.empirical.columns import groups, numbers
 from aspenpy.studies.empirical.sheet import Sheet
 from aspenpy.studies.learnt.bases import WHAT_RAN, bases, members
-from aspenpy.studies.learnt.model import LearntModel
+from aspenpy.studies.learnt.model import Constant, LearntModel
 from aspenpy.tables.table import Column, Table
 
 if TYPE_CHECKING:
@@ -19,6 +19,13 @@ if TYPE_CHECKING:
 
 LEAST_POINTS = 3
 """Throttled and unthrottled points of a series from which an inflection can be told."""
+
+EQUATION_11 = {
+    "alpha": "idle cycles, times misses per instruction",
+    "c1": "idle cycles",
+    "beta": "s per idle cycle and miss",
+    "c2": "s per idle cycle",
+}
 
 
 class CosThrottling(LearntModel):
@@ -81,10 +88,16 @@ class CosThrottling(LearntModel):
         return self.needs
 
     def findings(self) -> tuple[Table, ...]:
-        names = ("alpha", "c1", "beta", "c2")
-        columns = (*map(Column, self.state["alike"]), *(Column(name, "ratio") for name in names))
+        columns = (*map(Column, self.state["alike"]), *(Column(name, "ratio") for name in EQUATION_11))
         rows = tuple((*key, *held) for key, held in self.state["codes"])
         return (Table(columns, rows, title="equation 11", key="coefficients"),)
+
+    def constants(self) -> tuple[Constant, ...]:
+        return tuple(
+            Constant((*key, name), value, about)
+            for key, held in self.state["codes"]
+            for (name, about), value in zip(EQUATION_11.items(), held, strict=True)
+        )
 
     def _counters(self, sheet: Sheet) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
         misses = numbers(sheet, "llc_misses")

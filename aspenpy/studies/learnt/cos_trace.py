@@ -7,9 +7,12 @@ from collections.abc import Sequence
 from itertools import pairwise, product
 from typing import Literal, NamedTuple
 
-from aspenpy.studies.empirical.columns import numbers, require_columns
+from aspenpy.language.diagnostics import fail
+from aspenpy.language.dimensions import readable
+from aspenpy.studies.empirical.columns import groups, numbers, require_columns
 from aspenpy.studies.empirical.condition import rows_where
 from aspenpy.studies.empirical.sheet import Sheet
+from aspenpy.studies.learnt.bases import members
 
 Kind = Literal["compute", "overlap", "stall"]
 Interval = tuple[float, float]
@@ -45,6 +48,33 @@ def cos_trace(core: Sequence[Interval], memory: Sequence[Interval]) -> tuple[Sta
 def total(stages: Sequence[Stage], kind: Kind) -> float:
     """Tc, To or Ts of equation 1."""
     return sum(stage.end - stage.begin for stage in stages if stage.kind == kind)
+
+
+def traces_of(sheet: Sheet) -> dict[str, tuple[Stage, ...]]:
+    """The traces of a table of busy intervals, by what the other columns say of each: `busy` is `core` or `memory`,
+    from `begin` to `end`. Raises AspenError."""
+    require_columns(sheet, ("busy", "begin", "end"), "a trace")
+    begins, ends = numbers(sheet, "begin"), numbers(sheet, "end")
+    for row, begin, end in zip(sheet.rows, begins, ends, strict=True):
+        busy = row["busy"]
+        if str(busy.value) not in ("core", "memory"):
+            fail("bad-value", f"`{busy.value}` is neither `core` nor `memory`", busy.span, parents=busy.parents)
+        if end <= begin:
+            cell = row["end"]
+            fail("bad-value", "an interval ends behind its beginning", cell.span, parents=cell.parents)
+    names = [name for name in sheet.names if name not in ("busy", "begin", "end")]
+    clock = "core_frequency" in names
+    labels = groups(sheet, [name for name in names if name != "core_frequency"])
+    if clock:
+        hertz = numbers(sheet, "core_frequency")
+        labels = [(*label, readable(float(value), "Hz")) for label, value in zip(labels, hertz, strict=True)]
+    made = {}
+    for key, places in members(labels).items():
+        parts: dict[str, list[Interval]] = {"core": [], "memory": []}
+        for place in places:
+            parts[str(sheet.rows[place]["busy"].value)].append((float(begins[place]), float(ends[place])))
+        made[" ".join(key) or "the run"] = cos_trace(sorted(parts["core"]), sorted(parts["memory"]))
+    return made
 
 
 class Plan(NamedTuple):

@@ -10,7 +10,7 @@ from aspenpy.language.diagnostics import fail
 from aspenpy.studies.empirical.columns import numbers, require_columns
 from aspenpy.studies.empirical.sheet import Sheet
 from aspenpy.studies.learnt.bases import WHAT_RAN, bases
-from aspenpy.studies.learnt.model import LearntModel
+from aspenpy.studies.learnt.model import Constant, LearntModel
 from aspenpy.tables.table import Column, Table
 
 if TYPE_CHECKING:
@@ -103,6 +103,16 @@ class LeadingLoads(LearntModel):
         names = ("1", *(f"{letter}/{below}" for letter in above))
         columns = (Column("of"), Column("coefficient", "ratio"))
         return (Table(columns, tuple(zip(names, self.state["coefficients"], strict=True)), key="coefficients"),)
+
+    def constants(self) -> tuple[Constant, ...]:
+        if self.rival in COUNTED:
+            return ()
+        above, below = REGRESSIONS[self.rival]
+        names = ("constant", *(f"{COUNTERS[letter]} per {COUNTERS[below]}" for letter in above))
+        about = "of the share of the runtime that no clock changes"
+        return tuple(
+            Constant((name,), value, about) for name, value in zip(names, self.state["coefficients"], strict=True)
+        )
 
     # -- what is measured ------------------------------------------------------------------------
 

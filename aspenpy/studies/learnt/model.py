@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 from aspenpy.language.diagnostics import Diagnostic, fail, instead_of, warning
 from aspenpy.language.dimensions import readable, symbol
@@ -26,6 +26,14 @@ class Training(Record):
     rows: int
     data_hash: str
     ranges: tuple[tuple[str, float, float], ...]
+
+
+class Constant(NamedTuple):
+    """A number that was learnt: what it is of, such as a code and a term, its value in base units, and what it says."""
+
+    names: tuple[str, ...]
+    value: float
+    about: str
 
 
 class LearntModel(Result):
@@ -144,6 +152,11 @@ class LearntModel(Result):
 
     def findings(self) -> tuple[Table, ...]:
         """What was learnt, for a report."""
+        return ()
+
+    def constants(self) -> tuple[Constant, ...]:
+        """What was learnt as numbers that have a meaning each, for parameters of an Aspen model; none where there are
+        none, as in trees."""
         return ()
 
     # -- common ----------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from aspenpy.language.diagnostics import fail
 from aspenpy.studies.empirical.columns import groups, numbers
 from aspenpy.studies.empirical.sheet import Sheet
 from aspenpy.studies.learnt.bases import WHAT_RAN, members
-from aspenpy.studies.learnt.model import LearntModel
+from aspenpy.studies.learnt.model import Constant, LearntModel
 from aspenpy.studies.learnt.speedup import PERFECT, PowerAware, Spot, Work, spots, surface_tables
 from aspenpy.tables.table import Column, Table
 
@@ -86,6 +86,17 @@ class PowerAwareSpeedup(LearntModel):
         keys = ["_".join(["", *key]) for key, _ in self.state["codes"]]
         surfaces = zip(self.surfaces(), keys, strict=True)
         return alone, *(part for (what, spots), key in surfaces for part in surface_tables(spots, what, key))
+
+    def constants(self) -> tuple[Constant, ...]:
+        found = []
+        for key, held in self.state["codes"]:
+            found += [
+                Constant((*key, "on_chip"), held["on"], "cycles on one processor"),
+                Constant((*key, "off_chip"), held["off"], "s, whatever the core clock"),
+            ]
+            for count, seconds in held["overheads"]:
+                found.append(Constant((*key, f"overhead_{count:g}"), seconds, f"s more than shared by {count:g}"))
+        return tuple(found)
 
     def surfaces(self) -> tuple[tuple[str, tuple[Spot, ...]], ...]:
         """Of each code all processors at all clocks that were measured: speedup over one processor at the lowest clock
