@@ -6,7 +6,8 @@ from collections.abc import Callable
 from math import sqrt
 from typing import NamedTuple
 
-from benchmarks.real.programs import HERE, Caches
+from aspenpy.probe.benchmark import Caches
+from benchmarks.real.programs import HERE
 
 LEVELS = ("L1", "L2", "L3", "memory")
 ANY = ("registers",)

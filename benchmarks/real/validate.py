@@ -18,11 +18,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 import aspenpy
+from aspenpy.probe.benchmark import caches_of, compiler, measured, program
+from aspenpy.probe.probe import machine_of
+from aspenpy.probe.topology import topology
 from aspenpy.tables.table import Column, Report, Table, table
 from aspenpy.tables.text import as_text
 from benchmarks.real.kernels import KERNELS, Kernel, Size, bytes_of
-from benchmarks.real.machine import best, measured, model
-from benchmarks.real.programs import BUILD, caches, compiled, printed
+from benchmarks.real.programs import BUILD, compiled, printed
 
 TOLERANCE = 1e-12
 """The largest relative error of a kernel's result."""
@@ -83,7 +85,7 @@ def main() -> int:
     readings, found = json.loads(kept.read_text())
     times = [found[case.name] for case in cases]
     path = BUILD / "here.aspen"
-    path.write_text(model(best(readings), cores, caches()))
+    path.write_text(machine_of("here", topology(), readings).text)
     machine = aspenpy.load_machine(str(path))
     print(path.read_text())
     page = as_text(report([row(case, spent, machine) for case, spent in zip(cases, times, strict=True)]).page)
@@ -99,7 +101,8 @@ def measurements(
     of some seconds meets one pass of each."""
     readings, times = [], dict[str, list[float]]()
     for number in range(passes):
-        readings.append(measured(cores, seconds, caches()))
+        with program(compiler() or "gcc") as target:
+            readings += measured(target, topology())
         for case in [case for case in cases if case.level != "memory"] * SHORT + cases:
             times.setdefault(case.name, []).append(timed(case, seconds))
         print(f"pass {number + 1} of {passes}", file=sys.stderr)
@@ -107,7 +110,7 @@ def measurements(
 
 
 def all_cases(cores: int) -> list[Case]:
-    found = caches()
+    found = caches_of(topology())
     return [
         Case(kernel, level, kernel.size(bytes_of(level, found)), active)
         for kernel in KERNELS
@@ -119,7 +122,7 @@ def all_cases(cores: int) -> list[Case]:
 def timed(case: Case, seconds: float, folder: Path = BUILD) -> float:
     """The least seconds of a run; fails where its result is wrong."""
     words = case.kernel.name, case.size.n, case.size.m, case.cores, seconds
-    spent, wrong = map(float, printed(compiled("kernels", folder), *words).split())
+    spent, wrong = map(float, printed(compiled(folder), *words).split())
     if not wrong <= TOLERANCE:
         raise ArithmeticError(f"{case.kernel.name} with n = {case.size.n} is wrong by {wrong}")
     return spent

@@ -8,55 +8,21 @@ from pathlib import Path
 import pytest
 
 import aspenpy
+from aspenpy.probe.benchmark import caches_of, compiler
 from benchmarks.real.kernels import KERNELS, Kernel, Size, bytes_of
-from benchmarks.real.machine import PARTS, best, model
-from benchmarks.real.programs import Caches, compiled, compiler
+from benchmarks.real.programs import compiled
 from benchmarks.real.validate import TOLERANCE, Case, report, row, timed
+from tests.probe import hosts
+from tests.probe.hosts import CLOCK, HOST, LANES
 from tests.thorough import slow
 from tests.tiny import application
 
-CACHES = Caches((32 << 10, 1 << 20, 32 << 20), (8, 8, 16), 64)
-CLOCK, LANES = 2e9, 4
-CYCLES = {"add": 3, "multiply": 3, "fma": 4, "divide": 13}
-"""Latencies of a made-up core."""
-
-
-def readings() -> dict[str, float]:
-    """What the program `machine` would print of a made-up machine: one operation a cycle, two cores."""
-    found = {"vector_bytes": 8.0 * LANES, "integer_latency": 1 / CLOCK, "integer_throughput": 4 * CLOCK}
-    for name, cycles in CYCLES.items():
-        for width, lanes in (("dp", 1), ("sp", 1), ("dp_simd", LANES), ("sp_simd", 2 * LANES)):
-            found[f"{name}_{width}_latency"] = cycles / CLOCK
-            found[f"{name}_{width}_throughput"] = lanes * CLOCK / (5 if name == "divide" else 1)
-            found[f"root_{width}_throughput"] = lanes * CLOCK / 10
-    found["sum_and_root_dp_latency"] = (20 + 3) / CLOCK
-    for name, ports in (("load", 2), ("store", 1)):
-        found |= {f"{name}_throughput": ports * CLOCK, f"{name}_simd": ports * LANES * CLOCK}
-        found[f"{name}_across"] = ports * LANES * CLOCK / 2
-    found["segments_latency"] = (128 - 28) * 3 / CLOCK
-    for level, rate in (("first", 100e9), ("second", 50e9), ("third", 25e9), ("memory", 10e9)):
-        for way in ("load", "store", "copy"):
-            found |= {f"{level}_{way}_core": rate, f"{level}_{way}_all": 2 * rate}
-    found |= {"memory_copy_core": 8e9, "memory_copy_all": 16e9}
-    for way, wait in (("load", 3e-9), ("store", 4e-9)):
-        found |= {f"sets_{sets}_{way}_latency": hypot(1e-9, wait / sets) for sets in (1, 2, 4)}
-        found[f"sets_0_{way}_latency"] = 1e-9
-    found |= {"first_latency": 2e-9, "second_latency": 7e-9, "memory_latency": 100e-9, "barrier_latency": 1e-7}
-    for part in PARTS:
-        found[f"third_{part}_latency"] = found[f"third_all_{part}_latency"] = 20e-9 if part <= 8 else 90e-9
-    found |= {f"memory_chains_{chains}_latency": 100e-9 / min(chains, 10) for chains in (2, 4, 8, 16)}
-    for pages in (256, 512, 1024, 2048):
-        known = pages <= 512
-        found[f"pages_{pages}_latency"] = 7e-9 if known else 27e-9
-        found[f"pages_{pages}_chains_16_latency"] = 1e-9 if known else 5e-9
-    return found | {f"far_{pages}_latency": 2e-9 if pages <= 16 else 22e-9 for pages in (8, 16, 32)}
+CACHES = caches_of(HOST)
 
 
 @pytest.fixture(scope="module")
 def machine() -> aspenpy.Machine:
-    found = aspenpy.parse(model(readings(), 2, CACHES))
-    assert isinstance(found, aspenpy.Machine)
-    return found
+    return hosts.machine(hosts.text())
 
 
 @pytest.fixture(scope="module")
@@ -80,9 +46,8 @@ def test_results_are_right(kernel: Kernel, folder: Path) -> None:
 
 
 @slow
-def test_both_programs_compile_without_warnings(folder: Path) -> None:
-    for name in ("kernels", "machine"):
-        assert compiled(name, folder / "strict", "-Wall", "-Wextra", "-Werror").exists()
+def test_the_program_compiles_without_warnings(folder: Path) -> None:
+    assert compiled(folder / "strict", "-Wall", "-Wextra", "-Werror").exists()
 
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.label)
@@ -132,14 +97,6 @@ def test_columns_beyond_the_translation_buffer_look_pages_up(machine: aspenpy.Ma
     assert seconds("dgemm_naive", machine, n=8001, m=1) == pytest.approx(8001**2 * (walks + waiting + loads), rel=0.02)
 
 
-def test_a_third_cache_is_shared_where_cores_find_less_at_once() -> None:
-    less = readings() | {f"third_all_{part}_latency": 20e-9 if part <= 4 else 90e-9 for part in PARTS}
-    own, shared = model(readings(), 2, CACHES), model(less, 2, CACHES)
-    core = "core here_core"
-    assert own.index("cache here_l3") > own.index(f"{core} {{")
-    assert shared.index("cache here_l3") < shared.index(f"{core} {{")
-
-
 def chained(steps: int, window: int) -> float:
     """Latencies a step of chains of so many steps, where a core holds `window` of them and lets go of them in order."""
     chains = 20 + 4000 // steps
@@ -157,18 +114,6 @@ def test_short_chains_against_a_window_of_steps(steps: int, machine: aspenpy.Mac
     app = application(f"execute [1] {{ chain [1e6] as add, restarts({steps}) }}")
     found = float(aspenpy.predict(app, machine).runtime) * CLOCK / 3e6
     assert found == pytest.approx(chained(steps, 28), rel=0.05)
-
-
-def test_columns_in_few_sets_wait_in_the_norm_with_what_sends_them() -> None:
-    """Of a line in one, two and four sets, each wait is the same number over the sets."""
-    text = model(readings(), 2, CACHES)
-    assert "property set_latency [3e-09]" in text
-    assert "property set_store_latency [4e-09]" in text
-
-
-def test_best_readings() -> None:
-    one, two = {"a_latency": 2.0, "b_throughput": 5.0}, {"a_latency": 1.0, "b_throughput": 7.0}
-    assert best([one, two]) == {"a_latency": 1.0, "b_throughput": 7.0}
 
 
 def test_summary(machine: aspenpy.Machine) -> None:

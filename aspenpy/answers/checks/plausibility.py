@@ -63,6 +63,8 @@ RANGES: Mapping[tuple[str, str], Range] = {
     ("socket", "launch_latency"): _range("0", "1e-3", "s", "no kernel runs before it is launched"),
     **{(kind, "transfer_latency"): _range("1e-10", "1e-5", "s") for kind in ("cache", "socket", "node")},
     ("socket", "barrier_latency"): _range("0", "1e-3", "s", "no thread arrives before it is sent"),
+    ("socket", "process_start_latency"): _range("0", "10", "s", "no process ends before it begins"),
+    ("memory", "page_fault_latency"): _range("0", "1e-3", "s", "no page comes before it is asked for"),
     ("core", "page"): _range("512", "1e11", "B"),
     ("core", "tlb_entries"): _range("1", "1e6", "", "a translation buffer knows one page at least"),
     ("core", "tlb_ways"): _range("1", "1e6", "", "a buffer that is mapped directly has one way"),

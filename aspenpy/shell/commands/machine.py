@@ -1,4 +1,4 @@
-"""`aspenpy machine`: start a machine model from a template; find implausible numbers in one."""
+"""`aspenpy machine`: start a machine model from a template, or measure one; find implausible numbers in one."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from aspenpy.shell.models import checked_files
 from aspenpy.shell.option import Arguments, Examples, choice, flag, option
 from aspenpy.shell.options import OUTSIDE
 from aspenpy.shell.output import emit
+from aspenpy.shell.probing import run_probe
 
 EXAMPLES: Examples = (
     ("writes mine.aspen: a cluster to put the numbers of your own into", "aspenpy machine new mine --kind cluster"),
@@ -31,10 +32,11 @@ DEFAULT_KIND: Kind = "cpu"
 
 
 OPTIONS = (
-    choice("action", ("new", "check"), "new or check", metavar="ACTION"),
-    option("names", "NAME", "new: what the machine is called; check: files, folders or names", nargs="+"),
+    choice("action", ("new", "probe", "check"), "new, probe or check", metavar="ACTION"),
+    option("names", "NAME", "new, probe: what the machine is called; check: files, folders or names", nargs="+"),
     choice("--kind", KINDS, f"new: what the skeleton is of (default: {DEFAULT_KIND})"),
-    option("--output", "FILE", "new: where it is written to (default: NAME.aspen)"),
+    option("-o --output", "FILE", "new, probe: where it is written to (default: NAME.aspen)"),
+    flag("--replace", "probe: writes the file anew where it is there already"),
     flag("--strict", "check: exits with status 1 if there is a warning"),
     choice("--format", ("table", "json"), "check: how the report is written (default: table)"),
     OUTSIDE,
@@ -45,6 +47,10 @@ def run(arguments: Arguments) -> int:
     """Of `check` as of `aspenpy check`."""
     if arguments.action == "new":
         return _new(arguments)
+    if arguments.action == "probe":
+        name = _one_name(arguments)
+        _refuse_name(name, skeleton(name, DEFAULT_KIND))
+        return run_probe(arguments, name)
     if arguments.kind or arguments.output:
         raise CommandError("--kind and --output belong to `aspenpy machine new`")
     return conclude(distinct(_diagnostics(arguments)), arguments.format == "json", arguments.strict)
@@ -54,11 +60,9 @@ def run(arguments: Arguments) -> int:
 
 
 def _new(arguments: Arguments) -> int:
-    if len(arguments.names) > 1:
-        raise CommandError("`aspenpy machine new` takes one name")
     if arguments.strict or arguments.format:
         raise CommandError("--strict and --format belong to `aspenpy machine check`")
-    (name,) = arguments.names
+    name = _one_name(arguments)
     kind: Kind = arguments.kind or DEFAULT_KIND
     text = skeleton(name, kind)
     _refuse_name(name, text)
@@ -69,6 +73,12 @@ def _new(arguments: Arguments) -> int:
         put_whole(path, text)
     emit(f"{path} is written; `aspenpy show {path}` shows what is in it")
     return 0
+
+
+def _one_name(arguments: Arguments) -> str:
+    if len(arguments.names) > 1:
+        raise CommandError(f"`aspenpy machine {arguments.action}` takes one name")
+    return str(arguments.names[0])
 
 
 def _refuse_name(name: str, text: str) -> None:

@@ -7,8 +7,8 @@ static void three_matrices(struct problem *p)
 {
   p->a = numbers(p->m * p->n, 1);
   p->b = numbers(p->n * p->n, 2);
-  p->c = array(p->m * p->n * sizeof(double));
-  p->d = array(p->n * p->n * sizeof(double));
+  p->c = array(p->m * p->n * sizeof(double), PAGES_OF_SYSTEM);
+  p->d = array(p->n * p->n * sizeof(double), PAGES_OF_SYSTEM);
 }
 
 /* Some elements of the product, each by itself. */
@@ -125,7 +125,7 @@ const struct kernel dgemm_tuned = {"dgemm_tuned", three_matrices, tuned_run, pro
 static void two_matrices(struct problem *p)
 {
   p->a = numbers(p->n * p->n, 1);
-  p->b = array(p->n * p->n * sizeof(double));
+  p->b = array(p->n * p->n * sizeof(double), PAGES_OF_SYSTEM);
 }
 
 /* Reads rows, writes columns. */

@@ -10,7 +10,7 @@ static long points(struct problem *p, int axes)
 static void two_grids(struct problem *p)
 {
   p->a = numbers(points(p, 2), 1);
-  p->b = array(points(p, 2) * sizeof(double));
+  p->b = array(points(p, 2) * sizeof(double), PAGES_OF_SYSTEM);
 }
 
 static void stencil5_run(struct problem *p)
@@ -43,7 +43,7 @@ const struct kernel stencil5 = {"stencil5", two_grids, stencil5_run, stencil5_wr
 static void two_cubes(struct problem *p)
 {
   p->a = numbers(points(p, 3), 1);
-  p->b = array(points(p, 3) * sizeof(double));
+  p->b = array(points(p, 3) * sizeof(double), PAGES_OF_SYSTEM);
 }
 
 static void stencil7_run(struct problem *p)
@@ -98,7 +98,7 @@ static void gauss_seidel_run(struct problem *p)
 static double gauss_seidel_wrong(struct problem *p)
 {
   long row = p->n + 2;
-  double *copy = array(points(p, 2) * sizeof(double));
+  double *copy = array(points(p, 2) * sizeof(double), PAGES_OF_SYSTEM);
   for (long at = 0; at < points(p, 2); at++)
     copy[at] = p->a[at];
   for (long i = 1; i <= p->n; i++)

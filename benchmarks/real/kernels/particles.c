@@ -5,7 +5,7 @@
 static void bodies(struct problem *p)
 {
   p->a = numbers(4 * p->n, 1);
-  p->c = array(3 * p->m * sizeof(double));
+  p->c = array(3 * p->m * sizeof(double), PAGES_OF_SYSTEM);
 }
 
 static const double SOFT = 1e-3;

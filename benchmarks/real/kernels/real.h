@@ -6,17 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#if defined(__AVX512F__)
-#define VECTOR_BYTES 64
-#elif defined(__AVX__)
-#define VECTOR_BYTES 32
-#else
-#define VECTOR_BYTES 16
-#endif
-#define LANES (VECTOR_BYTES / 8)
-
-/* A vector of doubles that may begin at any double. */
-typedef double vector __attribute__((vector_size(VECTOR_BYTES), aligned(8), may_alias));
+#include "timing.h"
 
 /* A problem: `n` is its size, `m` a second one (rows of a panel, targets); what the arrays hold is the kernel's own. */
 struct problem {
@@ -37,11 +27,6 @@ struct kernel {
 
 extern const struct kernel triad, dot, dgemm_naive, dgemm_blocked, dgemm_tuned, stencil5, stencil7, gauss_seidel,
     spmv_band, spmv_random, gather, transpose, nbody, montecarlo, ordered_sum, horner;
-
-/* Zeroed memory that may lie on huge pages. Each array begins 17 lines further behind a multiple
-   of 2 MiB than the one before it: where all begin at equal places, some first caches take them for one another. */
-void *array(size_t bytes);
-void release(void *array);
 
 /* An array of doubles between 0.5 and 1.5, the same each time. */
 double *numbers(long count, uint64_t seed);

@@ -8,8 +8,8 @@ static void sparse(struct problem *p)
 {
   p->a = numbers(p->n * NONZEROS, 1);
   p->b = numbers(p->n, 2);
-  p->c = array(p->n * sizeof(double));
-  p->index = array(p->n * NONZEROS * sizeof(int32_t));
+  p->c = array(p->n * sizeof(double), PAGES_OF_SYSTEM);
+  p->index = array(p->n * NONZEROS * sizeof(int32_t), PAGES_OF_SYSTEM);
 }
 
 static void band(struct problem *p)
@@ -61,8 +61,8 @@ static void table(struct problem *p)
 {
   uint64_t state = 11;
   p->a = numbers(p->n, 1);
-  p->b = array(p->m * sizeof(double));
-  p->index = array(p->m * sizeof(int32_t));
+  p->b = array(p->m * sizeof(double), PAGES_OF_SYSTEM);
+  p->index = array(p->m * sizeof(int32_t), PAGES_OF_SYSTEM);
   for (long i = 0; i < p->m; i++)
     p->index[i] = (int32_t)(draw(&state) % (uint64_t)p->n);
 }

@@ -7,7 +7,6 @@
 #include <sys/mman.h>
 #include <time.h>
 
-#include "real.h"
 #include "timing.h"
 
 double now(void)
@@ -23,12 +22,25 @@ int processors(void)
   return sched_getaffinity(0, sizeof set, &set) ? 1 : CPU_COUNT(&set);
 }
 
-/* The last `order` + 1 of the processors that may be used. */
+static int chosen[CPU_SETSIZE]; /* the processor of a thread, and one; 0 where none was chosen */
+
+void choose_processor(int thread, int processor)
+{
+  chosen[thread] = processor + 1;
+}
+
+/* A thread's processor: the one chosen, else the last but `order` of those that may be used. */
 static void pin(int order)
 {
   cpu_set_t allowed, one;
   if (sched_getaffinity(0, sizeof allowed, &allowed))
     return;
+  if (chosen[order] && CPU_ISSET(chosen[order] - 1, &allowed)) {
+    CPU_ZERO(&one);
+    CPU_SET(chosen[order] - 1, &one);
+    pthread_setaffinity_np(pthread_self(), sizeof one, &one);
+    return;
+  }
   for (int cpu = CPU_SETSIZE - 1; cpu >= 0; cpu--)
     if (CPU_ISSET(cpu, &allowed) && order-- == 0) {
       CPU_ZERO(&one);
@@ -79,13 +91,16 @@ void wait_for_all(struct barrier *barrier)
     ;
 }
 
+enum { MOST_WINDOWS = 4096 };
+
 struct timing {
   void (*run)(void *, int);
   void *argument;
   double *begin, *end;
-  double least, until, best;
+  double least, until;
+  double windows[MOST_WINDOWS]; /* seconds of a call in each of those that were long enough; else of the last */
   long count;
-  int done;
+  int filled, done;
   struct barrier barrier;
 };
 
@@ -109,26 +124,39 @@ static void timed(void *given, int thread)
       begin = t->begin[other] < begin ? t->begin[other] : begin;
       end = t->end[other] > end ? t->end[other] : end;
     }
-    double each = (end - begin) / (double)t->count;
-    t->best = each < t->best ? each : t->best;
-    if (end - begin < t->least)
+    t->windows[t->filled] = (end - begin) / (double)t->count;
+    t->done = end > t->until || t->filled == MOST_WINDOWS - 1;
+    if (end - begin >= t->least || t->done)
+      t->filled++;
+    else
       t->count *= 2;
-    t->done = end > t->until;
   }
+}
+
+static int ascending(const void *one, const void *other)
+{
+  double a = *(const double *)one, b = *(const double *)other;
+  return (a > b) - (a < b);
+}
+
+double window_time(int threads, void (*run)(void *, int), void *argument, double least, double seconds, double share)
+{
+  double begin[threads], end[threads];
+  struct timing t = {.run = run, .argument = argument, .begin = begin, .end = end, .least = least,
+                     .until = now() + seconds, .count = 1, .barrier = {.threads = threads}};
+  on_threads(threads, timed, &t);
+  qsort(t.windows, (size_t)t.filled, sizeof *t.windows, ascending);
+  return t.windows[(int)(share * (t.filled - 1))];
 }
 
 double least_time(int threads, void (*run)(void *, int), void *argument, double least, double seconds)
 {
-  double begin[threads], end[threads];
-  struct timing t = {.run = run, .argument = argument, .begin = begin, .end = end, .least = least,
-                     .until = now() + seconds, .best = 1e300, .count = 1, .barrier = {.threads = threads}};
-  on_threads(threads, timed, &t);
-  return t.best;
+  return window_time(threads, run, argument, least, seconds, 0);
 }
 
 static const size_t huge = (size_t)2 << 20;
 
-void *array(size_t bytes)
+void *untouched(size_t bytes, enum pages pages)
 {
   static int count;
   size_t shift = (size_t)(__atomic_fetch_add(&count, 1, __ATOMIC_RELAXED) % 32) * 17 * 64;
@@ -139,29 +167,20 @@ void *array(size_t bytes)
     exit(1);
   }
 #ifdef MADV_HUGEPAGE
-  madvise(found, size, MADV_HUGEPAGE);
+  if (pages != PAGES_OF_SYSTEM)
+    madvise(found, size, pages == PAGES_HUGE ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
+#else
+  (void)pages;
 #endif
-  memset(found, 0, size);
   return found + shift;
+}
+
+void *array(size_t bytes, enum pages pages)
+{
+  return memset(untouched(bytes, pages), 0, bytes);
 }
 
 void release(void *given)
 {
   free((char *)given - (uintptr_t)given % huge);
-}
-
-uint64_t draw(uint64_t *state)
-{
-  *state ^= *state >> 12;
-  *state ^= *state << 25;
-  *state ^= *state >> 27;
-  return *state * 2685821657736338717u;
-}
-
-double *numbers(long count, uint64_t seed)
-{
-  double *found = array((size_t)count * sizeof(double));
-  for (long i = 0; i < count; i++)
-    found[i] = 0.5 + (double)(draw(&seed) >> 11) * 0x1p-53;
-  return found;
 }

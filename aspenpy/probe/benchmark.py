@@ -1,0 +1,123 @@
+"""The micro-benchmarks of `benchmark.c`: compiled with the machine's compiler, and run in short passes."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from time import monotonic, perf_counter
+from typing import Literal
+
+from aspenpy.language.diagnostics import fail
+from aspenpy.probe.topology import Topology
+from aspenpy.record import Record
+
+HERE = Path(__file__).parent
+SOURCES = tuple(HERE / name for name in ("benchmark.c", "timing.c"))
+OPTIONS = (
+    *("-std=gnu11", "-march=native", "-O1", "-fexpensive-optimizations", "-fopenmp-simd", "-fno-math-errno"),
+    *("-I", str(HERE)),
+)
+"""Fused multiply-adds are formed, and nothing is vectorised that does not say so."""
+
+Watch = Callable[[int, int], None]
+"""Is told how many passes are done, of how many."""
+
+Part = Literal["core", "memory"]
+SECONDS = {"core": 0.0015, "memory": 0.002}
+"""Of each measurement in a pass: some fifty windows."""
+
+PASSES: tuple[Part, ...] = ("core", "memory", "core", "core", "memory", "core", "core", "memory", "core", "core")
+"""A disturbance of some tenths of a second meets one of them."""
+
+PATIENCE = 6.0
+"""Seconds after which no further pass begins, once each part has had one."""
+
+LIMIT = 60.0
+"""Seconds after which a pass is given up."""
+
+MOST_BYTES = 320 << 20
+STARTS = 15
+ASSUMED_CACHES = (32 << 10, 512 << 10, 0)
+
+
+class Caches(Record):
+    """Bytes of the caches that a core reaches, 0 for one that there is not, and of a way of the first."""
+
+    sizes: tuple[int, int, int]
+    way: int
+
+
+def unwatched(done: int, passes: int) -> None:
+    """Nobody watches."""
+
+
+def compiler() -> str | None:
+    """The C compiler there is: that of `CC`, else gcc or clang."""
+    names = (os.environ.get("CC"), "gcc", "clang", "cc")
+    return next((found for name in names if name and (found := shutil.which(name))), None)
+
+
+def caches_of(host: Topology) -> Caches:
+    """As the system tells them, else small ones: where latency turns is measured in any case."""
+    found = [host.cache(level) for level in (1, 2, 3)]
+    sizes = tuple(cache.capacity if cache else size for cache, size in zip(found, ASSUMED_CACHES, strict=True))
+    first, second, third = sizes
+    ways = found[0].ways if found[0] is not None else None
+    return Caches((first, max(second, 2 * first), third), first // (ways or 8))
+
+
+@contextmanager
+def program(chosen: str) -> Iterator[Path]:
+    """The compiled program, in a folder that is removed afterwards. Raises AspenError where it cannot be compiled."""
+    with TemporaryDirectory(prefix="aspenpy-") as folder:
+        target = Path(folder, "benchmark")
+        command = [chosen, *OPTIONS, *map(str, SOURCES), "-o", str(target), "-lm", "-lpthread"]
+        try:
+            subprocess.run(command, check=True, capture_output=True, text=True, timeout=LIMIT)
+        except subprocess.CalledProcessError as error:
+            reason = next((line for line in error.stderr.splitlines() if "error" in line), "no reason given")
+            fail("not-compiled", f"{chosen} cannot compile the micro-benchmarks: {reason}")
+        except (OSError, subprocess.TimeoutExpired) as error:
+            fail("not-compiled", f"{chosen} cannot be run: {error}")
+        yield target
+
+
+def measured(
+    target: Path, host: Topology, watch: Watch = unwatched, passes: tuple[Part, ...] = PASSES
+) -> list[dict[str, float]]:
+    """What each pass prints; `watch` is told how many are done of how many. Passes that would begin late are left out."""
+    began, done = monotonic(), list[tuple[Part, dict[str, float]]]()
+    for number, part in enumerate(passes):
+        if monotonic() - began > PATIENCE and {done_part for done_part, _ in done} == set(passes):
+            break
+        done.append((part, one_pass(target, part, host)))
+        watch(number + 1, len(passes))
+    return [*(found for _, found in done), *({"process_start_latency": seconds} for seconds in _starts(target))]
+
+
+def one_pass(target: Path, part: Part, host: Topology, seconds: float | None = None) -> dict[str, float]:
+    """By name what a pass measures. Raises AspenError where the program fails."""
+    found = caches_of(host)
+    arguments = (part, *found.sizes, found.way, MOST_BYTES, seconds or SECONDS[part], *host.processors)
+    command = [str(target), *map(str, arguments)]
+    try:
+        text = subprocess.run(command, check=True, capture_output=True, text=True, timeout=LIMIT).stdout
+    except subprocess.CalledProcessError as error:
+        reason = (error.stderr.strip().splitlines() or [f"status {error.returncode}"])[-1]
+        fail("not-measured", f"the micro-benchmarks ended early: {reason}")
+    except (OSError, subprocess.TimeoutExpired) as error:
+        fail("not-measured", f"the micro-benchmarks could not be run: {error}")
+    return {name: float(value) for name, value in (line.split() for line in text.splitlines())}
+
+
+def _starts(target: Path) -> Iterator[float]:
+    """Seconds from the start of a process that does nothing to its end."""
+    for _ in range(STARTS):
+        began = perf_counter()
+        subprocess.run([str(target), "start"], check=True)
+        yield perf_counter() - began

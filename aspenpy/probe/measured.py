@@ -1,0 +1,270 @@
+"""What measured quantities say of a machine: rates in operations a cycle, latencies, bandwidths, capacities."""
+
+from __future__ import annotations
+
+from math import log2
+
+from aspenpy.probe.number import HASHED, Number, Numbers, from_quantities, measured, ways_of_hashed
+from aspenpy.probe.quantities import Quantities, Quantity
+from aspenpy.probe.topology import Topology
+from aspenpy.probe.turns import agrees, rings, turn
+
+CLASSES = {"add": "add", "multiply": "multiply", "fma": "fma", "divide": "divide", "square_root": "root"}
+"""Classes of operations, and what the measurements call them."""
+
+WIDTHS = ("dp", "sp", "dp_simd", "sp_simd")
+SEGMENT = 128
+"""Words of a sum in the micro-benchmark `segments`."""
+
+CHAINS = 16
+"""Chains side by side by whose time a miss of the translation buffer is told."""
+
+SHARED = 0.75
+"""Where cores share a third cache, each of them finds less than this part of it when all look at once."""
+
+STEP = 8192
+"""Bytes to which a measured turn is rounded, whole sets of 8 ways and 64 B."""
+
+LEVELS = ("first", "second", "third")
+
+
+def numbers_of(found: Quantities, host: Topology) -> Numbers:
+    """All that was measured, by part and property."""
+    clock = found["integer_latency"]
+    numbers: Numbers = {
+        "core": {
+            "clock": from_quantities(1 / clock.value, "Hz", "a chain of additions of integers, one a cycle", clock),
+            **_rates(found, clock),
+            **_latencies(found, clock),
+            **_ahead(found, clock),
+            **_translation(found),
+        },
+        "socket": _socket(found),
+        "memory": _memory(found, len(host.processors)),
+    }
+    for place, name in enumerate(LEVELS):
+        if f"{name}_latency" in found:
+            numbers[f"l{place + 1}"] = _cache(found, host, place)
+    return numbers
+
+
+def _socket(found: Quantities) -> dict[str, Number]:
+    numbers = {"barrier_latency": measured(found, "barrier_latency", "s", "all cores meet, waiting in a loop")}
+    if "process_start_latency" in found:
+        numbers["process_start_latency"] = measured(found, "process_start_latency", "s", "a process that does nothing")
+    return numbers
+
+
+# -- a core ------------------------------------------------------------------------------------------
+
+
+def _rates(found: Quantities, clock: Quantity) -> dict[str, Number]:
+    """Operations a cycle; flops of a fused multiply-add, accesses of words."""
+    cycle = clock.value
+    rates = {
+        f"{name}_{width}_rate": measured(
+            found, f"{called}_{width}_throughput", "", "", cycle * (2 if name == "fma" else 1)
+        )
+        for name, called in CLASSES.items()
+        for width in WIDTHS
+    }
+    for name in ("compare", "convert"):
+        rates[f"{name}_rate"] = measured(found, f"{name}_dp_throughput", "", "scalars", cycle)
+    for name in ("load", "store"):
+        rates[f"{name}_rate"] = measured(found, f"{name}_throughput", "", "words a cycle, one an access", cycle)
+        rates[f"{name}_dp_simd_rate"] = measured(found, f"{name}_simd", "", "words a cycle in vectors", cycle)
+        rates[f"{name}_sp_simd_rate"] = measured(found, f"{name}_simd", "", "of half the size", 2 * cycle)
+    rates["integer_rate"] = measured(found, "integer_throughput", "", "additions", cycle)
+    scalar, wide = found["add_sp_throughput"], found["add_sp_simd_throughput"]
+    lanes = max(1, 2 ** round(log2(wide.value / scalar.value)))
+    gain = found["fma_dp_simd_throughput"].value * 2 / found["add_dp_simd_throughput"].value
+    return {
+        "issue": measured(found, "add_sp_throughput", "", "additions a cycle", cycle),
+        "simd_width": from_quantities(
+            lanes, "", "additions in vectors over scalar ones, single precision", scalar, wide
+        ),
+        "fma_gain": from_quantities(2 if gain > 1.5 else 1, "", "", found["fma_dp_simd_throughput"]),
+        **rates,
+    }
+
+
+def _latencies(found: Quantities, clock: Quantity) -> dict[str, Number]:
+    """Cycles."""
+    cycles = 1 / clock.value
+    names = {name: f"{CLASSES[name]}_dp_latency" for name in ("add", "multiply", "fma", "divide")}
+    names |= {"compare": "compare_dp_latency", "convert": "convert_dp_latency"}
+    names |= {"integer": "integer_latency", "load": "first_latency"}
+    waits = {f"{name}_latency": measured(found, source, "", "", cycles) for name, source in names.items()}
+    both, add = found["sum_and_root_dp_latency"], found["add_dp_latency"]
+    about = "a sum and a root in turn, less the sum"
+    waits["square_root_latency"] = from_quantities((both.value - add.value) * cycles, "", about, both, add)
+    return waits
+
+
+def _ahead(found: Quantities, clock: Quantity) -> dict[str, Number]:
+    """How far a core looks ahead, and how many lines it has under way."""
+    sums, add = found["segments_latency"], found["add_dp_latency"]
+    across, whole = found["load_across"], found["load_simd"]
+    memory = found["memory_latency"]
+    many = min((found[name] for name in found if name.startswith("memory_chains_")), key=lambda item: item.value)
+    about = f"steps of a loop of short chains at once, of sums of {SEGMENT} words"
+    return {
+        "reorder": from_quantities(max(0.0, SEGMENT - sums.value / add.value), "", about, sums, add),
+        "unaligned": from_quantities(
+            max(1.0, whole.value / across.value), "", "vectors across two lines", across, whole
+        ),
+        "outstanding": from_quantities(
+            max(1.0, memory.value / many.value),
+            "",
+            "latency of memory over the time of a load of many chains",
+            memory,
+            many,
+        ),
+    }
+
+
+def _translation(found: Quantities) -> dict[str, Number]:
+    """The translation buffer's reach, where loads of a line a page become slower than the second cache explains: at the
+    pages where their time in one chain passes half of its rise. A miss takes what it adds to loads in several."""
+    alone = {
+        int(name.split("_")[1]): found[name] for name in found if name.startswith("pages_") and "chains" not in name
+    }
+    beside = {count: found[f"pages_{count}_chains_{CHAINS}_latency"] for count in alone}
+    if len(alone) < 5:
+        return {}
+    counts = sorted(alone)
+    few, many = counts[2], counts[-1]
+    if alone[many].value < 1.5 * alone[few].value:
+        return {}
+    reach = turn({count: alone[count].value for count in counts}, alone[few].value, alone[many].value)
+    far = {int(name.split("_")[1]): found[name].value for name in found if name.startswith("far_")}
+    entries = int(reach or counts[-1])
+    numbers = {
+        "page": Number(4096, "B", "of loads of a line a page"),
+        "tlb_entries": from_quantities(
+            entries, "", "beyond so many pages, loads of a line each are slower", alone[many]
+        ),
+    }
+    if len(far) > 2:
+        ways = max(count for count in far if far[count] <= (min(far.values()) + max(far.values())) / 2)
+        numbers["tlb_entries"] = numbers["tlb_entries"].replace(value=max(ways, entries // ways * ways))
+        numbers["tlb_ways"] = Number(ways, "", "as many stay where the pages are 1 MiB apart: measured")
+    added = max(0.0, beside[many].value - beside[few].value)
+    about = f"what a miss adds, with {CHAINS} at once"
+    numbers["tlb_latency"] = from_quantities(added, "s", about, beside[many], beside[few])
+    return numbers
+
+
+# -- caches and memory ---------------------------------------------------------------------------------
+
+
+def _cache(found: Quantities, host: Topology, place: int) -> dict[str, Number]:
+    name, stated = LEVELS[place], host.cache(place + 1)
+    numbers = {
+        **_capacity(found, host, place),
+        "cacheline": Number(
+            (stated and stated.line) or 64, "B", host.said_by if stated and stated.line else "assumed: 64 B"
+        ),
+        "latency": measured(found, f"{name}_latency", "s", "loads that wait for each other"),
+    }
+    if place == 0:
+        return numbers | _sets(found)
+    one, every = found[f"{name}_load_core"], found[f"{name}_load_all"]
+    shared = stated is not None and stated.sharing > 1
+    both = from_quantities(
+        (every if shared else one).value, "B/s", "loads of all cores on it", every if shared else one
+    )
+    return numbers | {
+        "bandwidth": both,
+        "core_bandwidth": measured(found, f"{name}_load_core", "B/s", "loads of one core"),
+        "attained_store_bandwidth": both.replace(source="assumed: copies take what their loads take"),
+        "inclusion": _inclusion(place),
+    }
+
+
+def _inclusion(place: int) -> Number:
+    word = "victim" if place == 2 else "inclusive"
+    return Number(0, "", "assumed: third caches take what the second gives up, others hold what is inside", word)
+
+
+def _sets(found: Quantities) -> dict[str, Number]:
+    """Seconds between two lines into one set of the first cache: the mean of what columns in one, two and four sets
+    wait beside the time of a line that waits for none."""
+    numbers = {}
+    for way, name in (("load", "set_latency"), ("store", "set_store_latency")):
+        free, met = found[f"sets_0_{way}_latency"], [found[f"sets_{sets}_{way}_latency"] for sets in (1, 2, 4)]
+        waits = [
+            sets * max(0.0, item.value**2 - free.value**2) ** 0.5 for sets, item in zip((1, 2, 4), met, strict=True)
+        ]
+        numbers[name] = from_quantities(sum(waits) / 3, "s", "columns in one, two and four sets", free, *met)
+    return numbers
+
+
+def _capacity(found: Quantities, host: Topology, place: int) -> dict[str, Number]:
+    """As the system says where the measured turn agrees, else as the turn says; ways follow. Nothing where neither
+    says anything."""
+    stated, turned = host.cache(place + 1), cache_turn(found, place)
+    line = (stated and stated.line) or 64
+    if stated is not None and (turned is None or agrees(turned, stated.capacity)):
+        said = f"latency turns at {_kib(turned)}" if turned else "no turn was seen"
+        capacity = Number(stated.capacity, "B", f"{host.said_by}; {said}")
+    elif turned is not None:
+        said = f"; {host.said_by} says {_kib(stated.capacity)}" if stated else ""
+        size = max(1, round(turned / STEP)) * STEP
+        capacity = Number(size, "B", f"latency turns here: measured{said}")
+        stated = None
+    else:
+        return {}
+    if place == 2:
+        return {"capacity": capacity, "associativity": _hashed(capacity.value, line)}
+    if stated is not None and stated.ways:
+        return {"capacity": capacity, "associativity": Number(stated.ways, "", host.said_by)}
+    return {"capacity": capacity, "associativity": Number(8, "", "assumed: 8 ways")}
+
+
+def _hashed(capacity: float, line: int) -> Number:
+    return Number(ways_of_hashed(int(capacity // line)), "", HASHED)
+
+
+def _kib(size: float) -> str:
+    return f"{size / 2**20:.3g} MiB" if size >= 2**20 else f"{size / 2**10:.3g} KiB"
+
+
+def cache_turn(found: Quantities, place: int, prefix: str = "ring_") -> float | None:
+    """Bytes at which a cache's latency passes to that of the next level."""
+    names = [*(name for name in LEVELS if f"{name}_latency" in found), "memory"]
+    if place >= len(names) - 1:
+        return None
+    inside, beyond = (found[f"{name}_latency"].value for name in names[place : place + 2])
+    if place == 0:
+        inside = min(inside, found["first_huge_latency"].value)
+    within = found[f"{names[place - 1]}_latency"].value if place else 0.0
+    known = {size: seconds for size, seconds in rings(found, prefix).items() if seconds > (within * inside) ** 0.5}
+    return turn(known, inside, beyond)
+
+
+def shared_as_measured(host: Topology, found: Quantities) -> Topology:
+    """The host with a third cache of each core's own where all cores at once find as much of it as one alone."""
+    alone, together = cache_turn(found, 2), cache_turn(found, 2, "ring_all_")
+    if alone is None or together is None or together < SHARED * alone:
+        return host
+    caches = tuple(cache.replace(sharing=1) if cache.level == 3 else cache for cache in host.caches)
+    return host.replace(caches=caches)
+
+
+def _memory(found: Quantities, cores: int) -> dict[str, Number]:
+    """Rates of memory beyond those of the first cache: its times add to that of a core's accesses."""
+    numbers = {
+        "latency": measured(found, "memory_latency", "s", "loads that wait for each other, TLB misses included"),
+        "page_fault_latency": measured(found, "page_fault_latency", "s", "the first touch of a page"),
+    }
+    for which, share, name in (("all", cores, "attained"), ("core", 1, "core")):
+        used = [found[f"{level}_{which}"] for level in ("first_load", "memory_load", "memory_copy", "first_copy")]
+        first, memory, copied, near = (share / item.value for item in used)
+        loads = max(memory - first, memory / 10)  # seconds a byte
+        stores = max(2 * copied - 2 * near - 2 * loads, loads / 5)  # a copy loads what it writes, too
+        about = "loads, beyond those from the first cache"
+        numbers[f"{name}_bandwidth"] = from_quantities(share / loads, "B/s", about, *used[:2])
+        about = "what a copy takes beyond its loads"
+        numbers[f"{name}_store_bandwidth"] = from_quantities(share / stores, "B/s", about, *used)
+    return numbers

@@ -1,0 +1,68 @@
+"""The numbers of a machine, each with where it is from: measured, told by somebody, or assumed by a rule."""
+
+from __future__ import annotations
+
+from aspenpy.probe.quantities import Quantities, Quantity
+from aspenpy.record import Record
+
+PREFIXES = (
+    (1e12, "T"),
+    (1e9, "G"),
+    (1e6, "M"),
+    (1e3, "k"),
+    (1.0, ""),
+    (1e-3, "m"),
+    (1e-6, "u"),
+    (1e-9, "n"),
+    (1e-12, "p"),
+)
+BINARY = ((2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB"))
+
+
+HASHED = "assumed: its sets are hashed, a line may lie nearly anywhere"
+MOST_WAYS = 4096
+
+
+def ways_of_hashed(lines: int) -> int:
+    """Ways of a cache of so many lines whose sets are hashed: as many as make sets come out even."""
+    return next(ways for ways in range(min(MOST_WAYS, lines), 0, -1) if lines % ways == 0)
+
+
+class Number(Record):
+    """A value in a base unit (`Hz`, `s`, `B`, `B/s`, or nothing), and the comment that says where it is from. A `word`
+    stands in its place for a property that is one."""
+
+    value: float
+    unit: str
+    source: str
+    word: str = ""
+
+    @property
+    def text(self) -> str:
+        """As it is written between brackets."""
+        if self.word:
+            return self.word
+        if self.unit == "B":
+            even = [item for item in BINARY if not self.value % item[0] and self.value < 1e6 * item[0]]
+            size, name = (even or [item for item in BINARY if self.value >= item[0]] or [(1, "B")])[0]
+            return f"{self.value / size:.6g} {name}"
+        if not self.unit or not self.value:
+            return f"{self.value:.4g}" + f" {self.unit}" * bool(self.unit)
+        scale, prefix = next((item for item in PREFIXES if abs(self.value) >= item[0] * 0.9995), PREFIXES[-1])
+        return f"{self.value / scale:.4g} {prefix}{self.unit}"
+
+
+Numbers = dict[str, dict[str, Number]]
+"""By part of the machine (`core`, `l1`, `memory`, ...) and property."""
+
+
+def from_quantities(value: float, unit: str, about: str, *used: Quantity) -> Number:
+    """What was made of measured quantities: the largest of their spreads is said, and marked where it is large."""
+    spread = max((item.spread for item in used), default=0.0)
+    mark = "uncertain: " if any(item.uncertain for item in used) else ""
+    return Number(value, unit, f"{about + ': ' if about else ''}measured, {mark}spread {100 * spread:.1f} %")
+
+
+def measured(found: Quantities, name: str, unit: str, about: str = "", factor: float = 1.0) -> Number:
+    """One measured quantity, times a factor."""
+    return from_quantities(found[name].value * factor, unit, about, found[name])

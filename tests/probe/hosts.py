@@ -1,0 +1,84 @@
+"""A made-up host, and what the micro-benchmarks would print on it."""
+
+from __future__ import annotations
+
+from math import hypot
+
+import aspenpy
+from aspenpy.probe.assumed import completed
+from aspenpy.probe.measured import numbers_of, shared_as_measured
+from aspenpy.probe.quantities import quantities
+from aspenpy.probe.text import About, machine_text
+from aspenpy.probe.topology import CacheLevel, Topology
+
+CLOCK, LANES = 2e9, 4
+CYCLES = {"add": 3, "multiply": 3, "fma": 4, "divide": 13}
+"""Latencies of a made-up core, which begins one operation a cycle."""
+
+SIZES = [size for half in range(12, 27) for size in (2 << half, 3 << half)]
+HOST = Topology(
+    "Made-up processor",
+    "the operating system",
+    cores=2,
+    memory=16 << 30,
+    caches=(CacheLevel(1, 32 << 10, 8, 64), CacheLevel(2, 1 << 20, 8, 64), CacheLevel(3, 32 << 20, 16, 64, 2)),
+    processors=(0, 1),
+)
+
+
+def latency(size: int, third: int = 16 << 20) -> float:
+    """Seconds of a load in a ring of so many bytes."""
+    levels = ((32 << 10, 2e-9), (1 << 20, 7e-9), (third, 20e-9))
+    return next((seconds for capacity, seconds in levels if size <= capacity), 100e-9)
+
+
+def readings(third: int = 16 << 20, third_of_all: int = 16 << 20) -> dict[str, float]:
+    """One pass on the made-up host, whose latency turns where it says, but for the third cache."""
+    found = {"vector_bytes": 8.0 * LANES, "integer_latency": 1 / CLOCK, "integer_throughput": 4 * CLOCK}
+    for name, cycles in CYCLES.items():
+        for width, lanes in (("dp", 1), ("sp", 1), ("dp_simd", LANES), ("sp_simd", 2 * LANES)):
+            found[f"{name}_{width}_latency"] = cycles / CLOCK
+            found[f"{name}_{width}_throughput"] = lanes * CLOCK / (5 if name == "divide" else 1)
+            found[f"root_{width}_throughput"] = lanes * CLOCK / 10
+    for name in ("compare", "convert"):
+        found |= {f"{name}_dp_latency": 4 / CLOCK, f"{name}_dp_throughput": CLOCK}
+    found["sum_and_root_dp_latency"] = (20 + 3) / CLOCK
+    for name, ports in (("load", 2), ("store", 1)):
+        found |= {f"{name}_throughput": ports * CLOCK, f"{name}_simd": ports * LANES * CLOCK}
+        found[f"{name}_across"] = ports * LANES * CLOCK / 2
+    found["segments_latency"] = (128 - 28) * 3 / CLOCK
+    for level, rate in (("first", 100e9), ("second", 50e9), ("third", 25e9), ("memory", 10e9)):
+        for way in ("load", "store", "copy"):
+            found |= {f"{level}_{way}_core": rate, f"{level}_{way}_all": 2 * rate}
+    found |= {"memory_copy_core": 8e9, "memory_copy_all": 16e9}
+    for way, wait in (("load", 3e-9), ("store", 4e-9)):
+        found |= {f"sets_{sets}_{way}_latency": hypot(1e-9, wait / sets) for sets in (1, 2, 4)}
+        found[f"sets_0_{way}_latency"] = 1e-9
+    for kind in ("", "_huge", "_small"):
+        found |= {f"first{kind}_latency": 2e-9, f"second{kind}_latency": 7e-9, f"third{kind}_latency": 20e-9}
+        found[f"memory{kind}_latency"] = 100e-9
+    found |= {f"ring_{size}_latency": latency(size, third) for size in SIZES}
+    found |= {f"ring_all_{size}_latency": latency(size, third_of_all) for size in SIZES if 1 << 20 < size < 64 << 20}
+    found |= {f"memory_chains_{chains}_latency": 100e-9 / min(chains, 10) for chains in (4, 16, 64)}
+    for pages in (128, 256, 384, 512, 768, 1024, 2048):
+        known = pages <= 512
+        found[f"pages_{pages}_latency"] = 7e-9 if known else 27e-9
+        found[f"pages_{pages}_chains_16_latency"] = 1e-9 if known else 5e-9
+    found |= {f"far_{pages}_latency": 2e-9 if pages <= 16 else 22e-9 for pages in (8, 16, 32)}
+    for level in ("second", "memory"):
+        found |= {f"overlap_{level}_{which}_latency": 2e-9 for which in ("far", "near", "both")}
+    return found | {"barrier_latency": 1e-7, "page_fault_latency": 3e-7, "process_start_latency": 6e-4}
+
+
+def text(*passes: dict[str, float], name: str = "here", host: Topology = HOST) -> str:
+    """The machine that passes on the made-up host describe."""
+    found = quantities(passes or (readings(),))
+    host = shared_as_measured(host, found)
+    numbers = completed(numbers_of(found, host), host)
+    return machine_text(name, numbers, host, About("2026-01-02", "made-up"))
+
+
+def machine(source: str) -> aspenpy.Machine:
+    found = aspenpy.parse(source)
+    assert isinstance(found, aspenpy.Machine)
+    return found
