@@ -6,25 +6,31 @@ another thing: one kind of part in its tree (`models.machine.model.Component`).
 
 from __future__ import annotations
 
+from typing import Literal
+
 from aspenpy.record import Record
 
 QUANTITY = ""  # in the place of a property: how many parts of that type their parent has
 
+Steps = Literal["real", "whole", "doubling"]
+"""Which values there are: any number, whole numbers, or the stated value halved and doubled."""
+
 
 class Location(Record):
-    """Where a hardware component stands in a machine model: a property of the parts of a type (core, cache, memory), or
-    how many of them there are (`QUANTITY`)."""
+    """Where a hardware component stands in a machine model: a property of the parts of a `type` (core, cache, memory),
+    or how many of them there are (`QUANTITY`). Of caches `level` counts from the core, from 1 on."""
 
     type: str
     property: str
+    level: int = 1
 
 
 class HardwareComponent(Record):
     """A characteristic of hardware that can be varied.
 
     `unit` is that of its values, empty for a number. `locations` are looked for in order; the first that the machine
-    states is varied. `whole` values only, such as cores. `physical` are the least and the greatest value that hardware
-    can have, with the `source` of both: ranges are cut there.
+    states is varied. `physical` are the least and the greatest value that hardware can have, with the `source` of both:
+    ranges are cut there.
     """
 
     name: str
@@ -33,31 +39,71 @@ class HardwareComponent(Record):
     locations: tuple[Location, ...]
     physical: tuple[float, float]
     source: str
-    whole: bool = False
+    steps: Steps = "real"
 
+
+def _at(type_: str, *properties: str, level: int = 1) -> tuple[Location, ...]:
+    return tuple(Location(type_, name, level) for name in properties)
+
+
+MANY = 1e7  # parts: ten times the cores of the largest systems of the TOP500
+CLOCKS, RATES = (1e8, 1e10), (1e6, 1e14)
+CACHE_SIZES = (1024.0, 2**32)
 
 COMPONENTS: dict[str, HardwareComponent] = {
     item.name: item
     for item in (
         HardwareComponent(
-            "clock",
-            "core clock",
-            "Hz",
-            (Location("core", "clock"),),
-            (100e6, 6.2e9),
-            "Intel Core i9-14900KS, 6.2 GHz: the highest clock that was sold; 100 MHz: the bus clock",
+            "clock", "core clock", "Hz", _at("core", "clock"), CLOCKS, "a bus clock; above all processors sold"
         ),
         HardwareComponent(
-            "cores",
-            "cores of a socket",
-            "",
-            (Location("core", QUANTITY),),
-            (1, 1024),
-            "at least one; 1,024 are beyond every processor sold",
-            whole=True,
+            "voltage", "core voltage", "V", (*_at("core", "voltage"), *_at("socket", "voltage")), (0.3, 2.0),
+            "near the threshold of transistors; above all processors sold"),
+        HardwareComponent(
+            "uncore_clock", "clock of the uncore", "Hz", _at("socket", "uncore_clock"), CLOCKS, "as the core clock"
         ),
+        HardwareComponent(
+            "cores", "cores of a socket", "", _at("core", QUANTITY), (1, 1e5), "at least one; above all sockets sold",
+            "whole"),
+        HardwareComponent(
+            "smt", "hardware threads of a core", "", _at("core", "threads"), (1, 8), "one to SMT8 of POWER9", "whole"
+        ),
+        HardwareComponent(
+            "simd_width", "SIMD width", "", _at("core", "simd_width"), (1, 64),
+            "one lane; 2,048-bit vectors of 32-bit numbers, the most of Arm's SVE", "doubling"),
+        *(
+            HardwareComponent(
+                f"l{level}_capacity", f"capacity of the L{level} cache", "B", _at("cache", "capacity", level=level),
+                CACHE_SIZES, "a few lines; above all caches sold", "doubling")
+            for level in (1, 2, 3)
+        ),
+        HardwareComponent(
+            "prefetch", "lines that a miss fetches", "", _at("cache", "prefetch", level=2), (1, 64),
+            "the line alone; a page of 4 KiB in lines of 64 B", "doubling"),
+        HardwareComponent(
+            "memory_clock", "memory clock", "Hz", _at("memory", "clock", "channel_bandwidth"), CLOCKS,
+            "as the core clock"),
+        HardwareComponent(
+            "memory_bandwidth", "memory bandwidth", "B/s", _at("memory", "bandwidth"), RATES, "above all memories sold"
+        ),
+        HardwareComponent(
+            "memory_latency", "memory latency", "s", _at("memory", "latency"), (1e-9, 1e-3),
+            "a cache's; that of solid-state disks"),
+        HardwareComponent(
+            "memory_capacity", "memory capacity", "B", _at("memory", "capacity"), (2**20, 2**60), "1 MiB; 1 EiB",
+            "doubling"),
+        HardwareComponent(
+            "sockets", "sockets of a node", "", _at("socket", QUANTITY), (1, 1024), "at least one", "whole"
+        ),
+        HardwareComponent("nodes", "nodes", "", _at("node", QUANTITY), (1, MANY), "at least one", "whole"),
+        HardwareComponent(
+            "network_bandwidth", "bandwidth of a network port", "B/s", _at("interconnect", "bandwidth"), RATES,
+            "above all networks sold"),
+        HardwareComponent(
+            "network_latency", "latency of the network", "s", _at("interconnect", "latency"), (1e-8, 1.0),
+            "light through 3 m of cable; once around the earth, several times"),
     )
-}
+}  # fmt: skip
 """By name."""
 
 

@@ -13,14 +13,19 @@ RangeSource = Literal["system", "machine", "vendor", "user"]
 rule; given by the user."""
 
 
+Objective = Literal["runtime", "energy", "edp", "ed2p"]
+OBJECTIVES: tuple[Objective, ...] = ("runtime", "energy", "edp", "ed2p")
+
+
 class ComponentRange(Record):
-    """The values that a hardware component may take: a `variable` whose name is that of the component, the parameter or
-    property of the machine model that it sets (`sets`), and where the ends are from, in a word and in full (a file and
-    its line, a declaration, the rule)."""
+    """The values that a hardware component may take: a `variable` of the component's name and unit; the parameter or
+    property of the machine model that it `sets`, which the component's value is `factor` times of; and where the ends
+    are from, in a word and in full (a line of a tool's output, a declaration, the rule)."""
 
     component: str
     variable: Variable
     sets: str
+    factor: float
     source: RangeSource
     origin: str
 
@@ -52,18 +57,19 @@ class Outcome(Record):
         """Energy-delay-squared product (J s^2): Martin, in Power-Aware Computing, 2002."""
         return None if self.energy is None else self.energy * self.runtime**2
 
-
-Objective = Literal["runtime", "energy", "edp", "ed2p"]
-OBJECTIVES: tuple[Objective, ...] = ("runtime", "energy", "edp", "ed2p")
+    def worth(self, objective: Objective) -> float:
+        """The value of an objective; not a number where there is no energy."""
+        value = getattr(self, objective)
+        return float("nan") if value is None else float(value)
 
 
 class NearOptimal(Record):
-    """The configuration that a search finds best for an objective, and the best of the whole grid: `gap` is by which
-    part of the grid's best value the search's is worse (0 where they are equal, below 0 where it is better, since a
-    search also looks between the values of the grid); None where the grid was too large to try all of it."""
+    """The best of a grid of so many configurations for an objective: all were tried. `configuration` has the components
+    that were varied. `gap` is by which part of the best value the search along pairs of components ends above it; 0
+    where it finds the same."""
 
     objective: Objective
     configuration: Configuration
     outcome: Outcome
-    grid_best: Outcome | None
-    gap: float | None
+    grid: int
+    gap: float

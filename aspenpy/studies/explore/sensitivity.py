@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from itertools import combinations
 
 import numpy
@@ -10,7 +11,7 @@ from aspenpy.answers.metrics import metric
 from aspenpy.engine.arrays import Floats
 from aspenpy.language.diagnostics import fail
 from aspenpy.record import Record
-from aspenpy.studies.explore.space import Skipped, Space
+from aspenpy.studies.explore.space import Quantity, Skipped, Space
 from aspenpy.studies.explore.variable import Variable
 
 STEPS = 101  # values of a range that are tried
@@ -45,6 +46,33 @@ class Effects(Record):
     skipped: Skipped | None = None
 
 
+class Box(Record):
+    """Some variables through all combinations of the values of their grids, all others as they are: the points, a row
+    each, and a row of values for each quantity, nan where it has none."""
+
+    chosen: tuple[int, ...]
+    points: Floats
+    values: Floats
+
+
+def boxes(
+    space: Space,
+    evaluate: Callable[[Floats], Floats],
+    *,
+    pairs: bool = True,
+    steps: int = STEPS,
+    grid: int = GRID,
+) -> list[Box]:
+    """Every variable alone, at most so many `steps`, and every pair of them, `grid` values of each, by a function of
+    points (see `Space.evaluator`) that is asked once."""
+    singles = range(len(space.variables))
+    chosen = [*((place,) for place in singles), *(combinations(singles, 2) if pairs else ())]
+    points = [_box(space, one, steps if len(one) == 1 else grid) for one in chosen]
+    values = evaluate(numpy.concatenate(points))
+    ends = numpy.cumsum([len(some) for some in points])[:-1]
+    return [Box(*each) for each in zip(chosen, points, numpy.split(values, ends, axis=1), strict=True)]
+
+
 def effects(space: Space, *, metric_name: str = "runtime", pairs: bool = True) -> Effects:
     """The normalised sensitivity of Umar's dissertation (2018), section 4.4.2: every parameter from the least to the
     greatest value of its range, alone and in pairs. It says in words only what is normalised; here "variations in the
@@ -52,26 +80,31 @@ def effects(space: Space, *, metric_name: str = "runtime", pairs: bool = True) -
     varied, and put in parts of the largest one.
     """
     quantity = metric(metric_name).expr
-    values = space.evaluator([quantity], missing=True)
     base = float(space.evaluator([quantity])(space.base[None, :])[0, 0])
+    tried = boxes(space, space.evaluator([quantity], missing=True), pairs=pairs)
+    return effects_in(space, quantity, metric_name, base, [(box, 0) for box in tried])
+
+
+def effects_in(
+    space: Space, quantity: Quantity, metric_name: str, base: float, tried: Sequence[tuple[Box, int]]
+) -> Effects:
+    """Those of a quantity that is `base` where nothing is varied; its values are the row of that number in each box."""
     if base == 0:
         fail("no-base", f"the {metric_name} is 0 where nothing is varied, so nothing can be told in parts of it")
-    singles, extremes, tried = list(range(len(space.variables))), {}, []
-    for chosen in [*((place,) for place in singles), *(combinations(singles, 2) if pairs else ())]:
-        points = _box(space, chosen)
-        over = values(points)[0]
-        tried.append((points, over))
-        known = over[~numpy.isnan(over)]
-        extremes[chosen] = (float(known.min()), float(known.max())) if len(known) else (base, base)
-    points, over = (numpy.concatenate(parts) for parts in zip(*tried, strict=True))
+    extremes = {}
+    for box, row in tried:
+        known = box.values[row][~numpy.isnan(box.values[row])]
+        extremes[box.chosen] = (float(known.min()), float(known.max())) if len(known) else (base, base)
+    points = numpy.concatenate([box.points for box, _ in tried])
+    over = numpy.concatenate([box.values[row] for box, row in tried])
     ranked, skipped = _ranked(space, base, extremes), space.skipped(quantity, points, over)
     one, two = (tuple(effect for effect in ranked if len(effect.parameters) == count) for count in (1, 2))
     return Effects(metric_name, base, one, two, skipped)
 
 
-def _box(space: Space, chosen: tuple[int, ...]) -> Floats:
-    """Points in which the chosen variables take all combinations of the values of their grids."""
-    grids = numpy.meshgrid(*(space.variables[place].grid(STEPS if len(chosen) == 1 else GRID) for place in chosen))
+def _box(space: Space, chosen: tuple[int, ...], values: int) -> Floats:
+    """Points in which the chosen variables take all combinations of at most so many values each."""
+    grids = numpy.meshgrid(*(space.variables[place].grid(values) for place in chosen))
     points = numpy.tile(space.base, (grids[0].size, 1))
     for place, grid in zip(chosen, grids, strict=True):
         points[:, place] = grid.ravel()

@@ -1,0 +1,181 @@
+"""DesignSpace: what a run takes while the hardware components of a machine go through their ranges.
+
+Step 3 of Prometheus (Umar, dissertation, Virginia Tech, 2018, section 4.3.3): each component alone and in pairs over
+all combinations of their values, with runtime, energy, EDP and ED2P of each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
+
+from aspenpy.advice.configurable import Configurable, configurable
+from aspenpy.advice.configuration import OBJECTIVES, ComponentRange, Configuration, NearOptimal, Objective, Outcome
+from aspenpy.advice.problem import Problem, on_all_places, problem_of
+from aspenpy.advice.ranges import ranges_of
+from aspenpy.advice.search import Grid, best_on_grid
+from aspenpy.advice.system import SystemRange
+from aspenpy.answers.case import Case
+from aspenpy.answers.energy.options import DEFAULT, EnergyOptions
+from aspenpy.answers.energy.totals import EnergyTotals
+from aspenpy.answers.prediction import Prediction, predict
+from aspenpy.engine.arrays import Floats
+from aspenpy.language.diagnostics import AspenError, Diagnostic, fail
+from aspenpy.studies.explore.sensitivity import Box, Effect, Effects, boxes, effects_in
+from aspenpy.studies.explore.space import Quantity, Space
+from aspenpy.studies.explore.variable import Variable
+from aspenpy.tables.result import Result
+
+LEVELS = 10  # values of each component
+
+
+class DesignSpace(Result):
+    """An application on a machine, over the `wanted` hardware components (see `ranges_of`), of which each takes so many
+    `levels`. Where the application's number of ranks is free, a rank runs in each place that the machine has for one;
+    `size` are the parameters whose product is the size of its problem. Raises AspenError."""
+
+    reported_by = "design_space"
+
+    def __init__(
+        self,
+        case: Case,
+        wanted: Sequence[str] = (),
+        system: Iterable[SystemRange] = (),
+        *,
+        levels: int = LEVELS,
+        options: EnergyOptions = DEFAULT,
+        size: tuple[str, ...] = (),
+    ) -> None:
+        self.problem: Problem = problem_of(case, size)
+        self.machine: Configurable = configurable(case.required_machine, case.socket)
+        changed = case.changed(machine=self.machine.machine)
+        self.levels, self.options = levels, options
+        self.case = on_all_places(changed, self.problem)
+        self.prediction: Prediction = predict(self.case)
+        found = ranges_of(self.machine, wanted, system)
+        self.ranges = tuple(self._settled(item) for item in found if self._varies(item, wanted))
+        if not self.ranges:
+            fail("nothing-varies", "no hardware component varies", hint="each is set by --set")
+        self.space = Space([_in_parameter(item) for item in self.ranges], [self.prediction])
+
+    def _varies(self, item: ComponentRange, wanted: Sequence[str]) -> bool:
+        """Whether its parameter is free. Raises AspenError where one that was asked for is not."""
+        if item.sets not in self.case.set:
+            return True
+        if wanted:
+            message = f"`{item.component}` is varied, and `{item.sets}` is set to a value"
+            fail("bad-variable", message, hint="leave one of the two")
+        return False
+
+    def _settled(self, item: ComponentRange) -> ComponentRange:
+        """With the component's value as the case has it, and a name that is the machine's alone."""
+        scope = self.prediction.scope
+        sets = f"machine:{item.sets}" if item.sets in self.case.application.parameters else item.sets
+        worth = item.factor * float(scope.values([scope.symbol(sets)], self.case.seed)[0])
+        return item.replace(sets=sets, variable=item.variable.replace(base=worth))
+
+    # -- quantities ------------------------------------------------------------------------------
+
+    @cached_property
+    def powerless(self) -> Diagnostic | None:
+        """Why there is no energy; None where the machine states power."""
+        return self._totals if isinstance(self._totals, Diagnostic) else None
+
+    @cached_property
+    def _totals(self) -> EnergyTotals | Diagnostic:
+        try:
+            return EnergyTotals(self.prediction.tree, self.options)
+        except AspenError as error:
+            return error.diagnostics[0]
+
+    @cached_property
+    def _quantities(self) -> tuple[Quantity, ...]:
+        """The runtime and, where there is one, the energy."""
+        totals = self._totals
+        if isinstance(totals, Diagnostic):
+            return (lambda prediction: prediction.tree.runtime,)
+        runtime, energy = totals.runtime, totals.energy
+        return (lambda prediction: runtime, lambda prediction: energy)
+
+    @cached_property
+    def _evaluate(self) -> Callable[[Floats], Floats]:
+        """Rows of runtime and energy at points; nan where there is no value."""
+        return self.space.evaluator(self._quantities, missing=True)
+
+    @cached_property
+    def base(self) -> Outcome:
+        """What the run takes where nothing is varied. Raises AspenError where it has no value there."""
+        return outcome(self.space.evaluator(self._quantities)(self.space.base[None, :])[:, 0])
+
+    @cached_property
+    def boxes(self) -> tuple[Box, ...]:
+        """Each component alone and each pair: rows of values are runtime and, where there is power, energy."""
+        return tuple(boxes(self.space, self._evaluate, steps=self.levels, grid=self.levels))
+
+    @property
+    def configurations(self) -> int:
+        """How many were looked at."""
+        return sum(len(box.points) for box in self.boxes)
+
+    # -- what it comes to ------------------------------------------------------------------------
+
+    @cached_property
+    def runtime_effects(self) -> Effects:
+        """Normalised sensitivities (section 4.4.2) of the runtime."""
+        return self._effects("runtime", 0, self.base.runtime)
+
+    @cached_property
+    def energy_effects(self) -> Effects | None:
+        """Of the energy; None where the machine states no power."""
+        return None if self.base.energy is None else self._effects("energy", 1, self.base.energy)
+
+    def _effects(self, name: str, row: int, base: float) -> Effects:
+        found = effects_in(self.space, self._quantities[row], name, base, [(box, row) for box in self.boxes])
+        names = {item.sets: item.component for item in self.ranges}
+
+        def renamed(effects: tuple[Effect, ...]) -> tuple[Effect, ...]:
+            return tuple(
+                effect.replace(parameters=tuple(names[name] for name in effect.parameters)) for effect in effects
+            )
+
+        return found.replace(singles=renamed(found.singles), pairs=renamed(found.pairs))
+
+    @cached_property
+    def grid(self) -> Grid:
+        """The components that matter most, as many as can be tried in all combinations."""
+        share: dict[str, float] = {item.component: 0.0 for item in self.ranges}
+        for effects in (self.runtime_effects, self.energy_effects):
+            for effect in effects.singles if effects is not None else ():
+                share[effect.parameters[0]] = max(share[effect.parameters[0]], effect.normalised)
+        order = sorted(range(len(self.ranges)), key=lambda place: -share[self.ranges[place].component])
+        ranked = [place for place in order if share[self.ranges[place].component] > 0]
+        return Grid(self.space, ranked, self.levels)
+
+    @cached_property
+    def near_optimal(self) -> tuple[NearOptimal, ...]:
+        """The best configuration for each objective, of those of time alone where there is no energy."""
+        wanted: tuple[Objective, ...] = OBJECTIVES if self.base.energy is not None else ("runtime",)
+        return tuple(self._near_optimal(*found) for found in best_on_grid(self.grid, self._evaluate, wanted))
+
+    def _near_optimal(self, objective: Objective, point: Floats, values: Floats, searched: float) -> NearOptimal:
+        best = outcome(values)
+        least = best.worth(objective)
+        gap = (searched - least) / least if least else 0.0
+        chosen = {self.ranges[place].component: place for place in self.grid.chosen}
+        configuration = Configuration(
+            {name: float(point[place]) * self.ranges[place].factor for name, place in chosen.items()}
+        )
+        return NearOptimal(objective, configuration, best, self.grid.size, gap)
+
+
+def outcome(values: Floats) -> Outcome:
+    """Of a column of runtime and, where there is one, energy."""
+    return Outcome(float(values[0]), float(values[1]) if len(values) > 1 else None)
+
+
+def _in_parameter(item: ComponentRange) -> Variable:
+    """The variable in the terms of the parameter that it sets."""
+    variable = item.variable
+    ends = {name: getattr(variable, name) / item.factor for name in ("low", "high", "base")}
+    choices = tuple(value / item.factor for value in variable.choices)
+    return variable.replace(name=item.sets, choices=choices, **ends)

@@ -1,0 +1,154 @@
+"""Ranges: between which values each hardware component of a machine is varied, and who says so.
+
+Section 4.3.3 of Umar's dissertation (Virginia Tech, 2018): by the system's own specification, or by the manufacturer's
+values with variations by hand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy
+
+from aspenpy.advice.components import COMPONENTS, HardwareComponent
+from aspenpy.advice.configurable import ComponentParameter, Configurable
+from aspenpy.advice.configuration import ComponentRange
+from aspenpy.advice.system import SystemRange
+from aspenpy.expr import graph
+from aspenpy.expr.evaluate import EvaluationError, evaluate
+from aspenpy.expr.graph import Expr
+from aspenpy.language import nodes
+from aspenpy.language.axis import Axis, literal, parsed
+from aspenpy.language.diagnostics import AspenError, fail, require_known
+from aspenpy.language.dimensions import readable
+from aspenpy.language.lower import Lowering, constant
+from aspenpy.language.parser import parse_value
+from aspenpy.language.source import Span
+from aspenpy.studies.explore.variable import Kind, Variable
+
+WIDER = 2.0
+"""Where nobody states a range, it goes from the machine's value over this to the machine's value times this."""
+
+
+def ranges_of(
+    machine: Configurable, wanted: Sequence[str] = (), system: Iterable[SystemRange] = ()
+) -> tuple[ComponentRange, ...]:
+    """Of the `wanted` components, each a name or `NAME=LOW..HIGH` or `NAME=1,2,4`; of none, of all that the machine
+    states. The user's own range goes before the system's, that before the one that the machine declares, and that
+    before the widened value of the machine. Raises AspenError for a range that is empty or unphysical."""
+    axes = {axis.name: axis for axis in (parsed(text, "<--vary>") for text in wanted)}
+    for axis in axes.values():
+        message = f"there is no hardware component `{axis.name}`"
+        require_known(axis.name, COMPONENTS, "unknown-component", message, axis.name_span or axis.span)
+        if axis.name in machine.absent:
+            hint = "it states " + ", ".join(item.component for item in machine.parameters)
+            fail("no-such-component", f"`{machine.machine.name}` states no `{axis.name}`", axis.span, hint=hint)
+    told = {item.component: item for item in system}
+    chosen = [item for item in machine.parameters if not axes or item.component in axes]
+    found = (_range(item, axes.get(item.component), told.get(item.component)) for item in chosen)
+    return tuple(item for item in found if item is not None)
+
+
+def _range(parameter: ComponentParameter, axis: Axis | None, told: SystemRange | None) -> ComponentRange | None:
+    component = COMPONENTS[parameter.component]
+    if axis is not None and axis.items:
+        return _listed(component, parameter, axis)
+    if axis is not None and axis.low is not None and axis.high is not None:
+        low, high = _number(axis.low), _number(axis.high)
+        _require_range(component, low, high, axis.span)
+        return ComponentRange(
+            component.name, _variable(component, parameter, low, high), *_place(parameter), "user", "--vary"
+        )
+    if told is not None:
+        _require_range(component, told.low, told.high, None)
+        variable = _variable(component, parameter, told.low, told.high)
+        return ComponentRange(component.name, variable, *_place(parameter), "system", told.origin)
+    if parameter.low is not None and parameter.high is not None:
+        _require_range(component, parameter.low, parameter.high, None)
+        variable = _variable(component, parameter, parameter.low, parameter.high)
+        declared = f"`{parameter.sets}` declares it"
+        return ComponentRange(component.name, variable, *_place(parameter), "machine", declared)
+    return _widened(component, parameter, axis)
+
+
+def _widened(component: HardwareComponent, parameter: ComponentParameter, axis: Axis | None) -> ComponentRange | None:
+    """Half to twice what the machine states, cut at what is physical; None where that leaves one value."""
+    least, most = component.physical
+    low, high = max(least, parameter.base / WIDER), min(most, parameter.base * WIDER)
+    if component.steps == "whole":
+        low, high = float(numpy.ceil(low)), float(numpy.floor(high))
+    if not low < high:
+        return None
+    origin = f"half to twice the machine's {readable(parameter.base, component.unit)}"
+    return ComponentRange(
+        component.name, _variable(component, parameter, low, high), *_place(parameter), "vendor", origin
+    )
+
+
+def _place(parameter: ComponentParameter) -> tuple[str, float]:
+    return parameter.sets, parameter.factor
+
+
+def _variable(component: HardwareComponent, parameter: ComponentParameter, low: float, high: float) -> Variable:
+    """In the unit of the component. What goes by doublings is a choice among those of the machine's value."""
+    if component.steps == "doubling":
+        steps = numpy.arange(-60.0, 61.0)
+        values = parameter.base * 2.0**steps
+        inside = tuple(values[(values >= low * (1 - 1e-12)) & (values <= high * (1 + 1e-12))].tolist())
+        if len(inside) > 1:
+            return _choice(component, parameter, inside)
+    kind: Kind = "whole" if component.steps == "whole" else "real"
+    return Variable(component.name, kind, low, high, parameter.base, unit=component.unit)
+
+
+def _choice(component: HardwareComponent, parameter: ComponentParameter, values: tuple[float, ...]) -> Variable:
+    labels = tuple(readable(value, component.unit) for value in values)
+    ends = min(values), max(values)
+    return Variable(component.name, "choice", *ends, parameter.base, values, labels, component.unit)
+
+
+def _listed(component: HardwareComponent, parameter: ComponentParameter, axis: Axis) -> ComponentRange:
+    values = tuple(map(_number, axis.items))
+    if len({*values}) < len(values):
+        fail("bad-variable", f"a value of `{axis.name}` comes twice", axis.span)
+    _require_physical(component, min(values), max(values), axis.span)
+    return ComponentRange(component.name, _choice(component, parameter, values), *_place(parameter), "user", "--vary")
+
+
+# -- what a range may not be -----------------------------------------------------------------------
+
+
+def _require_range(component: HardwareComponent, low: float, high: float, span: Span | None) -> None:
+    if not low < high:
+        what = "is empty" if low > high else "holds a single value"
+        ends = f"from {readable(low, component.unit)} to {readable(high, component.unit)}"
+        hint = "the lower end comes first" if low > high else "one value is set by --set, not varied"
+        fail("empty-range", f"the range of `{component.name}` {what}: {ends}", span, hint=hint)
+    _require_physical(component, low, high, span)
+
+
+def _require_physical(component: HardwareComponent, low: float, high: float, span: Span | None) -> None:
+    least, most = component.physical
+    if least <= low and high <= most:
+        return
+    worst = low if low < least else high
+    limits = f"{readable(least, component.unit)} to {readable(most, component.unit)}"
+    message = f"`{component.name}` cannot be {readable(worst, component.unit)}: hardware has {limits}"
+    fail("unphysical-range", message, span, hint=component.source)
+
+
+def _number(span: Span) -> float:
+    """A number, or a quantity such as `1.2 GHz`. Raises AspenError for anything else."""
+    plain = literal(span)
+    if plain is not None:
+        return plain
+    try:
+        node = parse_value(span.text(), "<--vary>")
+        return float(evaluate(Lowering(_constant, {})(node)))
+    except (AspenError, EvaluationError, TypeError, OverflowError):
+        fail("bad-value", f"expected a quantity such as 1.2GHz, not `{span.text()}`", span)
+
+
+def _constant(node: nodes.Name) -> Expr:
+    """What a name stands for where no model is: a constant of the language."""
+    return constant(node.name) or graph.failure(node.name)
