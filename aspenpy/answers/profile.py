@@ -21,6 +21,7 @@ from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.expr.printer import excerpt
 from aspenpy.language.diagnostics import fail
+from aspenpy.language.source import Span
 from aspenpy.models.application import flow
 from aspenpy.models.application.model import Application
 from aspenpy.models.application.total import (
@@ -80,6 +81,16 @@ class ExchangeUse(Record):
     algorithm: str | None
 
 
+class BlockUse(Record):
+    """An `execute` block over the whole run: its kernel, seconds, and which part of the runtime (0 to 1) that is."""
+
+    kernel: str
+    label: str | None
+    time: float
+    share: float
+    span: Span | None
+
+
 class Profile(Result):
     """The profile of a prediction. Exclusive times add up to the runtime, which is the entry's inclusive time."""
 
@@ -129,6 +140,18 @@ class Profile(Result):
             uses[key.where] = PathUse((entry, *key.where), calls, values.get(Spent(key.where), 0.0))
         place = {name: number for number, name in enumerate(use.name for use in self.kernels)}
         return tuple(sorted(uses.values(), key=lambda use: [place[name] for name in use.path]))
+
+    @cached_property
+    def blocks(self) -> tuple[BlockUse, ...]:
+        """The blocks of the kernels that ran, callers first, in the order written."""
+        tree = self.prediction.tree
+        spent = self._values(_Blocks(tree))
+        found = [(kernel, block) for kernel in reversed(tree.kernels) for block in blocks_in(kernel.body)]
+        times = [(kernel, block, spent.get(Spent(block), 0.0)) for kernel, block in found]
+        return tuple(
+            BlockUse(kernel.name, block.label, time, time / self.runtime if self.runtime else 0.0, block.span)
+            for kernel, block, time in times
+        )
 
     @cached_property
     def exchanges(self) -> tuple[ExchangeUse, ...]:
@@ -213,6 +236,16 @@ class _Arcs(TimedLeaf):
 
     def call(self, call: flow.Call, callee: Totals) -> Totals:
         return {**callee, Count(call): graph.ONE, Spent(call): callee.get(RUNTIME, graph.ZERO)}
+
+
+class _Blocks(TimedLeaf):
+    """Blocks kept apart by where they are written."""
+
+    def goes_with_time(self, key: Any) -> bool:
+        return isinstance(key, Spent)
+
+    def of_block(self, cost: BlockCost, kernel: flow.Kernel) -> Totals:
+        return {Spent(cost.block): cost.time}
 
 
 class _Paths(_Arcs):

@@ -12,13 +12,14 @@ import stat
 import zlib
 from contextlib import contextmanager, suppress
 from itertools import chain
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NoReturn
 
 from aspenpy.language.diagnostics import fail, nearest
 from aspenpy.language.source import Source, Span
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from pathlib import Path
     from typing import BinaryIO
 
@@ -55,12 +56,13 @@ class Reader:
     """Reads model files, each once.
 
     What a model includes or imports must lie in the folder of that model, below it, or in the library, whatever
-    links lead there: a model from a stranger cannot read other files. `allow_outside` lifts that.
+    links lead there: a model from a stranger cannot read other files. `allow_outside` lifts that. `unsaved` are the
+    texts of files that an editor has changed, by their paths.
     """
 
-    def __init__(self, allow_outside: bool = False) -> None:
+    def __init__(self, allow_outside: bool = False, unsaved: Mapping[str, str] = MappingProxyType({})) -> None:
         self.allow_outside = allow_outside
-        self._texts: dict[str, str] = {}
+        self._texts = dict(unsaved)
 
     def read(self, path: Path | str, span: Span | None = None) -> Source:
         """The text of a file; `span` is the place that asks for it. The source's path is the real one, absolute."""

@@ -28,8 +28,8 @@ def report(application: Application, summary: str | None = None) -> Report:
     }
     parts = (
         _calls(application, trees),
-        table(STRUCTURES, _sizes(application), "data", media=TEXT + JSON),
-        declared("parameters", _parameters(application)),
+        table(STRUCTURES, sizes_of(application), "data", media=TEXT + JSON),
+        declared("parameters", parameters_of(application)),
     )
     headline = f"application {application.name}: {summary}" if summary else f"application {application.name}"
     return Report(headline, data, parts, tuple(application.warnings))
@@ -67,7 +67,7 @@ def _branch(tree: Tree[Called]) -> dict[str, Any]:
 # -- data and parameters ---------------------------------------------------------------------------
 
 
-def _sizes(application: Application) -> list[tuple[str, Any, str]]:
+def sizes_of(application: Application) -> list[tuple[str, Any, str]]:
     """Each data structure with its bytes and what it is declared as."""
     structures = application.data.values()
     values = _values(application, [data.size for data in structures])
@@ -80,7 +80,8 @@ def _shape(span: Any) -> str:
     return written.partition(" as ")[2]
 
 
-def _parameters(application: Application) -> list[Declared]:
+def parameters_of(application: Application) -> list[Declared]:
+    """The parameters with their values; None where the application alone does not tell it."""
     parameters = application.parameters.values()
     values = _values(application, [item.symbol for item in parameters])
     lows = _values(application, [item.low for item in parameters])

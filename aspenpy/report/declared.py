@@ -29,14 +29,14 @@ def declared(key: str, found: Iterable[Declared]) -> Table:
     return table(COLUMNS, found, key, title=key, sparse=True, media=TEXT + JSON)
 
 
-def _value(item: Declared) -> str | None:
+def value_text(item: Declared) -> str | None:
     """A literal in the spelling of its author, who prefers 32 KiB to 32.8 kB."""
     if isinstance(item.node.value, nodes.Number):
         return item.node.value.spelling
     return None if item.value is None else worth(Amount(item.value, item.unit))
 
 
-def _range(item: Declared) -> str | None:
+def range_text(item: Declared) -> str | None:
     """In the spelling of its author."""
     node = item.node
     if isinstance(node, nodes.Property):
@@ -58,10 +58,10 @@ def _text(span: Span | None) -> str:
 
 COLUMNS = (
     Column("name"),
-    Column("value", get=_value, media=TEXT),
+    Column("value", get=value_text, media=TEXT),
     Column("value", media=JSON),
     Column("unit", media=JSON),
-    Column("range", get=_range, media=TEXT),
+    Column("range", get=range_text, media=TEXT),
     Column("range", get=lambda it: None if it.low is None or it.high is None else [it.low, it.high], media=JSON),
     Column("defined as", key="definition", get=_definition, wrapped=True),
 )

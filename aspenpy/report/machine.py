@@ -79,8 +79,8 @@ def report(machine: Machine, summary: str | None = None) -> Report:
         table(_peak_columns(found), rates, title="peaks", media=TEXT),
         _formulas(machine, found),
         *(() if network is None else (networks.figures(network),)),
-        declared("properties", _properties(machine)),
-        declared("parameters", _parameters(machine)),
+        declared("properties", properties_of(machine)),
+        declared("parameters", parameters_of(machine)),
         table(SOURCES, _with_repeats(origins), title="sources", media=TEXT),
         table(SOURCES, origins, "sources", media=JSON),
     )
@@ -188,7 +188,8 @@ def _formulas(machine: Machine, found: Sequence[Peak]) -> Table:
 # -- what it declares ------------------------------------------------------------------------------
 
 
-def _properties(machine: Machine) -> list[Declared]:
+def properties_of(machine: Machine) -> list[Declared]:
+    """The properties of the components, under their full names."""
     declared = []
     for node in machine.node.components:
         own = named(nodes.Property, node.items)
@@ -207,7 +208,8 @@ def _conventional(name: str, written: nodes.Expression) -> str:
     return "" if dimension is None else symbol(dimension)
 
 
-def _parameters(machine: Machine) -> list[Declared]:
+def parameters_of(machine: Machine) -> list[Declared]:
+    """The parameters with their values; None where the machine alone does not tell it."""
     units, known = Units(_expressions(machine)), machine.definitions
     lower = Lowering(lambda node: machine.lookup(node.name) or graph.symbol(node.name, OWNER), {})
     declared = []

@@ -28,10 +28,15 @@ def provenance(machine: Machine) -> list[Origin]:
     for name, expression, span, component in _numbers(machine):
         if expression.span is None or span is None:
             continue
-        comment = _behind(span) or _above(span) or (_above(component) if component else "")
+        comment = comment_at(span) or (_above(component) if component else "")
         if comment:
             origins.append(Origin(name, " ".join(expression.span.text().split()), comment, span))
     return origins
+
+
+def comment_at(span: Span) -> str:
+    """The comment behind a thing on its line, else the one right above it; empty where there is none."""
+    return _behind(span) or _above(span)
 
 
 def _numbers(machine: Machine) -> Iterator[tuple[str, nodes.Expression, Span | None, Span | None]]:
