@@ -90,7 +90,7 @@ def program(chosen: str) -> Iterator[Path]:
 def measured(
     target: Path, host: Topology, watch: Watch = unwatched, passes: tuple[Part, ...] = PASSES
 ) -> list[dict[str, float]]:
-    """What each pass prints; `watch` is told how many are done of how many. Those that would begin late are left out."""
+    """What each pass prints; `watch` is told how many are done of all. Those that would begin late are left off."""
     began, done = monotonic(), list[tuple[Part, dict[str, float]]]()
     for number, part in enumerate(passes):
         if monotonic() - began > PATIENCE and {done_part for done_part, _ in done} == set(passes):
