@@ -105,6 +105,20 @@ def axis_at(span: Span) -> Axis:
     return _with_options(ranged, options)
 
 
+def axes_in(span: Span) -> list[Span]:
+    """The axes between commas: a part without `=` belongs to the list before it, unless it is the name of an axis."""
+    parts: list[Span] = []
+    for part in listed(span):
+        before = parts[-1].text() if parts else ""
+        in_list = "=" in before and ".." not in before and not before.endswith("}") and "=" not in part.text()
+        name = before.partition("=")[0].strip()
+        if in_list and (name in CATEGORIES or not re.fullmatch(r"[^\W\d]\w*", part.text())):
+            parts[-1] = Span(span.source, parts[-1].start, part.end)
+        else:
+            parts.append(part)
+    return parts
+
+
 def interval(text: str, option: str, example: str) -> tuple[str, Span, Span, bool]:
     """NAME, LOW and HIGH of an option that takes NAME=LOW..HIGH, and whether :whole stands behind it. Raises
     AspenError."""

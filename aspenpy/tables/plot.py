@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import io
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import cycle, pairwise
 
 from aspenpy.tables.layout import width
 from aspenpy.tables.numbers import Amount, count, setting, worth
@@ -20,19 +21,20 @@ WIDE = 1_000  # heights that differ by more than this factor are drawn on a loga
 
 def plot_lines(plot: Plot, columns: int = WIDEST) -> list[str]:
     """A title, the curve with its heights to the left, the ends of the axis below."""
-    known = [height for height in plot.heights if math.isfinite(height)]
+    known = [height for heights in plot.curves.values() for height in heights if math.isfinite(height)]
     low, high = min(known), max(known)
     log = low > 0 and high > WIDE * low
     labels = [_label(high, plot.unit), _label(low, plot.unit)]
     gutter = max(map(width, labels))
-    across = max(NARROWEST, min(columns, WIDEST) - gutter - 2)
-    curve = _curve(plot, across, low, high, log)
-    lines = [f"{' ' * gutter} │{line}" for line in curve]
-    lines[0] = f"{labels[0]:>{gutter}} ┤{curve[0]}"
-    lines[-1] = f"{labels[1]:>{gutter}} ┤{curve[-1]}"
+    names = _names(plot, low, high, log)
+    across = max(NARROWEST, min(columns, WIDEST) - gutter - 2 - max(map(width, names)))
+    curve = _drawn(plot, across, low, high, log)
+    lines = [f"{' ' * gutter} │{line}{name}" for line, name in zip(curve, names, strict=True)]
+    lines[0] = f"{labels[0]:>{gutter}} ┤{curve[0]}{names[0]}"
+    lines[-1] = f"{labels[1]:>{gutter}} ┤{curve[-1]}{names[-1]}"
     ends = [_value(plot.xs[0]), _value(plot.xs[-1])]
     below = ends[0] + plot.parameter.center(across - width(ends[0]) - width(ends[1])) + ends[1]
-    title = f"{plot.what} over {plot.parameter}{_axes(plot.log, log)}{_gaps(plot)}"
+    title = f"{', '.join(plot.curves)} over {plot.parameter}{_axes(plot.log, log)}{_gaps(plot)}"
     return [line.rstrip() for line in (title, *lines, f"{' ' * gutter} └{'─' * across}", f"{' ' * gutter}  {below}")]
 
 
@@ -43,8 +45,9 @@ def _axes(log_x: bool, log_y: bool) -> str:
 
 
 def _gaps(plot: Plot) -> str:
-    missing = sum(not math.isfinite(height) for height in plot.heights)
-    return f"; {missing} of {len(plot.heights)} points without a value" if missing else ""
+    heights = [height for heights in plot.curves.values() for height in heights]
+    missing = sum(not math.isfinite(height) for height in heights)
+    return f"; {missing} of {len(heights)} points without a value" if missing else ""
 
 
 def _label(value: float, unit: str) -> str:
@@ -55,27 +58,43 @@ def _value(value: float) -> str:
     return setting(int(value) if value == int(value) else float(f"{value:.6g}"))
 
 
-def _curve(plot: Plot, across: int, low: float, high: float, log: bool) -> list[str]:
-    """The dots of the curve as lines of characters."""
+def _names(plot: Plot, low: float, high: float, log: bool) -> list[str]:
+    """What stands to the right of each line: where there are several curves, the name of each behind its end, on the
+    nearest line that is free."""
+    names = [""] * HEIGHT
+    ends = {name: [height for height in heights if math.isfinite(height)][-1] for name, heights in plot.curves.items()}
+    for name, height in ends.items() if len(ends) > 1 else ():
+        line = HEIGHT - 1 - round(_share(height, low, high, log) * (HEIGHT - 1))
+        free = [number for number in range(HEIGHT) if not names[number]]
+        if free:
+            names[min(free, key=lambda number: abs(number - line))] = f" {name}"
+    return names
+
+
+def _drawn(plot: Plot, across: int, low: float, high: float, log: bool) -> list[str]:
+    """The dots of the curves as lines of characters."""
     cells = [[0] * across for _ in range(HEIGHT)]
-    for x, y in _dots(plot, 2 * across, 4 * HEIGHT, low, high, log):
-        cells[y // 4][x // 2] |= DOTS[y % 4][x % 2]
+    columns, rows = 2 * across, 4 * HEIGHT
+    for heights in plot.curves.values():
+        places = [
+            (
+                round(_share(x, plot.xs[0], plot.xs[-1], plot.log) * (columns - 1)),
+                rows - 1 - round(_share(height, low, high, log) * (rows - 1)),
+            )
+            if math.isfinite(height)
+            else None
+            for x, height in zip(plot.xs, heights, strict=True)
+        ]
+        for x, y in _dots(places):
+            cells[y // 4][x // 2] |= DOTS[y % 4][x % 2]
     return ["".join(chr(0x2800 + dots) if dots else " " for dots in row) for row in cells]
 
 
-def _dots(plot: Plot, columns: int, rows: int, low: float, high: float, log: bool) -> Iterator[tuple[int, int]]:
+def _dots(places: Sequence[tuple[int, int] | None]) -> Iterator[tuple[int, int]]:
     """Where there are dots, from the upper left; neighbouring points are joined."""
-    before: tuple[int, int] | None = None
-    for x, height in zip(plot.xs, plot.heights, strict=True):
-        if not math.isfinite(height):
-            before = None
-            continue
-        place = (
-            round(_share(x, plot.xs[0], plot.xs[-1], plot.log) * (columns - 1)),
-            rows - 1 - round(_share(height, low, high, log) * (rows - 1)),
-        )
-        yield from _line(before or place, place)
-        before = place
+    for before, place in pairwise([None, *places]):
+        if place is not None:
+            yield from _line(before or place, place)
 
 
 def _share(value: float, low: float, high: float, log: bool) -> float:
@@ -95,7 +114,7 @@ def _line(first: tuple[int, int], last: tuple[int, int]) -> Iterator[tuple[int, 
 
 # -- as a picture ----------------------------------------------------------------------------------
 
-COLOR = "#0072B2"  # a blue that colour-blind readers tell from other lines (Okabe and Ito)
+COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")  # told apart by all (Okabe and Ito, 2008)
 
 
 def as_svg(plot: Plot) -> str:
@@ -106,12 +125,16 @@ def as_svg(plot: Plot) -> str:
     with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "aspenpy", "font.family": "sans-serif"}):
         figure = Figure(figsize=(6.4, 3.6), layout="constrained")
         axes = figure.add_subplot()
-        axes.plot(plot.xs, plot.heights, color=COLOR, linewidth=1.8)
-        known = [height for height in plot.heights if height == height]
+        for (name, heights), color in zip(plot.curves.items(), cycle(COLORS)):
+            axes.plot(plot.xs, heights, color=color, linewidth=1.8, label=name)
+        if len(plot.curves) > 1:
+            axes.legend()
+        known = [height for heights in plot.curves.values() for height in heights if height == height]
         axes.set_xscale("log" if plot.log else "linear")
         axes.set_yscale("log" if min(known) > 0 and max(known) > 1000 * min(known) else "linear")
         axes.set_xlabel(plot.parameter)
-        axes.set_ylabel(f"{plot.what} ({plot.unit})" if plot.unit else plot.what)
+        what = ", ".join(plot.curves)
+        axes.set_ylabel(f"{what} ({plot.unit})" if plot.unit else what)
         axes.grid(visible=True, which="major", linewidth=0.5, alpha=0.4)
         text = io.StringIO()
         figure.savefig(text, format="svg", metadata={"Date": None})

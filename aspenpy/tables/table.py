@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import attrgetter
 from typing import Any, Literal
 
@@ -144,14 +144,13 @@ class Grid(Record):
 
 
 class Plot(Record):
-    """A curve over a parameter: heights in a base unit (empty for plain numbers), not a number where there are none;
-    the values of the parameter stand in equal ratios if `log`."""
+    """Curves over a parameter: their heights by what they are, in a base unit (empty for plain numbers), not a number
+    where there are none; the values of the parameter stand in equal ratios if `log`."""
 
-    what: str
+    curves: Mapping[str, tuple[float, ...]]
     unit: str
     parameter: str
     xs: tuple[float, ...]
-    heights: tuple[float, ...]
     log: bool
 
 

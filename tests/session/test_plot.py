@@ -15,7 +15,7 @@ WIDTH = 60
 
 
 def plot(xs: list[float], heights: list[float], log: bool = False) -> Plot:
-    return Plot("y", "", "x", tuple(xs), tuple(heights), log)
+    return Plot({"y": tuple(heights)}, "", "x", tuple(xs), log)
 
 
 def dots(lines: list[str]) -> set[tuple[int, int]]:
@@ -69,6 +69,15 @@ def test_it_fits(width: int) -> None:
     lines = plot_lines(plot([1, 1e6], [1e-9, 123456]), width)
     assert max(map(len, lines)) <= max(width, 40)
     assert "\x1b" not in "".join(lines)
+
+
+def test_each_of_several_curves_has_its_name_where_it_ends() -> None:
+    curves = {"steep": (0.0, 100.0), "flat": (0.0, 10.0), "level": (0.0, 11.0)}
+    lines = plot_lines(Plot(curves, "", "x", (0.0, 10.0), False), WIDTH)
+    assert lines[0] == "steep, flat, level over x"
+    assert lines[1].endswith(" steep")
+    assert [line.split()[-1] for line in lines[-5:-3]] == ["level", "flat"]
+    assert max(map(len, lines)) <= WIDTH
 
 
 def test_where_there_is_no_unicode() -> None:

@@ -35,3 +35,12 @@ def test_answers_are_as_pictured(
 
 def test_every_picture_has_its_script() -> None:
     assert [path.stem for path in SCRIPTS] == sorted(path.stem for path in HERE.glob("*.out"))
+
+
+@pytest.mark.parametrize(("options", "answers"), [((), 2), (("--fail-fast",), 1)])
+def test_a_mistake_ends_a_script_only_if_asked(
+    options: tuple[str, ...], answers: int, run: Runner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "stdin", io.StringIO("show 20 + 22\nshow 1 +\nshow 20 + 22\n"))
+    outcome = run("repl", "axpy.aspen", "--machine", "cluster.aspen", *options)
+    assert (outcome.status, outcome.out.count("42"), outcome.err.count("error: ")) == (2, answers, 1)

@@ -6,7 +6,7 @@ import sys
 
 from aspenpy.language.diagnostics import AspenError
 from aspenpy.shell.entry import case_of_arguments
-from aspenpy.shell.option import Arguments, Examples, machine
+from aspenpy.shell.option import Arguments, Examples, flag, machine
 from aspenpy.shell.options import MODEL, SEED, SETTINGS
 from aspenpy.shell.output import emit, report, show
 from aspenpy.shell.prompt import lines
@@ -20,7 +20,15 @@ EXAMPLES: Examples = (
     ("what can be asked", "echo help | aspenpy repl stream --machine simple"),
 )
 
-OPTIONS = (MODEL, machine(required=True), *SETTINGS, SEED)
+OPTIONS = (
+    MODEL,
+    machine(required=True),
+    *SETTINGS,
+    flag("--fail-fast", "ends with the first mistake in a script"),
+    SEED,
+)
+
+FAILURE = 2  # the exit status of a script with a mistake in it
 
 
 def run(arguments: Arguments) -> int:
@@ -28,9 +36,8 @@ def run(arguments: Arguments) -> int:
     report(session.prediction.diagnostics)
     if sys.stdin is not None and sys.stdin.isatty():
         _converse(session)
-    else:
-        _follow(session)
-    return 0
+        return 0
+    return _follow(session, arguments.fail_fast)
 
 
 def _converse(session: Session) -> None:
@@ -54,11 +61,20 @@ def _converse(session: Session) -> None:
                 return
 
 
-def _follow(session: Session) -> None:
-    """The lines of standard input; the first mistake ends the command."""
+def _follow(session: Session, fail_fast: bool) -> int:
+    """The lines of standard input, and the exit status: a mistake is reported, and the lines behind it are answered
+    unless `fail_fast`."""
     begun = behind_table = False
+    status = 0
     for number, text in enumerate(sys.stdin or (), 1):
-        answer = session(text.rstrip("\n"), "<stdin>", number)
+        try:
+            answer = session(text.rstrip("\n"), "<stdin>", number)
+        except AspenError as error:
+            report(error.diagnostics)
+            status = FAILURE
+            if fail_fast:
+                break
+            continue
         is_table = len(answer.page) > 1 or any(isinstance(part, Table) for part in answer.page)
         if begun and answer.page and (behind_table or is_table):
             emit("")
@@ -66,7 +82,8 @@ def _follow(session: Session) -> None:
         if answer.page:
             begun, behind_table = True, is_table
         if answer.ended:
-            return
+            break
+    return status
 
 
 def _say(answer: Answer) -> None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from aspenpy.answers.metrics import metric
 from aspenpy.answers.prediction import Prediction
+from aspenpy.language.axis import axes_in
 from aspenpy.language.diagnostics import distinct
+from aspenpy.language.source import Source, Span
 from aspenpy.report.sensitivity import draw
 from aspenpy.report.sensitivity import report as reported
 from aspenpy.shell.entry import case_of_arguments, machine_named
@@ -12,7 +14,6 @@ from aspenpy.shell.failure import CommandError
 from aspenpy.shell.option import Arguments, Examples, Option, choice, flag, machine, option, picture, repeated
 from aspenpy.shell.options import ALL_FORMATS, MODEL, OUTSIDE, PAR, RANKS, SEED, SOCKET, VALUES
 from aspenpy.shell.output import answer
-from aspenpy.studies.explore.constraint import separated
 from aspenpy.studies.explore.methods import sensitivity
 from aspenpy.studies.explore.space import spanned
 
@@ -68,14 +69,10 @@ def varied(texts: list[str]) -> list[str]:
     """What `--vary` names: at the commas between names, while those between values of a list stay."""
     names: list[str] = []
     for text in texts:
-        for position, part in enumerate(separated(text)):
-            goes_on = position > 0 and "=" in names[-1] and ".." not in names[-1] and "=" not in part
-            if not part:
-                raise CommandError(f"--vary: a name is missing in `{text}`")
-            if goes_on:
-                names[-1] += f",{part}"
-            else:
-                names.append(part)
+        parts = [part.text() for part in axes_in(Span(Source(text), 0, len(text)))]
+        if not parts or not all(parts):
+            raise CommandError(f"--vary: a name is missing in `{text}`")
+        names.extend(parts)
     return names
 
 

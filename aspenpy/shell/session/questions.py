@@ -6,6 +6,7 @@ from typing import Any
 
 from aspenpy.answers.counting import Counts
 from aspenpy.answers.profile import Profile
+from aspenpy.language.axis import axes_in
 from aspenpy.language.diagnostics import AspenError, fail
 from aspenpy.language.source import Span, listed
 from aspenpy.models.library import load_machine
@@ -79,10 +80,18 @@ def solve(session: Conversation, rest: Span) -> Answer:
 
 
 def plot(session: Conversation, rest: Span) -> Answer:
-    """A curve over a parameter."""
+    """Curves over a parameter; those of one unit are one picture."""
     what, where = _parted(rest, "over")
     along = values_at(where, session.state, POINTS_PLOTTED)
-    question = asked(what, session.state)
+    xs = tuple(map(float, along.values))
+    curves: dict[str, dict[str, tuple[float, ...]]] = {}
+    for question in _all(what, session):
+        curves.setdefault(question.unit, {})[question.text] = _heights(question, along)
+    return Answer(tuple(Plot(found, unit, along.name, xs, along.log) for unit, found in curves.items()))
+
+
+def _heights(question: Question, along: Values) -> tuple[float, ...]:
+    """A height for each value, not a number where there is none. Raises AspenError where there is none at all."""
     value = question.along(along.name)
     heights, failures = [], []
     for x in along.values:
@@ -93,8 +102,7 @@ def plot(session: Conversation, rest: Span) -> Answer:
             failures.append(error)
     if len(failures) == len(heights):
         raise failures[0]
-    xs = tuple(map(float, along.values))
-    return Answer((Plot(question.text, question.unit, along.name, xs, tuple(heights), along.log),))
+    return tuple(heights)
 
 
 def sweep(session: Conversation, rest: Span) -> Answer:
@@ -104,7 +112,7 @@ def sweep(session: Conversation, rest: Span) -> Answer:
 
     what, where = _parted(rest, "over")
     questions = _all(what, session)
-    axes = [values_at(part, session.state, POINTS_LISTED) for part in listed(where) or [where]]
+    axes = [values_at(part, session.state, POINTS_LISTED) for part in axes_in(where) or [where]]
     names = [item.name for item in axes]
     size = prod(len(item.values) for item in axes)
     if size > MOST_ROWS:
