@@ -8,8 +8,9 @@ from fractions import Fraction
 from typing import Any
 
 from aspenpy.answers.evaluation import Evaluation
-from aspenpy.cost.caches.access import Access, Stencil
+from aspenpy.cost.caches.access import Access
 from aspenpy.cost.caches.level import Level, levels_of
+from aspenpy.cost.caches.patterns import Stencil
 from aspenpy.cost.prices import MEMORY_RESOURCES, RequirementCost
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import EvaluationError

@@ -6,9 +6,10 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import pairwise
 
-from aspenpy.cost.caches.access import Access, Reader, read_access
+from aspenpy.cost.caches.access import Access
 from aspenpy.cost.caches.level import AS_STATED, Level, Variation, levels_of, translation_buffer, used_by
 from aspenpy.cost.caches.names import CACHE_TRAITS, TRANSLATIONS
+from aspenpy.cost.caches.reading import Reader, read_access
 from aspenpy.cost.caches.traffic import LevelUse, Served, Traffic, block_traffic
 from aspenpy.cost.caches.warm import Swept
 from aspenpy.cost.coherence import joining_cores

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from aspenpy.cost.caches.access import PATTERNS
 from aspenpy.cost.caches.names import PATTERN_NAMES
+from aspenpy.cost.caches.reading import PATTERNS
 from tests.cli.conftest import Runner, models, run
 
 __all__ = ["models", "run"]

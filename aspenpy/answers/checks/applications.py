@@ -12,9 +12,9 @@ from aspenpy.answers.prediction import predict
 from aspenpy.answers.scope import DEFAULT_SEED, circular
 from aspenpy.answers.sizes import sizes_below_zero
 from aspenpy.answers.traffic import Traffic
-from aspenpy.cost.caches.access import SENSELESS, Reader, read_access
 from aspenpy.cost.caches.level import levels_of
 from aspenpy.cost.caches.names import CACHE_TRAITS
+from aspenpy.cost.caches.reading import SENSELESS, Reader, read_access
 from aspenpy.cost.compute import choose_socket, nobody_offers, target
 from aspenpy.cost.exchanges import is_exchange, is_part
 from aspenpy.cost.mapper import all_definitions

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from aspenpy.cost.caches import triangular
-from aspenpy.cost.caches.access import Access, Affine, Stencil
+from aspenpy.cost.caches.access import Access
 from aspenpy.cost.caches.loop import Loop
 from aspenpy.cost.caches.nest import longest, product
+from aspenpy.cost.caches.patterns import Affine, Stencil
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.expr.polynomial import term

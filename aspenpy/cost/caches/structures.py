@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from aspenpy.cost.caches.access import Access, Affine, Scattered, Stencil
+from aspenpy.cost.caches.access import Access
 from aspenpy.cost.caches.interference import Neighbours
 from aspenpy.cost.caches.nest import Nest
+from aspenpy.cost.caches.patterns import Affine, Scattered, Stencil
 from aspenpy.cost.caches.siblings import Cover, covered
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr

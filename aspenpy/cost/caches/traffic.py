@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from aspenpy.cost.caches.access import Access, Stencil
+from aspenpy.cost.caches.access import Access
 from aspenpy.cost.caches.block_loops import in_the_same_loops
-from aspenpy.cost.caches.hits import Around, Touches, pages_first_touched, touches
+from aspenpy.cost.caches.hits import pages_first_touched, touches
 from aspenpy.cost.caches.interference import Neighbours
 from aspenpy.cost.caches.level import Level
 from aspenpy.cost.caches.nest import product
+from aspenpy.cost.caches.patterns import Stencil
 from aspenpy.cost.caches.structures import structures
+from aspenpy.cost.caches.touches import Around, Touches
 from aspenpy.cost.caches.warm import Swept
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr

@@ -1,0 +1,333 @@
+"""Reading: accesses from the traits of requirements."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from aspenpy.cost.caches.access import Access
+from aspenpy.cost.caches.additions import refuse_additions
+from aspenpy.cost.caches.counted import NEST, counted_loops
+from aspenpy.cost.caches.domain import exact
+from aspenpy.cost.caches.loop import Loop
+from aspenpy.cost.caches.names import ADDITIONS, SHARED, WITH_ARGUMENTS
+from aspenpy.cost.caches.nest import Nest, product
+from aspenpy.cost.caches.patterns import Affine, Distances, Pattern, Scattered, Stencil
+from aspenpy.cost.value_mistakes import whole
+from aspenpy.expr import graph
+from aspenpy.expr.graph import Expr
+from aspenpy.expr.polynomial import certainly_at_most
+from aspenpy.language.diagnostics import AspenError, Diagnostic, fail, nearest
+from aspenpy.models.application import flow
+from aspenpy.models.application.flow_builder import UNITS
+from aspenpy.record import Record
+
+DEFAULT_WORD = 8
+"""Bytes of a word where a requirement gives its amount in bytes alone."""
+
+SENSELESS = "senseless-pattern"
+"""The code of arguments that make sense to no cache."""
+
+DIVIDING = "choose sizes that divide each other, or round, as in `floor(n/p)`"
+
+
+class Reader(Record):
+    """What reading a trait needs to know: the sizes of data structures in bytes, the arrays behind names, and how to
+    read the histogram in a file: distances in lines, the share of all accesses at each, and that of first touches."""
+
+    sizes: Mapping[str, Expr]
+    definitions: Mapping[Expr, Expr]
+    histogram: Callable[[str, flow.Trait], tuple[tuple[float, ...], tuple[float, ...], float]]
+
+
+def read_access(requirement: flow.Requirement, reader: Reader, passed_over: frozenset[str]) -> Access | None:
+    """The pattern of a requirement; None without one. Traits in `passed_over` are the machine's own."""
+    if requirement.resource not in ("loads", "stores"):
+        return None
+    traits = {trait.name: trait for trait in requirement.traits if trait.name not in passed_over}
+    patterns = [trait for name, trait in traits.items() if name in PATTERNS and not _is_plain(trait)]
+    if not patterns:
+        _refuse_alone(traits)
+        return None
+    if len(patterns) > 1:
+        message = f"an access has one pattern, and this is `{patterns[0].name}` and `{patterns[1].name}`"
+        fail("two-patterns", message, patterns[1].span, hint="keep the one that says more")
+    word = graph.number(DEFAULT_WORD) if requirement.size is None else requirement.size
+    accesses = requirement.amount / word if requirement.size is None else requirement.quantity
+    request = _Request(requirement, word, accesses, patterns[0], traits.get("reuse"), reader, [])
+    pattern = PATTERNS[patterns[0].name](request)
+    if "at" in traits:
+        pattern = _placed(pattern, traits["at"])
+    if isinstance(pattern, Affine) and pattern.own:
+        request.checks.append(_not_too_many(pattern.nest, request))
+    refuse_additions(requirement, traits)
+    streaming = "streaming" in traits and requirement.resource == "stores"
+    flags = ("warm" in traits, streaming, "fresh" in traits, SHARED in traits)
+    since = request.touched_since(traits.get("warm"))
+    return Access(requirement, word, accesses, pattern, *flags, product(request.checks), since)
+
+
+def _placed(pattern: Pattern, trait: flow.Trait) -> Pattern:
+    """`at(address)`: where the first word lies."""
+    (address, *rest) = trait.arguments or (None,)
+    if rest or not isinstance(address, Expr):
+        fail(
+            "wrong-arguments", "`at` is written `at(address)`", trait.span, hint="an address in bytes, as in `at(4096)`"
+        )
+    if isinstance(pattern, Scattered | Distances):
+        message = "`at` says where loops begin, and this pattern has none"
+        fail("no-loops", message, trait.span, hint="leave it out: it would change nothing")
+    if isinstance(pattern, Stencil):
+        message = "`at` has no part in how layers of a `stencil` are counted, and would change nothing"
+        fail("no-loops", message, trait.span, hint="leave it out, or write the points as the loops of a `nest`")
+    return pattern.replace(nest=pattern.nest.replace(place=address))
+
+
+def _is_plain(trait: flow.Trait) -> bool:
+    """Whether it has the name of a pattern and none of its arguments, as in models older than patterns."""
+    return not trait.arguments and trait.name in WITH_ARGUMENTS
+
+
+def _refuse_alone(traits: Mapping[str, flow.Trait]) -> None:
+    for name in ADDITIONS:
+        if name in traits:
+            known = ", ".join(f"`{pattern}`" for pattern in PATTERNS)
+            message = f"`{name}` adds to a pattern of access, and there is none here"
+            fail("no-pattern", message, traits[name].span, hint=f"name one before it: {known}")
+
+
+class _Request(Record):
+    """What a pattern is read from. `checks` are each 1, or fail where an argument makes no sense."""
+
+    requirement: flow.Requirement
+    word: Expr
+    accesses: Expr
+    trait: flow.Trait
+    reuse: flow.Trait | None
+    reader: Reader
+    checks: list[Expr]
+
+    def arguments(self, least: int, most: int, form: str, hint: str | None = None) -> list[Expr]:
+        given = [argument for argument in self.trait.arguments if isinstance(argument, Expr)]
+        if len(given) != len(self.trait.arguments) or not least <= len(given) <= most:
+            fail("wrong-arguments", f"`{self.trait.name}` is written `{form}`", self.trait.span, hint=hint)
+        return given
+
+    @property
+    def times(self) -> Expr:
+        """How often the same data are swept."""
+        if self.reuse is None:
+            return graph.ONE
+        (times, *rest) = self.reuse.arguments or (None,)
+        if rest or not isinstance(times, Expr):
+            fail("wrong-arguments", "`reuse` is written `reuse(times)`", self.reuse.span)
+        message = "`reuse` sweeps the data at least once"
+        self.require(times, graph.ONE, self.reuse, message, "without it, they are swept once")
+        return times
+
+    def touched_since(self, warm: flow.Trait | None) -> Expr | None:
+        """The bytes touched since data that are warm were."""
+        if warm is None or not warm.arguments:
+            return None
+        (since, *rest) = warm.arguments
+        if rest or not isinstance(since, Expr):
+            fail("wrong-arguments", "`warm` is written `warm` or `warm(bytes)`", warm.span)
+        message = "`warm(bytes)` needs at least one word"
+        self.require(since, self.word, warm, message, "give the bytes touched since, those of the data among them")
+        return since
+
+    def require(self, value: Expr, least: Expr, trait: flow.Trait, message: str, hint: str) -> None:
+        """Refuses an argument of a trait below `least`: at once where it is known, else where it has a value."""
+        mistake = Diagnostic(SENSELESS, message, trait.span, hint=hint)
+        check = graph.if_else(graph.compare("<", value, least), graph.failure(mistake), 1)
+        if check.kind == "failure":
+            raise AspenError(mistake)
+        self.checks.append(check)
+
+    def step(self, stride: Expr, trips: Sequence[Expr]) -> Expr:
+        """The bytes that a loop goes on by, whichever way it runs. Sizes and trips are not negative."""
+        hint = "a loop moves on by whole bytes; choose sizes that divide each other"
+        self.checks.append(whole(stride, self.trait.span, hint))
+        positive = {self.word, *trips}
+        terms = exact(stride).terms.items()
+        if all(factor >= 0 and all(base in positive for base, _ in powers) for powers, factor in terms):
+            return stride
+        return graph.apply("abs", stride)
+
+
+def _stream(request: _Request) -> Affine:
+    """One word after the other."""
+    request.arguments(0, 0, "stream")
+    return _swept(request, request.word, request.accesses)
+
+
+def _stride(request: _Request) -> Affine:
+    """A word every so many bytes."""
+    (stride,) = request.arguments(1, 1, "stride(bytes)")
+    return _swept(request, request.step(stride, [request.accesses]), request.accesses)
+
+
+def _swept(request: _Request, stride: Expr, accesses: Expr) -> Affine:
+    """`reuse(times)`: the sweep is one of so many over the same data."""
+    if request.reuse is None:
+        return Affine(Nest(request.word, (Loop(stride, accesses),)), own=False)
+    sweep = Loop(stride, accesses / request.times)
+    return Affine(Nest(request.word, (sweep, Loop(graph.ZERO, request.times))), own=False)
+
+
+def _blocked(request: _Request) -> Affine:
+    """Blocks of so many bytes, each swept `reuse` times before the next."""
+    (size,) = request.arguments(1, 1, "blocked(bytes)")
+    hint = "give the bytes of a block, as in `blocked(4096)`"
+    request.require(size, request.word, request.trait, "a block of `blocked` holds at least one word", hint)
+    request.checks.append(whole(size, request.trait.span, DIVIDING))
+    words = size / request.word
+    blocks = request.accesses / (words * request.times)
+    loops = (Loop(request.word, words), Loop(graph.ZERO, request.times), Loop(size, blocks))
+    return Affine(Nest(request.word, loops), own=False)
+
+
+def _nest(request: _Request) -> Affine:
+    arguments = request.trait.arguments
+    if len(arguments) % 2:
+        message = "`nest` takes pairs, the stride in bytes and the trips of each loop, and the last has no trips"
+        fail("wrong-arguments", message, request.trait.span)
+    if any(isinstance(argument, flow.Counted) for argument in arguments):
+        named = counted_loops(request.trait)
+        sizes = [size for loop in named for size in graph.free_symbols(loop.trips)]
+        loops = tuple(loop.replace(stride=request.step(loop.stride, sizes)) for loop in named)
+    else:
+        given = request.arguments(2, 64, NEST)
+        strides = [request.step(stride, given[1::2]) for stride in given[::2]]
+        loops = tuple(map(Loop, strides, [graph.checked("count", trips) for trips in given[1::2]]))
+    if request.reuse is not None:
+        loops = (*loops, Loop(graph.ZERO, request.times))
+    return Affine(Nest(request.word, loops), own=True)
+
+
+def _not_too_many(nest: Nest, request: _Request) -> Expr:
+    """1, or the mistake, told when it has a value, of a nest that makes more accesses than the requirement asks for."""
+    if certainly_at_most(nest.accesses, request.accesses):
+        return graph.ONE
+    slack = request.accesses * (1 + 1e-9)
+    message = "the nest makes more accesses than the requirement asks for"
+    hint = "the product of the trips is at most the number of words"
+    wrong = graph.failure(Diagnostic("nest-too-large", message, request.trait.span, hint=hint))
+    return graph.if_else(graph.compare("<=", nest.accesses, slack), 1, wrong)
+
+
+def _stencil(request: _Request) -> Stencil:
+    points, *extents = request.arguments(3, 4, "stencil(points, nx, ny) or stencil(points, nx, ny, nz)")
+    known: dict[int, tuple[int, bool, bool]] = {}
+    for radius in range(1, 9):
+        for star in (True, False):
+            size = 2 * len(extents) * radius + 1 if star else (2 * radius + 1) ** len(extents)
+            known.setdefault(
+                size, (radius, star, False)
+            )  # where both have as many points, the one that reaches less far
+        known.setdefault(2 * len(extents) * radius, (radius, True, True))
+    asked = points.payload if points.kind == "number" else None
+    if not isinstance(asked, int) or asked not in known:
+        shapes = ", ".join(str(size) for size in sorted(known)[:6])
+        fail("unknown-stencil", f"no stencil in {len(extents)} dimensions has {points} points", request.trait.span,
+             hint=f"stars and boxes have {shapes}, ... points")  # fmt: skip
+    for extent in extents:
+        hint = "give the points that are computed along each axis, as in `stencil(5, nx, ny)`"
+        message = "the grid of a stencil has at least one point along each axis"
+        request.require(extent, graph.ONE, request.trait, message, hint)
+        request.checks.append(whole(extent, request.trait.span, DIVIDING))
+    radius, star, hollow = known[asked]
+    around = () if request.reuse is None else (Loop(graph.ZERO, request.times),)
+    return Stencil(tuple(extents), radius, star, request.word, hollow, around)
+
+
+def _random(request: _Request) -> Scattered:
+    request.arguments(0, 0, "random")
+    name = request.requirement.target
+    size = None if name is None else request.reader.sizes.get(name)
+    if size is None:
+        verb = "to" if request.requirement.resource == "stores" else "from"
+        message = "`random` needs the data structure that is accessed, to know its size"
+        hint = f"write `{verb} NAME` before `as`, and declare `data NAME [bytes]`"
+        fail("no-data", message, request.trait.span, hint=hint)
+    return Scattered(size)
+
+
+def _gather(request: _Request) -> Scattered:
+    arguments = request.trait.arguments
+    if len(arguments) == 1 and arguments[0] in request.reader.sizes:
+        return Scattered(request.reader.sizes[str(arguments[0])])
+    hint = "the table is a data structure, or its bytes"
+    (table,) = request.arguments(1, 1, "gather(table)", hint)
+    request.require(table, request.word, request.trait, "the table of `gather` holds at least one word", hint)
+    return Scattered(table)
+
+
+def _rd(request: _Request) -> Distances:
+    distance, unit = _counted(request, 1, "rd(distance) or rd(distance, line|word|byte)")
+    structure = request.reader.sizes.get(request.requirement.target or "", graph.ZERO)
+    return Distances((_distance(distance[0], request.trait),), (graph.ONE,), unit, structure=structure)
+
+
+def _rdd(request: _Request) -> Distances:
+    """A cumulative distribution and its distances: arrays, or the histogram in a file."""
+    arguments = request.trait.arguments
+    if len(arguments) == 1 and isinstance(arguments[0], str):
+        known, parts, first = request.reader.histogram(arguments[0], request.trait)
+        numbers = tuple(map(graph.number, known)), tuple(map(graph.number, parts))
+        return Distances(*numbers, "line", graph.number(first))
+    given, unit = _counted(request, 2, 'rdd, rdd(cdf, values), rdd(cdf, values, line|word|byte) or rdd("file.csv")')
+    cdf, values = (_array(part, request) for part in given)
+    if len(cdf) != len(values):
+        message = f"the distribution has {len(cdf)} steps and {len(values)} distances"
+        fail("wrong-distribution", message, request.trait.span, hint="give one distance a step")
+    ends = graph.apply("abs", cdf[-1] - 1)
+    last = _unless(graph.compare(">", ends, 1e-6), cdf[-1], "does not end at 1", request.trait)
+    rises = [high - low for low, high in zip((graph.ZERO, *cdf[:-1]), (*cdf[:-1], last), strict=True)]
+    shares = [_unless(graph.compare("<", rise, 0), rise, "is not increasing", request.trait) for rise in rises]
+    return Distances(tuple(_distance(value, request.trait) for value in values), tuple(shares), unit)
+
+
+def _counted(request: _Request, values: int, form: str) -> tuple[list[Expr], str]:
+    """The values of a trait and the unit behind them, `line` where there is none."""
+    numbers = [argument for argument in request.trait.arguments[:values] if isinstance(argument, Expr)]
+    rest = request.trait.arguments[values:]
+    if len(numbers) != values or len(rest) > 1:
+        fail("wrong-arguments", f"`{request.trait.name}` is written `{form}`", request.trait.span)
+    unit = rest[0] if rest else UNITS[0]
+    if not isinstance(unit, str) or unit not in UNITS:
+        hint = (nearest(unit, UNITS) if isinstance(unit, str) else None) or "it is counted in `line`, `word` or `byte`"
+        fail("unknown-unit", f"a reuse distance is not counted in `{unit}`", request.trait.span, hint=hint)
+    return numbers, unit
+
+
+def _distance(value: Expr, trait: flow.Trait) -> Expr:
+    diagnostic = Diagnostic("negative-distance", "a reuse distance is not negative", trait.span)
+    return graph.if_else(graph.compare("<", value, 0), graph.failure(diagnostic), value)
+
+
+def _unless(wrong: Expr, value: Expr, words: str, trait: flow.Trait) -> Expr:
+    diagnostic = Diagnostic("wrong-distribution", f"the cumulative distribution {words}", trait.span)
+    return graph.if_else(wrong, graph.failure(diagnostic), value)
+
+
+def _array(part: Expr, request: _Request) -> tuple[Expr, ...]:
+    known = request.reader.definitions.get(part, part)
+    if known.kind != "array" or not known.args:
+        message = f"`rdd` takes arrays, and `{part}` is none"
+        hint = "declare `param rddCDF[] = {...}` and `param rddVals[] = {...}`, or name others: `rdd(cdf, values)`"
+        fail("wrong-distribution", message, request.trait.span, hint=hint)
+    return known.args
+
+
+PATTERNS: dict[str, Callable[[_Request], Pattern]] = {
+    "stream": _stream,
+    "stride": _stride,
+    "blocked": _blocked,
+    "nest": _nest,
+    "stencil": _stencil,
+    "random": _random,
+    "gather": _gather,
+    "rd": _rd,
+    "rdd": _rdd,
+}
+"""How each pattern of `PATTERN_NAMES` is read."""

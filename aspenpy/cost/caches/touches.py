@@ -1,0 +1,66 @@
+"""Touches: of the lines of an access, with what comes between two of one line, and what else happens in its block."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from aspenpy.cost.caches.interference import Neighbours
+from aspenpy.cost.caches.nest import Nest
+from aspenpy.cost.caches.siblings import Cover
+from aspenpy.cost.caches.triangular import averages
+from aspenpy.cost.caches.warm import Swept
+from aspenpy.expr import graph
+from aspenpy.expr.graph import Expr
+from aspenpy.record import Record
+
+
+class Touches(Record):
+    """So many touches of lines, of which the share `hits` finds its line; `distance` other lines were touched since.
+    Those that are `near` go on with a line: they belong to the same visit of it. Those that are `known` are the first
+    of their access, and another one has touched the data structure there before."""
+
+    count: Expr
+    hits: Expr
+    distance: Expr
+    near: bool = False
+    known: bool = False
+
+    @property
+    def first(self) -> bool:
+        """Whether nothing came before."""
+        return self.hits is graph.ZERO
+
+
+class Around(Record):
+    """What else happens in a block: its other nests, those that have touched the same data structure `before`, the
+    words that were `drawn` from it, and what was `swept` before the block. One is `ahead` that touches in a pass of
+    some loops all that the access does. `names` are those of the data structure and of the others that nests touch."""
+
+    nests: Neighbours
+    before: tuple[Nest, ...]
+    ahead: Cover | None
+    drawn: Expr
+    swept: Swept
+    names: tuple[str | None, ...]
+
+    @property
+    def first_alone(self) -> Around:
+        """As if nothing else had touched the data structure before."""
+        return self.replace(before=(), ahead=None, drawn=graph.ZERO)
+
+    def mean(self, nest: Nest, values: Sequence[Expr], depth: int = 1, weight: Expr = graph.ONE) -> list[Expr]:
+        """The means of values over the passes of a nest's loops from `depth` outwards, where its block has loops that
+        depend on each other."""
+        if not (nest.depends or self.nests.depend):
+            return list(values)
+        nests = (nest, *self.nests.siblings, *(other for others in self.nests.others for other in others))
+        return averages(values, weight, [other.loops for other in nests], depth)
+
+
+def but_its_own(lines: Expr) -> Expr:
+    """The other lines among those between two touches of one."""
+    return at_least_none(lines - 1)
+
+
+def at_least_none(count: Expr) -> Expr:
+    return graph.apply("max", 0, count)
