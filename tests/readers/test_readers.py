@@ -79,6 +79,75 @@ region PAPI_TOT_INS PAPI_TOT_CYC PAPI_L3_TCM
 main 1000 2000 30
 """
 
+MARKED = """\
+STRUCT,Info,3,,
+CPU name:,AMD EPYC 9684X,,
+TABLE,Region sweep,Group 1 Raw,MEM,1
+Region Info,HWThread 0,HWThread 8,
+RDTSC Runtime [s],0.75,0.5,
+call count,3,3,
+Event,Counter,HWThread 0,HWThread 8,
+INSTR_RETIRED_ANY,FIXC0,70,30,
+"""
+RANKS = """\
+TABLE,Group 1 Raw,MEM,1
+Event,Counter,node7:0:0,node7:1:1
+INSTR_RETIRED_ANY,FIXC0,11,31
+TABLE,Group 1 Raw STAT,MEM,1
+Event,Counter,Sum,Min,Max,Avg,%ile 25
+INSTR_RETIRED_ANY STAT,FIXC0,42,11,31,21,11
+"""
+PERF_INTERVALS = """\
+     1.000123,CPU0,500,,cpu_core/cycles/u,100,50.00,,
+     1.000123,CPU0,<not counted>,,cpu_atom/cycles/u,0,0.00,,
+     1.000123,CPU0,40,,cpu/event=0x3c,umask=0x1/,100,50.00,,
+     2.000456,CPU0,700,,cpu_core/cycles/u,100,50.00,,
+"""
+PERF_CORES = """\
+S0-D0-C0,2,1200,,instructions:u,100,100.00,1.2,insn per cycle
+S0-D0-C1,2,800,,instructions:u,100,100.00,0.8,insn per cycle
+"""
+PERF_JSON_FILE = """\
+# started on Mon Jan  1 00:00:00 2024
+
+{"core" : "S0-D0-C0", "counter-value" : "6.000000", "unit" : "", "event" : "cpu_core/cycles/u", "pcnt-running" : 9.00, }
+{"core" : "S0-D0-C0", "metric-value" : "12.5", "metric-unit" : "%  tma_retiring"}
+{"interval" : 2.0, "counter-value" : "8.000000", "unit" : "", "event" : "cycles", "pcnt-running" : 9.00}
+"""
+NVPROF_RATES = """\
+==7== Metric result:
+"Device","Kernel","Invocations","Metric Name","Metric Description","Min","Max","Avg"
+"Tesla K20c (0)","a","1","gld_throughput","Load","1GB/s","3GB/s","2GB/s"
+"Tesla K20c (0)","b","1","gld_throughput","Load","10MB/s","30MB/s","20MB/s"
+"Tesla K20c (0)","b","1","alu_fu_utilization","ALU","Low (1)","Low (2)","Low (1)"
+"""
+NCU_RULES = """\
+result: 17, of 20
+==PROF== Connected to process 5
+"ID","Process ID","Kernel Name","Metric Name","Metric Unit","Metric Value","Rule Name","Rule Type","Rule Description"
+"0","5","triad","Duration","ns","1,250","","",""
+"0","5","triad","","","","Bottleneck","OPT","Look at memory, it waits"
+"0","5","triad","dram__bytes_read.sum","Kbyte","1,024.5","","",""
+"""
+NCU_RAW = """\
+==PROF== Connected to process 5
+"ID","Process ID","Kernel Name","Context","gpu__time_duration.sum","dram__bytes_read.sum","sm__cycles_active.avg"
+"","","","","us","Mbyte","cycle"
+"0","5","triad","1","12.50","3.5","17,000"
+"1","5","copy","1","n/a","4.5","18,000"
+"""
+SMI_LOG = """\
+timestamp, index, gpu_name, pstate, power.draw.instant [W], clocks.sm [MHz], memory.used [MiB]
+2024/01/01 00:00:00.000, 0, NVIDIA B200, P0, 610.50, 1800, 7
+timestamp, index, gpu_name, pstate, power.draw.instant [W], clocks.sm [MHz], memory.used [MiB]
+2024/01/01 00:00:05.000, 0, NVIDIA B200, P0, [Unknown Error], 990, 8
+"""
+DCGM_SLICES = """\
+# Entity  POWER  SMACT
+      Id  W
+GPU-I 3   97.5   0.25
+"""
+
 CASES: dict[str, tuple[str, str | None, list[dict[str, float | str]]]] = {
     "likwid": (LIKWID, "LIKWID", [
         {"region": "triad", "threads": "2", "instructions": 300, "cycles": 900, "CAS_COUNT_RD": 7, "runtime": 2.5,
@@ -98,6 +167,21 @@ CASES: dict[str, tuple[str, str | None, list[dict[str, float | str]]]] = {
         {"device": "NVIDIA A100", "power": 64.2, "core_frequency": 1.41e9}, {"power": ""}]),
     "dcgm": (DCGM, "dcgmi dmon", [
         {"device": "0", "power": 250.1, "core_frequency": 1.41e9}, {"power": "", "GPUTL": 0}]),
+    "likwid, regions": (MARKED, "LIKWID", [
+        {"region": "sweep", "threads": "2", "runtime": 0.75, "call count": 3, "instructions": 100}]),
+    "likwid-mpirun": (RANKS, "LIKWID", [{"threads": "2", "instructions": 42}]),
+    "perf, intervals": (PERF_INTERVALS, "perf stat -x,", [{"cycles": 1200, "cpu/event=0x3c,umask=0x1/": 40}]),
+    "perf, cores": (PERF_CORES, "perf stat -x,", [{"instructions": 2000}]),
+    "perf json, a file": (PERF_JSON_FILE, "perf stat -j", [{"cycles": 14}]),
+    "nvprof, rates": (NVPROF_RATES, "nvprof --csv", [
+        {"gld_throughput": 2e9, "alu_fu_utilization": ""}, {"gld_throughput": 20e6, "alu_fu_utilization": "Low (1)"}]),
+    "ncu, rules": (NCU_RULES, "ncu --csv", [{"runtime": 1.25e-6, "dram__bytes_read.sum": 1024500}]),
+    "ncu, raw": (NCU_RAW, "ncu --csv --page raw", [
+        {"region": "triad", "runtime": 12.5e-6, "dram__bytes_read.sum": 3.5e6, "sm__cycles_active.avg": 17000},
+        {"region": "copy", "runtime": ""}]),
+    "nvidia-smi, a log": (SMI_LOG, "nvidia-smi --format=csv", [
+        {"device": "NVIDIA B200", "power": 610.5, "core_frequency": 1.8e9}, {"power": "", "core_frequency": 9.9e8}]),
+    "dcgm, slices": (DCGM_SLICES, "dcgmi dmon", [{"device": "3", "power": 97.5, "SMACT": 0.25}]),
     "papi": (PAPI, None, [{"region": "main", "instructions": 1000, "cycles": 2000, "llc_misses": 30}]),
 }  # fmt: skip
 

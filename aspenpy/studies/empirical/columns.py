@@ -61,12 +61,17 @@ KNOWN: Mapping[str, Known] = {
     ),
     "memory_bandwidth": Known("memory_bandwidth mem mem_bw bandwidth dram_bandwidth", PER_SECOND),
     "runtime": Known(
-        "runtime time elapsed elapsed_time duration duration_time runtime_rdtsc wall_time t", SECONDS, True
+        "runtime time elapsed elapsed_time duration duration_time runtime_rdtsc rdtsc_runtime wall_time "
+        "gpu_time_duration_sum t",
+        SECONDS,
+        True,
     ),
     "stall_time": Known("stall_time t_s ts stalled", SECONDS),
     "energy": Known("energy e_pkg package_energy energy_pkg power_energy_pkg pkg_energy", JOULES, True),
     "dram_energy": Known("dram_energy e_dram energy_dram power_energy_ram", JOULES, True),
-    "power": Known("power p_pkg watts package_power power_draw power_pkg", WATTS, True),
+    "power": Known(
+        "power p_pkg watts package_power power_draw power_pkg power_draw_instant power_draw_average", WATTS, True
+    ),
     "dram_power": Known("dram_power p_dram power_dram", WATTS, True),
     "memory_volume": Known("memory_volume memory_data_volume mem dram_bytes", BYTES),
     "instructions": Known("instructions instr instr_retired_any papi_tot_ins inst_executed inst_retired_any"),

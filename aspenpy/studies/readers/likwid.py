@@ -9,8 +9,11 @@ from aspenpy.language.source import Source
 from aspenpy.studies.empirical.sheet import Cell, Sheet, lines_of
 from aspenpy.studies.readers.rows import Row, malformed, number, sheet_of_cells
 
-TITLE = re.compile(r"Group \d+ (?P<kind>Raw|Metric)(?P<statistics> Stat)?$")
+TITLE = re.compile(r"Group \d+ (?P<kind>Raw|Metric)(?P<statistics> Stat| STAT)?$")
 LONGEST, MEAN, SUM = "longest", "mean", "sum"
+HEADS = ("Event", "Metric", "Region Info")
+"""How the names of columns begin; of a region marked in the program its time and its calls come before the events."""
+
 HINT = "a table begins with a line `TABLE,Group 1 Raw,MEM,...` and the names of its columns"
 
 
@@ -26,9 +29,7 @@ def read_likwid(source: Source, per_thread: bool = False) -> Sheet:
     for region, is_raw, header, cells in _values(source):
         own = regions.setdefault(region, {})
         columns = [str(cell.value) for cell in header]
-        first = next((place for place, name in enumerate(columns) if "hread" in name or name.startswith("Core ")), None)
-        if first is None:
-            continue  # statistics: of the threads' own values
+        first = 2 if columns[:2] == ["Event", "Counter"] else 1
         name, values = str(cells[0].value), cells[first : len(columns)]
         threads[region] = max(threads.get(region, 0), len(values))
         if per_thread:
@@ -49,23 +50,24 @@ def read_likwid(source: Source, per_thread: bool = False) -> Sheet:
 
 
 def _values(source: Source) -> Iterator[tuple[str, bool, list[Cell], list[Cell]]]:
-    """Region, whether the values are events, header and cells of each line of a table."""
-    region, kind, header, inside = "", "", list[Cell](), False
+    """Region, whether the values are events, header and cells of each line of a table that is no statistics: these are
+    of the threads' own values."""
+    region, header, inside = "", list[Cell](), False
     for cells in lines_of(source):
         while len(cells) > max(len(header), 1) and not cells[-1].value:
             cells.pop()
         first = str(cells[0].value)
         if first in ("TABLE", "STRUCT"):
             texts = [str(cell.value) for cell in cells[1:]]
-            kinds = [found["kind"] for text in texts if (found := TITLE.search(text))]
-            inside, kind, header = first == "TABLE" and bool(kinds), "".join(kinds), []
+            title = next((found for text in texts if (found := TITLE.search(text))), None)
+            inside, header = first == "TABLE" and title is not None and not title["statistics"], []
             region = next((text.removeprefix("Region ") for text in texts if text.startswith("Region ")), "")
-        elif inside and not header:
+        elif inside and (not header or first in HEADS):
             header = cells
         elif inside:
             if len(cells) != len(header):
                 malformed(cells, f"has {len(cells)} values for {len(header)} columns", HINT)
-            yield region, kind == "Raw", header, cells
+            yield region, str(header[0].value) == "Event", header, cells
 
 
 def _together(rule: str, cells: list[Cell]) -> float | str:
@@ -80,5 +82,5 @@ def _rule(name: str) -> str:
     """How a metric of threads becomes that of the run: what has no unit is a ratio."""
     unit = re.search(r"\[(.*)\]$", name)
     if unit is None:
-        return MEAN
+        return LONGEST if name == "call count" else MEAN
     return {"s": LONGEST, "MHz": MEAN, "GHz": MEAN, "%": MEAN, "C": MEAN}.get(unit[1], SUM)

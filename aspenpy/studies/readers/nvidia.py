@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import re
 
-from aspenpy.language.dimensions import UNITS
+from aspenpy.language.dimensions import unit_of
 from aspenpy.language.source import Source, Span
 from aspenpy.studies.empirical.columns import plain_unit
 from aspenpy.studies.empirical.sheet import Cell, Sheet, lines_of
 from aspenpy.studies.readers.rows import Row, known, malformed, sheet_of_cells, whole_line
+
+RAW = re.compile(r'^"ID",.*"Kernel Name",.*"\w+__', re.MULTILINE)
+"""The header of `ncu --csv --page raw`: a column for each metric."""
+
+WITH_UNIT = re.compile(r"^(?P<number>[\d.]+(e[+-]?\d+)?)(?P<unit>[A-Za-z]+(/[a-z]+)?)$")
+"""How nvprof writes a rate: `12.5GB/s`."""
 
 PROFILER = re.compile(r"^==\d+==|^==PROF==", re.MULTILINE)
 
@@ -21,6 +27,10 @@ def is_ncu(head: str) -> bool:
     return '"Metric Name"' in head and '"Metric Value"' in head
 
 
+def is_ncu_raw(head: str) -> bool:
+    return bool(RAW.search(head))
+
+
 def is_smi(head: str) -> bool:
     first = head.partition("\n")[0]
     return first.count(", ") >= 1 and any(
@@ -29,7 +39,7 @@ def is_smi(head: str) -> bool:
 
 
 def is_dcgm(head: str) -> bool:
-    return head.startswith("#Entity") or "\n#Entity" in head
+    return re.search(r"^# ?Entity\b", head, re.MULTILINE) is not None
 
 
 def read_nvprof(source: Source) -> Sheet:
@@ -51,28 +61,54 @@ def _long(source: Source, key: tuple[str, ...], name: str, value: str, unit: str
     rows: dict[tuple[str, ...], Row] = {}
     units: dict[str, str] = {}
     for cells in lines_of(source):
-        if PROFILER.match(str(cells[0].value)):
-            continue
-        if not header:
-            header = [str(cell.value) for cell in cells]
+        texts = [str(cell.value) for cell in cells]
+        if PROFILER.match(texts[0]) or (not header and name not in texts):
+            continue  # of the profiler, or of the program
+        if not header or texts == header:
+            header = texts
             continue
         if len(cells) != len(header):
             malformed(
                 cells, f"has {len(cells)} values for {len(header)} columns", "lines of a profiler begin with `==`"
             )
         held = dict(zip(header, cells, strict=True))
+        if not held[name].value:
+            continue  # advice of ncu
         first = tuple(str(held[part].value) for part in key)
         row = rows.setdefault(first, {LABELS[part]: held[part] for part in key})
         metric, cell = str(held[name].value), known(held[value])
-        said = plain_unit(str(held[unit].value)) if unit is not None else None
+        written = WITH_UNIT.match(str(cell.value)) if unit is None else None
+        said = plain_unit(str(held[unit].value) if unit is not None else written["unit"]) if unit or written else None
+        if written is not None and said is not None:
+            cell = cell._replace(value=written["number"])
         if said is not None:
             common = units.setdefault(metric, said)
             if common != said and cell.value != "":
-                cell = cell._replace(value=float(cell.value) * float(UNITS[said].size / UNITS[common].size))
+                cell = cell._replace(value=float(cell.value) * float(unit_of(said).size / unit_of(common).size))
         elif str(cell.value).endswith("%"):
             cell = cell._replace(value=str(cell.value).removesuffix("%"))
         row[f"{metric} [{units[metric]}]" if metric in units else metric] = cell
     return sheet_of_cells(rows.values(), source)
+
+
+def read_ncu_raw(source: Source) -> Sheet:
+    """A row for each launch, of the table with a column for each metric, whose second line holds the units."""
+    header: list[str] = []
+    rows: list[Row] = []
+    for cells in lines_of(source):
+        if not header and str(cells[0].value) != "ID":
+            continue
+        if not header:
+            header = [str(cell.value) for cell in cells]
+            continue
+        if len(cells) != len(header):
+            malformed(cells, f"has {len(cells)} values for {len(header)} columns", "each launch has a value a column")
+        if not cells[0].value:
+            units = [plain_unit(str(cell.value)) for cell in cells]
+            header = [f"{name} [{unit}]" if unit else name for name, unit in zip(header, units, strict=True)]
+            continue
+        rows.append({LABELS.get(name, name): known(cell) for name, cell in zip(header, cells, strict=True)})
+    return sheet_of_cells(rows, source)
 
 
 def read_smi(source: Source) -> Sheet:
@@ -80,8 +116,9 @@ def read_smi(source: Source) -> Sheet:
     header: list[str] = []
     rows: list[Row] = []
     for cells in lines_of(source):
-        if not header:
-            header = [str(cell.value) for cell in cells]
+        texts = [str(cell.value) for cell in cells]
+        if not header or texts == header:  # a log that was added to has it again
+            header = texts
             continue
         if len(cells) != len(header):
             malformed(cells, f"has {len(cells)} values for {len(header)} columns", "each sample has a value a column")
@@ -89,7 +126,7 @@ def read_smi(source: Source) -> Sheet:
         for name, cell in zip(header, cells, strict=True):
             number, _, unit = str(cell.value).partition(" ")
             has_unit = number.replace(".", "", 1).isdigit() and f"[{unit}]" in name
-            row[name.replace("name", "device") if name == "name" else name] = known(
+            row["device" if name in ("name", "gpu_name") else name] = known(
                 cell._replace(value=number) if has_unit else cell
             )
         rows.append(row)
@@ -106,8 +143,8 @@ def read_dcgm(source: Source) -> Sheet:
         start += len(text) + 1
         words = text.split()
         if text.startswith("#"):
-            header = words[1:] or header
-        elif words and words[0] == "GPU":
+            header = [word for word in text.removeprefix("#").split() if word != "Entity"] or header
+        elif words and words[0] in ("GPU", "GPU-I", "GPU-CI"):
             cells = [Cell(word, line, span) for word in words[1:]]
             whole_line(cells, least=len(header) + 1, what="sample of DCGM", hint=f"the columns are {', '.join(header)}")
             named = zip(header, map(known, cells[1:]), strict=False)
@@ -118,6 +155,7 @@ def read_dcgm(source: Source) -> Sheet:
 def _dcgm_name(name: str) -> str:
     return {
         "POWER": "power [W]",
+        "POWR": "power [W]",
         "TOTEC": "energy [mJ]",
         "SMCLK": "core_frequency [MHz]",
         "MMCLK": "memory_frequency [MHz]",

@@ -10,8 +10,15 @@ from aspenpy.language.source import Source, Span
 from aspenpy.studies.empirical.sheet import Cell, Sheet, lines_of
 from aspenpy.studies.readers.rows import Row, number, sheet_of_cells, whole_line
 
-EVENT = re.compile(r"(#.*\n|\s*\n)*[^,\n]*,[^,\d\n]*,[A-Za-z][\w./:=-]*,\d+,\d+(\.\d+)?")
+BEFORE = r"(\s*\d+\.\d+,(?=[\d<]|CPU\d|S\d))?(CPU\d+,|S\d+(-[A-Z]+\d+)*,\d+,)?"
+"""What stands before the value of an event: the time of an interval (`-I`), and a core (`-A`, `--per-core`)."""
+
+EVENT = re.compile(rf"(#.*\n|\s*\n)*{BEFORE}[^,\n]*,[^,\d\n]*,[A-Za-z][\w./:=-]*(,[\w=]+)*/?,\d+,\d+(\.\d+)?")
 """The first line that is no comment."""
+
+COMMENTS = re.compile(r"(#.*\n|\s*\n)*")
+OF_UNIT = re.compile(r"^(?:cpu|cpu_core|cpu_atom|arm\w*pmu\w*)/([A-Za-z][\w.-]*)/[ukhpGHS]*$")
+"""An event of a processor with several kinds of cores: `cpu_core/cycles/u`."""
 
 UNITS = {"msec": "ms", "Joules": "J", "ns": "ns"}
 HINT = "a line is `value,unit,event,runtime,share counted`"
@@ -22,7 +29,7 @@ def is_perf(head: str) -> bool:
 
 
 def is_perf_json(head: str) -> bool:
-    return head.lstrip().startswith("{") and '"counter-value"' in head
+    return head[match.end() if (match := COMMENTS.match(head)) else 0 :].startswith("{") and '"counter-value"' in head
 
 
 def read_perf(source: Source) -> Sheet:
@@ -31,22 +38,35 @@ def read_perf(source: Source) -> Sheet:
     for cells in lines_of(source):
         if str(cells[0].value).startswith("#"):
             continue
+        cells = cells[_before(cells) :] or cells
         whole_line(cells, least=3, what="event of perf", hint=HINT)
-        _add(row, str(cells[2].value), str(cells[1].value), cells[0])
+        event = str(cells[2].value)
+        if event.count("/") == 1:  # cpu/event=0x3c,umask=0x0/
+            unit, _, rest = ",".join(str(cell.value) for cell in cells[2:]).partition("/")
+            event = f"{unit}/{rest.partition('/')[0]}/"
+        _add(row, event, str(cells[1].value), cells[0])
     return sheet_of_cells([row] if row else [], source)
 
 
+def _before(cells: list[Cell]) -> int:
+    """How many cells stand before the value."""
+    found = re.match(BEFORE, ",".join(str(cell.value) for cell in cells))
+    return 0 if found is None else found[0].count(",")
+
+
 def read_perf_json(source: Source) -> Sheet:
-    """As `read_perf`, of a JSON object a line."""
+    """As `read_perf`, of a JSON object a line; a line with no counter has a metric alone, made of the others."""
     row: Row = {}
     start = 0
     for line, text in enumerate(source.text.split("\n"), 1):
         span = Span(source, start, start + len(text))
         start += len(text) + 1
-        if not text.strip():
+        if not text.strip() or text.startswith("#"):
             continue
         try:
-            held = json.loads(text)
+            held = json.loads(re.sub(r",\s*}$", "}", text.strip()))
+            if "counter-value" not in held and "metric-value" in held:
+                continue
             value, unit, event = held["counter-value"], held.get("unit", ""), held["event"]
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             fail(
@@ -57,7 +77,7 @@ def read_perf_json(source: Source) -> Sheet:
 
 
 def _add(row: Row, event: str, unit: str, cell: Cell) -> None:
-    name = re.sub(r":[ukhp]+$", "", event)
+    name = re.sub(r":[ukhpGHS]+$", "", OF_UNIT.sub(r"\1", event))
     header = f"{name} [{UNITS.get(unit, unit)}]" if unit else name
     counted = not str(cell.value).startswith("<not")
     value = number(cell) if counted else None

@@ -14,10 +14,12 @@ from aspenpy.studies.readers.likwid import is_likwid, read_likwid
 from aspenpy.studies.readers.nvidia import (
     is_dcgm,
     is_ncu,
+    is_ncu_raw,
     is_nvprof,
     is_smi,
     read_dcgm,
     read_ncu,
+    read_ncu_raw,
     read_nvprof,
     read_smi,
 )
@@ -40,6 +42,7 @@ FORMATS = (
     Format("perf stat -j", is_perf_json, read_perf_json),
     Format("LIKWID", is_likwid, read_likwid),
     Format("ncu --csv", is_ncu, read_ncu),
+    Format("ncu --csv --page raw", is_ncu_raw, read_ncu_raw),
     Format("nvprof --csv", is_nvprof, read_nvprof),
     Format("nvidia-smi --format=csv", is_smi, read_smi),
     Format("dcgmi dmon", is_dcgm, read_dcgm),

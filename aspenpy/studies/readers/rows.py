@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any, NoReturn
 
@@ -12,8 +13,10 @@ from aspenpy.studies.empirical.sheet import Cell, Heading, Sheet, heading, place
 Row = dict[str, Cell]
 """Cells by the header of their column: a name with its unit in brackets, if it has one."""
 
-MISSING = ("", "-", "N/A", "[N/A]", "[Not Supported]", "nan", "n/a")
+MISSING = ("", "-", "N/A", "[N/A]", "[Not Supported]", "[Insufficient Permissions]", "[Unknown Error]", "nan", "n/a")
 """How tools say that there is no value."""
+
+THOUSANDS = re.compile(r"\d{1,3}(,\d{3})+(\.\d+)?")
 
 
 def sheet_of_cells(rows: Iterable[Row], source: Source) -> Sheet:
@@ -49,8 +52,7 @@ def known(cell: Cell) -> Cell:
     text = str(cell.value).strip()
     if text in MISSING:
         return cell._replace(value="")
-    plain = text.replace(",", "")
-    return cell._replace(value=plain if plain.replace(".", "", 1).isdigit() else text)
+    return cell._replace(value=text.replace(",", "") if THOUSANDS.fullmatch(text) else text)
 
 
 def malformed(cells: list[Cell], what: str, hint: str) -> NoReturn:
