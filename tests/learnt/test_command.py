@@ -140,6 +140,66 @@ def test_a_prediction_is_split(run: Runner, tmp_path: Path) -> None:
         assert message in run("empirical", *words).err
 
 
+def test_options_of_a_prediction(run: Runner) -> None:
+    """Power is V² f: at half the voltage and half the clock it is an eighth, for twice as long."""
+    asked = ("empirical", "power-aware", "predict", "matmul", "--machine", "pentium_m", "--kernel", "main")
+    line = (*asked, "--clocks", "700MHz,1.4GHz", "--volts", "0.7,1.4", "--processors", "1", "--format", "json")
+    spots = json.loads(run(*line).out)["spots"]
+    assert [(row["energy"], row["energy_delay"]) for row in spots] == [
+        (pytest.approx(0.25), pytest.approx(0.5)),
+        (1, 1),
+    ]
+    for words, message in (
+        ((*asked, "--clocks", "1GHz", "--volts", "1,2"), "2 voltages for 1 clocks"),
+        ((*asked, "--volts", "0"), "expected numbers above zero"),
+        ((*asked, "--factors", "0.5"), "--factors belongs to bandwidth"),
+        ((*asked[:4], "--kernel", "main", "--train", "n > 1"), "--kernel needs --machine M"),
+        ((*asked, "--kernel", "mian"), "mian"),
+    ):
+        assert message in run(*words).err
+
+
+def test_less_bandwidth_of_a_prediction_and_the_fastest_there(run: Runner) -> None:
+    """All of stream waits for memory: 1/F of the bandwidth takes F as long."""
+    line = ("empirical", "bandwidth", "predict", "stream", "--machine", "haswell", "--factors", "0.5,0.25")
+    held = json.loads(run(*line, "--format", "json").out)
+    assert [row["slowdown"] for row in held["slowdowns"]] == pytest.approx([2, 4], rel=0.01)
+    shares = {row["predictor"]: row["value"] for row in held["signature"]}
+    assert shares["loads"] + shares["stores"] + shares["fops_ins"] == pytest.approx(1)
+    line = (
+        "empirical",
+        "bandwidth",
+        "report",
+        "bandwidth_example",
+        "--option",
+        "trees=20",
+        "--choose",
+        "--format",
+        "json",
+    )
+    found = json.loads(run(*line).out)["choices"]
+    assert len(found) == 36
+    assert sum(row["is_fastest"] for row in found) == 3
+    assert "--choose belongs to bandwidth" in run("empirical", "cos", "report", "cos_example", "--choose").err
+
+
+def test_runs_of_a_table_and_their_model_in_a_store(run: Runner, tmp_path: Path) -> None:
+    data, store, model = (str(tmp_path / name) for name in ("runs.csv", "runs.sqlite", "model.json"))
+    rows = [f"app{place % 2},n={place},{place + 1},{10 + 3 * place},{place}" for place in range(8)]
+    Path(data).write_text("\n".join(["application,input,runtime [ms],energy [kJ],c [MB]", *rows]))
+    fit = ("empirical", "acee", "fit", data, "--predictors", "c", "--option", "direction=none", "-o", model)
+    assert run(*fit).status == 0
+    assert run("measure", "--read", data, "--record", store, "--model", model).status == 0
+    found = RecordStore(store).find(application="app1")
+    assert [(item.input, item.runtime, item.energy) for item in found[:2]] == [
+        ("n=1", pytest.approx(2e-3), pytest.approx(13e3)),
+        ("n=3", pytest.approx(4e-3), pytest.approx(19e3)),
+    ]
+    assert found[0].counters == {"c [MB]": "1"}
+    assert found[0].model == "acee " + json.loads(Path(model).read_text())["training"]["data_hash"][:12]
+    assert "--record STORE" in run("measure", "--read", data, "--model", model).err
+
+
 def test_a_store_says_what_was_learnt_from_its_runs(run: Runner, tmp_path: Path) -> None:
     path, model = tmp_path / "runs.sqlite", tmp_path / "model.json"
     store = RecordStore(path)

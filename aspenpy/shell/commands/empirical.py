@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -16,10 +17,11 @@ from aspenpy.models.library import load_application, load_machine
 from aspenpy.report.cos_trace import draw as draw_traces
 from aspenpy.report.cos_trace import trace_report
 from aspenpy.report.learnt import draw
+from aspenpy.report.signature import signature_report, with_choices
 from aspenpy.report.speedup import draw as draw_spots
 from aspenpy.report.training_plan import plan_report, throttling_report
 from aspenpy.shell.commands.fmt import standard_input
-from aspenpy.shell.entry import only_entry
+from aspenpy.shell.entry import only_entry, ranks_of
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.option import (
     Arguments,
@@ -34,19 +36,21 @@ from aspenpy.shell.option import (
     repeated,
     words,
 )
-from aspenpy.shell.options import ALL_FORMATS, SET, SOCKET, settings_of
+from aspenpy.shell.options import ALL_FORMATS, OUTSIDE, RANKS, SOCKET, VALUES, settings_of
 from aspenpy.shell.output import answer
 from aspenpy.shell.progress import Progress
 from aspenpy.shell.quantity import quantity_of
 from aspenpy.studies.empirical.sheet import Sheet
 from aspenpy.studies.learnt.acee import Acee
 from aspenpy.studies.learnt.assumptions import Assumption, assumptions
+from aspenpy.studies.learnt.bandwidth import BandwidthSensitivity, Choice, choices
 from aspenpy.studies.learnt.cos import Cos, configurations
 from aspenpy.studies.learnt.cos_trace import PUBLISHED_PLAN, plan_of, traces_of
 from aspenpy.studies.learnt.dvfs import dvfs
 from aspenpy.studies.learnt.kinds import KINDS, load_learnt
 from aspenpy.studies.learnt.model import LearntModel
 from aspenpy.studies.learnt.parameters import write_parameters
+from aspenpy.studies.learnt.recorded import name_of
 from aspenpy.studies.learnt.saved import save
 from aspenpy.studies.learnt.validation import Split, asked, rows_learnt_from, validate
 from aspenpy.studies.readers.records import RecordStore, is_record_store
@@ -70,12 +74,27 @@ EXAMPLES: Examples = (
 
 OF_A_MODEL = ("output", "model", "parameters", "record", "choices", "predictors")
 OF_ROWS = ("train", "test", "leave_out")
-OF_A_PREDICTION = ("socket", "settings", "clocks", "processors")
+OF_A_PREDICTION = (
+    "socket", "kernel", "settings", "ranks_on", "ranks_per_node", "distribution", "allow_outside", "clocks", "volts",
+    "factors", "processors",
+)  # fmt: skip
 """Options by what they are about."""
 
 
 def _counts(text: str) -> list[int]:
     return [positive(word) for word in words(text)]
+
+
+def _amounts(text: str) -> list[float]:
+    try:
+        found = [float(word) for word in words(text)]
+    except ValueError:
+        found = [0.0]
+    if not all(0 < value < math.inf for value in found):
+        from argparse import ArgumentTypeError
+
+        raise ArgumentTypeError(f"expected numbers above zero, not `{text}`")
+    return found
 
 
 OPTIONS = (
@@ -116,10 +135,17 @@ OPTIONS = (
         dest="columns",
     ),
     option("--confidence", "C", "of intervals (default: 0.95)", type=float, default=0.95),
-    machine(required=False, why="; power-aware predict: DATA is an application, whose prediction is split"),
+    machine(required=False, why="; power-aware predict and bandwidth predict: DATA is an application"),
     SOCKET,
-    SET,
+    *VALUES,
+    *RANKS,
+    OUTSIDE,
     option("--clocks", "HZ,...", "with --machine: core clocks, such as 600MHz,1GHz (default: five over their range)"),
+    option("--volts", "V,...", "with --machine: the voltage at each of --clocks, power being V² f", type=_amounts),
+    option(
+        "--factors", "F,...", "bandwidth predict with --machine: of the bandwidth (default: 0.8,0.6,0.4)", type=_amounts
+    ),
+    flag("--choose", "bandwidth: also says which application, or algorithm, is the fastest at each memory clock"),
     option("--processors", "N,...", "with --machine: how many share the work (default: 1,2,4,8,16)", type=_counts),
     picture("predictions, errors and residuals, or the trace"),
     ALL_FORMATS,
@@ -152,8 +178,7 @@ def run(arguments: Arguments) -> int:
     if arguments.parameters:
         write_parameters(model, arguments.parameters)
     if arguments.record and model.training is not None:
-        name = f"{model.kind} {model.training.data_hash[:12]}"
-        RecordStore(arguments.data).learnt(name, rows_learnt_from(model, sheet, split))
+        RecordStore(arguments.data).learnt(name_of(model), rows_learnt_from(model, sheet, split))
     whole = arguments.action == "report"
     assumed: tuple[Assumption, ...] = ()
     left = None
@@ -161,7 +186,10 @@ def run(arguments: Arguments) -> int:
         measured = model.selected(model.complete(sheet))
         assumed, left = assumptions(model, measured), model.regressions(measured)[0][3]
     stages = configurations(model, sheet) if isinstance(model, Cos) and arguments.picture else {}
-    return answer(found.report(assumed=assumed, whole=whole), arguments, lambda: draw(found, left, stages))
+    page = found.report(assumed=assumed, whole=whole)
+    if arguments.choose:
+        page = with_choices(page, _chosen_from(model, sheet))
+    return answer(page, arguments, lambda: draw(found, left, stages))
 
 
 def _sheet(model: LearntModel, arguments: Arguments) -> Sheet:
@@ -172,16 +200,30 @@ def _sheet(model: LearntModel, arguments: Arguments) -> Sheet:
 
 
 def _split(arguments: Arguments) -> int:
-    """An application on a machine at other clocks."""
-    if (arguments.kind, arguments.action) != ("power-aware", "predict") or arguments.data is None:
-        raise CommandError("--machine belongs to power-aware predict APPLICATION")
-    _refuse(arguments, (*OF_A_MODEL, *OF_ROWS, "columns"), "is about measurements, and --machine about a prediction")
-    application = load_application(arguments.data)
-    kernel = only_entry(application, None)
-    case = Case(application, load_machine(arguments.machine), arguments.socket, kernel, settings_of(arguments))
+    """An application on a machine, at other clocks or with less bandwidth."""
+    if arguments.kind not in ("power-aware", "bandwidth") or arguments.action != "predict" or arguments.data is None:
+        raise CommandError("--machine belongs to power-aware predict APPLICATION, and to bandwidth predict APPLICATION")
+    about = "is about measurements, and --machine about a prediction"
+    _refuse(arguments, (*OF_A_MODEL, *OF_ROWS, "columns", "choose"), about)
+    outside = arguments.allow_outside
+    application = load_application(arguments.data, allow_outside=outside)
+    kernel = only_entry(application, arguments.kernel)
+    computer = load_machine(arguments.machine, allow_outside=outside)
+    settings, ranks = settings_of(arguments), ranks_of(arguments)
+    found = predict(Case(application, computer, arguments.socket, kernel, settings, **ranks))
+    if arguments.kind == "bandwidth":
+        _refuse(arguments, ("clocks", "volts", "processors", "picture"), "belongs to power-aware")
+        return answer(signature_report(found, arguments.factors or (0.8, 0.6, 0.4)), arguments)
+    _refuse(arguments, ("factors",), "belongs to bandwidth")
     clocks = [quantity_of(text, HERTZ, "--clocks") for text in words(arguments.clocks)]
-    found = dvfs(predict(case), arguments.processors or (1, 2, 4, 8, 16), clocks)
-    return answer(found.report(), arguments, lambda: draw_spots(found))
+    surface = dvfs(found, arguments.processors or (1, 2, 4, 8, 16), clocks, arguments.volts or ())
+    return answer(surface.report(), arguments, lambda: draw_spots(surface))
+
+
+def _chosen_from(model: LearntModel, sheet: Sheet) -> tuple[Choice, ...]:
+    if not isinstance(model, BandwidthSensitivity):
+        raise CommandError(f"--choose belongs to bandwidth, not to {model.kind}")
+    return choices(model, sheet)
 
 
 def _trace(arguments: Arguments) -> int:

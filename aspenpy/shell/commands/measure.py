@@ -11,8 +11,10 @@ from aspenpy.shell.option import Arguments, Examples, flag, option, pairs, posit
 from aspenpy.shell.options import ALL_FORMATS
 from aspenpy.shell.output import answer
 from aspenpy.shell.progress import Progress
-from aspenpy.studies.empirical.columns import recognised
+from aspenpy.studies.empirical.columns import numbers, recognised
 from aspenpy.studies.empirical.sheet import Sheet, sheet_of_rows
+from aspenpy.studies.learnt.kinds import load_learnt
+from aspenpy.studies.learnt.recorded import name_of
 from aspenpy.studies.readers.measure import Measured, Target, measure, rows_of
 from aspenpy.studies.readers.read import measured
 from aspenpy.studies.readers.records import RecordStore, RunRecord
@@ -42,7 +44,14 @@ OPTIONS = (
     option("--least-runs", "N", "runs at least (default: 5)", type=positive, default=5),
     option("--most-runs", "N", "runs at most (default: 50)", type=positive, default=50),
     flag("--trimmed", "leaves the shortest and the longest run out of the mean"),
-    option("--record", "STORE", "adds the runs to a record store; --label application=... and input=... name them"),
+    option(
+        "--record",
+        "STORE",
+        "adds the runs to a record store; columns, or --label application=... and input=..., name them",
+    ),
+    option(
+        "--model", "FILE", "with --record: a model that `empirical fit` has learnt from these rows, noted with them"
+    ),
     option("-o --output", "FILE", "also writes the rows as CSV"),
     ALL_FORMATS,
 )
@@ -52,6 +61,8 @@ def run(arguments: Arguments) -> int:
     labels = pairs("--label", "NAME=VALUE, such as threads=4", arguments.label)
     if bool(arguments.command) == bool(arguments.read):
         raise CommandError("measure takes a command behind --, or files with --read")
+    if arguments.model and not arguments.record:
+        raise CommandError("--model says which model the runs of --record STORE were learnt by")
     if arguments.output:
         require_writable(arguments.output)
     if arguments.read:
@@ -63,7 +74,7 @@ def run(arguments: Arguments) -> int:
         sheet, found = sheet_of_rows(rows_of(result, labels)), result.report()
         sheet = recognised(sheet)
     if arguments.record:
-        _record(arguments.record, sheet, labels)
+        _record(arguments.record, sheet, arguments.model)
     if arguments.output:
         write_whole(arguments.output, as_csv(sheet_report(sheet, "")))
     return answer(found, arguments)
@@ -100,13 +111,16 @@ def _header(item: Any) -> str:
     return f"{item.name} [{item.unit}]" if item.unit else str(item.name)
 
 
-def _record(path: str, sheet: Sheet, labels: dict[str, str]) -> None:
-    if "application" not in labels:
-        raise CommandError("--record: say what ran with --label application=NAME, and --label input=TEXT")
+def _record(path: str, sheet: Sheet, model: str | None) -> None:
+    if "application" not in sheet.names:
+        raise CommandError("--record: say what ran with a column `application` or --label application=NAME")
+    learnt = name_of(load_learnt(model)) if model else None
+    amounts = {name: numbers(sheet, name, blank=True) for name in ("runtime", "energy") if name in sheet.names}
     records = []
-    for row in sheet.rows:
-        values = {item.name: row[item.name].value for item in sheet.headings if row[item.name].value != ""}
-        what = [str(values.pop(name, "")) for name in ("application", "input", "hardware", "device")]
-        runtime, energy = (float(values.pop(name)) if name in values else None for name in ("runtime", "energy"))
-        records.append(RunRecord(what[0], what[1], what[2], what[3], runtime, energy, values))
+    for place, row in enumerate(sheet.rows):
+        cells = {item.name: (_header(item), row[item.name].value) for item in sheet.headings}
+        facts: dict[str, Any] = {name: str(cells.pop(name, ("", ""))[1]) for name in ("application", "input", "hardware", "device")}
+        facts |= {name: float(values[place]) for name, values in amounts.items() if values[place] == values[place]}
+        counters = {header: value for name, (header, value) in cells.items() if name not in amounts and value != ""}
+        records.append(RunRecord(**facts, counters=counters, model=learnt))
     RecordStore(path).add(records)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from aspenpy.language.diagnostics import Diagnostic, fail
-from aspenpy.studies.empirical.columns import KNOWN, groups, is_numeric, numbers
+from aspenpy.studies.empirical.columns import KNOWN, groups, is_numeric, numbers, require_columns
 from aspenpy.studies.empirical.sheet import Sheet, counted
 from aspenpy.studies.learnt.bases import WHAT_RAN, bases
 from aspenpy.studies.learnt.model import LearntModel
@@ -178,6 +178,7 @@ class Choice(NamedTuple):
 def choices(model: BandwidthSensitivity, sheet: Sheet) -> tuple[Choice, ...]:
     """Predicted times by application, the sums of their phases (the column `region`), at each memory clock (section
     3.3): which algorithm is the fastest there?"""
+    require_columns(sheet, ["application"], "a choice")
     times: dict[tuple[str, float], float] = {}
     clocks = numbers(sheet, "memory_frequency")
     for (name,), clock, time in zip(groups(sheet, ["application"]), clocks, model.predict(sheet), strict=True):

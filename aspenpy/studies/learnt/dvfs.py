@@ -9,7 +9,7 @@ from aspenpy.answers.energy.cap import LOWEST, clock_range
 from aspenpy.answers.prediction import Prediction
 from aspenpy.language.diagnostics import AspenError, fail
 from aspenpy.record import Record
-from aspenpy.studies.learnt.speedup import PowerAware, Spot, of_prediction, spots
+from aspenpy.studies.learnt.speedup import PowerAware, Spot, of_prediction, relative_power, spots
 from aspenpy.tables.result import Result
 
 POINTS = 5
@@ -26,16 +26,27 @@ class Dvfs(Record, Result):
     spots: tuple[Spot, ...]
 
 
-def dvfs(prediction: Prediction, processors: Sequence[int], clocks: Sequence[float] = ()) -> Dvfs:
-    """Of a run on one processor; each of several draws the power that the machine has at the clock. Raises AspenError
-    where the cores declare no clock."""
+def dvfs(
+    prediction: Prediction, processors: Sequence[int], clocks: Sequence[float] = (), volts: Sequence[float] = ()
+) -> Dvfs:
+    """Of a run on one processor; each of several draws the power that the machine has at the clock, or with a voltage
+    (V) for each clock V² f. Raises AspenError where the cores declare no clock."""
     parameter, lowest, declared = clock_range(prediction)
     if not clocks and lowest * LOWEST <= declared:
         message = f"`{parameter.removeprefix('machine:')}` has no range of clocks"
         fail("no-range", message, hint="say which: --clocks 1GHz,2GHz")
-    asked = clocks or [lowest + (declared - lowest) * step / (POINTS - 1) for step in range(POINTS)]
+    asked = list(clocks) or [lowest + (declared - lowest) * step / (POINTS - 1) for step in range(POINTS)]
     workload = of_prediction(prediction, declared)
-    powers = {clock: _power(prediction, parameter, clock) for clock in asked}
+    if volts and len(volts) != len(asked):
+        fail("wrong-length", f"there are {len(volts)} voltages for {len(asked)} clocks", hint="each clock has one")
+    if volts:
+        high = asked.index(max(asked))
+        at_peak = volts[high], asked[high]
+        powers: dict[float, float | None] = {
+            clock: relative_power(volt, clock, *at_peak) for clock, volt in zip(asked, volts, strict=True)
+        }
+    else:
+        powers = {clock: _power(prediction, parameter, clock) for clock in asked}
 
     def watts(count: int, clock: float) -> float | None:
         alone = powers[clock]

@@ -12,6 +12,7 @@ from aspenpy.studies.empirical.columns import recognised
 from aspenpy.studies.empirical.condition import number_in
 from aspenpy.studies.empirical.sheet import Cell, Sheet
 from aspenpy.studies.learnt.acee import Listed, short_list
+from aspenpy.studies.learnt.model import LearntModel
 from aspenpy.studies.readers.read import measured
 
 
@@ -49,6 +50,11 @@ def recorded(path: str | Path, application: str, settings: Mapping[str, Any], by
     part = sheet.rows_at(same)
     said = ", ".join(f"{name}={value}" for name, value in settings.items())
     return Recorded(application, said, len(same), short_list(part, by) or (_only(part),))
+
+
+def name_of(model: LearntModel) -> str:
+    """By which a store names the model that learnt from its runs: its kind, and the hash of what it learnt from."""
+    return f"{model.kind} {model.require_fitted().data_hash[:12]}"
 
 
 def _only(sheet: Sheet) -> Listed:

@@ -78,7 +78,8 @@ def _long(source: Source, key: tuple[str, ...], name: str, value: str, unit: str
         row = rows.setdefault(first, {LABELS[part]: held[part] for part in key})
         metric, cell = str(held[name].value), known(held[value])
         written = WITH_UNIT.match(str(cell.value)) if unit is None else None
-        said = plain_unit(str(held[unit].value) if unit is not None else written["unit"]) if unit or written else None
+        spelled = str(held[unit].value) if unit is not None else written["unit"] if written is not None else None
+        said = plain_unit(spelled) if spelled is not None else None
         if written is not None and said is not None:
             cell = cell._replace(value=written["number"])
         if said is not None:
