@@ -59,7 +59,11 @@ OPTIONS = (
         "fits the column of that name, such as `power [W]`, as `energy` predicts it (default: runtime and amounts)",
     ),
     option("--confidence", "C", "of intervals (default: 0.95)", type=float, default=0.95),
-    option("-o --output", "FILE", "also writes the model with the fitted values in place"),
+    option(
+        "-o --output",
+        "FILE",
+        "also writes the model with the fitted values in place: the application, or the machine where all are its",
+    ),
     picture("the errors"),
     ALL_FORMATS,
     SEED,

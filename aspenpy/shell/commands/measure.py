@@ -119,7 +119,9 @@ def _record(path: str, sheet: Sheet, model: str | None) -> None:
     records = []
     for place, row in enumerate(sheet.rows):
         cells = {item.name: (_header(item), row[item.name].value) for item in sheet.headings}
-        facts: dict[str, Any] = {name: str(cells.pop(name, ("", ""))[1]) for name in ("application", "input", "hardware", "device")}
+        facts: dict[str, Any] = {
+            name: str(cells.pop(name, ("", ""))[1]) for name in ("application", "input", "hardware", "device")
+        }
         facts |= {name: float(values[place]) for name, values in amounts.items() if values[place] == values[place]}
         counters = {header: value for name, (header, value) in cells.items() if name not in amounts and value != ""}
         records.append(RunRecord(**facts, counters=counters, model=learnt))

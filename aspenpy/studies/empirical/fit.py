@@ -21,6 +21,7 @@ from aspenpy.models.machine.model import Machine
 from aspenpy.record import Record
 from aspenpy.studies.empirical.axis import Axis, axis_of
 from aspenpy.studies.empirical.certainty import Certainty, certainty
+from aspenpy.studies.empirical.machine_text import machine_text
 from aspenpy.studies.empirical.measurements import Measurement, measurements
 from aspenpy.studies.empirical.proposal import determined
 from aspenpy.studies.empirical.responses import Errors, Responses, require_enough, rms
@@ -111,9 +112,15 @@ class Fit(Record, Result):
 
     def to_aspen(self, path: str | Path | None = None, *, allow_outside: bool = False) -> str:
         """The text of the model with the fitted values in place, to their certain digits, everything else as it was
-        written; `path` says where it will lie, if elsewhere. Raises AspenError where a value is in another file."""
+        written; `path` says where it will lie, if elsewhere. It is the machine where all that was fitted is of one
+        machine. Raises AspenError where a value is in another file of the application."""
 
         values = {item.name: item.certain for item in self.parameters}
+        machines = list(dict.fromkeys(item.measurement.machine for item in self.residuals))
+        if len(machines) == 1 and machines[0] is not None and values.keys().isdisjoint(self.application.parameters):
+            theirs = {name.removeprefix("machine:"): value for name, value in values.items()}
+            where = f"{machines[0].name}.aspen" if path is None else str(path)
+            return machine_text(machines[0], theirs, where, allow_outside=allow_outside)
         return rewritten(self.application, values, path, allow_outside=allow_outside)
 
 

@@ -55,7 +55,7 @@ def _change(application: Application, source: Source, name: str, value: float) -
     model, _, inner = name.rpartition(".")
     node = application.parameters[name].node
     if not model:
-        return _inside(node.value.span, source, name), _written(value, node)
+        return _inside(node.value.span, source, name), written(value, node)
     if model not in application.imports or application.imports[model].prefix != f"{model}.":
         hint = "import that model directly, or fit it on its own"
         fail("not-rewritten", f"`{name}` cannot be set from here: its model is not imported by this one", hint=hint)
@@ -63,10 +63,10 @@ def _change(application: Application, source: Source, name: str, value: float) -
     imported = [item for item in imports if item.name == model][-1]
     given = [override for override in imported.overrides if override.name == inner]
     if given:
-        return _inside(given[-1].value.span, source, name), _written(value, node)
+        return _inside(given[-1].value.span, source, name), written(value, node)
     end = _inside(imported.span, source, name).end
     joint = ", " if imported.overrides else " with "
-    return Span(source, end, end), f"{joint}{inner} = {_written(value, node)}"
+    return Span(source, end, end), f"{joint}{inner} = {written(value, node)}"
 
 
 def _inside(span: Span | None, source: Source, name: str) -> Span:
@@ -87,7 +87,7 @@ def _joined(changes: list[Change]) -> list[Change]:
     return list(texts.items())
 
 
-def _written(value: float, node: nodes.Parameter) -> str:
+def written(value: float, node: nodes.Parameter) -> str:
     """A numeral with the digits of the float, in the unit that the value or its range is written with."""
     parts = (node.value, node.low, node.high)
     unit = next((part.unit for part in parts if isinstance(part, nodes.Number) and part.unit), None)
