@@ -23,6 +23,9 @@ LARGEST_INLINED = 400
 """Records of a function that is written in place of its calls."""
 
 
+_PLACED = (r.Variable, r.Element, r.Field, r.Call, r.Conversion, r.Assignment)
+
+
 class Calls(Conditions):
     """Evaluates calls."""
 
@@ -34,6 +37,7 @@ class Calls(Conditions):
         self.functions = functions
         self.function: r.Function | None = None
         self.inlined: list[str] = []
+        self.calling: list[int] = []  # where the calls stand that are under way
         self.returned: list[Known] = []
 
     def macro(self, name: str) -> Expr:
@@ -58,8 +62,10 @@ class Calls(Conditions):
 
     def _library(self, node: r.Call) -> Known:
         """A function whose text is not at hand."""
-        if node.name in ("size", "length") and len(node.arguments) == 1:
+        if node.name in k.SIZES and len(node.arguments) == 1:
             return self._held(node)
+        if node.name in ("resize", "assign") and len(node.arguments) >= 2 and node.arguments[1].type.kind == "integer":
+            return self._resized(node)
         if (
             node.name in k.EXTREMES
             and len(node.arguments) == 2
@@ -121,6 +127,14 @@ class Calls(Conditions):
             self.scope.memory[place] = self.unknown(f"{there.name if there else ''}_size", node.span, True)
         return self.scope.memory[place]
 
+    def _resized(self, node: r.Call) -> Known:
+        """A container gets so many elements."""
+        there = self.target(node.arguments[0])
+        size = self.whole(node.arguments[1])
+        if there is not None:
+            self.scope.memory[f"{self._owner(there)}.size", None] = size
+        return None
+
     def _allocated(self, node: r.Call) -> Known:
         sizes = [self.whole(part) for part in node.arguments if part.type.kind == "integer"]
         size: Value | None = None
@@ -129,50 +143,69 @@ class Calls(Conditions):
         elif sizes:
             size = sizes[-1]
         size = None if size is None or v.counters(size) or depends_on_data(size) else size
-        key = f"heap@{node.span.start if node.span else id(node)}@{len(self.inlined)}"
+        key = f"heap@{node.span.start if node.span else id(node)}" + "".join(f"@{place}" for place in self.calling)
         array = self.names.array(key, "allocated", "heap", 8, (None,), size, True, node.span)
         return Place(array.key, ZERO)
 
     def _entered(self, node: r.Call, function: r.Function) -> Known:
         """A small function's text stands in place of its call; another one has a kernel."""
-        found = [self._argument(part, formal) for part, formal in zip(node.arguments, function.formals, strict=False)]
+        pairs = [self.argument(part, formal) for part, formal in zip(node.arguments, function.formals, strict=False)]
+        found = [value for value, _ in pairs]
         if node.key in self.inlined or (self.function is not None and node.key == self.function.key):
             self._arithmetic(f"call {node.name}", node.type, node.span)
             self.uncounted("recursion", f"`{node.name}` calls itself: how often is not in the source", node.span)
             return self._unknown(node)
-        if len(self.inlined) >= MOST_INLINED or not self.is_small(function, bool(self.loops)):
+        is_small = function.in_place or self.is_small(function, bool(self.loops))
+        if len(self.inlined) >= MOST_INLINED or not is_small:
             values = tuple(None if isinstance(value, Real) else value for value in found)
             self.out.append(Invocation(node.key, values, node.span))
             self.scope.forget()
             self._escaped(node)
             return self._unknown(node)
-        return self._inlined(node, function, found)
+        referred = {
+            formal.key: name for formal, (_, name) in zip(function.formals, pairs, strict=False) if name is not None
+        }
+        return self._inlined(node, function, found, referred)
 
-    def _argument(self, part: r.Expression, formal: r.Variable) -> Known:
-        if formal.type.name == "&" or formal.name == "this":
-            there = self.target(part) if not isinstance(part, r.Address) else None
-            if there is not None and there.place is not None and there.type.kind != "pointer":
-                return there.place
-            if there is not None and there.place is None and formal.name != "this" and there.type.kind != "pointer":
-                return self.scope.values.get(there.variable or "")
-        return self.value(part)
+    def argument(self, part: r.Expression, formal: r.Variable) -> tuple[Known, str | None]:
+        """The value of an argument. A reference is the place that it refers to, where that is in memory, or else the
+        variable."""
+        is_object = formal.name == "this" and part.type.kind == "record"
+        if formal.type.name != "&" and not is_object:
+            return self.value(part), None
+        referred = part.operand if isinstance(part, r.Address) and part.type.name == "&" else part
+        there = self.target(referred) if isinstance(referred, _PLACED) else None
+        if there is not None and there.place is not None:
+            return there.place.replace(refers=not is_object), None
+        if there is not None and there.variable is not None:
+            return self.scope.values.get(there.variable), there.variable
+        found = self.value(part)
+        return (found.replace(refers=True) if isinstance(found, Place) and not is_object else found), None
 
-    def _inlined(self, node: r.Call, function: r.Function, arguments: list[Known]) -> Known:
-        this = self.this
+    def _inlined(self, node: r.Call, function: r.Function, arguments: list[Known], referred: dict[str, str]) -> Known:
+        this, aliases = self.this, self.aliases
+        self.aliases = {**aliases, **referred}
         for formal, value in zip(function.formals, arguments, strict=False):
             self.shapes[formal.key] = self.extents(formal.type)
             if formal.name == "this":
                 self.this = value
+                self.aliases.pop("this", None)
+                if formal.key in self.aliases:
+                    self.aliases["this"] = self.aliases[formal.key]
+            elif formal.key in self.aliases:
+                continue
             elif value is None:
                 self.scope.values.pop(formal.key, None)
             else:
                 self.scope.values[formal.key] = value
         self.inlined.append(node.key)
+        self.calling.append(node.span.start if node.span else 0)
         self.returned.append(None)
         self.statement(function.body)
         found = self.returned.pop()
         self.inlined.pop()
-        self.this = this
+        self.calling.pop()
+        self.this, self.aliases = this, aliases
         for formal in function.formals:
             self.scope.values.pop(formal.key, None)
         if found is None:

@@ -97,10 +97,11 @@ class Nest(Record):
 
 
 class Place(Record):
-    """Where a pointer points: so many bytes into an array."""
+    """Where a pointer points: so many bytes into an array. The value of a reference `refers` to what lies there."""
 
     array: str
     offset: Value | None
+    refers: bool = False
 
 
 class Invocation(Record):

@@ -30,5 +30,8 @@ PURE = frozenset({
 
 COPIES = frozenset({"memcpy", "memmove", "memset"})
 
-KNOWN = PURE | FREE | SQUARE_ROOTS | IGNORED | EXTREMES.keys()
+SIZES = frozenset({"size", "length"})
+"""Methods of containers that tell how many elements they hold."""
+
+KNOWN = PURE | FREE | SQUARE_ROOTS | IGNORED | SIZES | EXTREMES.keys()
 """Functions that store to none of the program's whole numbers."""

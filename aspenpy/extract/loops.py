@@ -13,7 +13,7 @@ from aspenpy.expr.node import Expr
 from aspenpy.expr.polynomial import atom
 from aspenpy.extract import records as r
 from aspenpy.extract import values as v
-from aspenpy.extract.assigned import changes, every, has, leaves
+from aspenpy.extract.assigned import Changes, changes, every, has, leaves
 from aspenpy.extract.costs import Invocation, Item, Nest, Place, Recurrence
 from aspenpy.extract.known_functions import KNOWN
 from aspenpy.extract.scope import NOTHING, Known, Names, Real, Scope, depends_on_data
@@ -34,7 +34,7 @@ class Loops(Trips):
         if node.start is not None:
             self.statement(node.start)
         inside = [part for part in (node.condition, node.step, node.body) if part is not None]
-        changed = changes(inside)
+        changed = self._named(changes(inside))
         variable = self._variable_of(node)
         counter = self.names.counter(variable or "pass")
         before = self.scope
@@ -68,6 +68,13 @@ class Loops(Trips):
         self.out += [] if not body else [nest]
         self.loops.pop()
         self._leave(changed, counter, entry, steps, bounds, share)
+
+    def _named(self, changed: Changes) -> Changes:
+        """With the variables that references refer to in their place; what they refer to in memory is none."""
+        names = {self.aliases.get(name, name) for name in changed.variables}
+        names = {name for name in names if not _refers(self.scope.values.get(name))}
+        counted = {self.aliases.get(name, name) for name in changed.counted} & names
+        return changed.replace(variables=frozenset(names), counted=frozenset(counted))
 
     def _is_hole(self, bound: Value) -> bool:
         return any(symbol in self.names.holes for symbol in v.symbols(bound))
@@ -155,7 +162,7 @@ class Loops(Trips):
             self.scope.values.pop(name, None)
         for name, head in heads.items():
             place = places[name]
-            self.scope.values[name] = Place(place.array, head) if isinstance(place, Place) else head
+            self.scope.values[name] = place.replace(offset=head) if isinstance(place, Place) else head
         self.out = []
         self.loops.append((self.names.counter("trial"), changes([node.body])))
         if node.condition is not None:
@@ -186,18 +193,18 @@ class Loops(Trips):
             return None
 
     def _enter(
-        self, changed: Any, counter: Expr, entry: dict[str, Known], steps: dict[str, Value], before: Scope
+        self, changed: Changes, counter: Expr, entry: dict[str, Known], steps: dict[str, Value], before: Scope
     ) -> None:
         """What is known at the begin of a pass."""
         self.scope = before.copy()
         for name in changed.variables:
             start = entry[name]
             if name in steps and (grown := self._counted(start, steps[name], counter)) is not None:
-                self.scope.values[name] = Place(start.array, grown) if isinstance(start, Place) else grown
+                self.scope.values[name] = start.replace(offset=grown) if isinstance(start, Place) else grown
             elif isinstance(start, Real):
                 self.scope.values[name] = Real({("variable", name): ()})
             elif isinstance(start, Place):
-                self.scope.values[name] = Place(start.array, None)
+                self.scope.values[name] = start.replace(offset=None)
             else:
                 self.scope.values.pop(name, None)
         stored, unknown_calls = set(changed.stored), False
@@ -227,7 +234,7 @@ class Loops(Trips):
 
     def _leave(
         self,
-        changed: Any,
+        changed: Changes,
         counter: Expr,
         entry: dict[str, Known],
         steps: dict[str, Value],
@@ -247,7 +254,7 @@ class Loops(Trips):
                         end = v.replaced(grown, {counter: passes})
                     except TooLong:
                         end = None
-                    found = Place(start.array, end) if isinstance(start, Place) else end
+                    found = start.replace(offset=end) if isinstance(start, Place) else end
             if found is None and isinstance(start, Real):
                 found = NOTHING
             if found is None:
@@ -309,3 +316,7 @@ class Loops(Trips):
 def _is_local_sum(part: r.Assignment, node: r.Loop) -> bool:
     """Whether an assignment changes a floating-point value, which no subscript can depend on."""
     return part.target.type.kind == "real"
+
+
+def _refers(value: Known) -> bool:
+    return isinstance(value, Place) and value.refers

@@ -38,6 +38,7 @@ class Places:
         self.out: list[Item] = []
         self.shapes: dict[str, tuple[Value | None, ...]] = {}
         self.this: Known = None
+        self.aliases: dict[str, str] = {}  # the variables that references refer to, where those lie in registers
         self.loops: list[tuple[Expr, Changes]] = []
         self.ignored: set[str] = set()
         self.fixed: Mapping[str, Value] = {}  # the values of global constants
@@ -109,17 +110,17 @@ class Places:
         return Target(None, found, node.type.of or node.type) if isinstance(found, Place) else None
 
     def _variable(self, node: r.Variable) -> Target:
-        type, key = node.type, node.key
+        type, key = node.type, self.aliases.get(node.key, node.key)
         shape = self.shapes.get(key)
         if shape is None:
             shape = self.shapes[key] = self.extents(type)
         if node.name == "this":
             return Target("this", None, type)
-        if type.name == "&" and type.kind == "pointer":
+        if node.refers and key == node.key:
             pointed = self.scope.values.get(key)
-            if isinstance(pointed, Place):
-                return Target(None, pointed, type.of or type, shape, node.name)
-            return Target(key, None, type.of or type, shape, node.name)
+            if isinstance(pointed, Place) and pointed.refers:
+                return Target(None, pointed, type, shape, node.name)
+            return Target(key, None, type, shape, node.name)
         if type.kind == "array" and isinstance(pointed := self.scope.values.get(key), Place):
             return Target(None, pointed, type, shape, node.name)
         if type.kind == "array" or node.scope == "global" or (type.kind == "record" and type.of is not None):
@@ -141,7 +142,9 @@ class Places:
     def _element(self, node: r.Element) -> Target | None:
         base, index = node.base, node.index
         path: tuple[str, ...] = ()
-        if base.type.kind == "pointer" and base.type.name != "&":
+        if isinstance(base, r.Variable) and base.name == "this" and "this" in self.aliases:
+            return Target(self.aliases["this"], None, node.type, (), base.name)
+        if base.type.kind == "pointer":
             pointer = self.value(base)
             root = self._root(base)
             shape = self.shapes.get(root, ()) if root and isinstance(base, r.Variable) else ()

@@ -42,13 +42,15 @@ class Constant(Record):
 
 
 class Variable(Record):
-    """`key` tells variables of one name apart; `scope` says where it was declared."""
+    """`key` tells variables of one name apart; `scope` says where it was declared. The type of one that `refers` to
+    something is that of what it refers to."""
 
     key: str
     name: str
     type: Type
     scope: Literal["local", "formal", "global"] = "local"
     span: Span | None = None
+    refers: bool = False
 
 
 class Element(Record):
@@ -212,7 +214,8 @@ Statement = Declaration | Evaluation | Block | Loop | Branch | Switch | Jump | U
 
 class Function(Record):
     """`key` tells functions of one name apart; a method's first formal is its object. `span` is that of the name. What
-    it returns `by_reference` is a place."""
+    it returns `by_reference` is a place. One that stands `in_place` of its calls uses variables of its callers, as
+    lambdas do."""
 
     key: str
     name: str
@@ -222,6 +225,7 @@ class Function(Record):
     pragmas: tuple[str, ...] = ()
     by_reference: bool = False
     span: Span | None = None
+    in_place: bool = False
 
 
 class Macro(Record):

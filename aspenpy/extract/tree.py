@@ -8,7 +8,7 @@ from typing import Any
 
 from aspenpy.extract import records as r
 from aspenpy.extract.front_end import Reading
-from aspenpy.extract.tree_expressions import FUNCTIONS
+from aspenpy.extract.tree_expressions import FUNCTIONS, built
 from aspenpy.extract.tree_statements import Statements
 from aspenpy.extract.tree_types import REFERENCES
 from aspenpy.language.diagnostics import Diagnostic, warning
@@ -33,10 +33,12 @@ class Tree(Statements):
                 function = self._function(cursor)
                 functions += [function] if function else []
             elif kind == "VAR_DECL":
-                globals_ += self._declared(cursor)
+                globals_ += (item for item in self._declared(cursor) if isinstance(item, r.Declaration))
             elif kind in _SCOPES:
                 waiting += reversed(self._children(cursor))
-        return r.Program(self.reading.text.source, tuple(functions), tuple(globals_), tuple(self.used.values()))
+        return r.Program(
+            self.reading.text.source, (*functions, *self.made.values()), tuple(globals_), tuple(self.used.values())
+        )
 
     def _function(self, cursor: Any) -> r.Function | None:
         children = self._children(cursor)
@@ -71,6 +73,10 @@ class Tree(Statements):
             if member.kind.name == "MEMBER_REF" and value.kind.is_expression():
                 field = self._field(member.referenced, self._this(cursor), member)
                 given = self.expression(value)
+                call = built(given, field)
+                if call is not None:
+                    found.append(r.Evaluation(call, field.span))
+                    continue
                 found.append(r.Evaluation(r.Assignment("", field, given, field.type, span=field.span), field.span))
         return r.Block((*found, body), body.span)
 

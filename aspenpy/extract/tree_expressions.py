@@ -12,7 +12,9 @@ from typing import Any
 
 from aspenpy.extract import records as r
 from aspenpy.extract.front_end import library, value_of
-from aspenpy.extract.tree_types import INT, VOID, Types
+from aspenpy.extract.tree_standard import called
+from aspenpy.extract.tree_types import INT, LAMBDA, VOID, Types
+from aspenpy.language.source import Span
 
 BINARY = dict(enumerate("* / % + - << >> <=> < > <= >= == != & ^ | && || = * / % + - << >> & ^ | ,".split(), start=3))
 """CXBinaryOperatorKind; those from 23 to 32 assign."""
@@ -25,8 +27,25 @@ ADDRESS_OF, DEREFERENCE, PLUS, MINUS, COMPLEMENT, NOT = range(5, 11)
 
 FUNCTIONS = frozenset("FUNCTION_DECL CXX_METHOD CONSTRUCTOR DESTRUCTOR CONVERSION_FUNCTION FUNCTION_TEMPLATE".split())
 
+NULL = r.Type("pointer", 8, VOID)
+
 MOST_DEPTH = 200
 """How deeply expressions and statements may be nested; what lies deeper is unknown."""
+
+
+def built(value: r.Expression, object_: r.Expression) -> r.Call | None:
+    """The call that makes an object which has a name, in place of one without; None for other values."""
+    if not isinstance(value, r.Several) or len(value.parts) != 2:
+        return None
+    call, temporary = value.parts
+    if not isinstance(call, r.Call) or not isinstance(temporary, r.Variable):
+        return None
+    if not temporary.key.startswith("temporary@"):
+        return None
+    first = call.arguments[0]
+    is_address = isinstance(first, r.Address) and object_.type.kind != "pointer"
+    here = r.Address(object_, first.type, call.span) if is_address else object_
+    return call.replace(arguments=(here, *call.arguments[1:]))
 
 
 class Expressions(Types):
@@ -60,11 +79,13 @@ class Expressions(Types):
     @cached_property
     def _expressions(self) -> dict[str, Callable[[Any], r.Expression]]:
         same = self._same
-        literals = "INTEGER_LITERAL FLOATING_LITERAL CHARACTER_LITERAL CXX_BOOL_LITERAL_EXPR CXX_NULL_PTR_LITERAL_EXPR"
+        literals = "INTEGER_LITERAL FLOATING_LITERAL CHARACTER_LITERAL CXX_BOOL_LITERAL_EXPR"
+        nulls = ("CXX_NULL_PTR_LITERAL_EXPR", "GNU_NULL_EXPR")
         ways = "CSTYLE CXX_STATIC CXX_REINTERPRET CXX_CONST CXX_FUNCTIONAL"
         casts = [f"{way}_CAST_EXPR" for way in ways.split()]
         return {
             **dict.fromkeys(literals.split(), self._literal),
+            **dict.fromkeys(nulls, lambda cursor: r.Constant(0, NULL, None, self.reading.span(cursor))),
             **dict.fromkeys(casts, lambda cursor: self._converted(cursor, self._children(cursor)[-1:])),
             "PAREN_EXPR": same,
             "UNEXPOSED_EXPR": lambda cursor: self._converted(cursor, self._children(cursor)),
@@ -80,6 +101,7 @@ class Expressions(Types):
             "STRING_LITERAL": lambda cursor: r.Constant(None, r.Type("pointer", 8), None, self.reading.span(cursor)),
             "CXX_THIS_EXPR": lambda cursor: r.Variable("this", "this", self.type_of(cursor.type), "formal", None),
             "CXX_NEW_EXPR": self._new,
+            "LAMBDA_EXPR": self._lambda,
             "CXX_DELETE_EXPR": lambda cursor: r.Several((), VOID, True, self.reading.span(cursor)),
         }
 
@@ -175,16 +197,19 @@ class Expressions(Types):
                 return r.Constant(value, INT, name, span)
             return r.Constant(value, INT, None, span)
         if kind in ("VAR_DECL", "PARM_DECL"):
-            return self._variable_used(target).replace(span=span)
+            return self._used(self._variable(target)).replace(span=span)
         if kind == "FIELD_DECL":
             return self._field(target, r.Variable("this", "this", r.Type("pointer", 8), "formal", None), cursor)
         if kind == "TEMPLATE_NON_TYPE_PARAMETER":
             return r.Variable(target.get_usr(), target.spelling, INT, "global", span)
         return r.Several((), self.type_of(cursor.type), True, span)
 
-    def _variable_used(self, target: Any) -> r.Variable:
-        """A variable; one name for one number, such as `const int n = 100`, has its value from its declaration."""
-        return self._variable(target)
+    @staticmethod
+    def _used(variable: r.Variable) -> r.Variable:
+        """A variable in an expression: what it refers to, if it is a reference."""
+        type = variable.type
+        is_reference = type.name == "&" and type.kind == "pointer" and type.of is not None
+        return variable.replace(type=type.of, refers=True) if is_reference else variable
 
     def _binary(self, cursor: Any) -> r.Expression:
         code = library().conf.lib.clang_getCursorBinaryOperatorKind(cursor)
@@ -258,39 +283,108 @@ class Expressions(Types):
         condition, chosen, otherwise = map(self.expression, children)
         return r.Selection(condition, chosen, otherwise, self.type_of(cursor.type), self.reading.span(cursor))
 
-    def _new(self, cursor: Any) -> r.Expression:
-        sizes = [self.expression(child) for child in self._children(cursor) if child.kind.is_expression()]
+    def statement(self, cursor: Any) -> r.Statement:
+        """The body of a lambda."""
+        raise NotImplementedError
+
+    def _lambda(self, cursor: Any) -> r.Expression:
+        """A function that stands in place of its calls; the value tells which."""
+        children, span = self._children(cursor), self.reading.span(cursor)
         type = self.type_of(cursor.type)
+        body = next((child for child in reversed(children) if child.kind.name == "COMPOUND_STMT"), None)
+        if body is not None:
+            formals = tuple(self._variable(child) for child in children if child.kind.name == "PARM_DECL")
+            made = r.Function(type.name, "lambda", formals, self.statement(body), span=span, in_place=True)
+            self.made[type.name] = made
+        return r.Constant(None, type, None, span)
+
+    def _new(self, cursor: Any) -> r.Expression:
+        """Memory from the heap; the constructor that runs on it follows."""
+        parts = [self.expression(child) for child in self._children(cursor) if child.kind.is_expression()]
+        type, span = self.type_of(cursor.type), self.reading.span(cursor)
         of = type.of.size if type.of else 8
-        count = sizes[0] if sizes and sizes[0].type.kind == "integer" else r.Constant(1, INT)
-        size = r.Operation("*", (count, r.Constant(of, INT)), INT, self.reading.span(cursor))
-        return r.Call("malloc", "malloc", (size,), type, self.reading.span(cursor))
+        count = parts[0] if parts and parts[0].type.kind == "integer" else r.Constant(1, INT)
+        size = r.Operation("*", (count, r.Constant(of, INT)), INT, span)
+        memory = r.Call("malloc", "malloc", (size,), type, span)
+        pointer = r.Variable(f"new@{cursor.location.offset}", "created", type, "local", span)
+        call = built(parts[-1], pointer) if parts else None
+        if call is not None:
+            made = r.Assignment("", pointer, memory, type, False, span)
+            return r.Several((made, call, pointer), type, True, span)
+        return memory
 
     def _call(self, cursor: Any) -> r.Expression:
         target = cursor.referenced
-        children = [child for child in self._children(cursor) if child.kind.is_expression()]
         span, type = self.reading.span(cursor), self.type_of(cursor.type)
-        arguments = [self.expression(argument) for argument in cursor.get_arguments() if argument is not None]
+        given = [argument for argument in cursor.get_arguments() if argument is not None]
+        arguments = [self.expression(argument) for argument in given]
         if target is None or target.kind.name not in FUNCTIONS:
             return r.Call("", cursor.spelling or "", tuple(arguments), type, span)
         kind, name = target.kind.name, target.spelling
         if kind == "CONSTRUCTOR":
-            if len(arguments) == 1 and arguments[0].type.kind == "record":
-                return arguments[0]
-            if not self.reading.is_users(target.location):
-                return r.Several(tuple(arguments), type, True, span)
-            return r.Call(target.get_usr(), name, tuple(arguments), type, span)
+            return self._constructed(cursor, arguments, type, span)
+        children = [child for child in self._children(cursor) if child.kind.is_expression()]
         is_member = kind == "CXX_METHOD" and not target.is_static_method()
-        if is_member and not name.startswith("operator") and children and children[0].kind.name == "MEMBER_REF_EXPR":
+        if is_member and children and children[0].kind.name == "MEMBER_REF_EXPR" and children[0].spelling == name:
             inside = [child for child in self._children(children[0]) if child.kind.is_expression()]
             this: r.Expression = r.Variable("this", "this", r.Type("pointer", 8), "formal", None)
             arguments.insert(0, self.expression(inside[0]) if inside else this)
         owner = target.semantic_parent
-        standard = owner is not None and not self.reading.is_users(target.location)
-        if standard and name == "operator[]" and len(arguments) == 2:
-            return r.Element(arguments[0], arguments[1], self.type_of(cursor.type), span)
-        if standard and name == "operator=" and len(arguments) == 2:
-            return r.Assignment("", arguments[0], arguments[1], arguments[0].type, False, span)
+        if owner is not None and (of := self.type_of(owner.type)).name.startswith(LAMBDA):
+            return r.Call(of.name, "lambda", tuple(arguments[1:]), type, span)
+        if owner is not None and not self.reading.is_users(target.location):
+            return self._standard(name, arguments, type, span)
+        arguments = self._referred(target, arguments)
         template = library().conf.lib.clang_getSpecializedCursorTemplate(target)
         key = (template.get_usr() if template is not None else "") or target.get_usr()
-        return r.Call(name if standard else key, name, tuple(arguments), type, span)
+        return r.Call(key, name, tuple(arguments), type, span)
+
+    def _referred(self, target: Any, arguments: list[r.Expression]) -> list[r.Expression]:
+        """The arguments of a function of the user; what it may change through a reference has its address taken."""
+        formals = list(target.get_arguments())
+        first = len(arguments) - len(formals)
+        result = list(arguments)
+        for place, formal in enumerate(formals):
+            type = formal.type.get_canonical()
+            if type.kind.name != "LVALUEREFERENCE" or type.get_pointee().is_const_qualified() or first + place < 0:
+                continue
+            given = result[first + place]
+            if isinstance(given, r.Variable | r.Field) and given.type.kind in ("integer", "real", "record", "pointer"):
+                result[first + place] = r.Address(given, self.type_of(type), given.span)
+        return result
+
+    def _constructed(self, cursor: Any, arguments: list[r.Expression], type: r.Type, span: Span | None) -> r.Expression:
+        """An object without a name, made by its constructor; a copy is what it is made from."""
+        target = cursor.referenced
+        copied = len(arguments) == 1 and arguments[0].type.kind == type.kind and type.kind in ("record", "pointer")
+        if copied or (type.kind == "pointer" and arguments):
+            return arguments[0]
+        object_ = r.Variable(f"temporary@{cursor.location.offset}", "temporary", type, "local", span)
+        is_container = type.kind == "record" and type.of is not None
+        if is_container and arguments and arguments[0].type.kind == "integer":
+            return r.Several(
+                (r.Call("resize", "resize", (object_, arguments[0]), VOID, span), object_), type, True, span
+            )
+        implicit = target.location.offset == target.semantic_parent.location.offset
+        if implicit or not self.reading.is_users(target.location):
+            return r.Several(tuple(arguments), type, True, span)
+        call = r.Call(target.get_usr(), target.spelling, (r.Address(object_, type, span), *arguments), VOID, span)
+        return r.Several((call, object_), type, True, span)
+
+    def _standard(self, name: str, arguments: list[r.Expression], type: r.Type, span: Span | None) -> r.Expression:
+        """A call of the standard library."""
+        lambdas = tuple(part.type.name for part in arguments if part.type.name.startswith(LAMBDA))
+        found = called(name, tuple(arguments), type, span, lambdas)
+        if found is not None:
+            expression, function = found
+            if function is not None:
+                self.made.setdefault(function.key, function)
+            return expression
+        if name in ("make_unique", "make_shared") and type.kind == "pointer":
+            of = type.of.size if type.of else 8
+            count = arguments[0] if len(arguments) == 1 and arguments[0].type.kind == "integer" else r.Constant(1, INT)
+            size = r.Operation("*", (count, r.Constant(of, INT)), INT, span)
+            return r.Call("malloc", "malloc", (size,), type, span)
+        if name == "operator=" and len(arguments) == 2:
+            return r.Assignment("", arguments[0], arguments[1], arguments[0].type, False, span)
+        return r.Call(name, name, tuple(arguments), type, span)

@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Any
 
 from aspenpy.extract import records as r
-from aspenpy.extract.tree_expressions import MOST_DEPTH, Expressions
+from aspenpy.extract.tree_expressions import MOST_DEPTH, Expressions, built
 from aspenpy.extract.tree_types import INT
 from aspenpy.language.source import Span
 
@@ -18,7 +18,7 @@ from aspenpy.language.source import Span
 class Statements(Expressions):
     """The statements of one translation unit."""
 
-    def _declared(self, cursor: Any) -> list[r.Declaration]:
+    def _declared(self, cursor: Any) -> list[r.Declaration | r.Evaluation]:
         """A variable's declaration; a named constant counts as a macro."""
         variable = self._variable(cursor)
         values = [child for child in self._children(cursor) if child.kind.is_expression()]
@@ -28,6 +28,9 @@ class Statements(Expressions):
         elements = len(self._children(values[-1])) if values and values[-1].kind.name == "INIT_LIST_EXPR" else None
         if elements is not None and variable.type.kind == "array":
             value = None
+        call = built(value, variable) if value is not None else None
+        if call is not None:
+            return [r.Declaration(variable, None, None, variable.span), r.Evaluation(call, variable.span)]
         return [r.Declaration(variable, value, elements, variable.span)]
 
     def statement(self, cursor: Any) -> r.Statement:

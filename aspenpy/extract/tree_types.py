@@ -18,7 +18,10 @@ _POINTERS = frozenset("POINTER LVALUEREFERENCE RVALUEREFERENCE BLOCKPOINTER MEMB
 _ARRAYS = frozenset("CONSTANTARRAY VARIABLEARRAY INCOMPLETEARRAY DEPENDENTSIZEDARRAY".split())
 REFERENCES = frozenset("LVALUEREFERENCE RVALUEREFERENCE".split())
 
-_CONTAINER = re.compile(r"(?:const )?std::(?:vector|array|valarray|unique_ptr|span)<")
+_CONTAINER = re.compile(r"(?:const )?std::(?:__cxx11::)?(?:vector|array|valarray|span|deque)<")
+_POINTING = re.compile(r"(?:const )?(?:__gnu_cxx::__normal_iterator|std::(?:unique_ptr|shared_ptr))<")
+LAMBDA = "lambda at "
+"""How the names of the types of lambdas begin."""
 
 VOID = r.Type("void")
 INT = r.Type("integer", 4)
@@ -31,6 +34,7 @@ class Types:
         self.reading = reading
         self.diagnostics: list[Diagnostic] = []
         self.used: dict[str, r.Macro] = {}
+        self.made: dict[str, r.Function] = {}  # lambdas, and functions of the standard library
         self._types: dict[str, r.Type] = {}
         self._depth = 0
 
@@ -89,7 +93,7 @@ class Types:
         return r.Constant(count, INT) if count >= 0 else None
 
     def type_of(self, type: Any) -> r.Type:
-        spelling = type.spelling
+        spelling = type.get_canonical().spelling
         if spelling not in self._types:
             self._types[spelling] = self._read_type(type)
         return self._types[spelling]
@@ -102,15 +106,16 @@ class Types:
         if kind in _REALS:
             return r.Type("real", size)
         if kind in _POINTERS:
-            pointee = plain.get_pointee()
-            of = r.Type("record", max(pointee.get_size(), 0), name=_plain_name(pointee.spelling))
-            if pointee.get_canonical().kind.name != "RECORD" or _CONTAINER.match(pointee.get_canonical().spelling):
-                of = self.type_of(pointee)
+            of = self._pointee(plain.get_pointee())
             return r.Type(
                 "pointer", 8, of, name="&" if kind in REFERENCES else "", restrict=plain.is_restrict_qualified()
             )
         if kind in _ARRAYS:
             return r.Type("array", size, self.type_of(plain.element_type), self._fixed(plain))
+        if kind == "RECORD" and _POINTING.match(plain.spelling) and plain.get_num_template_arguments() > 0:
+            return self._pointing(plain)
+        if kind == "RECORD" and LAMBDA in plain.spelling:
+            return r.Type("record", size, name=plain.spelling[plain.spelling.index(LAMBDA) :].rstrip(")"))
         if kind == "RECORD":
             return r.Type("record", size, name=_plain_name(plain.spelling), of=self._held(plain))
         held = _CONTAINER.match(plain.spelling)
@@ -119,6 +124,23 @@ class Types:
         if kind in ("DEPENDENT", "UNEXPOSED", "TEMPLATETYPEPARM") or "type-parameter" in plain.spelling:
             return r.Type("real", 8, name="dependent")
         return r.Type("void" if kind == "VOID" else "other", size)
+
+    def _pointing(self, plain: Any) -> r.Type:
+        """What an iterator or an owning pointer points at."""
+        inside = plain.get_template_argument_type(0).get_canonical()
+        if inside.kind.name == "POINTER":
+            inside = inside.get_pointee()
+        elif inside.kind.name in _ARRAYS:
+            inside = inside.element_type
+        return r.Type("pointer", 8, self._pointee(inside))
+
+    def _pointee(self, pointee: Any) -> r.Type:
+        """What a pointer points at; the members of structures are not looked at."""
+        plain = pointee.get_canonical()
+        special = any(pattern.match(plain.spelling) for pattern in (_CONTAINER, _POINTING)) or LAMBDA in plain.spelling
+        if plain.kind.name == "RECORD" and not special:
+            return r.Type("record", max(pointee.get_size(), 0), name=_plain_name(pointee.spelling))
+        return self.type_of(pointee)
 
     def _held(self, plain: Any) -> r.Type | None:
         """What a container of the standard library holds."""

@@ -53,7 +53,7 @@ class Walker(Loops):
             array = self.names.array(
                 f"{formal.key}*", name, "formal", word.size or 8, shape, size, type.restrict, formal.span
             )
-            place = Place(array.key, ZERO)
+            place = Place(array.key, ZERO, type.name == "&")
             if formal.name == "this":
                 self.this = place
             self.scope.values[formal.key] = place
@@ -130,8 +130,12 @@ class Walker(Loops):
             else:
                 self.scope.values.pop(variable.key, None)
             return
-        value = self.value(node.value)
-        self.named(value, variable)
+        if variable.type.name == "&":
+            value, name = self.argument(node.value, variable)
+            self.aliases = {**self.aliases, variable.key: name} if name is not None else self.aliases
+        else:
+            value = self.value(node.value)
+            self.named(value, variable)
         if variable.type.kind == "real" and not isinstance(value, Real):
             value = NOTHING
         if variable.type.kind == "record" and isinstance(node.value, r.Several):

@@ -1,0 +1,203 @@
+"""The standard library of C++ as records: iterators and owning pointers are pointers, algorithms are functions with
+loops."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from aspenpy.extract import records as r
+from aspenpy.extract.tree_types import INT, LAMBDA, VOID
+from aspenpy.language.source import Span
+
+_BINARY = frozenset({"==", "!=", "<", "<=", ">", ">=", "+", "-"})
+
+
+def called(
+    name: str, arguments: tuple[r.Expression, ...], type: r.Type, span: Span | None, lambdas: tuple[str, ...]
+) -> tuple[r.Expression, r.Function | None] | None:
+    """What a call of a function or method of the library is, and the function that it needs; None for others. A
+    method's object is the first argument; `lambdas` are the functions among the arguments."""
+    if name.startswith("operator") and arguments:
+        found = _operator(name[len("operator") :].strip(), arguments, type, span)
+        return None if found is None else (found, None)
+    if name in _METHODS and arguments:
+        found = _METHODS[name](arguments, type, span)
+        return None if found is None else (found, None)
+    if name in _ALGORITHMS:
+        values = tuple(part for part in arguments if not _is_function(part))
+        function = _ALGORITHMS[name](name, values, type, span, lambdas)
+        return None if function is None else (r.Call(function.key, name, values, type, span), function)
+    return None
+
+
+def _is_function(part: r.Expression) -> bool:
+    return part.type.name.startswith(LAMBDA)
+
+
+def _is_pointer(node: r.Expression) -> bool:
+    return node.type.kind == "pointer"
+
+
+def _operator(sign: str, arguments: tuple[r.Expression, ...], type: r.Type, span: Span | None) -> r.Expression | None:
+    first, *rest = arguments
+    if not _is_pointer(first):
+        return r.Element(first, rest[0], type, span) if sign == "[]" and len(rest) == 1 else None
+    of = first.type.of or type
+    if sign in ("*", "->") and not rest:
+        return first if sign == "->" else r.Element(first, r.Constant(0, INT), of, span)
+    if sign == "[]" and len(rest) == 1:
+        return r.Element(first, rest[0], of, span)
+    if sign in ("++", "--"):
+        return r.Assignment(sign[0], first, r.Constant(1, INT), first.type, len(rest) == 1, span)
+    if sign in ("+=", "-="):
+        return r.Assignment(sign[0], first, rest[0], first.type, False, span)
+    if sign == "=" and len(rest) == 1 and rest[0].type.kind == "pointer":
+        return r.Assignment("", first, rest[0], first.type, False, span)
+    if sign in _BINARY and len(rest) == 1:
+        return r.Operation(sign, (first, rest[0]), type, span)
+    return None
+
+
+def _size(container: r.Expression, span: Span | None) -> r.Expression:
+    return r.Call("size", "size", (container,), INT, span)
+
+
+def _element(container: r.Expression, index: r.Expression, type: r.Type, span: Span | None) -> r.Expression:
+    return r.Element(container, index, container.type.of or type, span)
+
+
+def _at_begin(parts: tuple[r.Expression, ...], type: r.Type, span: Span | None) -> r.Expression | None:
+    if len(parts) != 1 or _is_pointer(parts[0]):
+        return parts[0] if len(parts) == 1 else None
+    return r.Address(_element(parts[0], r.Constant(0, INT), type, span), type, span)
+
+
+def _at_end(parts: tuple[r.Expression, ...], type: r.Type, span: Span | None) -> r.Expression | None:
+    if len(parts) != 1:
+        return None
+    return r.Address(_element(parts[0], _size(parts[0], span), type, span), type, span)
+
+
+def _last(parts: tuple[r.Expression, ...], type: r.Type, span: Span | None) -> r.Expression:
+    index = r.Operation("-", (_size(parts[0], span), r.Constant(1, INT)), INT, span)
+    return _element(parts[0], index, type, span)
+
+
+_METHODS: dict[str, Callable[[tuple[r.Expression, ...], r.Type, Span | None], r.Expression | None]] = {
+    **dict.fromkeys(("begin", "cbegin", "data"), _at_begin),
+    **dict.fromkeys(("end", "cend"), _at_end),
+    "get": lambda parts, type, span: parts[0] if _is_pointer(parts[0]) else None,
+    "at": lambda parts, type, span: _element(parts[0], parts[1], type, span) if len(parts) == 2 else None,
+    "front": lambda parts, type, span: _element(parts[0], r.Constant(0, INT), type, span),
+    "back": _last,
+    "empty": lambda parts, type, span: r.Operation("==", (_size(parts[0], span), r.Constant(0, INT)), INT, span),
+    "reset": lambda parts, type, span: (
+        r.Assignment("", parts[0], parts[1], parts[0].type, False, span)
+        if len(parts) == 2 and _is_pointer(parts[0])
+        else None
+    ),
+}
+
+# -- algorithms ------------------------------------------------------------------------------------
+
+
+class _Body:
+    """The parts that algorithms are made of: their arguments, and the loop from the first place to the last."""
+
+    def __init__(
+        self, name: str, values: tuple[r.Expression, ...], span: Span | None, lambdas: tuple[str, ...]
+    ) -> None:
+        kinds = ",".join(f"{part.type.kind}{part.type.of.size if part.type.of else part.type.size}" for part in values)
+        self.key = f"std::{name}({kinds})" + "".join(lambdas)
+        self.name = name
+        self.span = span
+        self.lambdas = lambdas
+        self.formals = [
+            r.Variable(f"{self.key}@{place}", f"argument_{place}", _plain(part.type), "formal", span)
+            for place, part in enumerate(values)
+        ]
+
+    def at(self, place: int) -> r.Expression:
+        """What an argument points at."""
+        pointer = self.formals[place]
+        return r.Element(pointer, r.Constant(0, INT), pointer.type.of or VOID, self.span)
+
+    def call(self, *places: int) -> r.Expression | None:
+        """The function that is an argument, of what others point at."""
+        if len(self.lambdas) != 1:
+            return None
+        first = self.at(places[0])
+        return r.Call(self.lambdas[0], "lambda", tuple(map(self.at, places)), first.type, self.span)
+
+    def step(self, place: int) -> r.Expression:
+        formal = self.formals[place]
+        return r.Assignment("+", formal, r.Constant(1, INT), formal.type, False, self.span)
+
+    def assign(self, target: r.Expression, value: r.Expression, operator: str = "") -> r.Statement:
+        return r.Evaluation(r.Assignment(operator, target, value, target.type, False, self.span), self.span)
+
+    def function(self, action: r.Statement, *further: int, result: r.Expression | None = None) -> r.Function:
+        """From the first argument to the second; `further` are other pointers that move along."""
+        condition = r.Operation("!=", (self.formals[0], self.formals[1]), INT, self.span)
+        step = r.Several(tuple(map(self.step, (0, *further))), INT, True, self.span)
+        loop = r.Loop(None, condition, step, action, True, (), "", self.span)
+        back = () if result is None else (r.Jump("return", result, self.span),)
+        body = r.Block((loop, *back), self.span)
+        formals = tuple(self.formals)
+        return r.Function(self.key, self.name, formals, body, span=self.span, in_place=True)
+
+
+def _plain(type: r.Type) -> r.Type:
+    """The type of an argument that is passed by value."""
+    if type.kind == "array" and type.of is not None:
+        return r.Type("pointer", 8, type.of)
+    return type.of if type.kind == "pointer" and type.name == "&" and type.of is not None else type
+
+
+_Made = Callable[[str, tuple[r.Expression, ...], r.Type, Span | None, tuple[str, ...]], r.Function | None]
+
+
+def _made(least: int, body: Callable[[_Body], r.Function | None]) -> _Made:
+    def function(
+        name: str, values: tuple[r.Expression, ...], type: r.Type, span: Span | None, lambdas: tuple[str, ...]
+    ) -> r.Function | None:
+        if len(values) < least or any(_plain(part.type).kind != "pointer" for part in values[:2]):
+            return None
+        return body(_Body(name, values, span, lambdas))
+
+    return function
+
+
+def _accumulate(body: _Body) -> r.Function:
+    total = body.formals[2]
+    return body.function(body.assign(total, body.at(0), "+"), result=total)
+
+
+def _inner_product(body: _Body) -> r.Function | None:
+    if len(body.formals) != 4:
+        return None
+    total = body.formals[3]
+    product = r.Operation("*", (body.at(0), body.at(2)), total.type, body.span)
+    return body.function(body.assign(total, product, "+"), 2, result=total)
+
+
+def _for_each(body: _Body) -> r.Function | None:
+    called_ = body.call(0)
+    return None if called_ is None else body.function(r.Evaluation(called_, body.span))
+
+
+def _transform(body: _Body) -> r.Function | None:
+    sources = range(2, len(body.formals) - 1)
+    value = body.call(0, *sources)
+    target = len(body.formals) - 1
+    return None if value is None else body.function(body.assign(body.at(target), value), *sources, target)
+
+
+_ALGORITHMS: dict[str, _Made] = {
+    "fill": _made(3, lambda body: body.function(body.assign(body.at(0), body.formals[2]))),
+    "copy": _made(3, lambda body: body.function(body.assign(body.at(2), body.at(0)), 2)),
+    "accumulate": _made(3, _accumulate),
+    "inner_product": _made(4, _inner_product),
+    "for_each": _made(2, _for_each),
+    "transform": _made(3, _transform),
+}
