@@ -140,7 +140,8 @@ class Memory(Places):
         place = access.place()
         array = self.names.arrays[access.array]
         for other in list(self.scope.memory):
-            if other != place and (other[0] == access.array or not (array.alone or self.names.arrays[other[0]].alone)):
+            second = self.names.arrays.get(other[0])  # None for the size of a container
+            if other != place and second is not None and (second is array or not (array.alone or second.alone)):
                 distance = None
                 if other[0] == access.array and access.offset is not None and other in self.scope.offsets:
                     distance = v.distance(access.offset, self.scope.offsets[other])
