@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Literal
 
 from aspenpy.expr.node import Expr
-from aspenpy.extract.values import Value, key
+from aspenpy.expr.printer import to_text
+from aspenpy.extract.fit import Fit
+from aspenpy.extract.values import Value, expression, key
 from aspenpy.language.source import Span
 from aspenpy.record import Record
 
@@ -118,7 +120,7 @@ Item = Access | Arithmetic | Choice | Nest | Invocation
 
 class Hole(Record):
     """Something that the source does not say: a parameter of the model, what it stands for, and a value for the time
-    being."""
+    being or, where runs of the program say it, the formula that fits them."""
 
     name: str
     meaning: str
@@ -126,6 +128,11 @@ class Hole(Record):
     symbol: Expr
     span: Span | None = None
     low: int | None = None
+    fit: Fit | None = None
+
+    def text(self) -> str:
+        """Its value in the language."""
+        return to_text(expression(self.value)) if self.fit is None else str(self.fit)
 
 
 class Profile(Record):

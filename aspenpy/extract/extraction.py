@@ -14,9 +14,13 @@ from aspenpy.expr.node import Expr
 from aspenpy.expr.polynomial import atom, constant
 from aspenpy.expr.printer import to_text
 from aspenpy.extract import records as r
-from aspenpy.extract.assigned import changes, effects
+from aspenpy.extract import values as v
+from aspenpy.extract.assigned import changes, effects, every
 from aspenpy.extract.blocks import invocations
 from aspenpy.extract.costs import Hole, Invocation, Profile
+from aspenpy.extract.execution import Build, Counts, command_of
+from aspenpy.extract.filling import Filling, Over, points
+from aspenpy.extract.fit import shown
 from aspenpy.extract.front_end import Reading
 from aspenpy.extract.registers import Level, Registers
 from aspenpy.extract.scope import SIZE, Names
@@ -35,10 +39,23 @@ T = TypeVar("T")
 MOST_WORDS = 500_000
 """Words and signs of a model; the language allows 600,000."""
 
+NO_SIZES: Over = {}
+
 _WORD = re.compile(r"\w+|[^\w\s]")
 
 STACK = 256 * 2**20
 """Bytes of stack for the walk, whose depth follows the nesting of the program."""
+
+
+class Run(Record):
+    """A command that runs the program, such as `./a.out {n}`, and the values of each name in braces; names that it
+    does not mention are macros. `links` are options of the linker, `compiler` one of GCC's."""
+
+    command: str
+    over: Over = NO_SIZES
+    links: tuple[str, ...] = ()
+    compiler: str | None = None
+    counts: Counts = "gcov"
 
 
 class Extraction(Record, Result):
@@ -65,15 +82,16 @@ def extract(
     flags: tuple[str, ...] = (),
     chains: bool = False,
     integers: bool = False,
+    run: Run | None = None,
 ) -> Extraction:
     """The application model of a file of C or C++.
 
     `level` says which loads and stores count: those of the source as an optimising compiler leaves them without knowing
     that names are apart (`source`), or knowing it (`o3`). `functions` are those to model, with what they call; without,
-    `main`, or else all that no other calls. `flags` go to the preprocessor: `-I`, `-D`, `-U`, `-std`. Raises
-    AspenError.
+    `main`, or else all that no other calls. `flags` go to the preprocessor: `-I`, `-D`, `-U`, `-std`. `run` compiles
+    and runs the program, and fills parameters that the source does not say with what was counted. Raises AspenError.
     """
-    return _deep(lambda: _Extractor(str(path), level, Options(chains, integers), functions, flags).result())
+    return _deep(lambda: _Extractor(str(path), level, Options(chains, integers), functions, flags, run).result())
 
 
 def _deep(work: Callable[[], T]) -> T:
@@ -103,9 +121,16 @@ def _deep(work: Callable[[], T]) -> T:
 
 class _Extractor:
     def __init__(
-        self, path: str, level: Level, options: Options, functions: tuple[str, ...], flags: tuple[str, ...]
+        self,
+        path: str,
+        level: Level,
+        options: Options,
+        functions: tuple[str, ...],
+        flags: tuple[str, ...],
+        run: Run | None,
     ) -> None:
         self.program, self.diagnostics = program_of(Reading(path, flags))
+        self.flags, self.run = flags, run
         self.path, self.level, self.options, self.wanted = path, level, options, functions
         self.names = Names()
         self.functions = {function.key: function for function in self.program.functions}
@@ -115,6 +140,7 @@ class _Extractor:
         self.writer = Writer(self.names, options)
         self.profiles: dict[str, Profile] = {}
         self.overlaps: dict[str, set[tuple[str, str]]] = {}
+        self.sizes: dict[str, float] = {}
 
     def result(self) -> Extraction:
         roots = self._roots()
@@ -155,9 +181,12 @@ class _Extractor:
         if main is None:
             calls = [f"call {self.writer.kernels[root.key].name}" for root in roots if root.key in self.writer.kernels]
             kernels.append(Kernel(self.names.unique("main"), (), ("kernel main {", *(calls or NOTHING), "}")))
+        if self.run is not None:
+            self._fill(self.run)
         text = self._text(kernels)
         holes = tuple(self._holes())
-        found = [*self.diagnostics, *distinct(self.names.diagnostics), *map(_warned, holes), *self._told_overlaps()]
+        unknown = (_warned(hole) for hole in holes if hole.fit is None)
+        found = [*self.diagnostics, *distinct(self.names.diagnostics), *unknown, *self._told_overlaps()]
         name = os.path.splitext(os.path.basename(self.path))[0]
         return Extraction(name, self.level, text, holes, tuple(kernel.name for kernel in kernels), tuple(found))
 
@@ -243,11 +272,44 @@ class _Extractor:
             return constant(value)
         return self.names.hole(variable.name, "", constant(value), variable.span)
 
+    # -- runs --------------------------------------------------------------------------------------
+
+    def _fill(self, run: Run) -> None:
+        """Runs the program, and gives holes what was counted."""
+        command = command_of(run.command)
+        parallel = any(call.startswith("omp_") for call in self._library_calls())
+        build = Build(self.path, self.flags, run.links, run.compiler, parallel, run.counts)
+        filling = Filling(
+            self.program, self.names.holes, self._resolved, points(build, self.program, command, run.over)
+        )
+        for profile in self.profiles.values():
+            filling.look(profile.items)
+        for symbol, fit in filling.filled().items():
+            self.names.holes[symbol] = self.names.holes[symbol].replace(fit=fit)
+        self.sizes = {name: float(values[-1]) for name, values in run.over.items()}
+
+    def _library_calls(self) -> set[str]:
+        return {
+            node.name
+            for function in self.program.functions
+            for node in every(function.body)
+            if isinstance(node, r.Call)
+        }
+
+    def _resolved(self, value: Value) -> Value:
+        """With the parameters of the model in place of what functions call them."""
+        given = {symbol: known for symbol in v.symbols(value) if (known := self._parameter(symbol)) is not None}
+        return v.replaced(value, given) if given else value
+
+    def _parameter(self, symbol: Expr) -> Value | None:
+        bound = self.writer.bound.get(symbol)
+        return atom(bound) if bound is not None else self.names.parameters.get(symbol)
+
     # -- the text ----------------------------------------------------------------------------------
 
     def _text(self, kernels: list[Kernel]) -> str:
         name = self.names.plain(os.path.splitext(os.path.basename(self.path))[0])
-        lines = [f"// {os.path.basename(self.path)}, by aspenpy extract --level {self.level}", ""]
+        lines = [f"// {os.path.basename(self.path)}, by aspenpy extract --as {self.level}", ""]
         data = self.writer.declarations()
         parameters = [*self._macros(), *self._parameters()]
         lines += [f"model {name} {{", *parameters, *([""] if parameters and data else []), *data]
@@ -268,20 +330,50 @@ class _Extractor:
         return (hole for symbol, hole in self.names.holes.items() if symbol in self.writer.used and hole.meaning)
 
     def _parameters(self) -> Iterator[str]:
-        for symbol, hole in self.names.holes.items():
-            if symbol not in self.writer.used:
-                continue
+        used = {symbol: hole for symbol, hole in self.names.holes.items() if symbol in self.writer.used}
+        yield from self._sizes(used)
+        for hole in used.values():
             place = f"{os.path.basename(hole.span.source.name)}:{hole.span.position().line}" if hole.span else ""
+            if hole.name in self.sizes:
+                told = f"{_brief(hole.meaning)}, of the command"
+                yield f"param {hole.name} = {shown(self.sizes[hole.name])}  // {told}" + (
+                    f" ({place})" if place else ""
+                )
+                continue
             told = f"unknown: {hole.meaning}" + (f" ({place})" if place else "") if hole.meaning else place
-            yield f"param {hole.name} = {to_text(expression(hole.value))}  // {told}"
+            if hole.fit is not None:
+                told = _counted(hole) + (f" ({place})" if place else "")
+            yield f"param {hole.name} = {hole.text()}  // {told}"
+
+    def _sizes(self, used: dict[Expr, Hole]) -> Iterator[str]:
+        """Sizes of the command in which something is fitted, and for which the program has no name."""
+        named = {hole.name for hole in used.values()} | {macro.name for macro in self.program.macros}
+        wanted = {hole.fit.term.size for hole in used.values() if hole.fit is not None and hole.fit.term is not None}
+        for name, value in self.sizes.items():
+            if name in wanted - named:
+                yield f"param {name} = {shown(value)}  // of the command"
 
     def _told_overlaps(self) -> Iterator[Diagnostic]:
         for key, pairs in self.overlaps.items():
             if pairs and key in self.writer.kernels:
                 function = self.functions[key]
                 listed = ", ".join(f"`{a}` and `{b}`" for a, b in sorted(pairs)[:4])
-                hint = "--level o3 counts as if they did not, `restrict` in the source says so"
+                hint = "--as o3 counts as if they did not, `restrict` in the source says so"
                 yield warning("aliasing", f"in `{function.name}` may overlap: {listed}", function.span, hint=hint)
+
+
+def _counted(hole: Hole) -> str:
+    """What a parameter stands for that runs have filled, and how closely."""
+    assert hole.fit is not None
+    runs = "1 run" if hole.fit.runs == 1 else f"{hole.fit.runs} runs, within {max(hole.fit.error * 100, 0.01):.2g} %"
+    return f"{_brief(hole.meaning)}: counted in {runs}"
+
+
+def _brief(meaning: str) -> str:
+    """Without what an unknown parameter is told to be."""
+    for told in (", which the source does not say", ", which depend on the program's data", ": all at most"):
+        meaning = meaning.removesuffix(told)
+    return meaning
 
 
 def _warned(hole: Hole) -> Diagnostic:

@@ -19,7 +19,10 @@ from aspenpy.extract.costs import Access, Arithmetic, Array, Choice, Guard, Invo
 from aspenpy.extract.values import ONE
 from aspenpy.record import Record
 
-Level = Literal["source", "o3"]
+Level = Literal["source", "o1", "o2", "o3"]
+LEVELS: tuple[Level, ...] = ("source", "o1", "o2", "o3")
+APART = ("o2", "o3")
+"""Levels at which what the source calls by different names lies apart."""
 
 Key = tuple[str, object]
 
@@ -121,7 +124,7 @@ class Registers:
 
     def _forwarded(self, items: list[Item]) -> list[Item]:
         """Without loads of what a loop has left in a register, and of nothing else: at `o3` of all that is in one."""
-        if self.level == "o3":
+        if self.level in APART:
             return self._straight(items, {})
         found: list[Item] = []
         known: dict[Key, Access] = {}
@@ -205,7 +208,7 @@ class Registers:
             return False  # what is written as one type is read as that: C11, 6.5
         if first.array != second.array:
             one, two = self.arrays[first.array], self.arrays[second.array]
-            if self.level == "o3" or _are_apart(one, two):
+            if self.level in APART or _are_apart(one, two):
                 return False
             self.overlaps.add((min(one.name, two.name), max(one.name, two.name)))
             return True
@@ -213,7 +216,7 @@ class Registers:
             return False
         if first.offset is None or second.offset is None:
             return True
-        if self.level == "source" and (v.counters(first.offset) or v.counters(second.offset)):
+        if self.level not in APART and (v.counters(first.offset) or v.counters(second.offset)):
             return True
         distance = v.distance(first.offset, second.offset)
         return distance is None or -first.size < distance < second.size

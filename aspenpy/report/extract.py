@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from aspenpy.expr.printer import to_text
 from aspenpy.extract.costs import Hole
 from aspenpy.extract.extraction import Extraction
-from aspenpy.extract.values import expression
 from aspenpy.tables.table import Column, Report, facts, table
 
 
@@ -13,7 +11,7 @@ def report(found: Extraction) -> Report:
     """The kernels of the model, and the parameters that the source does not say."""
     heads = (
         Column("parameter", get=lambda hole: hole.name),
-        Column("value", get=_value),
+        Column("value", get=Hole.text),
         Column("stands for", get=lambda hole: hole.meaning),
         Column("line", get=_line, align="right"),
     )
@@ -21,10 +19,6 @@ def report(found: Extraction) -> Report:
     rows = [("kernels", ", ".join(found.kernels)), ("level", found.level)]
     parts = (facts(rows), table(heads, found.holes, "parameters", title="what the source does not say"))
     return Report(f"{found.name}: {len(found.kernels)} kernels", data, parts, found.diagnostics)
-
-
-def _value(hole: Hole) -> str:
-    return to_text(expression(hole.value))
 
 
 def _line(hole: Hole) -> int | None:

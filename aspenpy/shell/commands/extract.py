@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from aspenpy.extract.extraction import extract
+from aspenpy.extract.extraction import Run, extract
+from aspenpy.extract.registers import LEVELS
+from aspenpy.language.axis import parsed
+from aspenpy.language.diagnostics import fail
+from aspenpy.language.source import Span
 from aspenpy.shell.commands.fmt import replace
+from aspenpy.shell.failure import CommandError
 from aspenpy.shell.option import Arguments, Examples, choice, flag, option, repeated
 from aspenpy.shell.options import TABLE_OR_JSON
 from aspenpy.shell.output import answer, complain_in_lines, emit, report, show_source
+from aspenpy.studies.sweeps.values import values
 
 MOST_SHOWN = 30
 """Warnings that are shown."""
@@ -21,7 +27,12 @@ EXAMPLES: Examples = (
     (
         "into a file, with loads and stores as behind the checks of a vectorised loop",
         "echo 'double x[100]; void g(void) { for (int i = 0; i < 100; i++) x[i] += 1; }' > g.c; "
-        "aspenpy extract g.c --level o3 -o g.aspen",
+        "aspenpy extract g.c --as o3 -o g.aspen",
+    ),
+    (
+        "how often a loop passes that the source does not say, counted in three runs",
+        "printf '#include <stdlib.h>\\nint main(int c, char **v) { int n = atoi(v[1]); while (n > 1) n /= 2; "
+        "return 0; }\\n' > h.c; aspenpy extract h.c --integers --run './a.out {n}' --over n=16,256,4096",
     ),
 )
 
@@ -29,11 +40,12 @@ OPTIONS = (
     option("source", "FILE", "a file of C or C++, told apart by their names"),
     option("-o --output", "FILE", "where the model is written to (default: shown)"),
     choice(
-        "--level",
-        ("source", "o3"),
-        "which loads and stores count: source: a value that nothing may have changed since is in a register; o3: the "
-        "same, where different names are apart (default: source)",
+        "--as",
+        LEVELS,
+        "which loads and stores count: source, o1: what nothing may have changed since is in a register; o2, o3: "
+        "so it is where different names are apart (default: source)",
         default="source",
+        dest="level",
     ),
     repeated(
         "--function",
@@ -46,8 +58,44 @@ OPTIONS = (
     option("--std", "NAME", "the standard, such as c99 or c++20"),
     flag("--chains", "adds chains of operations that wait for each other; not every machine has a resource for them"),
     flag("--integers", "adds operations on whole numbers as the resource intops"),
+    option("--run", "COMMAND", "compiles the program, runs this command and fills in how often its lines ran"),
+    repeated(
+        "--over",
+        "AXIS",
+        "with --run: runs at several sizes, NAME=LOW..HIGH:log:5 or NAME=1,2,4, and fits counts over them; NAME "
+        "stands in braces in the command, or else is a macro; may be repeated",
+    ),
+    repeated("--link", "NAME", "with --run: a library of the program, such as blas; may be repeated", dest="links"),
+    option("--compiler", "NAME", "with --run: one of GCC's, such as mpicc (default: gcc or g++)"),
+    choice(
+        "--counts",
+        ("gcov", "lackey"),
+        "with --run: lines counted by gcov (the default), or by Valgrind from each instruction, which is slow",
+        default="gcov",
+    ),
     TABLE_OR_JSON,
 )
+
+
+def _runs(arguments: Arguments) -> Run | None:
+    """The command that the user gave, at the sizes of --over."""
+    if arguments.run is None:
+        for name in ("over", "links", "compiler"):
+            if getattr(arguments, name):
+                raise CommandError(f"--{name.rstrip('s')} belongs to --run COMMAND")
+        return None
+    over = {}
+    for axis in (parsed(text, "<--over>") for text in arguments.over):
+        if axis.name in over:
+            raise CommandError(f"--over: there are two axes `{axis.name}`")
+        whole = axis if axis.whole is not None or axis.items else axis.replace(whole=True)
+        over[axis.name] = [float(value) for value in values(whole, _no_expression, lambda name: None)]
+    links = tuple(f"-l{name}" for name in arguments.links)
+    return Run(arguments.run, over, links, arguments.compiler, arguments.counts)
+
+
+def _no_expression(span: Span) -> float:
+    fail("bad-axis", f"`{span.text()}` is no number", span, hint="write NAME=LOW..HIGH:log:5 or NAME=1,2,4")
 
 
 def run(arguments: Arguments) -> int:
@@ -63,6 +111,7 @@ def run(arguments: Arguments) -> int:
         flags=flags,
         chains=arguments.chains,
         integers=arguments.integers,
+        run=_runs(arguments),
     )
     if arguments.output is not None:
         replace(Path(arguments.output), found.text)

@@ -1,0 +1,141 @@
+"""How often the statements of a program ran, from counts of its lines.
+
+Where a line says nothing (a `while`, whose line counts tests and not entries), what enters a statement is what left the
+one before: Kirchhoff's law, as profilers use it (Knuth and Stevenson, "Optimal measurement points for program frequency
+counts", BIT 13, 1973).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from aspenpy.extract import records as r
+from aspenpy.extract.assigned import every, leaves
+from aspenpy.language.source import Span
+from aspenpy.record import Record
+
+At = Callable[[Span | None], float | None]
+"""How often the line ran on which something stands; None where the compiler has no code there."""
+
+
+class Ran(Record):
+    """Of a loop: how often it was entered, and its passes. Of a branch: how often its condition was evaluated, and how
+    often it held; of a switch its cases, one after the other."""
+
+    entered: float
+    passes: tuple[float, ...]
+
+
+class _Flow(Record):
+    """What goes on behind a statement, and what leaves loops and functions inside it; None where that is unknown."""
+
+    onwards: float | None
+    breaks: float | None = 0
+    returns: float | None = 0
+
+
+class Runs:
+    """The loops, branches and switches of one run, by the span of a loop's head, a condition or a subject."""
+
+    def __init__(self, at: At) -> None:
+        self.at = at
+        self.found: dict[Span, Ran] = {}
+
+    def function(self, function: r.Function) -> None:
+        self._flow(function.body, self._first(function.body))
+
+    # -- lines -------------------------------------------------------------------------------------
+
+    def _first(self, node: r.Statement | None) -> float | None:
+        """How often a statement was entered, as its first line says it."""
+        if isinstance(node, r.Block):
+            return next((count for inner in node.statements if (count := self._first(inner)) is not None), None)
+        if isinstance(node, r.Loop):
+            if node.start is not None:
+                return self._first(node.start)
+            return None if node.tested_first else self._entered_last(node)
+        if isinstance(node, r.Branch):
+            return self._tests(node.condition)
+        if isinstance(node, r.Switch):
+            return self.at(node.subject.span)
+        if isinstance(node, r.Declaration) and node.value is None:
+            return None
+        return None if node is None else self.at(node.span)
+
+    def _tests(self, condition: r.Expression) -> float | None:
+        """How often a condition was evaluated; of one in several parts, GCC counts the last."""
+        parts = every(condition)
+        if any(isinstance(part, r.Selection) or getattr(part, "operator", "") in ("&&", "||") for part in parts):
+            return None
+        return self.at(condition.span)
+
+    def _entered_last(self, node: r.Loop) -> float | None:
+        """`do { } while (0)`, which macros are made of, passes once."""
+        is_once = isinstance(node.condition, r.Constant) and not node.condition.value
+        return self._first(node.body) if is_once else None
+
+    # -- statements --------------------------------------------------------------------------------
+
+    def _flow(self, node: r.Statement | None, entering: float | None) -> _Flow:
+        counted = self._first(node)
+        entering = entering if counted is None else counted
+        if isinstance(node, r.Block):
+            return self._block(node, entering)
+        if isinstance(node, r.Loop):
+            return self._loop(node, entering)
+        if isinstance(node, r.Branch):
+            return self._branch(node, entering)
+        if isinstance(node, r.Switch):
+            return self._switch(node, entering)
+        if isinstance(node, r.Jump):
+            breaks = entering if node.kind == "break" else 0
+            returns = entering if node.kind in ("return", "goto") else 0
+            return _Flow(0, breaks, returns)
+        return _Flow(entering)
+
+    def _block(self, node: r.Block, entering: float | None) -> _Flow:
+        flow = _Flow(entering)
+        for inner in node.statements:
+            after = self._flow(inner, flow.onwards)
+            breaks, returns = _sum(flow.breaks, after.breaks), _sum(flow.returns, after.returns)
+            flow = _Flow(after.onwards, breaks, returns)
+        return flow
+
+    def _branch(self, node: r.Branch, entering: float | None) -> _Flow:
+        held, failed = self._first(node.then), self._first(node.otherwise)
+        if held is None and entering is not None and failed is not None:
+            held = entering - failed
+        if failed is None and entering is not None and held is not None:
+            failed = entering - held
+        self._take(node.condition.span, entering, held)
+        sides = [self._flow(node.then, held), self._flow(node.otherwise, failed)]
+        return _Flow(*(_sum(*(getattr(side, name) for side in sides)) for name in ("onwards", "breaks", "returns")))
+
+    def _switch(self, node: r.Switch, entering: float | None) -> _Flow:
+        sides = [self._flow(case, None) for case in node.cases]
+        self._take(node.subject.span, entering, *(self._first(case) for case in node.cases))
+        returns = _sum(*(side.returns for side in sides))
+        return _Flow(None if entering is None or returns is None else entering - returns, 0, returns)
+
+    def _loop(self, node: r.Loop, entering: float | None) -> _Flow:
+        passes = self._first(node.body)
+        tests = None if node.condition is None else self._tests(node.condition)
+        if passes is None and node.tested_first and tests is not None and entering is not None:
+            passes = None if leaves(node.body) else tests - entering
+        inside = self._flow(node.body, passes)
+        left = _sum(inside.breaks, inside.returns)
+        if entering is None and node.tested_first and tests is not None and passes is not None and left is not None:
+            entering = tests - passes + left
+        self._take(node.span, entering, passes)
+        returns = inside.returns
+        return _Flow(None if entering is None or returns is None else entering - returns, 0, returns)
+
+    def _take(self, span: Span | None, entered: float | None, *passes: float | None) -> None:
+        """What was found; one text may run in several places, as the arguments of macros do."""
+        if span is not None and entered is not None and None not in passes:
+            self.found[span] = Ran(entered, tuple(max(count or 0, 0) for count in passes))
+
+
+def _sum(*counts: float | None) -> float | None:
+    known = [count for count in counts if count is not None]
+    return sum(known) if len(known) == len(counts) else None

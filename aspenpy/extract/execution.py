@@ -1,0 +1,259 @@
+"""Execution: a program is compiled and run by the user's command, and its lines are counted: by gcov or, much slower,
+ by Valgrind's lackey, which prints the address of each instruction.
+
+What is compiled is the source that is extracted, laid out anew in a folder of its own; the command is run as it was
+given, word by word and without a shell, with the program's name in it replaced by the path of what was compiled.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from tempfile import TemporaryDirectory
+from typing import Any, Literal
+
+from aspenpy.extract.front_end import CPP
+from aspenpy.extract.layout import Layout
+from aspenpy.language.diagnostics import fail
+from aspenpy.record import Record
+
+Counts = Literal["gcov", "lackey"]
+
+COMPILING = 600
+"""Seconds that a compiler may take."""
+
+RUNNING = 600
+"""Seconds that a run may take."""
+
+_PLACE = re.compile(r"\{([A-Za-z_]\w*)\}")
+
+
+class Command(Record):
+    """The words of a command; `{n}` stands for the value of `n`. `program` is the word that names what is compiled: the
+    first that begins with `./`, else the first."""
+
+    words: tuple[str, ...]
+    program: int
+
+    def names(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(name for word in self.words for name in _PLACE.findall(word)))
+
+    def at(self, values: Mapping[str, float], built: Sequence[str]) -> list[str]:
+        """The command at some sizes, with what was built in place of the program."""
+
+        def given(word: str) -> str:
+            return _PLACE.sub(lambda match: _plain(values[match[1]]) if match[1] in values else match[0], word)
+
+        before, behind = self.words[: self.program], self.words[self.program + 1 :]
+        return [*map(given, before), *built, *map(given, behind)]
+
+
+def command_of(text: str) -> Command:
+    """Raises AspenError."""
+    try:
+        words = shlex.split(text)
+    except ValueError as error:
+        fail("bad-command", f"`{text}` is no command: {str(error).lower()}")
+    if not words:
+        fail("bad-command", "--run: there is no command", hint='such as --run "./a.out {n}"')
+    local = [place for place, word in enumerate(words) if word.startswith("./")]
+    return Command(tuple(words), local[0] if local else 0)
+
+
+def _plain(value: float) -> str:
+    return str(int(value)) if float(value).is_integer() else repr(float(value))
+
+
+class Build(Record):
+    """How a program is compiled: the options of the preprocessor, as for the extraction; the linker's; the compiler."""
+
+    path: str
+    flags: tuple[str, ...]
+    links: tuple[str, ...] = ()
+    compiler: str | None = None
+    openmp: bool = False
+    counts: Counts = "gcov"
+
+
+class Lines(Record):
+    """How often the lines of the relaid source ran, and those of other files by their real path."""
+
+    source: dict[int, float]
+    others: dict[str, dict[int, float]]
+
+    def add(self, is_source: bool, name: str, line: int, count: float) -> None:
+        counts = self.source if is_source else self.others.setdefault(name, {})
+        counts[line] = counts.get(line, 0) + count
+
+
+class Compiled:
+    """A program that was compiled in a folder of its own."""
+
+    options: tuple[str, ...] = ()
+
+    def __init__(self, build: Build, layout: Layout, folder: str) -> None:
+        self.build, self.folder = build, folder
+        self.source = os.path.join(folder, os.path.basename(build.path))
+        with open(self.source, "w", encoding="utf-8") as file:
+            file.write(layout.text())
+        self.program = os.path.join(folder, "program")
+
+    def compile(self, macros: Mapping[str, float]) -> None:
+        """Compiles the program with macros set. Raises AspenError."""
+        build = self.build
+        compiler = build.compiler or ("g++" if os.path.splitext(build.path)[1] in CPP else "gcc")
+        if shutil.which(compiler) is None:
+            fail("no-compiler", f"--run needs the compiler `{compiler}`, which is not installed")
+        defined = [f"-D{name}={_plain(value)}" for name, value in macros.items()]
+        beside = os.path.dirname(os.path.abspath(build.path))
+        parallel = ["-fopenmp", "-fprofile-update=atomic"] if build.openmp else []
+        built = os.path.join(self.folder, "program.o")
+        options = [*build.flags, *defined, f"-iquote{beside}", "-O0", *self.options, *parallel, "-c", self.source]
+        self._compile([compiler, *options, "-o", built], tuple(macros))
+        self._compile([compiler, *self.options, *parallel, built, "-o", self.program, *build.links, "-lm"], ())
+
+    def _compile(self, line: list[str], macros: tuple[str, ...]) -> None:
+        try:
+            done = subprocess.run(line, capture_output=True, text=True, errors="replace", timeout=COMPILING)
+        except (OSError, subprocess.TimeoutExpired) as error:
+            fail("not-compiled", f"`{line[0]}` cannot be run: {error}")
+        if done.returncode:
+            said = [text for text in done.stderr.splitlines() if "error" in text or "undefined" in text]
+            reason = said[0].replace(self.folder + os.sep, "") if said else f"status {done.returncode}"
+            hint = "-I, -D and --std are as for the extraction; --link NAME adds a library"
+            fail("not-compiled", f"`{line[0]}` cannot compile `{self.build.path}`: {reason}", hint=hint)
+        for name in macros:
+            if f'"{name}" redefined' in done.stderr:
+                hint = f"put `#ifndef {name}` around its definition, or read the size from the command line"
+                fail("fixed-macro", f"`{self.build.path}` defines `{name}` whatever --over says", hint=hint)
+
+    def lines(self, command: Command, sizes: Mapping[str, float]) -> Lines:
+        """Runs the command and counts lines. Raises AspenError."""
+        raise NotImplementedError
+
+
+class Coverage(Compiled):
+    """A program that counts its lines itself."""
+
+    options = ("--coverage",)
+
+    def lines(self, command: Command, sizes: Mapping[str, float]) -> Lines:
+        words = command.at(sizes, [self.program])
+        counts = os.path.join(self.folder, "program.gcda")
+        if os.path.exists(counts):
+            os.remove(counts)
+        run(words)
+        if not os.path.exists(counts):
+            fail(
+                "no-counts",
+                f"`{' '.join(words)}` has not run the program to its end: gcov has no counts",
+                hint="the program's name in the command is what is compiled, such as ./a.out",
+            )
+        gcov = [_gcov(self.build.compiler), "--json-format", "--stdout", "program.gcda"]
+        try:
+            done = subprocess.run(gcov, cwd=self.folder, capture_output=True, text=True, timeout=COMPILING, check=True)
+            read = json.loads(done.stdout)
+        except (OSError, subprocess.SubprocessError, ValueError) as error:
+            fail("no-counts", f"gcov cannot read the counts: {error}", hint="gcov comes with the compiler GCC")
+        return self._read(read)
+
+    def _read(self, read: dict[str, Any]) -> Lines:
+        found = Lines({}, {})
+        for file in read.get("files", ()):
+            name = os.path.realpath(os.path.join(read.get("current_working_directory", ""), file["file"]))
+            for line in file["lines"]:
+                found.add(name == os.path.realpath(self.source), name, line["line_number"], line["count"])
+        return found
+
+
+class Traced(Compiled):
+    """A program whose instructions lackey lists. A line ran as often as its first instruction."""
+
+    options = ("-g", "-gdwarf-4", "-fno-pie", "-no-pie")
+
+    def lines(self, command: Command, sizes: Mapping[str, float]) -> Lines:
+        for tool in ("valgrind", "objdump"):
+            if shutil.which(tool) is None:
+                fail("no-counts", f"--counts lackey needs `{tool}`, which is not installed")
+        traced = ["valgrind", "--tool=lackey", "--basic-counts=no", "--trace-mem=yes", self.program]
+        executed = self._executed(command.at(sizes, traced))
+        found = Lines({}, {})
+        for name, line, address in self._lines():
+            found.add(name == os.path.basename(self.source), name, line, executed.get(address, 0))
+        return found
+
+    @staticmethod
+    def _executed(words: list[str]) -> Mapping[int, int]:
+        """How often each instruction ran, by its address."""
+        seen: dict[bytes, int] = {}
+        try:
+            process = subprocess.Popen(
+                words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, bufsize=2**20
+            )
+        except OSError as error:
+            fail("no-command", f"`{words[0]}` cannot be run: {error.strerror}")
+        with process:
+            for line in process.stderr or ():
+                if line.startswith(b"I  "):
+                    seen[line] = seen.get(line, 0) + 1
+        if process.returncode:
+            fail("command-failed", f"`{' '.join(words)}` ended with status {process.returncode}")
+        return {int(line[3:].partition(b",")[0], 16): count for line, count in seen.items() if b"," in line}
+
+    def _lines(self) -> Iterator[tuple[str, int, int]]:
+        """File, line and address of the first instruction of each line in each function."""
+        listed = [
+            subprocess.run(["objdump", *words, self.program], capture_output=True, text=True, check=True).stdout
+            for words in (["--dwarf=decodedline"], ["-t"])
+        ]
+        functions = sorted(int(text.split()[0], 16) for text in listed[1].splitlines() if re.search(r"\bF\b", text))
+        first: dict[tuple[str, int, int], int] = {}
+        for text in listed[0].splitlines():
+            row = re.match(r"(\S+)\s+(\d+)\s+0x([0-9a-f]+)\b", text)
+            if row is not None:
+                address = int(row[3], 16)
+                key = (row[1], int(row[2]), bisect_right(functions, address))
+                first[key] = min(address, first.get(key, address))
+        yield from ((name, line, address) for (name, line, _), address in first.items())
+
+
+def run(command: list[str]) -> None:
+    """Runs a command with its output discarded. Raises AspenError where it ends with a signal or an error."""
+    try:
+        done = subprocess.run(
+            command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, timeout=RUNNING
+        )
+    except OSError as error:
+        fail("no-command", f"`{command[0]}` cannot be run: {error.strerror}")
+    except subprocess.TimeoutExpired:
+        fail(
+            "command-failed", f"`{' '.join(command)}` has not ended after {RUNNING} s", hint="counts of small sizes do"
+        )
+    if done.returncode:
+        said = done.stderr.decode("utf-8", "replace").strip()[-1000:]
+        ended = f"`{' '.join(command)}` ended with status {done.returncode}"
+        fail("command-failed", ended, hint=said.splitlines()[-1] if said else None)
+
+
+def _gcov(compiler: str | None) -> str:
+    """The gcov that belongs to a compiler: `gcc-13` has `gcov-13`."""
+    version = re.search(r"(?:gcc|g\+\+)(-[\d.]+)$", compiler or "")
+    name = f"gcov{version[1]}" if version else "gcov"
+    return name if shutil.which(name) else "gcov"
+
+
+@contextmanager
+def prepared(build: Build, layout: Layout) -> Iterator[Compiled]:
+    """A program in a folder that is removed afterwards. Raises AspenError."""
+    with TemporaryDirectory(prefix="aspenpy-") as folder:
+        yield WAYS[build.counts](build, layout, folder)
+
+
+WAYS: dict[Counts, type[Compiled]] = {"gcov": Coverage, "lackey": Traced}

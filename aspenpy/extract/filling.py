@@ -1,0 +1,239 @@
+"""Filling: parameters that the source does not say, from runs of the program.
+
+Passes of a `while`, shares of branches and of loops that are left early come straight from counts; a size that is read
+follows from the passes of a loop that counts up to it. Over several sizes each becomes a formula in them.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from aspenpy.expr import graph
+from aspenpy.expr.node import Expr
+from aspenpy.expr.polynomial import constant
+from aspenpy.extract import records as r
+from aspenpy.extract import values as v
+from aspenpy.extract.assigned import every
+from aspenpy.extract.blocks import height
+from aspenpy.extract.costs import Choice, Guard, Hole, Item, Nest
+from aspenpy.extract.count import Counter, Domain, NoClosedForm
+from aspenpy.extract.counted import Ran, Runs
+from aspenpy.extract.execution import Build, Command, Lines, prepared
+from aspenpy.extract.fit import Fit, Term, fitted
+from aspenpy.extract.layout import Layout
+from aspenpy.extract.values import ONE, TooLong, Value
+from aspenpy.language.diagnostics import fail
+from aspenpy.language.source import Span
+from aspenpy.record import Record
+
+MOST_RUNS = 1000
+
+SCALING = ("*", "/", "<<", ">>")
+
+Over = Mapping[str, Sequence[float]]
+
+
+class Point(Record):
+    """One run: the values that the command was given, and how often loops and branches ran."""
+
+    sizes: Mapping[str, float]
+    ran: Mapping[Span, Ran]
+
+
+class Site(Record):
+    """Where a parameter stands: the loops around it, conditions that are known there, the loop whose share it is."""
+
+    nests: tuple[Nest, ...]
+    guards: tuple[Guard, ...] = ()
+    nest: Nest | None = None
+
+
+def points(build: Build, program: r.Program, command: Command, over: Over) -> list[Point]:
+    """Runs the program at all combinations of sizes. Those that the command does not mention are macros. Raises
+    AspenError."""
+    for name in command.names():
+        if name not in over:
+            hint = f"--over {name}=100..1000:log:5 says which values it takes"
+            fail("no-size", f"the command says {{{name}}}, and nothing says what `{name}` is", hint=hint)
+    grid = list(itertools.product(*over.values()))
+    if len(grid) > MOST_RUNS:
+        fail("too-long", f"--over asks for {len(grid):,} runs; at most {MOST_RUNS:,} are made")
+    layout = Layout(program)
+    found = []
+    with prepared(build, layout) as compiled:
+        for place, values in enumerate(grid):
+            sizes = dict(zip(over, values, strict=True))
+            macros = {name: value for name, value in sizes.items() if name not in command.names()}
+            if macros or not place:
+                compiled.compile(macros)
+            found.append(Point(sizes, _ran(program, layout, compiled.lines(command, sizes))))
+    return found
+
+
+def _ran(program: r.Program, layout: Layout, lines: Lines) -> Mapping[Span, Ran]:
+    def at(span: Span | None) -> float | None:
+        if span is None:
+            return None
+        line = layout.line(span.source, span.start)
+        if span.source is layout.source:
+            return lines.source.get(line)
+        return lines.others.get(os.path.realpath(span.source.path or span.source.name), {}).get(line)
+
+    runs = Runs(at)
+    for function in program.functions:
+        runs.function(function)
+    return runs.found
+
+
+class Filling:
+    """Fills holes from runs. `resolved` gives the parameter of the model that a symbol of a function stands for."""
+
+    def __init__(
+        self, program: r.Program, holes: Mapping[Expr, Hole], resolved: Callable[[Value], Value], runs: list[Point]
+    ) -> None:
+        self.holes, self.resolved, self.runs = holes, resolved, runs
+        self.macros = {graph.symbol(macro.name, "size"): macro.value for macro in program.macros}
+        self.by_name = {hole.name: symbol for symbol, hole in holes.items()}
+        self.sites: dict[Expr, Site] = {}
+        self.loops: list[Nest] = []
+        self.logarithmic = {span for function in program.functions for span in _halving(function.body)}
+
+    def look(self, items: list[Item]) -> None:
+        """Takes down where the parameters of a function stand."""
+        for nests, item in _around(items, ()):
+            if isinstance(item, Nest):
+                self.loops.append(item)
+                if item.share is not None:
+                    self._stands(item.share, Site(nests, (), item))
+                if len(item.bounds) == 1:
+                    self._stands(item.bounds[0], Site(nests))
+            elif isinstance(item, Choice) and item.share is not None:
+                self._stands(item.share, Site(nests, item.guards))
+
+    def _stands(self, value: Value, site: Site) -> None:
+        for symbol in v.symbols(value):
+            hole = self.holes.get(symbol)
+            if hole is not None and v.same(value, v.of_expression(symbol)):
+                self.sites.setdefault(symbol, site)
+
+    def filled(self) -> dict[Expr, Fit]:
+        """A formula for each hole that the runs say something of."""
+        measured: dict[Expr, list[tuple[Mapping[str, float], float]]] = {}
+        for point in self.runs:
+            known = self._known(point)
+            for symbol, value in self._values(point, known).items():
+                measured.setdefault(symbol, []).append((point.sizes, value))
+        return {symbol: fitted(values, self._terms(symbol)) for symbol, values in measured.items()}
+
+    # -- one run -----------------------------------------------------------------------------------
+
+    def _known(self, point: Point) -> dict[Expr, float]:
+        """The sizes of the model in a run: those of the command, macros, and those that loops count up to."""
+        known: dict[Expr, float] = dict(self.macros)
+        for name, value in point.sizes.items():
+            known[self.by_name.get(name, graph.symbol(name, "size"))] = value
+        for _ in range(3):
+            for nest in self.loops:
+                ran = point.ran.get(nest.span) if nest.span is not None else None
+                if ran is None or not ran.entered or len(nest.bounds) != 1:
+                    continue
+                size = self._size(nest.bounds[0], ran.passes[0] / ran.entered, known)
+                if size is not None:
+                    known.setdefault(*size)
+        return known
+
+    def _size(self, bound: Value, passes: float, known: Mapping[Expr, float]) -> tuple[Expr, float] | None:
+        """The one unknown size of a bound with which it is so many passes."""
+        bound = self._at(self.resolved(bound), known)
+        left = v.symbols(bound)
+        if len(left) != 1 or (symbol := next(iter(left))) not in self.holes or symbol in self.sites:
+            return None
+        straight = v.line(bound, symbol)
+        if straight is None:
+            return None
+        start, step = v.number(straight[0]), v.number(straight[1])
+        return None if start is None or not step else (symbol, (passes - float(start)) / float(step))
+
+    def _values(self, point: Point, known: dict[Expr, float]) -> dict[Expr, float]:
+        found = {symbol: value for symbol, value in known.items() if symbol in self.holes}
+        for symbol, site in self.sites.items():
+            hole = self.holes[symbol]
+            ran = point.ran.get(hole.span) if hole.span is not None else None
+            if ran is None or not ran.entered:
+                continue
+            case = re.match(r"how often case (\d+) of", hole.meaning)
+            share = ran.passes[int(case[1]) - 1 if case else 0] / ran.entered
+            value = share / whole if (whole := self._whole(site, known)) else None
+            if value is not None:
+                found[symbol] = value
+        return found
+
+    def _whole(self, site: Site, known: Mapping[Expr, float]) -> float | None:
+        """What the measured quotient is a part of: the passes that a loop might make, the times that known conditions
+        hold."""
+        if site.nest is None and not site.guards:
+            return 1.0
+        inner = site.nests if site.nest is None else (*site.nests, site.nest.replace(share=None))
+        try:
+            most = Counter().total(ONE, Domain(inner, site.guards))
+            around = Counter().total(ONE, Domain(site.nests))
+            values = [v.number(self._at(self.resolved(value), known)) for value in (most, around)]
+        except (NoClosedForm, TooLong):
+            return None
+        return float(values[0] / values[1]) if values[0] is not None and values[1] else None
+
+    @staticmethod
+    def _at(value: Value, known: Mapping[Expr, float]) -> Value:
+        return v.replaced(value, {symbol: constant(known[symbol]) for symbol in v.symbols(value) & known.keys()})
+
+    # -- formulas ----------------------------------------------------------------------------------
+
+    def _terms(self, symbol: Expr) -> list[Term]:
+        """What a quantity may depend on. A part of something falls with a size at most. Passes grow with as many powers
+        as there are loops in one another, with the logarithm where a loop halves something."""
+        sizes = list(self.runs[0].sizes)
+        site, hole = self.sites.get(symbol), self.holes[symbol]
+        if site is None:
+            exponents: tuple[int, ...] = (1, 2, 3)
+        elif site.nest is not None or hole.span not in {nest.span for nest in self.loops}:
+            exponents = (-1,)
+        else:
+            loops = [nest for nest in self.loops if nest.span == hole.span]
+            if hole.span in self.logarithmic:
+                return [Term(size, None) for size in sizes]
+            exponents = (*range(1, 1 + max(map(height, loops), default=1)), -1)
+        return [Term(size, exponent) for exponent in exponents for size in sizes]
+
+
+def _around(items: list[Item], nests: tuple[Nest, ...]) -> Iterator[tuple[tuple[Nest, ...], Item]]:
+    """What a function does, with the loops around each."""
+    for item in items:
+        yield nests, item
+        if isinstance(item, Nest):
+            yield from _around(item.body, (*nests, item))
+        elif isinstance(item, Choice):
+            yield from _around(item.then, nests)
+            yield from _around(item.otherwise, nests)
+
+
+def _halving(body: r.Statement) -> Iterator[Span]:
+    """Loops that double or halve a variable of their condition, as a bisection does."""
+    for node in every(body):
+        if isinstance(node, r.Loop) and node.condition is not None and node.span is not None:
+            tested = {part.key for part in every(node.condition) if isinstance(part, r.Variable)}
+            inside = (part for side in (node.step, node.body) if side is not None for part in every(side))
+            if any(_halves(part, tested) for part in inside):
+                yield node.span
+
+
+def _halves(node: Any, tested: set[str]) -> bool:
+    """Whether one of some variables is divided, or assigned a multiple."""
+    if isinstance(node, r.Assignment) and isinstance(node.target, r.Variable) and node.target.key in tested:
+        factors = [node, *every(node.value)]
+        return any(isinstance(part, r.Assignment | r.Operation) and part.operator in SCALING for part in factors)
+    divided = isinstance(node, r.Operation) and node.operator in ("/", ">>") and node.type.kind == "integer"
+    return divided and any(isinstance(part, r.Variable) and part.key in tested for part in every(node))

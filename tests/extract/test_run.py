@@ -1,0 +1,141 @@
+"""Parameters that are filled by runs of the program, against counts by hand and against each other's way to count."""
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from aspenpy.extract.execution import command_of
+from aspenpy.extract.extraction import Extraction, Run, extract
+from aspenpy.extract.fit import Term, fitted
+from aspenpy.language.diagnostics import AspenError
+from tests.thorough import slow
+
+pytest.importorskip("clang.cindex", reason="C is read by libclang: pip install 'aspenpy[extract]'")
+pytestmark = pytest.mark.skipif(not shutil.which("gcc"), reason="compiles programs with GCC")
+
+PROGRAM = """
+#include <stdio.h>
+#include <stdlib.h>
+#ifndef REPEATS
+#define REPEATS 2
+#endif
+static double root(double a, int n) {
+  double x = 0;
+  int low = 0, high = n;
+  while (low < high) { int mid = (low + high) / 2; if (mid < a) low = mid + 1; else high = mid; x += 0.5; }
+  return x + low;
+}
+int main(int argc, char **argv) {
+  int rows = atoi(argv[1]), k = 0, *start = malloc((rows + 1) * sizeof(int));
+  double *x = malloc(rows * sizeof(double)), sum = 0;
+  for (int i = 0; i <= rows; i++) start[i] = 3 * i;
+  for (int i = 0; i < rows; i++) x[i] = i % 4 == 3;
+  for (int i = 0; i < rows; i++)
+    for (int j = start[i]; j < start[i + 1]; j++) sum += 1.5;
+  for (int i = 0; i < rows; i++) if (i < 100 && x[i] > 0.5) sum *= 1.5;
+  for (int i = 0; i < rows; i++) { if (x[i] > 2.0) break; if (x[i] < 0.5) { sum += x[i]; continue; } sum /= 3.0; }
+  for (int i = 0; i < REPEATS; i++) while (x[k] < 0.5) k++;
+  k = 0;
+  while (1) { sum += x[k]; if (++k == rows / 2 || sum < 0) break; }
+  do k--; while (x[k] < 0.5);
+  for (int i = 0; i < rows; i++) sum += root(i, rows);
+  printf("%g\\n", sum);
+  return 0;
+}
+"""
+
+
+def run(folder: Path, command: str, over: dict[str, list[float]], text: str = PROGRAM, **more: str) -> Extraction:
+    (folder / "program.c").write_text(text)
+    return extract(folder / "program.c", run=Run(command, over, **more))  # type: ignore[arg-type]
+
+
+def values(found: Extraction) -> dict[str, str]:
+    return dict(re.findall(r"param (\w+) = ([^/]*(?:/\w+)?)  //", found.text))
+
+
+BY_HAND = {
+    "main_j_passes": "3",
+    "main_branch": "0.25",  # of the hundred for which the first part holds
+    "main_i_share": "1",
+    "main_branch_2": "0.75",
+    "main_loop_passes": "0.5*rows",
+    "main_x_passes": "1.5",
+    "main_x_passes_2": "1",
+    "rows": "6400",
+}
+
+
+def test_counts_become_formulas_in_the_sizes_of_the_command(tmp_path: Path) -> None:
+    found = run(tmp_path, "./a.out {rows}", {"rows": [400, 1600, 6400]})
+    filled = values(found)
+    assert filled.items() >= BY_HAND.items()
+    assert re.fullmatch(r"(1|0\.9\d+|1\.0\d+)\*log2\(rows\)( [+-] 0\.\d+)?", filled["root_low_passes"])
+    assert not [item for item in found.diagnostics if item.code == "unknown"]
+    assert "counted in 3 runs, within" in found.text
+
+
+def test_sizes_that_only_the_command_knows_and_macros(tmp_path: Path) -> None:
+    other = values(run(tmp_path, "./a.out {k}", {"k": [400, 800]}))
+    assert other["rows"] == "k" and other["k"] == "800" and other["main_loop_passes"] == "0.5*k"
+    repeated = values(run(tmp_path, "./a.out 512", {"REPEATS": [2, 4]}))
+    assert repeated["rows"] == "512" and repeated["main_x_passes"] == "3/REPEATS"
+
+
+@slow
+@pytest.mark.skipif(not shutil.which("valgrind"), reason="counts instructions with Valgrind")
+def test_lackey_counts_as_gcov_does(tmp_path: Path) -> None:
+    ways = [run(tmp_path, "./a.out 40", {}, counts=counts).text for counts in ("gcov", "lackey")]
+    assert ways[0] == ways[1]
+
+
+FIXED = "#define N 5\nint main(void) { double x = 0; for (int i = 0; i < N; i++) x += 1; return 0; }"
+
+
+@pytest.mark.parametrize(
+    ("command", "over", "text", "message"),
+    [
+        ("./a.out {n}", {}, PROGRAM, "the command says {n}, and nothing says what `n` is"),
+        ("./a.out 'x", {}, PROGRAM, "`./a.out 'x` is no command: no closing quotation"),
+        ("", {}, PROGRAM, "--run: there is no command"),
+        ("./a.out", {"N": [5, 6]}, FIXED, "program.c` defines `N` whatever --over says"),
+        ("./a.out", {}, FIXED.replace("return 0", "return 3"), "program` ended with status 3"),
+        ("./a.out", {}, "void f(int n); int main(void) { f(3); return 0; }", "undefined reference to `f'"),
+        ("true ./b.out", {}, FIXED, "has not run the program to its end: gcov has no counts"),
+        ("nowhere-such ./b.out", {}, FIXED, "`nowhere-such` cannot be run: No such file or directory"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_run(
+    command: str, over: dict[str, list[float]], text: str, message: str, tmp_path: Path
+) -> None:
+    with pytest.raises(AspenError) as refused:
+        run(tmp_path, command, over, text)
+    assert message in refused.value.diagnostics[0].message
+
+
+def test_no_shell_sees_a_command(tmp_path: Path) -> None:
+    found = values(run(tmp_path, f"./a.out 400 ; touch {tmp_path}/made $(touch {tmp_path}/made)", {}))
+    assert found["rows"] == "400" and not (tmp_path / "made").exists()
+
+
+def test_the_program_is_the_first_local_word() -> None:
+    command = command_of("mpirun -n {ranks} ./a.out {n} ./b")
+    assert command.at({"n": 8, "ranks": 2.0}, ["/built"]) == ["mpirun", "-n", "2", "/built", "8", "./b"]
+    assert command_of("solver {n}").at({"n": 0.5}, ["/built"]) == ["/built", "0.5"]
+
+
+@pytest.mark.parametrize(
+    ("law", "text"),
+    [
+        (lambda n: 7.0, "7"),
+        (lambda n: 0.5 * n, "0.5*n"),
+        (lambda n: 2 * n * n - 3000, "2*n^2 - 3000"),
+        (lambda n: 1 - 52 / n, "1 - 52/n"),
+    ],
+)
+def test_fits_find_the_law_of_exact_counts(law: object, text: str) -> None:
+    points = [({"n": n}, law(n)) for n in (100, 200, 400, 800)]  # type: ignore[operator]
+    terms = [Term("n", exponent) for exponent in (-1, 1, 2)]
+    assert str(fitted(points, terms)) == text
