@@ -13,6 +13,7 @@ from aspenpy.cost.exchanges import is_exchange, is_part
 from aspenpy.cost.memory import Hierarchy, level_costs, translation_costs, waiting_for_memory
 from aspenpy.cost.operations import classified, priced_without, spread_over_lanes
 from aspenpy.cost.paths import INTERCONNECT, MESSAGE, MESSAGES, Paths, paths_of
+from aspenpy.cost.ports import port_costs
 from aspenpy.cost.prices import (
     LAUNCHED,
     MEMORY_RESOURCES,
@@ -175,6 +176,7 @@ def price_block(block: flow.Block, where: Target, hierarchy: Hierarchy, origins:
     levels = (
         *level_costs(traffic.values(), instances, where.core),
         *translation_costs(traffic.values(), instances, hierarchy.buffer),
+        *port_costs(block, traffic.values(), instances, where.offers),
         *coherence_costs(traffic.values(), instances, hierarchy.joining, where.core),
     )
     groups = conflict_groups(busy_by_server(costs, levels), where.conflicts)

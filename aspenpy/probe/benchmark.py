@@ -90,7 +90,8 @@ def program(chosen: str) -> Iterator[Path]:
 def measured(
     target: Path, host: Topology, watch: Watch = unwatched, passes: tuple[Part, ...] = PASSES
 ) -> list[dict[str, float]]:
-    """What each pass prints; `watch` is told how many are done of all. Those that would begin late are left off."""
+    """What each pass prints; `watch` is told how many are done of how many. Passes that would begin late are left
+    out."""
     began, done = monotonic(), list[tuple[Part, dict[str, float]]]()
     for number, part in enumerate(passes):
         if monotonic() - began > PATIENCE and {done_part for done_part, _ in done} == set(passes):

@@ -19,7 +19,7 @@ def run_probe(arguments: Arguments, name: str) -> int:
     """Writes the machine; where the file is there already, reports how far what it says is from now."""
     path = Path(arguments.output or f"{name}.aspen")
     before = load_machine(path) if path.exists() else None
-    found = _probed(name)
+    found = probed(name)
     now = parse(found.text)
     assert isinstance(now, Machine)
     if before is not None and not arguments.replace:
@@ -31,6 +31,7 @@ def run_probe(arguments: Arguments, name: str) -> int:
     return 0
 
 
-def _probed(name: str) -> Probe:
+def probed(name: str) -> Probe:
+    """This host, measured with a bar on a terminal."""
     with progress(100, "measuring") as seen:
         return probe(name, lambda done, total: seen(100 // total))

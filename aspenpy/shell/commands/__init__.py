@@ -15,6 +15,7 @@ COMMANDS = {
     "traffic": "Predict traffic between caches and memory, and hit rates by access",
     "parallelism": "Show how many instances of each block could run at once, by call path",
     "trace": "List what runs, in order",
+    "validate": "Predict a program from its source, run it, and compare the times",
     "extract": "Write the application model of a program in C or C++",
     "mpi": "Generate an MPI program in C that sends the application's messages",
     "roofline": "Show the roofline of a machine, and applications below it",

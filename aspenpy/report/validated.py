@@ -1,0 +1,102 @@
+"""A Validation as a report, and as a picture."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from aspenpy.report.drawing import BLUE, VERMILION, gridded, numbers_in, titled
+from aspenpy.studies.validated import NEAR, Point, Validation
+from aspenpy.tables.numbers import share
+from aspenpy.tables.table import DATA, TEXT, Column, Report, Table, facts, table
+
+
+def report(found: Validation) -> Report:
+    """How near the predictions are, point by point, and what the kernels of the last point are bound by."""
+    machine = found.case.required_machine.name
+    far = max(found.points, key=lambda point: point.factor)
+    said = [
+        ("command", found.command),
+        ("median error", share(found.median_error)),
+        ("near", f"{found.near} of {len(found.points)} within a factor of {NEAR:g}"),
+        ("worst", f"{far.ratio:.2f} times what was measured, at {_where(far)}"),
+    ]
+    data = {
+        "application": found.case.application.name,
+        "machine": machine,
+        "command": found.command,
+        "median_error": found.median_error,
+        "within": {"factor": NEAR, "points": found.near},
+    }
+    parts = (facts(said), _points(found), _kernels(found))
+    headline = f"{found.case.application.name} on {machine}: predicted and measured at {len(found.points)} points"
+    return Report(headline, data, parts, found.diagnostics)
+
+
+def _where(point: Point) -> str:
+    return ", ".join(f"{name} = {value:g}" for name, value in point.values.items())
+
+
+def _points(found: Validation) -> Table:
+    names = list(found.points[0].values)
+    heads = (
+        *(Column(name, "{:g}".format, "right", get=lambda point, name=name: point.values[name]) for name in names),
+        Column("predicted", unit="s"),
+        Column("of it, start and pages", unit="s", get="overhead.total", media=TEXT),
+        Column("start", unit="s", get="overhead.start", media=DATA),
+        Column("pages", unit="s", get="overhead.pages", media=DATA),
+        Column("measured", unit="s", get="least"),
+        Column("mean", unit="s", get="run.mean"),
+        Column("±", lambda part: f"{100 * part:.2g} %", "right", key="half_interval", get=_half),
+        Column("runs", "count", get=lambda point: len(point.run.runs)),
+        Column("predicted/measured", "{:.2f}".format, "right", key="ratio"),
+        Column("bound by"),
+    )
+    return table(heads, found.points, "points")
+
+
+def _half(point: Point) -> float:
+    return point.run.half / point.run.mean
+
+
+def _kernels(found: Validation) -> Table:
+    last = found.points[-1]
+    heads = (
+        Column("kernel", key="name"),
+        Column("calls", "count"),
+        Column("predicted", unit="s", get="exclusive"),
+        Column("share", "share"),
+        Column("bound by"),
+    )
+    return table(heads, last.kernels, "kernels", title=f"kernels at {_where(last)}")
+
+
+def draw(found: Validation) -> Any:
+    """A matplotlib figure: above the predicted and measured times over the first axis, below their ratio."""
+    from matplotlib.figure import Figure
+
+    name = next(iter(found.points[0].values))
+    at = [point.values[name] for point in found.points]
+    figure = Figure(figsize=(7, 6), layout="constrained")
+    above, below = figure.subplots(2, 1, sharex=True, height_ratios=(3, 1))
+    above.set(xscale="log", yscale="log")
+    above.plot(at, [point.least for point in found.points], "o", color=VERMILION, label="measured")
+    above.plot(at, [point.predicted for point in found.points], "-", color=BLUE, label="predicted")
+    for point, place in zip(found.points, at, strict=True):
+        above.annotate(
+            point.bound_by or "",
+            (place, point.predicted),
+            fontsize=6,
+            rotation=30,
+            xytext=(0, 6),
+            textcoords="offset points",
+        )
+    numbers_in(above.yaxis, "s")
+    above.legend(fontsize=8, frameon=False)
+    titled(above, f"{found.case.application.name} on {found.case.required_machine.name}")
+    below.axhline(1, color="#999999", linewidth=1)
+    below.axhspan(1 / NEAR, NEAR, color="#eeeeee")
+    below.plot(at, [point.ratio for point in found.points], "o-", color=BLUE)
+    below.set(yscale="log", xlabel=name, ylabel="predicted/measured")
+    for axes in (above, below):
+        gridded(axes)
+    return figure

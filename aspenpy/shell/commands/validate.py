@@ -1,0 +1,108 @@
+"""`aspenpy validate`: predict a program from its source on this host, run it, and compare."""
+
+from __future__ import annotations
+
+from typing import get_args
+
+from aspenpy.answers.case import Case
+from aspenpy.extract.extraction import extract
+from aspenpy.extract.registers import Level
+from aspenpy.language.axis import Axis, parsed
+from aspenpy.models.application.model import Application
+from aspenpy.models.library import load_application, parse
+from aspenpy.models.machine.model import Machine
+from aspenpy.report.validated import draw
+from aspenpy.shell.entry import machine_named, only_entry
+from aspenpy.shell.failure import CommandError
+from aspenpy.shell.option import Arguments, Examples, choice, option, picture, positive, repeated
+from aspenpy.shell.options import ALL_FORMATS, KERNEL, OUTSIDE, SET, SOCKET, settings_of
+from aspenpy.shell.output import answer
+from aspenpy.shell.probing import probed
+from aspenpy.shell.progress import Progress
+from aspenpy.studies.readers.measure import Target
+from aspenpy.studies.validated import validated
+
+EXAMPLES: Examples = (
+    (
+        "a program at five sizes, on this host",
+        'aspenpy validate solve.c --run "./solve {n}" --over n=100..2000:log:5 --picture solve.svg',
+    ),
+    (
+        "the same on a machine that was probed before",
+        'aspenpy validate solve.c --run "./solve {n}" --over n=500,1000 --machine mine.aspen',
+    ),
+)
+
+OPTIONS = (
+    option("source", "FILE", "a program in C or C++, or an application model"),
+    option(
+        "--run",
+        "COMMAND",
+        "runs the compiled program, with {NAME} where the value of an axis goes; no shell reads it",
+        required=True,
+        dest="command",
+    ),
+    repeated("--over", "NAME=VALUES", "sizes: NAME=LOW..HIGH:log:5 or NAME=1,2,4; may be repeated"),
+    option("--machine", "M", "a machine: a file, or a name of the library (default: this host is measured first)"),
+    choice("--level", get_args(Level), "as of `aspenpy extract` (default: o3)", default="o3"),
+    repeated("-I", "FOLDER", "where headers are; may be repeated", dest="folders"),
+    repeated("-D", "NAME=VALUE", "defines a macro; may be repeated", dest="macros"),
+    KERNEL,
+    SET,
+    SOCKET,
+    option(
+        "--precision", "P", "of the mean of the runs, as of `aspenpy measure` (default: 0.05)", type=float, default=0.05
+    ),
+    option("--least", "N", "runs at each point at least (default: 5)", type=positive, default=5),
+    option("--most", "N", "runs at each point at most (default: 20)", type=positive, default=20),
+    picture("predicted and measured times over the first axis"),
+    OUTSIDE,
+    ALL_FORMATS,
+)
+
+
+def run(arguments: Arguments) -> int:
+    if not arguments.over:
+        raise CommandError("the sizes are missing: --over n=100..2000:log:5")
+    if arguments.most < arguments.least:
+        raise CommandError(f"--most {arguments.most} is fewer than --least {arguments.least}")
+    machine = machine_named(arguments.machine, arguments) if arguments.machine else _host()
+    application = _application(arguments, machine)
+    kernel = only_entry(application, arguments.kernel)
+    case = Case(application, machine, arguments.socket, kernel, settings_of(arguments))
+    target = Target(precision=arguments.precision, least=arguments.least, most=arguments.most)
+    with Progress() as progress:
+        found = validated(
+            case,
+            arguments.command,
+            _axes(arguments.over),
+            target,
+            lambda done, points, text: progress.say(f"{done} of {points} points: {text}"),
+        )
+    return answer(found.report(), arguments, lambda: draw(found))
+
+
+def _axes(texts: list[str]) -> dict[str, Axis]:
+    axes: dict[str, Axis] = {}
+    for axis in (parsed(text, "<--over>") for text in texts):
+        if axis.name in axes:
+            raise CommandError(f"--over: there are two axes `{axis.name}`")
+        axes[axis.name] = axis
+    return axes
+
+
+def _host() -> Machine:
+    found = parse(probed("host").text)
+    assert isinstance(found, Machine)
+    return found
+
+
+def _application(arguments: Arguments, machine: Machine) -> Application:
+    """The model of the program; chains of operations are asked for where the machine has latencies for them."""
+    if arguments.source.endswith(".aspen"):
+        return load_application(arguments.source, allow_outside=arguments.allow_outside)
+    flags = (*(f"-I{folder}" for folder in arguments.folders), *(f"-D{macro}" for macro in arguments.macros))
+    chains = any("chain" in component.resources for component in machine.components.values())
+    found = parse(extract(arguments.source, level=arguments.level, flags=flags, chains=chains).text, arguments.source)
+    assert isinstance(found, Application)
+    return found

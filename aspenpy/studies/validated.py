@@ -1,0 +1,178 @@
+"""Validation: what a model predicts, beside the runs of the program that it is a model of."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Callable, Mapping, Sequence
+from statistics import median
+
+from aspenpy.answers.case import Case
+from aspenpy.answers.evaluation import KernelUse
+from aspenpy.answers.footprint import Footprint
+from aspenpy.answers.peaks import value_of
+from aspenpy.answers.prediction import Prediction, predict
+from aspenpy.cost.memory import PAGE
+from aspenpy.language.axis import Axis
+from aspenpy.language.diagnostics import Diagnostic, distinct, fail, instead_of
+from aspenpy.language.source import Source, Span
+from aspenpy.record import Record
+from aspenpy.studies.readers.measure import Measured, Target, measure
+from aspenpy.studies.sweeps.grid import studied
+from aspenpy.tables.result import Result
+
+NEAR = 1.4
+"""A prediction is near where it is within this factor of the measured time, either way."""
+
+MOST_POINTS = 1000
+
+_PLACEHOLDER = re.compile(r"\{(\w+)\}")
+
+Watch = Callable[[int, int, str], None]
+"""Is told how many points are done, of how many, and what runs."""
+
+
+class Overhead(Record):
+    """What a program takes beside its kernels, by the machine's `process_start_latency` and `page_fault_latency`: its
+    start, and the first touch of each page of its data (s). Nothing where the machine does not say."""
+
+    start: float
+    pages: float
+
+    @property
+    def total(self) -> float:
+        return self.start + self.pages
+
+
+class Point(Record):
+    """A point: the values of the axes, what was run there, and the prediction (s) by kernel."""
+
+    values: Mapping[str, float]
+    run: Measured
+    kernels_time: float
+    overhead: Overhead
+    kernels: tuple[KernelUse, ...]
+    bound_by: str | None
+
+    @property
+    def predicted(self) -> float:
+        return self.kernels_time + self.overhead.total
+
+    @property
+    def least(self) -> float:
+        """The shortest run: others on the machine make a run longer, and none shorter."""
+        return min(run.seconds for run in self.run.runs)
+
+    @property
+    def ratio(self) -> float:
+        """Predicted over measured."""
+        return self.predicted / self.least
+
+    @property
+    def factor(self) -> float:
+        """How far off, whichever way."""
+        return max(self.ratio, 1 / self.ratio)
+
+
+class Validation(Record, Result):
+    """The points of a validation, in their order, and the case that was predicted at each."""
+
+    reported_by = "validated"
+    case: Case
+    command: str
+    points: tuple[Point, ...]
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+    @property
+    def median_error(self) -> float:
+        return median(point.factor for point in self.points) - 1
+
+    @property
+    def near(self) -> int:
+        """Points within a factor of `NEAR`."""
+        return sum(point.factor <= NEAR for point in self.points)
+
+
+class Command:
+    """A command with placeholders `{name}` of axes. No shell reads it: its words are those of `shlex`."""
+
+    def __init__(self, text: str, axes: Sequence[str]) -> None:
+        self.text = text
+        source = Source(text, "<--run>")
+        for match in _PLACEHOLDER.finditer(text):
+            if match[1] not in axes:
+                message = f"`{match[0]}` stands for no axis of --over"
+                fail(
+                    "unknown-placeholder", message, Span(source, *match.span()), hint=instead_of(match[1], axes, "axes")
+                )
+        whole = Span(source, 0, len(text))
+        used = set(_PLACEHOLDER.findall(text))
+        for name in axes:
+            if name not in used:
+                message = f"the command is the same at all values of `{name}`"
+                fail("unused-axis", message, whole, hint=f"write {{{name}}} where its value goes")
+        try:
+            self.words = shlex.split(text)
+        except ValueError as error:
+            fail("bad-command", f"the words of the command cannot be told apart: {str(error).lower()}", whole)
+        if not self.words:
+            fail("bad-command", "the command is empty", whole, hint='such as --run "./a.out {n}"')
+
+    def at(self, values: Mapping[str, float]) -> list[str]:
+        return [_PLACEHOLDER.sub(lambda match: _written(values[match[1]]), word) for word in self.words]
+
+
+def _written(value: float) -> str:
+    return str(int(value)) if float(value).is_integer() else repr(float(value))
+
+
+def validated(
+    case: Case,
+    command: str,
+    over: Mapping[str, Axis],
+    target: Target | None = None,
+    watch: Watch = lambda done, points, text: None,
+) -> Validation:
+    """Predicts the case and runs the command at each point of some axes, whole numbers unless an axis is `:real`.
+    Raises AspenError where the command cannot be run, ends with an error, or has a placeholder that is no axis."""
+    line = Command(command, list(over))
+    axes = {name: axis if axis.whole is not None else axis.replace(whole=True) for name, axis in over.items()}
+    study = studied(case, None, axes)
+    if study.points > MOST_POINTS:
+        fail(
+            "too-many-points",
+            f"{study.points} points are to be run",
+            hint=f"{MOST_POINTS} at most: fewer values an axis",
+        )
+    values = [study.point(number) for number in range(study.points)]
+    predictions = [predict(case.with_set(value)) for value in values]
+    points = []
+    for number, (value, prediction) in enumerate(zip(values, predictions, strict=True)):
+        words = line.at(value)
+        watch(number, len(values), " ".join(words))
+        points.append(_point(value, prediction, measure(words, target or Target())))
+    warnings = (item for prediction in predictions for item in prediction.diagnostics)
+    return Validation(case, command, tuple(points), tuple(distinct(warnings)))
+
+
+def _point(values: Mapping[str, float], prediction: Prediction, run: Measured) -> Point:
+    found = prediction.bottleneck
+    bound = None
+    if found is not None:
+        component = prediction.component_of(found.resource)
+        bound = f"{found.resource} on {component.rpartition('/')[2]}" if component else found.resource
+    return Point(values, run, float(prediction.runtime), overhead(prediction), tuple(prediction.kernels), bound)
+
+
+def overhead(prediction: Prediction) -> Overhead:
+    """What a process of its own costs the case that was predicted."""
+    places = [*prediction.machine.first_places(prediction.socket)]
+
+    def stated(kind: str, name: str) -> float:
+        components = (place.component for place in places if place.component.type == kind)
+        found = next((value for part in components if (value := part.value(name)) is not None), None)
+        return 0.0 if found is None else float(value_of(found, prediction.machine.definitions))
+
+    page = stated("core", "page") or float(PAGE.payload)
+    touched = float(Footprint(prediction.case).total)
+    return Overhead(stated("socket", "process_start_latency"), touched / page * stated("memory", "page_fault_latency"))
