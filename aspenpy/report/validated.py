@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from aspenpy.report.drawing import BLUE, VERMILION, gridded, numbers_in, titled
@@ -39,7 +40,7 @@ def _where(point: Point) -> str:
 def _points(found: Validation) -> Table:
     names = list(found.points[0].values)
     heads = (
-        *(Column(name, "{:g}".format, "right", get=lambda point, name=name: point.values[name]) for name in names),
+        *(Column(name, "{:g}".format, "right", get=partial(_value, name)) for name in names),
         Column("predicted", unit="s"),
         Column("of it, start and pages", unit="s", get="overhead.total", media=TEXT),
         Column("start", unit="s", get="overhead.start", media=DATA),
@@ -52,6 +53,10 @@ def _points(found: Validation) -> Table:
         Column("bound by"),
     )
     return table(heads, found.points, "points")
+
+
+def _value(name: str, point: Point) -> float:
+    return point.values[name]
 
 
 def _half(point: Point) -> float:

@@ -26,6 +26,10 @@ NEAR = 1.4
 
 MOST_POINTS = 1000
 
+WALL, PROCESSOR = "runtime [s]", "cpu_time [s]"
+"""The clocks of a run: time that passed, and time on processors, of all threads together, in which waiting for a
+processor that others use is left out."""
+
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 
 Watch = Callable[[int, int, str], None]
@@ -45,8 +49,10 @@ class Overhead(Record):
 
 
 class Point(Record):
-    """A point: the values of the axes, what was run there, and the prediction (s) by kernel."""
+    """A point: the values of the axes, what was run there, and the prediction (s) by kernel. `clock` names the column
+    of the runs that counts."""
 
+    clock: str
     values: Mapping[str, float]
     run: Measured
     kernels_time: float
@@ -61,7 +67,7 @@ class Point(Record):
     @property
     def least(self) -> float:
         """The shortest run: others on the machine make a run longer, and none shorter."""
-        return min(run.seconds for run in self.run.runs)
+        return min(run.values[self.clock] for run in self.run.runs)
 
     @property
     def ratio(self) -> float:
@@ -132,6 +138,7 @@ def validated(
     over: Mapping[str, Axis],
     target: Target | None = None,
     watch: Watch = lambda done, points, text: None,
+    clock: str = WALL,
 ) -> Validation:
     """Predicts the case and runs the command at each point of some axes, whole numbers unless an axis is `:real`.
     Raises AspenError where the command cannot be run, ends with an error, or has a placeholder that is no axis."""
@@ -150,18 +157,18 @@ def validated(
     for number, (value, prediction) in enumerate(zip(values, predictions, strict=True)):
         words = line.at(value)
         watch(number, len(values), " ".join(words))
-        points.append(_point(value, prediction, measure(words, target or Target())))
+        points.append(_point(value, prediction, measure(words, target or Target()), clock))
     warnings = (item for prediction in predictions for item in prediction.diagnostics)
     return Validation(case, command, tuple(points), tuple(distinct(warnings)))
 
 
-def _point(values: Mapping[str, float], prediction: Prediction, run: Measured) -> Point:
+def _point(values: Mapping[str, float], prediction: Prediction, run: Measured, clock: str) -> Point:
     found = prediction.bottleneck
     bound = None
     if found is not None:
         component = prediction.component_of(found.resource)
         bound = f"{found.resource} on {component.rpartition('/')[2]}" if component else found.resource
-    return Point(values, run, float(prediction.runtime), overhead(prediction), tuple(prediction.kernels), bound)
+    return Point(clock, values, run, float(prediction.runtime), overhead(prediction), tuple(prediction.kernels), bound)
 
 
 def overhead(prediction: Prediction) -> Overhead:

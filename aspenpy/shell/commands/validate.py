@@ -14,13 +14,13 @@ from aspenpy.models.machine.model import Machine
 from aspenpy.report.validated import draw
 from aspenpy.shell.entry import machine_named, only_entry
 from aspenpy.shell.failure import CommandError
-from aspenpy.shell.option import Arguments, Examples, choice, option, picture, positive, repeated
+from aspenpy.shell.option import Arguments, Examples, choice, flag, option, picture, positive, repeated
 from aspenpy.shell.options import ALL_FORMATS, KERNEL, OUTSIDE, SET, SOCKET, settings_of
 from aspenpy.shell.output import answer
 from aspenpy.shell.probing import probed
 from aspenpy.shell.progress import Progress
 from aspenpy.studies.readers.measure import Target
-from aspenpy.studies.validated import validated
+from aspenpy.studies.validated import PROCESSOR, WALL, validated
 
 EXAMPLES: Examples = (
     (
@@ -55,6 +55,7 @@ OPTIONS = (
     ),
     option("--least", "N", "runs at each point at least (default: 5)", type=positive, default=5),
     option("--most", "N", "runs at each point at most (default: 20)", type=positive, default=20),
+    flag("--cpu-time", "compares processor time, for programs of one thread on a host that others use"),
     picture("predicted and measured times over the first axis"),
     OUTSIDE,
     ALL_FORMATS,
@@ -78,6 +79,7 @@ def run(arguments: Arguments) -> int:
             _axes(arguments.over),
             target,
             lambda done, points, text: progress.say(f"{done} of {points} points: {text}"),
+            PROCESSOR if arguments.cpu_time else WALL,
         )
     return answer(found.report(), arguments, lambda: draw(found))
 

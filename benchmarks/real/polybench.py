@@ -1,0 +1,104 @@
+"""Programs of the tests of extraction, predicted from their sources on this computer, against their times.
+
+    python -m benchmarks.real.polybench [--machine FILE] [--level o3]
+
+Each is compiled as most programs are (`-O2`) and run as `aspenpy validate` runs it, at sizes at which it is predicted to
+take some milliseconds to some tenths of a second. Nothing is tuned for a program.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import subprocess
+from pathlib import Path
+from typing import get_args
+
+import aspenpy
+from aspenpy.answers.case import Case
+from aspenpy.answers.prediction import predict
+from aspenpy.extract.extraction import extract
+from aspenpy.extract.registers import Level
+from aspenpy.language.axis import parsed
+from aspenpy.probe.benchmark import compiler
+from aspenpy.probe.probe import probe
+from aspenpy.studies.readers.measure import Target
+from aspenpy.studies.validated import NEAR, PROCESSOR, WALL, Point, overhead, validated
+from aspenpy.tables.table import Column, Report, table
+from aspenpy.tables.text import as_text
+from benchmarks.real.programs import BUILD
+
+SOURCES = Path(__file__).parents[2] / "tests" / "extract" / "programs"
+SIZES = (100, 200, 300, 400, 600, 800, 1200, 1600, 2400, 3200, 4800)
+SHORTEST, LONGEST = 0.005, 0.3
+"""Seconds of a prediction between which a size counts."""
+
+SIZES_OF_EACH = 3
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--machine", help="a machine that was probed before (default: probed now)")
+    parser.add_argument("--level", choices=get_args(Level), default="o3")
+    parser.add_argument("--wall", action="store_true", help="elapsed instead of processor time")
+    parser.add_argument("names", nargs="*", help="programs (default: all)")
+    options = parser.parse_args()
+    found = aspenpy.load_machine(options.machine) if options.machine else aspenpy.parse(probe("host").text)
+    assert isinstance(found, aspenpy.Machine)
+    rows: list[tuple[str, Point]] = []
+    for source in sorted(SOURCES.glob("*.c")):
+        if not options.names or source.stem in options.names:
+            for point in points(source, found, options.level, WALL if options.wall else PROCESSOR):
+                rows.append((source.stem, point))
+                print(f"{source.stem} {dict(point.values)}: {point.ratio:.2f}", flush=True)
+    print(as_text(report(rows).page))
+    return 0
+
+
+def points(source: Path, machine: aspenpy.Machine, level: Level, clock: str) -> tuple[Point, ...]:
+    """The largest sizes that do not take too long."""
+    app = aspenpy.parse(extract(source, level=level, chains=True).text)
+    assert isinstance(app, aspenpy.Application)
+    case = Case(app, machine, kernel="main")
+    sizes = [size for size in SIZES if SHORTEST <= seconds(case.with_set({"N": size})) <= LONGEST][-SIZES_OF_EACH:]
+    if not sizes:
+        return ()
+    for size in sizes:
+        compiled(source, size)
+    command = f"{BUILD / source.stem}_{{N}}"
+    over = {"N": parsed(f"N={','.join(map(str, sizes))}")}
+    return validated(case, command, over, Target(least=12, most=25), clock=clock).points
+
+
+def seconds(case: Case) -> float:
+    found = predict(case)
+    return float(found.runtime) + overhead(found).total
+
+
+def compiled(source: Path, size: int) -> None:
+    target = BUILD / f"{source.stem}_{size}"
+    if not target.exists() or target.stat().st_mtime < source.stat().st_mtime:
+        BUILD.mkdir(parents=True, exist_ok=True)
+        subprocess.run([compiler() or "gcc", "-O2", f"-DN={size}", str(source), "-o", str(target), "-lm"], check=True)
+
+
+COLUMNS = (
+    Column("program", get=lambda row: row[0]),
+    Column("N", "count", get=lambda row: row[1].values["N"]),
+    Column("predicted", unit="s", get=lambda row: row[1].predicted),
+    Column("measured", unit="s", get=lambda row: row[1].least),
+    Column("predicted/measured", "{:.2f}".format, "right", get=lambda row: row[1].ratio),
+    Column("bound by", get=lambda row: row[1].bound_by),
+)
+
+
+def report(rows: list[tuple[str, Point]]) -> Report:
+    """How close in all, and row by row, the worst first."""
+    factors = [point.factor for _, point in rows]
+    near = sum(factor <= NEAR for factor in factors)
+    said = f"median error {statistics.median(factors) - 1:.0%}; {near} of {len(rows)} within {NEAR - 1:.0%}"
+    return Report(said, {}, (table(COLUMNS, sorted(rows, key=lambda row: -row[1].factor)),))
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
