@@ -10,9 +10,12 @@ from pathlib import Path
 
 from aspenpy.probe.assumed import completed
 from aspenpy.probe.benchmark import Watch, compiler, measured, program, unwatched
+from aspenpy.probe.importers.read import imported
 from aspenpy.probe.measured import numbers_of, shared_as_measured
 from aspenpy.probe.number import Numbers
-from aspenpy.probe.quantities import Quantities, quantities
+from aspenpy.probe.numpy_measured import numbers_by_numpy
+from aspenpy.probe.observations import observations
+from aspenpy.probe.quantities import quantities
 from aspenpy.probe.text import About, machine_text
 from aspenpy.probe.topology import Topology, topology
 from aspenpy.record import Record
@@ -21,18 +24,19 @@ from aspenpy.record import Record
 class Probe(Record):
     """A machine model, and what it was made of."""
 
-    name: str
     text: str
     host: Topology
     numbers: Numbers
-    measured: Quantities
 
 
 def probe(name: str, watch: Watch = unwatched) -> Probe:
-    """The machine `name`: this host, measured. Raises AspenError where it cannot be."""
+    """The machine `name`: this host, measured. Without a C compiler, what NumPy can measure. Raises AspenError where it
+    cannot be."""
     host = topology(Path("/"), os.sched_getaffinity(0))
     chosen = compiler()
-    assert chosen is not None
+    if chosen is None:
+        remark = "There is no C compiler: NumPy measured what it can; all else is assumed."
+        return _made(name, host, numbers_by_numpy(host, watch), remark)
     with program(chosen) as target:
         passes = measured(target, host, watch)
     return machine_of(name, host, passes, f"Measured with {Path(chosen).name}.")
@@ -42,6 +46,17 @@ def machine_of(name: str, host: Topology, passes: Sequence[Mapping[str, float]],
     """The machine that passes of the micro-benchmarks describe."""
     found = quantities(passes)
     host = shared_as_measured(host, found)
-    numbers = completed(numbers_of(found, host), host)
+    return _made(name, host, numbers_of(found, host), *remarks, *observations(found))
+
+
+def machine_from(name: str, files: Sequence[str]) -> Probe:
+    """The machine that files of other tools describe; nothing is measured. Raises AspenError."""
+    found = imported(files)
+    assert found.host is not None
+    return _made(name, found.host, found.numbers, f"From {', '.join(files)}; nothing was measured here.")
+
+
+def _made(name: str, host: Topology, numbers: Numbers, *remarks: str) -> Probe:
+    complete = completed(numbers, host)
     about = About(f"{datetime.now():%Y-%m-%d}", platform.node(), remarks)
-    return Probe(name, machine_text(name, numbers, host, about), host, numbers, found)
+    return Probe(machine_text(name, complete, host, about), host, complete)

@@ -32,8 +32,9 @@ MEMORY = """\
   resource loads(volume) [volume/attained_bandwidth]
   resource stores(volume) [volume/attained_store_bandwidth]
   conflict loads, stores
-  conflict accesses, loads  // what comes from memory waits for the core's own loads and stores, and these for it
-  conflict tlb, loads"""
+  conflict accesses, loads  // what comes from memory waits for the core's own loads and stores, and these for it"""
+
+TRANSLATION = "  conflict tlb, loads  // a line is asked for when its page is known"
 
 SOCKET = "  resource barriers(number) [number*barrier_latency]"
 
@@ -45,6 +46,7 @@ def machine_text(name: str, numbers: Numbers, host: Topology, about: About) -> s
     core = {key: value for key, value in numbers["core"].items() if key != "clock"}
     caches = sorted(part for part in numbers if part[0] == "l")
     outside = [cache for cache in caches if _sharing(cache, host) > 1]
+    translation = [TRANSLATION] if "tlb_latency" in core else []
     parts = [
         _head(name, host, about),
         f"param {name}_clock = {clock.text}  // {_line(clock.source)}\n",
@@ -60,7 +62,7 @@ def machine_text(name: str, numbers: Numbers, host: Topology, about: About) -> s
             + [f"  cache {name}_{cache}" for cache in caches if cache not in outside],
         ),
         *(_component("cache", f"{name}_{cache}", _properties(numbers[cache])) for cache in caches),
-        _component("memory", f"{name}_memory", [*_properties(numbers["memory"]), MEMORY]),
+        _component("memory", f"{name}_memory", [*_properties(numbers["memory"]), MEMORY, *translation]),
     ]
     return "\n".join(parts)
 

@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from aspenpy.answers.side_by_side import side_by_side
 from aspenpy.language.files import put_whole
-from aspenpy.models.library import load_machine, parse
+from aspenpy.models.library import load_machine, names, parse
 from aspenpy.models.machine.model import Machine
-from aspenpy.probe.probe import Probe, probe
-from aspenpy.shell.failure import writing
+from aspenpy.probe.importers.read import imported
+from aspenpy.probe.probe import Probe, machine_from, probe
+from aspenpy.probe.topology import topology
+from aspenpy.shell.failure import CommandError, writing
 from aspenpy.shell.option import Arguments
 from aspenpy.shell.output import answer, emit
 from aspenpy.shell.progress import progress
+
+LIBRARY = ""
+"""The value of `--compare` alone: the library's processor of the same name."""
 
 
 def run_probe(arguments: Arguments, name: str) -> int:
     """Writes the machine; where the file is there already, reports how far what it says is from now."""
     path = Path(arguments.output or f"{name}.aspen")
     before = load_machine(path) if path.exists() else None
-    found = probed(name)
+    beside = None if arguments.compare is None else load_machine(arguments.compare or _of_library(arguments))
+    found = machine_from(name, arguments.files) if arguments.files else probed(name)
     now = parse(found.text)
     assert isinstance(now, Machine)
     if before is not None and not arguments.replace:
@@ -28,6 +35,8 @@ def run_probe(arguments: Arguments, name: str) -> int:
     with writing(path):
         put_whole(path, found.text)
     emit(f"{path} is written; `aspenpy show {path}` shows what is in it")
+    if beside is not None:
+        return answer(side_by_side(beside, now, (beside.name, name)).report(), arguments)
     return 0
 
 
@@ -35,3 +44,14 @@ def probed(name: str) -> Probe:
     """This host, measured with a bar on a terminal."""
     with progress(100, "measuring") as seen:
         return probe(name, lambda done, total: seen(100 // total))
+
+
+def _of_library(arguments: Arguments) -> str:
+    """The machine of the library all words of whose name are in that of the processor, the longest name first."""
+    host = imported(arguments.files).host if arguments.files else topology()
+    processor = "" if host is None else host.processor
+    words = set(re.split(r"[^a-z0-9]+", processor.lower()))
+    fitting = [name for name in names("machines") if set(name.split("_")) <= words]
+    if not fitting:
+        raise CommandError(f"the library has no `{processor}`; --compare NAME takes another machine")
+    return max(fitting, key=len)

@@ -18,10 +18,10 @@ from aspenpy.models.machine.skeleton import KINDS, Kind, skeleton
 from aspenpy.shell.commands.check import conclude
 from aspenpy.shell.failure import CommandError, writing
 from aspenpy.shell.models import checked_files
-from aspenpy.shell.option import Arguments, Examples, choice, flag, option
+from aspenpy.shell.option import Arguments, Examples, choice, flag, option, repeated
 from aspenpy.shell.options import OUTSIDE
 from aspenpy.shell.output import emit
-from aspenpy.shell.probing import run_probe
+from aspenpy.shell.probing import LIBRARY, run_probe
 
 EXAMPLES: Examples = (
     ("writes mine.aspen: a cluster to put the numbers of your own into", "aspenpy machine new mine --kind cluster"),
@@ -37,8 +37,22 @@ OPTIONS = (
     choice("--kind", KINDS, f"new: what the skeleton is of (default: {DEFAULT_KIND})"),
     option("-o --output", "FILE", "new, probe: where it is written to (default: NAME.aspen)"),
     flag("--replace", "probe: writes the file anew where it is there already"),
+    repeated(
+        "--from",
+        "FILE",
+        "probe: reads what lscpu -J, lstopo --of xml, likwid-topology -c or STREAM have said of a host, and measures "
+        "nothing; may be repeated",
+        dest="files",
+    ),
+    option(
+        "--compare",
+        "MACHINE",
+        "probe: shows it beside a machine (default: the library's of the same processor)",
+        nargs="?",
+        const=LIBRARY,
+    ),
     flag("--strict", "check: exits with status 1 if there is a warning"),
-    choice("--format", ("table", "json"), "check: how the report is written (default: table)"),
+    choice("--format", ("table", "json"), "check, probe: how the report is written (default: table)"),
     OUTSIDE,
 )
 
@@ -48,11 +62,14 @@ def run(arguments: Arguments) -> int:
     if arguments.action == "new":
         return _new(arguments)
     if arguments.action == "probe":
+        if arguments.strict or arguments.kind:
+            raise CommandError("--strict belongs to `aspenpy machine check`, --kind to `aspenpy machine new`")
         name = _one_name(arguments)
         _refuse_name(name, skeleton(name, DEFAULT_KIND))
         return run_probe(arguments, name)
     if arguments.kind or arguments.output:
-        raise CommandError("--kind and --output belong to `aspenpy machine new`")
+        raise CommandError("--kind belongs to `aspenpy machine new`, --output to it and to `aspenpy machine probe`")
+    _refuse_probing(arguments)
     return conclude(distinct(_diagnostics(arguments)), arguments.format == "json", arguments.strict)
 
 
@@ -62,6 +79,7 @@ def run(arguments: Arguments) -> int:
 def _new(arguments: Arguments) -> int:
     if arguments.strict or arguments.format:
         raise CommandError("--strict and --format belong to `aspenpy machine check`")
+    _refuse_probing(arguments)
     name = _one_name(arguments)
     kind: Kind = arguments.kind or DEFAULT_KIND
     text = skeleton(name, kind)
@@ -73,6 +91,11 @@ def _new(arguments: Arguments) -> int:
         put_whole(path, text)
     emit(f"{path} is written; `aspenpy show {path}` shows what is in it")
     return 0
+
+
+def _refuse_probing(arguments: Arguments) -> None:
+    if arguments.files or arguments.replace or arguments.compare is not None:
+        raise CommandError("--from, --replace and --compare belong to `aspenpy machine probe`")
 
 
 def _one_name(arguments: Arguments) -> str:

@@ -1,0 +1,44 @@
+"""Reading files of other tools, told apart by how they look."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from aspenpy.language.diagnostics import fail
+from aspenpy.language.files import Reader
+from aspenpy.language.source import Source
+from aspenpy.probe.importers.hwloc import is_hwloc, read_hwloc
+from aspenpy.probe.importers.imported import Imported, refuse
+from aspenpy.probe.importers.likwid_topology import is_likwid_topology, read_likwid_topology
+from aspenpy.probe.importers.lscpu import is_lscpu, read_lscpu
+from aspenpy.probe.importers.stream import is_stream, read_stream
+from aspenpy.probe.number import Numbers
+
+FORMS: tuple[tuple[Callable[[str], bool], Callable[[Source], Imported]], ...] = (
+    (is_stream, read_stream),
+    (is_likwid_topology, read_likwid_topology),
+    (is_lscpu, read_lscpu),
+    (is_hwloc, read_hwloc),
+)
+HINT = "files of `lscpu -J`, `lstopo --of xml`, `likwid-topology -c` and STREAM are read"
+
+
+def imported(paths: Sequence[str]) -> Imported:
+    """What some files say together: the topology of the first that has one, and the numbers of all. Raises AspenError
+    where a file is of none of the forms, and where no file has a topology."""
+    found = [_imported(Reader(allow_outside=True).read(path)) for path in paths]
+    host = next((item.host for item in found if item.host is not None), None)
+    if host is None:
+        fail("no-topology", f"nothing in {', '.join(paths)} says what the processor is", hint=HINT)
+    numbers: Numbers = {}
+    for item in found:
+        for part, values in item.numbers.items():
+            numbers[part] = numbers.get(part, {}) | values
+    return Imported(host, numbers)
+
+
+def _imported(source: Source) -> Imported:
+    for looks_like, read in FORMS:
+        if looks_like(source.text):
+            return read(source)
+    refuse(source, "the file is of no form that is known", hint=HINT)

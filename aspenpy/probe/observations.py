@@ -1,0 +1,48 @@
+"""What was measured and has no property of its own: remarks in the head of a machine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from aspenpy.probe.number import Number
+from aspenpy.probe.quantities import UNCERTAIN, Quantities
+
+OVERLAPPING = 0.5
+"""The part of the shorter of two times that is hidden from which on levels are said to overlap."""
+
+
+def observations(found: Quantities) -> Iterator[str]:
+    """Pages, overlap, outstanding lines, and how much is uncertain."""
+    yield from _pages(found)
+    yield from _overlaps(found)
+    yield from _under_way(found)
+    uncertain = [name for name, item in found.items() if item.spread > UNCERTAIN]
+    if uncertain:
+        yield f"{len(uncertain)} of {len(found)} measurements spread by over {UNCERTAIN:.0%}: others use this host."
+
+
+def _pages(found: Quantities) -> Iterator[str]:
+    for level, name in (("second", "second cache"), ("third", "third cache"), ("memory", "memory")):
+        values = [found.get(f"{level}{kind}_latency") for kind in ("", "_huge", "_small")]
+        if None not in values:
+            texts = [Number(item.value, "s", "").text for item in values if item is not None]
+            yield f"Latency of the {name}: {texts[0]} with pages of the system, {texts[1]} huge, {texts[2]} of 4 KiB."
+
+
+def _overlaps(found: Quantities) -> Iterator[str]:
+    for level, name in (("second", "the second cache"), ("memory", "memory")):
+        times = [found.get(f"overlap_{level}_{which}_latency") for which in ("far", "near", "both")]
+        if None in times:
+            continue
+        far, near, both = (item.value for item in times if item is not None)
+        hidden = (far + near - both) / min(far, near)
+        verb = "overlap" if hidden > OVERLAPPING else "add to"
+        share = max(0.0, min(1.0, hidden))
+        yield f"Loads from {name} {verb} those from the first cache: {share:.0%} of the shorter time is hidden."
+
+
+def _under_way(found: Quantities) -> Iterator[str]:
+    for level, name in (("second", "second cache"), ("third", "third cache")):
+        chains = [item.value for key, item in found.items() if key.startswith(f"{level}_chains_")]
+        if chains and f"{level}_latency" in found:
+            yield f"Lines of the {name} under way at once: {found[f'{level}_latency'].value / min(chains):.0f}."
