@@ -6,9 +6,23 @@ Patterson, CACM 52(4), 2009) and by the roofline of energy (Choi, Bedard, Fowler
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import cached_property
 from typing import Literal
 
+from aspenpy.answers.case import Case
+from aspenpy.answers.energy.account import Energy
+from aspenpy.answers.energy.options import DEFAULT, EnergyOptions
+from aspenpy.answers.energy.term import Key
+from aspenpy.answers.prediction import Prediction, predict
+from aspenpy.answers.roofline_points import Point, points
+from aspenpy.cost.cost import Bound
+from aspenpy.cost.prices import LAUNCH
+from aspenpy.language.diagnostics import AspenError, Diagnostic
+from aspenpy.models.application.total import Exclusive, of_kind
+from aspenpy.models.machine.dimensions import PROPERTY_DIMENSIONS
 from aspenpy.record import Record
+from aspenpy.tables.result import Result
 
 ApplicationClass = Literal["arithmetic", "cache", "memory", "network", "latency", "I/O"]
 """What runs may be bound by: flops and other work of cores, a level of cache, a memory, messages between ranks, times
@@ -60,3 +74,203 @@ class Classification(Record):
 
 def _ratio(above: float | None, below: float | None) -> float | None:
     return None if above is None or not below else above / below
+
+
+# -- how it is found -------------------------------------------------------------------------------
+
+CLASS_OF_TYPE: dict[str, ApplicationClass] = {
+    "core": "arithmetic",
+    "socket": "arithmetic",
+    "cache": "cache",
+    "memory": "memory",
+    "interconnect": "network",
+    "link": "network",
+}
+"""By the type of the component that serves."""
+
+CLASS_OF_RESOURCE: dict[str, ApplicationClass] = {
+    "chain": "latency",
+    LAUNCH: "latency",
+    "barriers": "latency",
+    "tlb": "latency",
+    "messages": "network",
+    "transfers": "network",
+}
+"""Resources whose class their component does not tell."""
+
+NO_LATENCY = 1e-18  # seconds: in place of a latency; a machine may divide by it
+OF_ARITHMETIC, OF_MEMORY, OF_NETWORK = ("flops", "active"), ("bytes",), ("messages",)  # causes of energy
+
+Place = tuple[ApplicationClass, str | None]  # a class and the component at which a run is bound by it
+Shares = dict[Place, float]
+
+
+class Classified(Result):
+    """An application on a machine, the whole and by kernel. Raises AspenError where it has no runtime.
+
+    The time that is bound by latency is what a run takes less if no component but the cores has any: what is left is
+    bound by the resources that its blocks wait for. Energy that goes with flops, bytes and messages counts for their
+    classes; what goes with the time alone, such as idle power, for what the time is bound by.
+    """
+
+    reported_by = "classification"
+
+    def __init__(self, case: Case, options: EnergyOptions = DEFAULT) -> None:
+        self.prediction = predict(case)
+        self.options = options
+        machine = case.required_machine
+        latencies = {
+            f"{component.name}.{name}": NO_LATENCY
+            for component in machine.components.values()
+            for name in component.properties
+            if component.type != "core" and name in PROPERTY_DIMENSIONS and name.endswith("latency")
+        }
+        self.quick = Prediction(case.with_set(latencies))
+
+    @cached_property
+    def _energy(self) -> Energy | Diagnostic:
+        try:
+            return Energy(self.prediction, self.options)
+        except AspenError as error:
+            return error.diagnostics[0]
+
+    @property
+    def powerless(self) -> Diagnostic | None:
+        """Why there is no energy; None where the machine states power."""
+        return self._energy if isinstance(self._energy, Diagnostic) else None
+
+    @cached_property
+    def classifications(self) -> tuple[Classification, ...]:
+        """The whole application, then its kernels that take time, the longest first."""
+        placed = {point.kernel: point for point in points(self.prediction)}
+        uses = sorted((use for use in self.prediction.kernels if use.exclusive > 0), key=lambda use: -use.exclusive)
+        shares = {use.name: self._time_shares(use.name, use.exclusive) for use in uses}
+        joules = self._joules()
+        whole = _sum({name: _scaled(shares[name], use.exclusive) for name, use in zip(shares, uses, strict=True)})
+        runtime = sum(use.exclusive for use in uses)
+        kernels = [
+            self._classification(use.name, shares[use.name], use.exclusive, joules.get(use.name), placed.get(use.name))
+            for use in uses
+        ]
+        if not runtime:
+            return ()
+        by_term: dict[Key, float] = {}
+        for terms in joules.values():
+            for key, value in terms.items():
+                by_term[key] = by_term.get(key, 0.0) + value
+        energies = [self._energy_shares(shares[name], terms) for name, terms in joules.items() if name in shares]
+        total = self._classification(None, _scaled(whole, 1 / runtime), runtime, by_term or None, placed.get(None))
+        if not energies:
+            return (total, *kernels)
+        return (_with_energy(total, _sum(dict(enumerate(energies)))), *kernels)
+
+    def _joules(self) -> dict[str, Mapping[Key, float]]:
+        """By kernel and term; nothing without power."""
+        found = self._energy
+        return {} if isinstance(found, Diagnostic) else {use.name: use.by_term for use in found.kernels if use.energy}
+
+    def _time_shares(self, kernel: str, time: float) -> Shares:
+        """Of a kernel's own blocks; they add up to 1."""
+        quick = min(self.quick.totals.get(Exclusive(kernel), 0.0), time)
+        waits = {
+            key.resource: wait
+            for key, wait in of_kind(Bound, self.quick.totals).items()
+            if key.kernel == kernel and wait > 0
+        }
+        shares: Shares = {}
+        for resource, wait in waits.items():
+            place = self._place(resource, kernel)
+            shares[place] = shares.get(place, 0.0) + wait / sum(waits.values()) * quick / time
+        if time > quick:
+            whole = {key: wait for key, wait in of_kind(Bound, self.prediction.totals).items() if key.kernel == kernel}
+            waiting = max(whole, key=lambda key: whole[key] - self.quick.totals.get(key, 0.0))
+            late: Place = ("latency", self._place(waiting.resource, kernel)[1])
+            shares[late] = shares.get(late, 0.0) + (time - quick) / time
+        return shares
+
+    def _place(self, resource: str, kernel: str) -> Place:
+        path = self.prediction.component_of(resource, kernel)
+        name = None if path is None else path.rpartition("/")[2]
+        component = self.prediction.machine.components.get(name or "")
+        known = CLASS_OF_RESOURCE.get(resource)
+        return known or (CLASS_OF_TYPE.get(component.type, "I/O") if component else "latency"), name
+
+    # -- energy ----------------------------------------------------------------------------------
+
+    def _classification(
+        self, kernel: str | None, shares: Shares, time: float, joules: Mapping[Key, float] | None, point: Point | None
+    ) -> Classification:
+        energy = None if joules is None else sum(joules.values())
+        found = Classification(
+            kernel,
+            _largest(shares),
+            None,
+            tuple(BoundShare(*place, share) for place, share in sorted(shares.items(), key=lambda item: -item[1])),
+            time,
+            energy,
+            None if point is None else point.intensity,
+            None if point is None else point.balance,
+            None if point is None or joules is None else self._energy_balance(joules, point),
+        )
+        return found if not joules or not energy else _with_energy(found, self._energy_shares(shares, joules))
+
+    def _energy_shares(self, shares: Shares, joules: Mapping[Key, float]) -> Shares:
+        """Joules by class and component."""
+        found: Shares = {}
+        for key, value in joules.items():
+            own = self._class_of(key)
+            parts = {(own, key.component): 1.0} if own is not None else shares
+            for place, part in parts.items():
+                found[place] = found.get(place, 0.0) + part * value
+        return found
+
+    def _class_of(self, key: Key) -> ApplicationClass | None:
+        """What a term of the energy goes with; None for the time."""
+        cause = key.cause.rpartition(" ")[2] if key.cause.endswith("flops") else key.cause
+        if cause in OF_NETWORK:
+            return "network"
+        if cause in OF_MEMORY:
+            return "memory"
+        if cause in OF_ARITHMETIC:
+            component = self.prediction.machine.components.get(key.component)
+            return CLASS_OF_TYPE.get(component.type, "I/O") if component else None
+        return None
+
+    def _energy_balance(self, joules: Mapping[Key, float], point: Point) -> float | None:
+        """Joules a byte over joules a flop (Choi 2013), of those that go with either."""
+        spent: dict[ApplicationClass, float] = {}
+        for key, value in joules.items():
+            own = self._class_of(key)
+            if own is not None:
+                spent[own] = spent.get(own, 0.0) + value
+        flops, volume = spent.get("arithmetic", 0.0), spent.get("memory", 0.0)
+        return (volume / point.volume) / (flops / point.flops) if flops and point.volume else None
+
+
+def _scaled(shares: Shares, factor: float) -> Shares:
+    return {place: share * factor for place, share in shares.items()}
+
+
+def _sum(parts: Mapping[object, Shares]) -> Shares:
+    total: Shares = {}
+    for shares in parts.values():
+        for place, share in shares.items():
+            total[place] = total.get(place, 0.0) + share
+    return total
+
+
+def _largest(shares: Shares) -> ApplicationClass:
+    """The class with the largest share, over all its components."""
+    by_class: dict[ApplicationClass, float] = {}
+    for (bound, _), share in shares.items():
+        by_class[bound] = by_class.get(bound, 0.0) + share
+    return max(by_class, key=by_class.__getitem__)
+
+
+def _with_energy(found: Classification, joules: Shares) -> Classification:
+    """The same with the shares of energy, by joules."""
+    total = sum(joules.values())
+    times = {(share.bound, share.component): share.time for share in found.shares}
+    places = sorted({*times, *joules}, key=lambda place: (-times.get(place, 0.0), -joules.get(place, 0.0)))
+    shares = tuple(BoundShare(*place, times.get(place, 0.0), joules.get(place, 0.0) / total) for place in places)
+    return found.replace(energy_bound=_largest(joules), shares=shares)

@@ -5,17 +5,37 @@ Step 4 of Prometheus (Umar, dissertation, Virginia Tech, 2018, sections 4.4.2 an
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from itertools import accumulate
+
+from aspenpy.advice.configurable import Configurable, configurable
 from aspenpy.advice.configuration import Configuration
+from aspenpy.advice.problem import Problem, problem_of
+from aspenpy.answers.case import Case
+from aspenpy.answers.energy.options import EnergyOptions
+from aspenpy.answers.energy.totals import EnergyTotals
+from aspenpy.answers.prediction import Prediction
+from aspenpy.answers.scope import Setting
+from aspenpy.cost.ranks import binding_of
+from aspenpy.expr import graph
+from aspenpy.language.diagnostics import AspenError, fail
 from aspenpy.record import Record
-from aspenpy.studies.explore.scaling import Mode, Point
+from aspenpy.studies.explore.scaling import Mode, Point, Scaling
+from aspenpy.tables.result import Result
+
+MOST_NODES = 1024
+ONE_BY_ONE = 64  # nodes up to which every number is looked at; beyond it so many in each octave:
+IN_AN_OCTAVE = 16
+THRESHOLD = 0.5  # efficiency below which more nodes are not worth it
 
 
 class Scalability(Record):
     """A configuration on more and more nodes, for one input (its `settings` in words). `points` are by nodes.
 
-    `fastest` is the number of nodes with the least runtime, `knee` where the curve of time over nodes bends most,
-    `worthwhile` the most nodes at which the efficiency has not yet fallen below the `threshold` (0 to 1); `turns` says
-    whether more nodes than `fastest` take longer.
+    `fastest` is the number of nodes with the least runtime, `knee` the one at which the curve of time over nodes, both
+    from 0 to 1, is farthest below the line between its ends (Satopaa and others, ICDCSW 2011; None where it is not
+    below), `worthwhile` the most nodes with an efficiency of at least the `threshold` (0 to 1); `turns` says whether
+    more nodes than `fastest` take longer.
     """
 
     configuration: Configuration
@@ -28,3 +48,129 @@ class Scalability(Record):
     threshold: float
     worthwhile: int
     turns: bool
+
+
+class Scaled(Result):
+    """Configurations of the hardware components of a machine on its nodes, for several `inputs`, each the settings of
+    an application by name; strong and weak. Raises AspenError where the machine has no network between nodes, or the
+    application no free number of ranks."""
+
+    reported_by = "scalability"
+
+    def __init__(
+        self,
+        case: Case,
+        configurations: Sequence[Configuration],
+        inputs: Sequence[Mapping[str, Setting]] = ({},),
+        *,
+        most: int = MOST_NODES,
+        threshold: float = THRESHOLD,
+        size: tuple[str, ...] = (),
+    ) -> None:
+        self.case, self.threshold = case, threshold
+        self.problem: Problem = problem_of(case, size)
+        self.machine: Configurable = configurable(case.required_machine, case.socket)
+        self.most = most
+        if self.problem.ranks is None:
+            hint = "leave it out of --set: the ranks follow the nodes"
+            fail("no-free-ranks", f"`{case.application.name}` has no number of ranks that is free", hint=hint)
+        root = case.required_machine.root
+        kinds = {case.required_machine.components[part.component].type for part in root.parts}
+        if "interconnect" not in kinds or self.machine.parameter("nodes") is None:
+            message = f"`{root.name}` has no network between nodes, so that it cannot have more of them"
+            fail("no-network", message, root.name_span, hint="name a cluster, or give the machine an interconnect")
+        modes: tuple[Mode, ...] = ("strong", "weak") if self.problem.size else ("strong",)
+        self.scalings = tuple(
+            self._scalability(configuration, settings, mode)
+            for settings in inputs
+            for configuration in configurations
+            for mode in modes
+        )
+
+    def _case(self, configuration: Configuration, settings: Mapping[str, Setting]) -> Case:
+        """With the values of the configuration."""
+        values: dict[str, Setting] = {}
+        for name, value in configuration.values.items():
+            parameter = self.machine.parameter(name)
+            if parameter is not None:
+                number = value / parameter.factor
+                values[parameter.sets] = int(number) if number.is_integer() else number
+        return self.case.changed(machine=self.machine.machine).with_set({**values, **settings})
+
+    def _scalability(self, configuration: Configuration, settings: Mapping[str, Setting], mode: Mode) -> Scalability:
+        case, places = self._on_nodes(self._case(configuration, settings))
+        scaling = Scaling(
+            case,
+            [places],
+            mode,
+            parameter=self.problem.ranks,
+            problem=self.problem.size,
+            energy=_counted(case),
+            per_rank=self.problem.per_rank,
+        )
+        scaling.ranks = tuple(scaling.defined([places * nodes for nodes in looked_at(self.most)]))
+        points = scaling.points
+        nodes = tuple(point.ranks // places for point in points)
+        times = [point.time for point in points]
+        fastest = min(range(len(points)), key=times.__getitem__)
+        return Scalability(
+            configuration,
+            ", ".join(f"{name} = {value}" for name, value in settings.items()),
+            mode,
+            nodes,
+            points,
+            nodes[fastest],
+            knee(nodes, list(accumulate(times, min))),
+            self.threshold,
+            max(count for count, point in zip(nodes, points, strict=True) if point.efficiency >= self.threshold),
+            times[-1] > times[fastest],
+        )
+
+    def _on_nodes(self, case: Case) -> tuple[Case, int]:
+        """The case with as many nodes as its ranks need, and how many ranks a node takes."""
+        nodes = self.machine.parameter("nodes")
+        if nodes is None or self.problem.ranks is None:
+            raise AssertionError("refused before")
+        machine = case.required_machine
+        one = case.with_set({nodes.sets: 1})
+        if binding_of(machine, case.socket, case.ranks) is None:
+            one = one.changed(ranks_on="core")
+        binding = binding_of(machine, case.socket, one.ranks)
+        places = graph.ONE if binding is None else binding.places
+        count = max(1, round(float(Prediction(one).scope.values([places], case.seed)[0])))
+        ranks = case.application.parameters[self.problem.ranks].symbol
+        return one.with_set({nodes.sets: graph.apply("ceil", graph.div(ranks, graph.number(count)))}), count
+
+
+def _counted(case: Case) -> EnergyOptions | None:
+    """All sockets that have work; None where the machine states no power."""
+    options = EnergyOptions(charged="cores_used")
+    try:
+        EnergyTotals(case.tree, options)
+    except AspenError:
+        return None
+    return options
+
+
+def looked_at(most: int) -> list[int]:
+    """Numbers of nodes from 1 on: each of the first, then as many in each octave, and the last."""
+    counts = set(range(1, min(most, ONE_BY_ONE) + 1)) | {most}
+    octave = ONE_BY_ONE
+    while octave < most:
+        counts |= {octave * (IN_AN_OCTAVE + part) // IN_AN_OCTAVE for part in range(IN_AN_OCTAVE)}
+        octave *= 2
+    return sorted(count for count in counts if count <= most)
+
+
+def knee(places: Sequence[int], heights: Sequence[float]) -> int | None:
+    """Where a falling curve is farthest below the line between its ends; None where it is nowhere below."""
+    low, high = min(heights), max(heights)
+    if len(places) < 3 or not low < high:
+        return None
+    width = places[-1] - places[0]
+    below = [
+        1 - (place - places[0]) / width - (height - low) / (high - low)
+        for place, height in zip(places, heights, strict=True)
+    ]
+    best = max(range(len(below)), key=below.__getitem__)
+    return places[best] if below[best] > 0 else None

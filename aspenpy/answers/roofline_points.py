@@ -67,7 +67,8 @@ class Point(Record):
     `attainable` is what the ceilings of its own traits and of the levels it uses leave, `bound_by` the resources, or
     the cache, whose ceiling that is; `predicted` is what it does, `bottleneck` the resource that then bounds it
     longest. Rates in flops a second, `time` in seconds. `levels` are the caches, the nearest to the core first, and
-    memory, where a requirement says how it touches its data; requirements that do not pass by the caches.
+    memory, where a requirement says how it touches its data; requirements that do not pass by the caches. `balance` is
+    the intensity at which its flops, with their traits, and its bytes would take equal times.
     """
 
     application: str
@@ -81,6 +82,7 @@ class Point(Record):
     bottleneck: str | None
     time: float
     levels: tuple[LevelPoint, ...] = ()
+    balance: float | None = None
 
     @property
     def name(self) -> str:
@@ -119,6 +121,7 @@ def _point(
     groups = conflict_groups(dict.fromkeys(ideal, graph.ONE), prediction.tree.conflicts)
     spent = {group.resources: sum(ideal[name] for name in group.resources) for group in groups}
     slowest = max(spent, key=spent.__getitem__)
+    on_bus = max((time for names, time in spent.items() if {*names} & {*MEMORY}), default=0.0)
     return Point(
         prediction.application.name,
         kernel,
@@ -131,6 +134,7 @@ def _point(
         bottleneck,
         time,
         _levels(prediction, served, flops, volume),
+        flops / volume * on_bus / ideal[COMPUTE] if volume else None,
     )
 
 

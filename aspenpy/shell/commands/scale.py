@@ -40,6 +40,7 @@ OPTIONS = (
     flag("--weak", "the problem grows with the ranks"),
     option("--parameter", "NAME", "the model's number of ranks (default: ranks, or P)"),
     option("--problem", "NAME,...", "the parameters whose product is the size of the problem (default: nx,ny,nz)"),
+    flag("--per-rank", "the problem's parameters are those of one rank, such as edge_elements of lulesh"),
     option("--isoefficiency", "E", "also by how much the problem must grow for this efficiency", type=float),
     flag("--energy", "also what it draws: all sockets that have work"),
     SOCKET,
@@ -67,6 +68,7 @@ def run(arguments: Arguments) -> int:
         problem=words(arguments.problem),
         isoefficiency=wanted,
         energy=EnergyOptions(charged="cores_used") if arguments.energy else None,
+        per_rank=arguments.per_rank,
     )
     return answer(scaling.report(), arguments, lambda: draw(scaling))
 

@@ -101,6 +101,7 @@ class Scaling(Result):
         problem: Sequence[str] = (),
         isoefficiency: float | None = None,
         energy: EnergyOptions | None = None,
+        per_rank: bool = False,
     ) -> None:
         app = case.application
         self.mode = mode
@@ -108,7 +109,8 @@ class Scaling(Result):
         if not self.ranks or self.ranks[0] < 1:
             fail("bad-ranks", "a number of ranks is 1 or more", app.node.name_span)
         self.parameter = parameter or _known(app, RANKS, "the number of ranks", "--parameter")
-        needed = mode == "weak" or isoefficiency is not None
+        self.per_rank = per_rank
+        needed = mode == "weak" or isoefficiency is not None or per_rank
         self.problem = tuple(problem) or (_known_together(app) if needed else ())
         self.isoefficiency = isoefficiency
         self.energy = energy
@@ -169,11 +171,21 @@ class Scaling(Result):
         return times
 
     def _sizes_at(self, ranks: int, growth: float = 1.0) -> list[float]:
-        """The parameters of a problem that is so many times as large, grown with the ranks in weak scaling."""
+        """The parameters of a problem that is so many times as large, grown with the ranks in weak scaling; of that of
+        one rank where the parameters are."""
         if self.mode == "weak":
             growth *= ranks / self.ranks[0]
+        if self.per_rank:
+            growth *= self.ranks[0] / ranks
         each = growth ** (1 / len(self.problem)) if self.problem else 1.0
         return [size * each for size in self._sizes]
+
+    def defined(self, ranks: Sequence[int]) -> list[int]:
+        """Those of some numbers of ranks on which the run has a runtime."""
+        import numpy
+
+        rows = numpy.array([(each, *self._sizes_at(each)) for each in ranks], dtype=float)
+        return [each for each, time in zip(ranks, self._runtime(rows, missing=True)[0], strict=True) if time == time]
 
     def _there(self, ranks: int, sizes: Sequence[float]) -> Prediction:
         """The run on so many ranks."""
@@ -335,6 +347,7 @@ class ScalingOptions(CaseOptions, total=False):
     problem: Sequence[str]
     isoefficiency: float | None
     energy: EnergyOptions | None
+    per_rank: bool
 
 
 def scaling(
@@ -348,8 +361,8 @@ def scaling(
     ranks=[1, 2, 4])`. The other options are those of `Case`.
 
     `parameter` is the model's number of ranks, `problem` the parameters whose product is the size of the problem, which
-    grows with the ranks in weak scaling. `isoefficiency` (0 to 1) asks by how much it has to grow for that efficiency,
-    `energy` for the joules, counted so.
+    grows with the ranks in weak scaling; `per_rank` says that they are the problem of one rank. `isoefficiency` (0 to
+    1) asks by how much it has to grow for that efficiency, `energy` for the joules, counted so.
     """
     case, own = asked(app, machine, options)
     return Scaling(case, ranks, mode, **own)
