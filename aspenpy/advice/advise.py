@@ -1,0 +1,90 @@
+"""Advise: all steps of Prometheus for an application on a machine, one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from aspenpy.advice.advice import Advice
+from aspenpy.advice.classification import Classified
+from aspenpy.advice.configurable import configurable
+from aspenpy.advice.configuration import Configuration
+from aspenpy.advice.design_space import LEVELS, DesignSpace
+from aspenpy.advice.problem import on_all_places, problem_of
+from aspenpy.advice.scalability import MOST_NODES, THRESHOLD, Scaled
+from aspenpy.advice.system import SystemRange
+from aspenpy.answers.case import Case
+from aspenpy.answers.energy.options import DEFAULT, EnergyOptions
+from aspenpy.answers.scope import Setting
+from aspenpy.language.diagnostics import AspenError
+from aspenpy.record import Record
+
+
+class AdviceOptions(Record):
+    """What all steps share: the hardware components that are `wanted` (all that the machine states, if none), ranges of
+    the system, `levels` of each component, how energy is counted, the parameters of the problem's `size`, other
+    `inputs`, the most `nodes`, and the `threshold` of efficiency."""
+
+    wanted: tuple[str, ...] = ()
+    system: tuple[SystemRange, ...] = ()
+    levels: int = LEVELS
+    energy: EnergyOptions = DEFAULT
+    size: tuple[str, ...] = ()
+    inputs: tuple[Mapping[str, Setting], ...] = ({},)
+    nodes: int = MOST_NODES
+    threshold: float = THRESHOLD
+
+
+AS_IT_IS = AdviceOptions()
+
+
+def on_one_node(case: Case, options: AdviceOptions) -> Case:
+    """The case on one node of its machine, unless the number of nodes is set or varied."""
+    machine = configurable(case.required_machine, case.socket)
+    nodes = machine.parameter("nodes")
+    names = {text.partition("=")[0] for text in options.wanted}
+    alone = case.changed(machine=machine.machine)
+    return alone if nodes is None or nodes.sets in case.set or "nodes" in names else alone.with_set({nodes.sets: 1})
+
+
+def classified_of(case: Case, options: AdviceOptions) -> Classified:
+    """Step 1."""
+    problem = problem_of(case, options.size)
+    return Classified(on_all_places(on_one_node(case, options), problem), options.energy)
+
+
+def space_of(case: Case, options: AdviceOptions) -> DesignSpace:
+    """Step 3."""
+    return DesignSpace(
+        on_one_node(case, options),
+        options.wanted,
+        options.system,
+        levels=options.levels,
+        options=options.energy,
+        size=options.size,
+    )
+
+
+def best_of(space: DesignSpace) -> tuple[Configuration, ...]:
+    """The machine as it is, and what is best for runtime and for energy."""
+    found = [Configuration({}), *(item.configuration for item in space.near_optimal[:2])]
+    return tuple({tuple(item.values.items()): item for item in found}.values())
+
+
+def scaled_of(case: Case, configurations: Sequence[Configuration], options: AdviceOptions) -> Scaled:
+    """Step 4, of configurations of a node."""
+    return Scaled(
+        case, configurations, options.inputs, most=options.nodes, threshold=options.threshold, size=options.size
+    )
+
+
+def advise(case: Case, options: AdviceOptions = AS_IT_IS) -> Advice:
+    """What an application on one node of a machine is bound by, its components alone and in pairs, and where the best
+    configurations scale to; the last is left out where there is no network between nodes. Raises AspenError."""
+    space = space_of(case, options)
+    scaled = None
+    try:
+        scaled = scaled_of(case, best_of(space), options)
+    except AspenError as error:
+        if error.diagnostics[0].code not in ("no-network", "no-free-ranks"):
+            raise
+    return Advice(case, classified_of(case, options), space, scaled)

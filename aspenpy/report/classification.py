@@ -1,0 +1,85 @@
+"""What an application is bound by, as a report."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from aspenpy.advice.classification import Classification, Classified
+from aspenpy.report.prediction import subject
+from aspenpy.tables.numbers import ratio, share
+from aspenpy.tables.table import JSON, TEXT, Column, Paragraph, Part, Report, columns, table
+
+MOST_SHOWN = 16  # kernels in a table for people; JSON and CSV have all
+
+
+def report(classified: Classified) -> Report:
+    """The whole and its kernels, with shares, both balance points, and the distance from each."""
+    data = {**subject(classified.prediction), "has_energy": classified.powerless is None}
+    diagnostics = classified.prediction.diagnostics
+    if classified.powerless is not None:
+        diagnostics = (*diagnostics, classified.powerless.replace(severity="warning"))
+    return Report(heading(classified), data, parts(classified), diagnostics)
+
+
+def heading(classified: Classified) -> str:
+    where = classified.prediction.where
+    if not classified.classifications:
+        return f"{where}: takes no time"
+    whole = classified.classifications[0]
+    in_energy = "" if whole.energy_bound is None else f"; energy by {whole.energy_bound} ({_part(whole, 'energy')})"
+    return f"{where}: bound by {whole.bound} ({_part(whole, 'time')} of the runtime){in_energy}"
+
+
+def _part(found: Classification, of: str) -> str:
+    """The share of the class that bounds it, over all components."""
+    bound = found.bound if of == "time" else found.energy_bound
+    return share(sum(getattr(item, of) or 0.0 for item in found.shares if item.bound == bound))
+
+
+SHARES = (
+    Column("bound by", key="bound"),
+    Column("at", key="component"),
+    Column("time", "share"),
+    Column("energy", "share"),
+)
+
+
+def parts(classified: Classified) -> tuple[Part, ...]:
+    rows = classified.classifications
+    heads = (
+        Column("kernel", get=lambda row: row.kernel or "all"),
+        Column("time", unit="s"),
+        Column("bound by", get=_text("bound", "time"), media=TEXT),
+        Column("energy", unit="J"),
+        Column("energy by", get=_text("energy_bound", "energy"), media=TEXT),
+        *columns("bound energy_bound", media=("json", "csv")),
+        Column("flop/B", "ratio", key="intensity"),
+        Column("balance", "ratio", key="time_balance"),
+        Column("from it", _times, "right", key="time_distance"),
+        Column("of energy", "ratio", key="energy_balance"),
+        Column("from it", _times, "right", key="energy_distance"),
+        Column("shares", get=_shares, media=JSON),
+    )
+    note = (
+        "`balance` is the intensity at which flops and bytes take equal times, `of energy` at which they take equal "
+        "energies; below x 1 bytes take more, above it flops."
+    )
+    return (
+        table(heads, rows[: MOST_SHOWN + 1], media=TEXT, sparse=True),
+        table(heads, rows, "classifications", media=("json", "csv")),
+        table(SHARES, rows[0].shares if rows else (), title="shares of the whole", media=TEXT, sparse=True),
+        Paragraph(note),
+    )
+
+
+def _text(bound: str, of: str) -> Callable[[Classification], str | None]:
+    return lambda row: None if getattr(row, bound) is None else f"{getattr(row, bound)} {_part(row, of)}"
+
+
+def _times(value: float) -> str:
+    return f"x {ratio(value)}"
+
+
+def _shares(row: Classification) -> list[dict[str, Any]]:
+    return [{name: getattr(item, name) for name in item._fields} for item in row.shares]

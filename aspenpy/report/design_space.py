@@ -1,0 +1,211 @@
+"""A design space as a report: ranges, sensitivities alone and in pairs, and the best configurations."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from aspenpy.advice.components import COMPONENTS
+from aspenpy.advice.configuration import ComponentRange, Configuration, NearOptimal, Outcome
+from aspenpy.advice.design_space import DesignSpace
+from aspenpy.language.dimensions import readable
+from aspenpy.report.drawing import titled
+from aspenpy.report.prediction import subject
+from aspenpy.studies.explore.sensitivity import Effect, Effects
+from aspenpy.tables.numbers import count, share
+from aspenpy.tables.table import CSV, DATA, JSON, TEXT, Column, Paragraph, Part, Report, columns, table
+
+MOST_PAIRS = 12  # in a table for people; JSON and CSV have all
+
+
+def report(space: DesignSpace) -> Report:
+    """All of it, runtime first."""
+    data = {
+        **subject(space.prediction),
+        "base": _outcome(space.base),
+        "configurations": space.configurations,
+        "levels": space.levels,
+        "absent": list(space.machine.absent),
+    }
+    diagnostics = space.prediction.diagnostics
+    if space.powerless is not None:
+        diagnostics = (*diagnostics, space.powerless.replace(severity="warning"))
+    return Report(heading(space), data, parts(space), diagnostics)
+
+
+def heading(space: DesignSpace) -> str:
+    leaders = [f"{effects.metric} moves most with {_leader(effects)}" for effects in _all(space)]
+    return f"{space.prediction.where}: {', '.join(leaders)} ({count(space.configurations)} configurations)"
+
+
+def _all(space: DesignSpace) -> list[Effects]:
+    return [effects for effects in (space.runtime_effects, space.energy_effects) if effects is not None]
+
+
+def _leader(effects: Effects) -> str:
+    first = effects.singles[0]
+    return "nothing" if not first.sensitivity else first.parameters[0]
+
+
+def parts(space: DesignSpace) -> tuple[Part, ...]:
+    found: list[Part] = [_ranges(space.ranges), _singles(space), *(_pairs(effects) for effects in _all(space))]
+    found += [_near_optimal(space), *_data(space)]
+    notes = [
+        "Sensitivity: from the least to the most, in parts of the value where nothing is varied (Umar 2018, section "
+        "4.4.2); beyond one: what a pair moves more than the stronger of the two alone."
+    ]
+    if space.problem.ranks is not None:
+        held = "".join(f"; {name} follows, so that the whole problem stays" for name in _following(space))
+        notes.append(f"`{space.problem.ranks}`: one in each place that the machine has for a rank{held}.")
+    skipped = [effects.skipped for effects in _all(space) if effects.skipped is not None]
+    if skipped:
+        of = f"{count(skipped[0].count)} of {count(skipped[0].total)} configurations have no value"
+        notes.append(f"{of}: {skipped[0].reason}")
+    if space.machine.absent:
+        notes.append(f"Not stated by the machine, so not varied: {', '.join(space.machine.absent)}.")
+    return (*found, *map(Paragraph, notes))
+
+
+def _following(space: DesignSpace) -> list[str]:
+    return list(dict.fromkeys(space.problem.size)) if space.problem.per_rank else []
+
+
+def _value(component: str, value: float) -> str:
+    unit = COMPONENTS[component].unit
+    return readable(value, unit) if unit else f"{value:,.4g}"
+
+
+def _ranges(ranges: Sequence[ComponentRange]) -> Part:
+    def end(name: str) -> Column:
+        return Column(name, align="right", get=lambda it: _value(it.component, getattr(it.variable, name)), media=TEXT)
+
+    heads = (
+        Column("component"),
+        end("low"),
+        end("high"),
+        end("base"),
+        *(Column(name, get=f"variable.{name}", media=DATA) for name in ("low", "high", "base", "unit")),
+        Column("sets"),
+        *columns("factor source", media=DATA),
+        Column("range from", wrapped=True, key="origin"),
+    )
+    return table(heads, ranges, "ranges", title="what is varied", media=(*TEXT, *JSON))
+
+
+def _singles(space: DesignSpace) -> Part:
+    """Runtime and energy side by side, in the order of the runtime."""
+    energies = (
+        {} if space.energy_effects is None else {item.parameters[0]: item for item in space.energy_effects.singles}
+    )
+
+    def of_energy(name: str) -> Any:
+        return lambda effect: getattr(energies.get(effect.parameters[0]), name, None)
+
+    heads = (
+        Column("component", get=lambda effect: effect.parameters[0]),
+        *columns("least most", unit="s"),
+        Column("sensitivity", _digits, "right"),
+        Column("normalised", "share"),
+        Column("least", unit="J", get=of_energy("least")),
+        Column("most", unit="J", get=of_energy("most")),
+        Column("of energy", _digits, "right", get=of_energy("sensitivity")),
+        Column("normalised", "share", get=of_energy("normalised")),
+    )
+    return table(heads, space.runtime_effects.singles, title="each alone", media=TEXT, sparse=True)
+
+
+def _pairs(effects: Effects) -> Part:
+    heads = (
+        Column("component", get=lambda effect: effect.parameters[0]),
+        Column("and", get=lambda effect: effect.parameters[1]),
+        *columns("least most", unit="s" if effects.metric == "runtime" else "J"),
+        Column("sensitivity", _digits, "right"),
+        Column("normalised", "share"),
+        Column("beyond one", _digits, "right", key="beyond"),
+    )
+    return table(heads, effects.pairs[:MOST_PAIRS], title=f"pairs, by {effects.metric}", media=TEXT)
+
+
+def _digits(value: float) -> str:
+    return f"{value + 0:.3g}"
+
+
+def _near_optimal(space: DesignSpace) -> Part:
+    heads = (
+        Column("least", key="objective"),
+        Column("configuration", get=lambda it: configured(it.configuration), wrapped=True, media=TEXT),
+        Column("values", get=lambda it: dict(it.configuration.values), media=JSON),
+        Column("runtime", unit="s", get="outcome.runtime"),
+        Column("energy", unit="J", get="outcome.energy"),
+        Column("EDP", unit="J*s", key="edp", get="outcome.edp", media=JSON),
+        Column("ED2P", unit="J*s^2", key="ed2p", get="outcome.ed2p", media=JSON),
+        Column("of all", "count", key="grid"),
+        Column("search", get=_gap, media=TEXT),
+        Column("gap", media=JSON),
+    )
+    title = "the best of all combinations of what matters most"
+    return table(heads, space.near_optimal, "near_optimal", title=title, media=(*TEXT, *JSON), sparse=True)
+
+
+def _gap(found: NearOptimal) -> str:
+    return "finds it" if found.gap <= 0 else f"{share(found.gap)} above"
+
+
+def configured(configuration: Configuration) -> str:
+    """`cores 18, clock 3.5 GHz`; as the machine is where nothing is changed."""
+    values = [f"{name} {_value(name, value)}" for name, value in configuration.values.items()]
+    return ", ".join(values) or "as it is"
+
+
+def _outcome(found: Outcome) -> dict[str, float | None]:
+    return {name: getattr(found, name) for name in ("runtime", "energy", "power", "edp", "ed2p")}
+
+
+def _data(space: DesignSpace) -> list[Part]:
+    """All effects, for programs."""
+    rows = [(effects.metric, effect) for effects in _all(space) for effect in (*effects.singles, *effects.pairs)]
+
+    def of(name: str) -> Column:
+        return Column(name, get=lambda row: getattr(row[1], name))
+
+    heads = (
+        Column("metric", get=lambda row: row[0]),
+        Column("components", get=lambda row: list(row[1].parameters), media=JSON),
+        Column("component", get=lambda row: row[1].parameters[0], media=CSV),
+        Column("and", get=lambda row: dict(enumerate(row[1].parameters)).get(1), media=CSV),
+        *map(of, ("least", "most", "sensitivity", "normalised", "beyond")),
+    )
+    return [table(heads, rows, "effects", media=DATA)]
+
+
+# -- as a picture ----------------------------------------------------------------------------------
+
+
+def heat(effects: Effects) -> tuple[tuple[str, ...], list[list[float]]]:
+    """Components, the strongest first, and the normalised sensitivity of each pair; of one alone on the diagonal."""
+    names = tuple(effect.parameters[0] for effect in effects.singles)
+    known: dict[frozenset[str], Effect] = {
+        frozenset(effect.parameters): effect for effect in (*effects.singles, *effects.pairs)
+    }
+    return names, [[known[frozenset((row, column))].normalised for column in names] for row in names]
+
+
+def draw(space: DesignSpace) -> Any:
+    """A matplotlib figure: a heat map of the pairs for each metric."""
+    from matplotlib.figure import Figure
+
+    found = _all(space)
+    size = 1.6 + 0.42 * len(space.ranges)
+    figure = Figure(figsize=(len(found) * (size + 1.2), size), layout="constrained")
+    panels = figure.subplots(1, len(found), squeeze=False)[0]
+    for axes, effects in zip(panels, found, strict=True):
+        names, values = heat(effects)
+        axes.imshow(values, cmap="viridis", vmin=0, vmax=1)
+        axes.set_xticks(range(len(names)), names, rotation=90, fontsize=8)
+        axes.set_yticks(range(len(names)), names, fontsize=8)
+        for row, line in enumerate(values):
+            for column, value in enumerate(line):
+                colour = "black" if value > 0.6 else "white"
+                axes.text(column, row, f"{100 * value:.0f}", ha="center", va="center", fontsize=7, color=colour)
+        titled(axes, f"{effects.metric}: % of the largest sensitivity")
+    return figure

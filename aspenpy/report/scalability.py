@@ -1,0 +1,132 @@
+"""Scaling of configurations over nodes as a report."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from aspenpy.advice.scalability import Scalability, Scaled
+from aspenpy.report.design_space import configured
+from aspenpy.report.drawing import STYLES, gridded, numbers_in
+from aspenpy.tables.numbers import count, seconds, share
+from aspenpy.tables.table import DATA, JSON, TEXT, Column, Paragraph, Part, Report, columns, table
+
+
+def report(scaled: Scaled) -> Report:
+    """What each configuration comes to, and its points."""
+    data = {
+        "application": scaled.case.application.name,
+        "machine": scaled.case.required_machine.name,
+        "ranks": scaled.problem.ranks,
+        "problem": list(scaled.problem.size),
+        "per_rank": scaled.problem.per_rank,
+        "threshold": scaled.threshold,
+    }
+    return Report(heading(scaled), data, parts(scaled), scaled.case.application.warnings)
+
+
+def heading(scaled: Scaled) -> str:
+    strong = [item for item in scaled.scalings if item.mode == "strong"]
+    first = strong[0]
+    where = f"{scaled.case.application.name} on {scaled.case.required_machine.name}"
+    return (
+        f"{where}: {count(first.worthwhile)} of up to {count(scaled.most)} nodes are worth it at an efficiency of "
+        f"{share(scaled.threshold)}"
+    )
+
+
+def parts(scaled: Scaled) -> tuple[Part, ...]:
+    heads = (
+        Column("input", key="settings", get=lambda it: it.settings or None),
+        Column("scaling", key="mode"),
+        Column("configuration", get=lambda it: configured(it.configuration), wrapped=True, media=TEXT),
+        Column("values", get=lambda it: dict(it.configuration.values), media=JSON),
+        Column("1 node", unit="s", key="first", get=lambda it: it.points[0].time),
+        Column("worthwhile", "count"),
+        Column("then", unit="s", get=lambda it: it.points[it.nodes.index(it.worthwhile)].time),
+        Column("energy", unit="J", get=lambda it: it.points[it.nodes.index(it.worthwhile)].energy),
+        Column("knee", "count"),
+        Column("fastest", "count", get=lambda it: it.fastest if it.mode == "strong" else None),
+        Column("turns", media=DATA),
+        Column("points", get=_points, media=JSON),
+    )
+    long = (
+        *columns("settings mode configuration nodes ranks"),
+        Column("time", unit="s"),
+        Column("efficiency"),
+        Column("energy", unit="J"),
+    )
+    note = (
+        f"worthwhile: the most nodes with an efficiency of at least {share(scaled.threshold)}. The knee depends on how "
+        f"many nodes are looked at, {count(scaled.most)} here."
+    )
+    if not scaled.problem.size:
+        note += " Weak scaling needs the parameters whose product is the size of the problem: --problem."
+    return (
+        table(heads, scaled.scalings, "scalings", media=(*TEXT, *JSON), sparse=True),
+        _by_nodes(scaled),
+        table(long, _long(scaled), media=("csv",)),
+        Paragraph(note),
+    )
+
+
+def _by_nodes(scaled: Scaled) -> Part:
+    """Times of the first configuration of each input and mode by doublings of the nodes."""
+    chosen = {(item.settings, item.mode): item for item in reversed(scaled.scalings)}
+    items = [item for item in scaled.scalings if chosen[item.settings, item.mode] is item]
+    nodes = [number for number in items[0].nodes if number & (number - 1) == 0] if items else []
+    at = [dict(zip(item.nodes, item.points, strict=True)) for item in items]
+
+    def told(place: int) -> Column:
+        item = items[place]
+        header = f"{item.mode} {item.settings}".strip()
+
+        def cell(number: int) -> str | None:
+            point = at[place].get(number)
+            return None if point is None else f"{seconds(point.time)} {share(point.efficiency)}"
+
+        return Column(header, align="right", get=cell)
+
+    heads = (Column("nodes", "count", get=lambda number: number), *map(told, range(len(items))))
+    return table(heads, nodes, title="time and efficiency by nodes", media=TEXT)
+
+
+def _points(item: Scalability) -> list[dict[str, Any]]:
+    return [
+        {"nodes": nodes, **{name: getattr(point, name) for name in ("ranks", "time", "efficiency", "energy")}}
+        for nodes, point in zip(item.nodes, item.points, strict=True)
+    ]
+
+
+class _Row:
+    """A line of the CSV form."""
+
+    def __init__(self, item: Scalability, point: dict[str, Any]) -> None:
+        self.settings, self.mode = item.settings, item.mode
+        self.configuration = configured(item.configuration)
+        self.__dict__ |= point
+
+
+def _long(scaled: Scaled) -> list[_Row]:
+    return [_Row(item, point) for item in scaled.scalings for point in _points(item)]
+
+
+def draw(scaled: Scaled) -> Any:
+    """A matplotlib figure: strong and weak scaling, a line for each input and configuration, the knee marked."""
+    from matplotlib.figure import Figure
+
+    modes = list(dict.fromkeys(item.mode for item in scaled.scalings))
+    figure = Figure(figsize=(5.2 * len(modes), 4), layout="constrained")
+    panels = figure.subplots(1, len(modes), squeeze=False)[0]
+    for axes, mode in zip(panels, modes, strict=True):
+        items = [item for item in scaled.scalings if item.mode == mode]
+        for place, item in enumerate(items):
+            times = [point.time for point in item.points]
+            label = ", ".join(filter(None, (item.settings, configured(item.configuration))))
+            axes.plot(item.nodes, times, label=label, **STYLES[place % len(STYLES)])
+            if item.knee is not None:
+                axes.plot([item.knee], [times[item.nodes.index(item.knee)]], "o", color="black", markersize=4)
+        axes.set(xscale="log", yscale="log", xlabel="nodes", title=f"{mode} scaling")
+        numbers_in(axes.yaxis, "s")
+        gridded(axes)
+        axes.legend(frameon=False, fontsize=7)
+    return figure

@@ -1,0 +1,155 @@
+"""`aspenpy advise`: what an application is bound by, which hardware matters, what to change; Prometheus."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from aspenpy.advice.advise import AdviceOptions, advise, best_of, classified_of, scaled_of, space_of
+from aspenpy.advice.scalability import MOST_NODES, THRESHOLD
+from aspenpy.advice.system import system_ranges
+from aspenpy.answers.case import Case
+from aspenpy.answers.energy.options import CHOICES, EnergyOptions
+from aspenpy.answers.scope import Setting
+from aspenpy.report.design_space import draw as draw_space
+from aspenpy.report.scalability import draw as draw_scaled
+from aspenpy.shell.commands.sensitivity import varied
+from aspenpy.shell.entry import case_of_arguments
+from aspenpy.shell.failure import CommandError
+from aspenpy.shell.option import (
+    Arguments,
+    Examples,
+    choice,
+    machine,
+    option,
+    pairs,
+    picture,
+    positive,
+    repeated,
+    words,
+)
+from aspenpy.shell.options import ALL_FORMATS, OUTSIDE, RANKS, SEED, SOCKET, VALUES
+from aspenpy.shell.output import answer
+
+EXAMPLES: Examples = (
+    (
+        "all steps, on a node and over nodes",
+        "aspenpy advise comd --machine haswell --vary clock,cores,memory_bandwidth",
+    ),
+    ("what it is bound by, in time and in energy", "aspenpy advise classify lulesh --machine haswell"),
+    (
+        "components alone and in pairs, over ranges of this system",
+        "aspenpy advise configure lulesh --machine haswell --vary clock,cores=1..8,memory_clock",
+    ),
+    (
+        "how many nodes are worth it, for two inputs",
+        "aspenpy advise scale comd --machine haswell --nodes 64 --input nx=40,ny=40,nz=40 --input nx=80,ny=80,nz=80",
+    ),
+)
+
+STEPS = ("classify", "configure", "scale")
+
+OPTIONS = (
+    option(
+        "words",
+        "[STEP] MODEL",
+        "an application: a file, or a name of `aspenpy list apps`; before it classify, configure or scale for one step "
+        "alone",
+        nargs="+",
+    ),
+    machine(required=True),
+    SOCKET,
+    *VALUES,
+    *RANKS,
+    repeated(
+        "--vary",
+        "WHAT,...",
+        "hardware components such as clock, cores, memory_clock; NAME=LOW..HIGH or NAME=1,2,4 gives a range; may be "
+        "repeated (default: all that the machine states)",
+    ),
+    repeated(
+        "--system",
+        "FILE",
+        "takes ranges from saved output of cpupower frequency-info, lscpu, nvidia-smi -q -d SUPPORTED_CLOCKS or of "
+        "cpufreq's files; `host` reads this machine; may be repeated",
+    ),
+    option("--levels", "N", "values of each component (default: 10)", type=positive, default=10),
+    option("--nodes", "N", "scale: the most nodes (default: 1024)", type=positive, default=MOST_NODES),
+    option(
+        "--threshold",
+        "E",
+        "efficiency below which more nodes are not worth it (default: 0.5)",
+        type=float,
+        default=THRESHOLD,
+    ),
+    repeated("--input", "NAME=EXPR,...", "scale: settings of the application that make an input; may be repeated"),
+    option("--problem", "NAME,...", "the parameters whose product is the size of the problem"),
+    choice("--model --law", CHOICES["law"], "of energy (default: what the machine states)", default="auto", dest="law"),
+    ALL_FORMATS,
+    picture("sensitivities of pairs, or scaling"),
+    SEED,
+    OUTSIDE,
+)
+
+
+def run(arguments: Arguments) -> int:
+    step, arguments.model = _step(arguments.words)
+    if not 0 < arguments.threshold <= 1:
+        raise CommandError(f"--threshold: an efficiency is above 0 and 1 at most, not {arguments.threshold:g}")
+    if arguments.levels < 2:
+        raise CommandError("--levels: a range has at least two values")
+    if step == "classify" and arguments.picture:
+        raise CommandError("--picture draws what configure and scale find")
+    options = AdviceOptions(
+        tuple(varied(arguments.vary)),
+        tuple(item for name in arguments.system for item in system_ranges(name)),
+        arguments.levels,
+        EnergyOptions(arguments.law),
+        tuple(words(arguments.problem)),
+        tuple(map(_input, arguments.input)) or ({},),
+        arguments.nodes,
+        arguments.threshold,
+    )
+    return _ANSWERS[step](case_of_arguments(arguments), options, arguments)
+
+
+def _step(words: list[str]) -> tuple[str, str]:
+    """The step, empty for all of them, and the model."""
+    if len(words) == 1:
+        return "", words[0]
+    if len(words) > 2 or words[0] not in STEPS:
+        raise CommandError(f"expected one of {', '.join(STEPS)} and a model, not `{' '.join(words)}`")
+    return words[0], words[1]
+
+
+def _input(text: str) -> dict[str, Setting]:
+    return dict(pairs("--input", "NAME=EXPR,NAME=EXPR, such as nx=40,ny=40", words(text)))
+
+
+# -- the steps -------------------------------------------------------------------------------------
+
+
+def _classify(case: Case, options: AdviceOptions, arguments: Arguments) -> int:
+    return answer(classified_of(case, options).report(), arguments)
+
+
+def _configure(case: Case, options: AdviceOptions, arguments: Arguments) -> int:
+    space = space_of(case, options)
+    return answer(space.report(), arguments, lambda: draw_space(space))
+
+
+def _scale(case: Case, options: AdviceOptions, arguments: Arguments) -> int:
+    scaled = scaled_of(case, best_of(space_of(case, options)), options)
+    return answer(scaled.report(), arguments, lambda: draw_scaled(scaled))
+
+
+def _all(case: Case, options: AdviceOptions, arguments: Arguments) -> int:
+    found = advise(case, options)
+    return answer(found.report(), arguments, lambda: draw_space(found.space))
+
+
+_ANSWERS: dict[str, Callable[[Case, AdviceOptions, Arguments], int]] = {
+    "classify": _classify,
+    "configure": _configure,
+    "scale": _scale,
+    "": _all,
+}
