@@ -1,0 +1,195 @@
+"""Completion: what may be written at a place."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+
+from aspenpy.cost.caches.names import CACHE_TRAITS, WITH_ARGUMENTS
+from aspenpy.cost.exchanges import EXCHANGES
+from aspenpy.editor import names
+from aspenpy.editor.context import Context, context_at
+from aspenpy.editor.meaning import Known, Meaning
+from aspenpy.editor.names import Name
+from aspenpy.editor.project import Project
+from aspenpy.expr.functions import FUNCTIONS
+from aspenpy.language.dimensions import UNITS
+from aspenpy.language.lower import MORE_CONSTANTS
+from aspenpy.language.vocabulary import (
+    DECLARATION,
+    LIST,
+    OPERATION_CLASSES,
+    PART,
+    PARTS,
+    REQUIREMENTS,
+    SI_CONSTANTS,
+    STATEMENT,
+    STATEMENTS,
+    beginning,
+)
+from aspenpy.record import NamedTuple
+from aspenpy.tables.numbers import RESOURCE_UNITS
+
+KEYWORD, SNIPPET, UNIT, CONSTANT = "keyword", "snippet", "unit", "constant"
+
+
+class Suggestion(NamedTuple):
+    """A word that may be written, what it is, and a remark. `insert` is the text of a snippet: `$1` and `${1:word}` are
+    to be filled in."""
+
+    label: str
+    kind: str
+    detail: str = ""
+    insert: str = ""
+
+
+SNIPPETS = {
+    "file": (
+        Suggestion("model", SNIPPET, "an application", "model ${1:name} {\n  param ${2:n} = ${3:1000}\n\n  kernel main {\n    execute [${2:n}] {\n      flops [$0]\n    }\n  }\n}"),
+        Suggestion("machine", SNIPPET, "a machine", "machine ${1:name} {\n  node [${2:1}] ${3:name}_node\n}\n\nnode ${3:name}_node {\n  $0\n}"),
+    ),
+    "model": (
+        Suggestion("kernel", SNIPPET, "a kernel", "kernel ${1:name} {\n  $0\n}"),
+        Suggestion("param", SNIPPET, "a parameter with its range", "param ${1:n} = ${2:1000} in ${3:1} .. ${4:1e9}"),
+        Suggestion("data", SNIPPET, "a data structure", "data ${1:name} as ${2:Array}(${3:n}, ${4:8})"),
+    ),
+    "kernel": (
+        Suggestion("execute", SNIPPET, "a block that asks for resources", 'execute [${1:n}] "${2:label}" {\n  flops [${3:2}] as dp\n  loads [${4:8}] from ${5:data}\n  $0\n}'),
+        Suggestion("iterate", SNIPPET, "a loop", "iterate [${1:n}] {\n  $0\n}"),
+        Suggestion("map", SNIPPET, "a loop whose passes are independent", "map [${1:n}] {\n  $0\n}"),
+        Suggestion("if", SNIPPET, "a choice", "if (${1:condition}) {\n  $0\n}"),
+        Suggestion("probability", SNIPPET, "branches with probabilities", "probability {\n  [${1:0.5}] {\n    $0\n  }\n}"),
+    ),
+    "component": (
+        Suggestion("resource", SNIPPET, "what the component offers", "resource ${1:flops}(${2:n}) [${3:n/clock}]"),
+        Suggestion("property", SNIPPET, "a number of the component", "property ${1:clock} [${2:2 GHz}]"),
+    ),
+}  # fmt: skip
+"""By where they may stand."""
+
+_NUMBER_BEFORE = re.compile(r"(?<![A-Za-z0-9_])[0-9.]+(?:[eE][+-]?[0-9]+)? ?(?:[A-Za-z]+/)?[A-Za-z]*\Z")
+_WORD_BEFORE = re.compile(r"[A-Za-z0-9_]*\Z")
+
+
+def suggestions(project: Project, path: str, offset: int, meaning: Meaning) -> list[Suggestion]:
+    """What may stand at an offset of a file, each word once."""
+    text = project.text(path)
+    before = text[max(0, offset - 100) : offset]
+    if _NUMBER_BEFORE.search(before):
+        return [Suggestion(unit, UNIT, _of_unit(unit)) for unit in UNITS]
+    here = context_at(text, offset - len(_WORD_BEFORE.findall(before)[0]))
+    if here is None:
+        return []
+    found = _suggested(project, path, offset, here, meaning)
+    return list({(item.label, item.kind == SNIPPET): item for item in found}.values())
+
+
+def _of_unit(unit: str) -> str:
+    size = UNITS[unit].size
+    return f"{size} base units" if size != 1 else "a base unit"
+
+
+def _suggested(project: Project, path: str, offset: int, here: Context, meaning: Meaning) -> Iterable[Suggestion]:
+    if here.within:
+        return _inside(project, path, here, meaning)
+    if here.kind == names.TRAIT:
+        return _traits(project, path, here, meaning)
+    if here.kind in (names.KERNEL, names.ENUM, names.COMPONENT, names.MODEL, names.DATA):
+        return _declared(project, path, offset, (here.kind,), meaning)
+    if here.nested or here.block == LIST or here.behind_equals:
+        return _values(project, path, offset, meaning)
+    if here.block == REQUIREMENTS:
+        return [*_resources(project, path, meaning), *_keywords("of size", "to", "from", "as")]
+    if here.block == PARTS:
+        kinds = {known.name for known in project.names(path).names if known.kind == names.TYPE}
+        return [
+            *SNIPPETS["component"],
+            *_keywords(*_lower(PART)),
+            *(Suggestion(kind, names.TYPE) for kind in sorted(kinds)),
+        ]
+    if here.block == STATEMENTS and here.in_kernel:
+        return [*SNIPPETS["kernel"], *_keywords(*_lower(STATEMENT), *_lower(DECLARATION))]
+    if here.in_model:
+        return [*SNIPPETS["model"], *_keywords(*_lower(DECLARATION), "kernel", "include", "in", "with")]
+    return [*SNIPPETS["file"], *_keywords("param", "enum", "include")]
+
+
+def _lower(kind: str) -> list[str]:
+    return sorted(word.lower() for word in beginning(kind))
+
+
+def _keywords(*words: str) -> list[Suggestion]:
+    return [Suggestion(word, KEYWORD) for word in words]
+
+
+def _declared(
+    project: Project, path: str, offset: int, kinds: tuple[str, ...], meaning: Meaning
+) -> Iterator[Suggestion]:
+    """The names of some kinds that are seen at a place, those of imported models dotted."""
+    paths = [*project.closure(path)]
+    if project.machine is not None and names.COMPONENT in kinds:
+        paths += project.closure(project.machine)
+    for current in paths:
+        for known in project.names(current).names:
+            seen = known.scope is None or (current == path and known.scope[0] <= offset <= known.scope[1])
+            if known.declares and known.kind in kinds and known.kind != names.MODEL and seen:
+                yield _suggestion(known, meaning.known)
+        if names.KERNEL in kinds or names.MODEL in kinds:
+            yield from (Suggestion(file.model, names.MODEL) for file in project.names(current).files if file.model)
+
+
+def _suggestion(known: Name, values: Mapping[str, Known]) -> Suggestion:
+    value = values.get(known.name)
+    return Suggestion(known.name, known.kind, value.value if value else known.kind)
+
+
+def _values(project: Project, path: str, offset: int, meaning: Meaning) -> Iterator[Suggestion]:
+    yield from _declared(project, path, offset, (*names.VALUES, names.MODEL), meaning)
+    for name, function in FUNCTIONS.items():
+        yield Suggestion(name, names.FUNCTION, function.arity(), f"{name}($1)")
+    yield from (Suggestion(name, CONSTANT, f"1e{power}") for name, power in SI_CONSTANTS.items())
+    yield from (Suggestion(name, CONSTANT, f"{base}^{power}") for name, (base, power) in MORE_CONSTANTS.items())
+
+
+def _resources(project: Project, path: str, meaning: Meaning) -> Iterator[Suggestion]:
+    """Those of the machine, or without one those that are usual and those that the model uses."""
+    if meaning.offers:
+        for name, offer in meaning.offers.items():
+            yield Suggestion(name, names.RESOURCE, f"{offer.component}: {offer.time}", f"{name} [$1]")
+        return
+    used = [known.name for known in project.names(path).names if known.kind == names.RESOURCE]
+    for name in dict.fromkeys(["flops", "loads", "stores", "messages", "intops", *RESOURCE_UNITS, *used]):
+        yield Suggestion(name, names.RESOURCE, RESOURCE_UNITS.get(name, ""), f"{name} [$1]")
+
+
+def _traits(project: Project, path: str, here: Context, meaning: Meaning) -> Iterator[Suggestion]:
+    """Those that the machine knows for the resource; how data are touched; mixtures and classes of operations."""
+    offer = meaning.offers.get(here.resource)
+    for name in offer.traits if offer else ():
+        yield Suggestion(name, names.TRAIT, f"of {here.resource} on {offer.component}" if offer else "")
+    if here.resource in ("loads", "stores"):
+        for name in sorted(CACHE_TRAITS):
+            yield Suggestion(name, names.TRAIT, "how data are touched", f"{name}($1)" if name in WITH_ARGUMENTS else "")
+    elif here.resource in ("flops", "intops"):
+        yield from (Suggestion(name, names.TRAIT, "a precision") for name in ("sp", "dp", "simd") if not offer)
+        yield from (Suggestion(name, names.TRAIT, "a class of operations") for name in OPERATION_CLASSES)
+        for known in project.names(path).names:
+            if known.kind == names.MIXTURE and known.declares:
+                yield Suggestion(known.name, names.MIXTURE)
+    elif here.resource == "messages":
+        yield from (Suggestion(name, names.TRAIT, "a collective or an exchange") for name in EXCHANGES)
+
+
+def _inside(project: Project, path: str, here: Context, meaning: Meaning) -> Iterator[Suggestion]:
+    """What an imported model declares."""
+    place = project.model(path, here.within)
+    kinds = (names.KERNEL,) if here.kind == names.KERNEL else (names.VALUE, names.MEMBER)
+    if place is not None:
+        values = {
+            name.rpartition(".")[2]: known
+            for name, known in meaning.known.items()
+            if name.startswith(f"{here.within}.")
+        }
+        for known in project.names(place.path).names:
+            if known.declares and known.scope is None and known.kind in kinds:
+                yield _suggestion(known, values)

@@ -1,0 +1,223 @@
+"""Meaning: what a model says once it is read: what is wrong with it, its values, and where its time goes.
+
+It is worked out in another process (`worker`), whose answers are plain values: tuples, texts and numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from fractions import Fraction
+
+from aspenpy.answers.checks.files import check_source
+from aspenpy.answers.profile import profile
+from aspenpy.language import nodes
+from aspenpy.language.diagnostics import AspenError, Diagnostic
+from aspenpy.language.files import Reader
+from aspenpy.language.parser import parse_file
+from aspenpy.language.source import Source, Span
+from aspenpy.models.application.load import link
+from aspenpy.models.application.model import Application
+from aspenpy.models.library import find
+from aspenpy.models.machine.load import load as load_machine_source
+from aspenpy.models.machine.model import Machine
+from aspenpy.record import NamedTuple
+from aspenpy.report import application as application_report
+from aspenpy.report import machine as machine_report
+from aspenpy.report.declared import Declared, range_text, value_text
+from aspenpy.tables.numbers import Amount, seconds, share, worth
+
+
+class Stretch(NamedTuple):
+    """From where to where in which file."""
+
+    path: str
+    start: int
+    end: int
+
+
+class Remark(NamedTuple):
+    """A diagnostic: `severity` is error, warning or note; `related` are other places with what they are."""
+
+    place: Stretch
+    severity: str
+    code: str
+    message: str
+    hint: str
+    related: tuple[tuple[Stretch, str], ...]
+
+
+class Known(NamedTuple):
+    """What is known of a name: its value in words, with `computed` for one that is not written so, and its range."""
+
+    value: str
+    computed: bool
+    range: str
+
+
+class Lens(NamedTuple):
+    """What the blocks of a kernel take, in the order written, and the kernel itself."""
+
+    kernel: str
+    whole: str
+    blocks: tuple[str, ...]
+
+
+class Offer(NamedTuple):
+    """A resource that a machine offers: the component, the seconds of an amount as a formula, and its traits."""
+
+    component: str
+    time: str
+    traits: tuple[str, ...]
+
+
+class Question(NamedTuple):
+    """A file to be understood, texts that are not on the disk by their paths, and the machine that was chosen."""
+
+    path: str
+    text: str
+    unsaved: Mapping[str, str]
+    machine: str | None
+
+
+class Meaning(NamedTuple):
+    """What a file says. `sound` says whether the model could be loaded: without, there are remarks and no more."""
+
+    remarks: tuple[Remark, ...]
+    sound: bool
+    known: Mapping[str, Known]
+    lenses: tuple[Lens, ...]
+    offers: Mapping[str, Offer]
+    machine_path: str | None
+    trouble: str
+
+
+MOST_ENTRIES = 8  # kernels without a caller whose runs are worked out, in a model without `main`
+
+NOTHING = Meaning((), False, {}, (), {}, None, "")
+
+
+def meaning_of(question: Question) -> Meaning:
+    """Everything that is to be said about a file."""
+    reader = Reader(unsaved=question.unsaved)
+    machine, trouble = _machine(question)
+    source = Source(question.text, question.path, question.path)
+    try:
+        remarks = check_source(source, None, reader, part_allowed=True)
+    except AspenError as error:
+        remarks = list(error.diagnostics)
+    told = tuple(_remark(item, question.path) for item in remarks)
+    offers = _offers(machine) if machine else {}
+    place = machine.root.span.resolve().source.path if machine and machine.root.span else None
+    result = Meaning(told, False, {}, (), offers, place, trouble)
+    try:
+        model = _model(Source(question.text, question.path, question.path), reader)
+    except AspenError:
+        return result
+    lenses: tuple[Lens, ...] = ()
+    if isinstance(model, Application) and machine is not None:
+        try:
+            lenses = tuple(_lenses(model, machine, question.path))
+        except AspenError as error:
+            result = result._replace(trouble=error.diagnostics[0].message)
+    return result._replace(sound=True, known=_known(model), lenses=lenses)
+
+
+def _model(source: Source, reader: Reader) -> Application | Machine:
+    """The model in a source; one that is to be included need not be a whole machine."""
+    node = parse_file(source, reader)
+    if isinstance(node, nodes.Application):
+        return link(node, source, [], reader)
+    return Machine(node)
+
+
+def _machine(question: Question) -> tuple[Machine | None, str]:
+    """The machine that was chosen; what is wrong with the choice, if anything."""
+    if not question.machine:
+        return None, ""
+    reader = Reader(unsaved=question.unsaved)
+    try:
+        return load_machine_source(find("machines", question.machine, reader), reader), ""
+    except AspenError as error:
+        return None, error.diagnostics[0].message
+
+
+# -- what is wrong ---------------------------------------------------------------------------------
+
+
+def _remark(item: Diagnostic, path: str) -> Remark:
+    related = tuple((_stretch(other.span, path), other.label) for other in item.related)
+    message = "\n".join([item.message, *item.parents])
+    return Remark(_stretch(item.span, path), item.severity, item.code, message, item.hint or "", related)
+
+
+def _stretch(span: Span | None, path: str) -> Stretch:
+    """A place; that of a diagnostic without one is the beginning of the file."""
+    if span is None:
+        return Stretch(path, 0, 0)
+    source, start, end = span.resolve()
+    return Stretch(source.path or path, start, end)
+
+
+# -- values ----------------------------------------------------------------------------------------
+
+
+def _known(model: Application | Machine) -> dict[str, Known]:
+    """Parameters, properties under their full names, data."""
+    if isinstance(model, Machine):
+        return _told([*machine_report.parameters_of(model), *machine_report.properties_of(model)], {})
+    members = {name: node.members for name, node in model.enums.items()}
+    known = _told(application_report.parameters_of(model), members)
+    sizes = application_report.sizes_of(model)
+    return known | {name: Known(worth(Amount(size, "B")), True, "") for name, size, _ in sizes if size is not None}
+
+
+def _told(found: Iterable[Declared], members: Mapping[str, tuple[str, ...]]) -> dict[str, Known]:
+    known = {}
+    for item in found:
+        value = item.node.value
+        text = value_text(item) or ""
+        enum = members.get(getattr(item.node, "member_of", None) or "", ())
+        if isinstance(item.value, int) and 0 <= item.value < len(enum):
+            text = enum[item.value]
+        elif isinstance(item.value, Fraction) and not item.unit and not isinstance(value, nodes.Number):
+            text = f"{float(item.value):.4g}"
+        written = "" if value is None or value.span is None else " ".join(value.span.text().split())
+        known[item.name] = Known(text, bool(text) and text != written, range_text(item) or "")
+    return known
+
+
+# -- on a machine ----------------------------------------------------------------------------------
+
+
+def _offers(machine: Machine) -> dict[str, Offer]:
+    """What each resource of a machine takes, on the first component that offers it."""
+    offers: dict[str, Offer] = {}
+    for node in machine.node.components:
+        component = machine.components[node.name]
+        for name, resource in component.resources.items():
+            written = resource.span.text() if resource.span else ""
+            offers.setdefault(name, Offer(component.name, " ".join(written.split()), tuple(resource.traits)))
+    return offers
+
+
+def _lenses(application: Application, machine: Machine, path: str) -> Iterable[Lens]:
+    """What the kernels of a file, and their blocks, take on the machine."""
+    times: dict[str, list[tuple[int, str]]] = {}
+    whole: dict[str, str] = {}
+    entries = application.entry_kernels()[:MOST_ENTRIES]
+    for entry in entries:
+        found = profile(application, machine, kernel=entry)
+        where = f"on {machine.name}" + ("" if len(entries) == 1 else f", run of {entry}")
+        for use in found.kernels:
+            if use.name in application.kernels:
+                part = share(use.inclusive / found.runtime) if found.runtime else "0 %"
+                bound = f", bound by {use.bound_by}" if use.bound_by else ""
+                whole.setdefault(use.name, f"{seconds(use.inclusive)} ({part}) {where}{bound}")
+        for block in found.blocks:
+            place = block.span.resolve() if block.span else None
+            if place is not None and place.source.path == path and block.kernel in application.kernels:
+                text = f"{share(block.share)} of the runtime, {seconds(block.time)} {where}"
+                times.setdefault(block.kernel, []).append((place.start, text))
+    for name, text in whole.items():
+        blocks = dict(sorted(times.get(name, []), reverse=True))
+        yield Lens(name, text, tuple(blocks[start] for start in sorted(blocks)))

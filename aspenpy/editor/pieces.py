@@ -1,0 +1,122 @@
+"""Pieces: the declarations, kernels and components of a file, each by itself.
+
+After a keystroke all but one of them are what they were: what is known of a piece is kept under its text. A file that
+is being typed has pieces, too: a keyword that begins a kernel begins a piece wherever it stands.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from itertools import pairwise
+
+from aspenpy.language.diagnostics import AspenError, Diagnostic
+from aspenpy.language.parser import parse_file
+from aspenpy.language.source import Source, Span
+from aspenpy.record import NamedTuple
+
+MOST_KEPT = 16_384  # pieces of which something is kept; a model of 100 kB has some hundred
+MOST_FILES_KEPT = 64  # whole texts of which something is kept
+
+_MARKS = re.compile(
+    r"""//[^\n]*+ | "[^"\\]*+(?:\\.[^"\\]*+)*+" | include(?![A-Za-z0-9_])[ \t\r\n]+[^ \t\r\n]+
+    | (?P<word>(?<![A-Za-z0-9_.])(?:kernel|param|enum|data|import|mixture|model)(?![A-Za-z0-9_]))
+    | (?P<sign>[][(){}])""",
+    re.VERBOSE | re.DOTALL,
+)
+
+OPENING = {"{": "}", "[": "]", "(": ")"}
+
+
+class Piece(NamedTuple):
+    """A part of a file and where it begins."""
+
+    start: int
+    text: str
+
+
+@lru_cache(MOST_FILES_KEPT)
+def pieces(text: str) -> tuple[Piece, ...]:
+    """The pieces of a file, in order; together they are the file."""
+    cuts = [0]
+    blocks, groups, top = 0, 0, 0  # open braces, other open brackets, and the braces around what is at the top
+    for mark in _MARKS.finditer(text):
+        word, sign = mark["word"], mark["sign"]
+        if word == "model":
+            top, blocks = 1, 0
+        elif word == "kernel" or (word and blocks == top and not groups):
+            cuts.append(mark.start())
+            blocks, groups = (top, 0) if word == "kernel" else (blocks, groups)
+        elif sign == "{":
+            blocks, groups = blocks + 1, 0
+        elif sign == "}":
+            blocks, groups = max(blocks - 1, 0), 0
+            if not blocks and not top:
+                cuts.append(mark.end())
+        elif sign:
+            groups = max(0, groups + (1 if sign in OPENING else -1))
+    places = [*dict.fromkeys(cuts), len(text)]
+    return tuple(Piece(start, text[start:end]) for start, end in pairwise(places) if start < end)
+
+
+# -- the syntax of a piece -------------------------------------------------------------------------
+
+_KERNEL = "kernel k { execute { flops [0] } }"
+
+_SIMPLE = {
+    "param": "param p = 1",
+    "data": "data d [1]",
+    "enum": "enum e { a }",
+    "import": 'import i from ""',
+    "mixture": "mixture m { add [1] }",
+    "kernel": _KERNEL,
+}
+"""What may follow a piece, by its first word: the parser stops there if the piece is not complete."""
+
+_BEGINNING = re.compile(r"(?:[ \t\r\n]|//[^\n]*+)*+([A-Za-z_]\w*)")
+
+
+def syntax_errors(text: str) -> list[tuple[int, Diagnostic]]:
+    """The first mistake in each piece that is read by itself, with the offset at which the piece begins. A mistake of
+    the file as a whole, such as a brace that is missing, is not among them."""
+    parts = [piece for piece in pieces(text) if _first_word(piece.text)]
+    application = bool(parts) and _first_word(parts[0].text) == "model"
+    found = []
+    for place, piece in enumerate(parts):
+        last = place == len(parts) - 1
+        following = "" if last else _first_word(parts[place + 1].text)
+        error = _error(piece.text.rstrip().removesuffix("}") if last and application else piece.text, following)
+        if error is not None and application:
+            found.append((piece.start, error))
+    return found
+
+
+def _first_word(text: str) -> str:
+    beginning = _BEGINNING.match(text)
+    return beginning[1] if beginning else ""
+
+
+@lru_cache(MOST_KEPT)
+def _error(text: str, following: str) -> Diagnostic | None:
+    """The first mistake inside a piece of an application, its spans counted from the beginning of the piece."""
+    beginning = _first_word(text)
+    if beginning not in _SIMPLE or "include" in text:
+        return None
+    before = "model m {"
+    tail = f"{_SIMPLE.get(following, '')} {'' if beginning == 'kernel' or following == 'kernel' else _KERNEL}}}"
+    try:
+        parse_file(Source(before + text + tail), None, [])
+    except AspenError as error:
+        mistake = error.diagnostics[0]
+        spans = [mistake.span, *(related.span for related in mistake.related)]
+        if all(span is not None and len(before) <= span.start <= len(before + text) for span in spans):
+            return _moved(mistake, Source(text), len(before))
+    return None
+
+
+def _moved(mistake: Diagnostic, source: Source, by: int) -> Diagnostic:
+    def at(span: Span | None) -> Span | None:
+        return None if span is None else Span(source, span.start - by, span.end - by)
+
+    related = tuple(item.replace(span=at(item.span)) for item in mistake.related)
+    return mistake.replace(span=at(mistake.span), related=related)

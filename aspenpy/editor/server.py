@@ -1,0 +1,206 @@
+"""Server: one editor served by the Language Server Protocol: what it opens and types, and what it is told unasked."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import Any
+
+from lsprotocol import types
+from pygls.lsp.server import LanguageServer
+from pygls.protocol.language_server import LanguageServerProtocol, lsp_method
+
+from aspenpy.editor.documents import Document, Workspace, path_of
+from aspenpy.editor.meaning import Meaning, Question
+from aspenpy.editor.protocol import diagnostic_of
+from aspenpy.editor.requests import REQUESTS
+from aspenpy.editor.text import Text
+from aspenpy.editor.worker import Worker
+from aspenpy.models.library import names
+from aspenpy.version import VERSION
+
+PAUSE = 0.15  # seconds without a keystroke before the whole model is checked
+
+log = logging.getLogger("aspenpy.lsp")
+
+
+class _Protocol(LanguageServerProtocol):
+    """Texts are kept in the `Workspace`, which is lenient with positions and unknown files; pygls keeps none."""
+
+    @lsp_method(types.TEXT_DOCUMENT_DID_OPEN)
+    def lsp_text_document__did_open(self, params: types.DidOpenTextDocumentParams) -> Any:
+        yield self.fm.features[types.TEXT_DOCUMENT_DID_OPEN], (params,), None
+
+    @lsp_method(types.TEXT_DOCUMENT_DID_CHANGE)
+    def lsp_text_document__did_change(self, params: types.DidChangeTextDocumentParams) -> Any:
+        yield self.fm.features[types.TEXT_DOCUMENT_DID_CHANGE], (params,), None
+
+    @lsp_method(types.TEXT_DOCUMENT_DID_CLOSE)
+    def lsp_text_document__did_close(self, params: types.DidCloseTextDocumentParams) -> Any:
+        yield self.fm.features[types.TEXT_DOCUMENT_DID_CLOSE], (params,), None
+
+
+class _Server(LanguageServer):
+    def report_server_error(self, error: Exception, source: Any) -> None:
+        """Into the log: a message box for each would keep everybody from working."""
+        log.error("%s", error)
+
+
+class Editor:
+    """One editor, its files, and the process that checks them."""
+
+    def __init__(self, machine: str | None = None) -> None:
+        self.server = _Server("aspenpy", VERSION, protocol_cls=_Protocol)
+        self.workspace = Workspace(machine)
+        self.worker = Worker()
+        self._thread = ThreadPoolExecutor(1)
+        self._waiting: dict[str, asyncio.TimerHandle] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._said = ""
+        own: dict[str, Callable[[Any], None]] = {
+            types.INITIALIZE: self._initialise,
+            types.TEXT_DOCUMENT_DID_OPEN: self._open,
+            types.TEXT_DOCUMENT_DID_CHANGE: self._change,
+            types.TEXT_DOCUMENT_DID_CLOSE: self._close,
+            types.TEXT_DOCUMENT_DID_SAVE: self._files_changed,
+            types.WORKSPACE_DID_CHANGE_CONFIGURATION: self._settings_changed,
+            types.WORKSPACE_DID_CHANGE_WATCHED_FILES: self._files_changed,
+        }
+        for method, handler in own.items():
+            self.server.feature(method)(_plain(handler))
+        for method, (request, options) in REQUESTS.items():
+            self.server.feature(method, options)(_plain(partial(request, self.workspace)))
+        self.server.command("aspen.machines")(_plain(lambda: names("machines")))
+
+    def run(self) -> None:
+        """Serves the editor on standard input and output until it goes."""
+        try:
+            self.server.start_io()
+        finally:
+            self._thread.shutdown(wait=False, cancel_futures=True)
+            self.worker.stop()
+
+    # -- what the editor tells -------------------------------------------------------------------
+
+    def _initialise(self, params: types.InitializeParams) -> None:
+        workspace = self.server.workspace
+        uris = [*workspace.folders] or [uri for uri in (workspace.root_uri,) if uri]
+        self.workspace.folders = [path_of(uri) for uri in uris]
+        encoding = workspace.position_encoding
+        self.workspace.encoding = encoding.value if isinstance(encoding, types.PositionEncodingKind) else str(encoding)
+        self._choose(params.initialization_options)
+
+    def _settings_changed(self, params: types.DidChangeConfigurationParams) -> None:
+        settings = params.settings
+        self._choose(settings.get("aspen", settings) if isinstance(settings, dict) else None)
+        self._files_changed()
+
+    def _choose(self, settings: Any) -> None:
+        machine = settings.get("machine") if isinstance(settings, dict) else None
+        if isinstance(machine, str):
+            self.workspace.machine = machine or None
+
+    def _open(self, params: types.DidOpenTextDocumentParams) -> None:
+        item = params.text_document
+        document = Document(item.uri, Text(item.text, self.workspace.encoding), item.version)
+        self.workspace.documents[item.uri] = document
+        self._publish(document)
+        self._check_after(document, 0)
+
+    def _change(self, params: types.DidChangeTextDocumentParams) -> None:
+        document = self.workspace.documents.get(params.text_document.uri)
+        if document is None:
+            return
+        for change in params.content_changes:
+            if isinstance(change, types.TextDocumentContentChangePartial):
+                text, place = document.text, change.range
+                start = text.offset(place.start.line, place.start.character)
+                document.edit(start, max(start, text.offset(place.end.line, place.end.character)), change.text)
+            else:
+                document.replace(change.text)
+        document.changed(params.text_document.version)
+        self._publish(document)
+        self._check_after(document, PAUSE)
+        for other in self.workspace.documents.values():
+            if other is not document and document.file_name in other.text.text:
+                self._check_after(other, 2 * PAUSE)
+
+    def _close(self, params: types.DidCloseTextDocumentParams) -> None:
+        document = self.workspace.documents.pop(params.text_document.uri, None)
+        if document is not None:
+            self._stop_waiting(document)
+            self.server.text_document_publish_diagnostics(types.PublishDiagnosticsParams(document.uri, []))
+
+    def _files_changed(self, params: Any = None) -> None:
+        for document in self.workspace.documents.values():
+            self._check_after(document, PAUSE)
+
+    # -- what the editor is told -----------------------------------------------------------------
+
+    def _check_after(self, document: Document, pause: float) -> None:
+        self._stop_waiting(document)
+        self._waiting[document.uri] = asyncio.get_running_loop().call_later(pause, self._begin, document)
+
+    def _stop_waiting(self, document: Document) -> None:
+        waiting = self._waiting.pop(document.uri, None)
+        if waiting is not None:
+            waiting.cancel()
+
+    def _begin(self, document: Document) -> None:
+        self._waiting.pop(document.uri, None)
+        task = asyncio.get_running_loop().create_task(self._check(document))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _check(self, document: Document) -> None:
+        """Has the worker understand a file; an answer about a text that is no more is passed over."""
+        asked = document.changes
+
+        def is_current() -> bool:
+            return self.workspace.documents.get(document.uri) is document and document.changes == asked
+
+        def answer() -> Meaning | None:
+            text, unsaved = document.text.text, self.workspace.unsaved()
+            question = Question(document.path, text, unsaved, self.workspace.machine)
+            return self.worker.answer(question) if is_current() else None
+
+        meaning = await asyncio.get_running_loop().run_in_executor(self._thread, answer)
+        if meaning is None or not is_current():
+            return
+        document.understood(meaning)
+        self._publish(document)
+        self._tell(meaning.trouble)
+        capabilities = self.server.client_capabilities.workspace
+        if capabilities is not None and capabilities.code_lens is not None and capabilities.code_lens.refresh_support:
+            self.server.workspace_code_lens_refresh(None)
+        if capabilities is not None and capabilities.inlay_hint is not None and capabilities.inlay_hint.refresh_support:
+            self.server.workspace_inlay_hint_refresh(None)
+
+    def _tell(self, trouble: str) -> None:
+        """Says once what is wrong with the chosen machine, or that a model could not be checked."""
+        if trouble and trouble != self._said:
+            self.server.window_show_message(types.ShowMessageParams(types.MessageType.Warning, trouble))
+        self._said = trouble
+
+    def _publish(self, document: Document) -> None:
+        remarks = document.shown(self.workspace.project())
+        told = [diagnostic_of(self.workspace, remark, document) for remark in remarks]
+        params = types.PublishDiagnosticsParams(document.uri, told, document.version)
+        self.server.text_document_publish_diagnostics(params)
+
+
+def _plain(handler: Callable[..., Any]) -> Callable[..., Any]:
+    """The handler as a function, which pygls marks: it cannot do so with methods."""
+
+    def handle(*arguments: Any) -> Any:
+        return handler(*arguments)
+
+    return handle
+
+
+def serve(machine: str | None = None) -> None:
+    """Serves one editor until it goes; `machine` is the one that times are shown for."""
+    Editor(machine).run()

@@ -1,0 +1,99 @@
+"""Structure: what a file declares, as a tree, and which of its lines belong together."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from aspenpy.editor import names
+from aspenpy.editor.names import Name, Word, words_in
+from aspenpy.editor.pieces import MOST_KEPT, OPENING, pieces
+from aspenpy.record import NamedTuple
+
+SHOWN = (
+    names.VALUE,
+    names.DATA,
+    names.ENUM,
+    names.MIXTURE,
+    names.KERNEL,
+    names.COMPONENT,
+    names.PROPERTY,
+    names.RESOURCE,
+)
+"""What an outline shows; traits, arguments and counters would be too much."""
+
+
+class Symbol(NamedTuple):
+    """A declaration: its name, from where to where it reaches, and what is declared in it."""
+
+    name: Name
+    start: int
+    end: int
+    inner: list[Symbol]
+
+
+class Fold(NamedTuple):
+    """Lines that belong together, from one offset to another: a block, or comments."""
+
+    start: int
+    end: int
+    comment: bool
+
+
+def symbols(text: str) -> list[Symbol]:
+    """What a file declares, in order; what kernels and components declare stands in them."""
+    found: list[Symbol] = []
+    top: list[Symbol] = found
+    for start, piece in pieces(text):
+        end = start + len(piece.rstrip())
+        declared = [name for name in names.names_in(piece).names if name.declares]
+        for name in declared:
+            placed = name._replace(start=name.start + start)
+            if name.kind == names.MODEL:
+                model = Symbol(placed, placed.start, len(text.rstrip()), [])
+                found.append(model)
+                top = model.inner
+            elif name.kind in (names.KERNEL, names.COMPONENT):
+                top.append(Symbol(placed, start + len(piece) - len(piece.lstrip()), end, []))
+            elif name.kind in SHOWN:
+                inside = name.scope is not None or name.component
+                holder = top[-1].inner if inside and top else top
+                holder.append(Symbol(placed, placed.start, max(placed.end, end if not inside else placed.end), []))
+    return found
+
+
+def folds(text: str) -> list[Fold]:
+    """Blocks, brackets and runs of comments that take more than one line."""
+    found = []
+    for start, piece in pieces(text):
+        found += [Fold(fold.start + start, fold.end + start, fold.comment) for fold in _folds(piece)]
+    model = next((start + piece.index("{") for start, piece in pieces(text)[:2] if _MODEL.match(piece)), None)
+    return found if model is None else [Fold(model, len(text.rstrip()) - 1, False), *found]
+
+
+_MODEL = re.compile(r"(?:\s|//[^\n]*+)*+model\s+\w+\s*\{")
+
+
+@lru_cache(MOST_KEPT)
+def _folds(text: str) -> tuple[Fold, ...]:
+    """Those of a piece, counted from its beginning."""
+    found: list[Fold] = []
+    open_brackets: list[tuple[str, int]] = []
+    run: list[Word] = []
+    for word in words_in(text):
+        if run and (word.kind != "COMMENT" or text.count("\n", run[-1].start, word.start) > 1):
+            found += _run(run)
+            run = []
+        if word.kind == "COMMENT":
+            alone = not text[text.rfind("\n", 0, word.start) + 1 : word.start].strip()
+            run = [*run, word] if alone else []
+        elif word.text in OPENING:
+            open_brackets.append((OPENING[word.text], word.start))
+        elif open_brackets and word.text == open_brackets[-1][0]:
+            found.append(Fold(open_brackets.pop()[1], word.start, False))
+    found += _run(run)
+    return tuple(fold for fold in found if "\n" in text[fold.start : fold.end])
+
+
+def _run(comments: list[Word]) -> list[Fold]:
+    return [Fold(comments[0].start, comments[-1].start + len(comments[-1].text), True)] if len(comments) > 1 else []

@@ -1,0 +1,66 @@
+"""Worker: a process of its own that works out what models mean, so that typing never waits for it."""
+
+from __future__ import annotations
+
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
+from multiprocessing.context import SpawnProcess
+
+from aspenpy.editor.meaning import NOTHING, Meaning, Question, meaning_of
+
+LONGEST = 30.0  # seconds that one model is worked on; then the process is ended, and a new one begun for the next
+
+
+class Worker:
+    """Answers one question after the other. To be used by one thread."""
+
+    def __init__(self, longest: float = LONGEST) -> None:
+        self.longest = longest
+        self._process: SpawnProcess | None = None
+        self._connection: Connection | None = None
+
+    def answer(self, question: Question) -> Meaning:
+        """What the file means; where that takes too long or ends the process, what went wrong."""
+        connection = self._started()
+        try:
+            connection.send(question)
+            if connection.poll(self.longest):
+                answer: Meaning = connection.recv()
+                return answer
+            trouble = f"the model was not checked: it takes more than {self.longest:g} s"
+        except (EOFError, OSError):
+            trouble = "the model was not checked: the process that does so has ended"
+        self.stop()
+        return NOTHING._replace(trouble=trouble)
+
+    def stop(self) -> None:
+        """Ends the process, whatever it does."""
+        if self._process is not None and self._connection is not None:
+            self._connection.close()
+            self._process.kill()
+            self._process.join()
+        self._process = self._connection = None
+
+    def _started(self) -> Connection:
+        if self._connection is None or self._process is None or not self._process.is_alive():
+            self.stop()
+            context = get_context("spawn")
+            self._connection, theirs = context.Pipe()
+            self._process = context.Process(target=work, args=(theirs,), daemon=True)
+            self._process.start()
+            theirs.close()
+        return self._connection
+
+
+def work(connection: Connection) -> None:
+    """Answers questions until nobody asks any more."""
+    while True:
+        try:
+            question = connection.recv()
+        except EOFError:
+            return
+        try:
+            answer = meaning_of(question)
+        except (ArithmeticError, LookupError, MemoryError, RecursionError, TypeError, ValueError) as error:
+            answer = NOTHING._replace(trouble=f"the model was not checked: {type(error).__name__}")
+        connection.send(answer)

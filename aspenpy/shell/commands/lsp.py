@@ -1,0 +1,27 @@
+"""`aspenpy lsp`: serve an editor by the Language Server Protocol on standard input and output."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+from aspenpy.shell.failure import CommandError
+from aspenpy.shell.option import Arguments, Examples, flag, machine
+
+EXAMPLES: Examples = (
+    ("what an editor runs; it ends when the editor goes", "aspenpy lsp --machine haswell < /dev/null"),
+)
+
+OPTIONS = (
+    machine(required=False, why=", for which the times of kernels and blocks are shown"),
+    flag("--stdio", "changes nothing: editors pass it"),
+)
+
+
+def run(arguments: Arguments) -> int:
+    """0 when the editor has gone."""
+    if find_spec("pygls") is None:
+        raise CommandError("`aspenpy lsp` needs pygls: pip install 'aspenpy[lsp]'")
+    from aspenpy.editor.server import serve
+
+    serve(arguments.machine)
+    return 0
