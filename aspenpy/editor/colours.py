@@ -11,19 +11,8 @@ from pygments.token import Comment, Keyword, Name, Number, Operator, String
 from aspenpy.editor.pieces import MOST_KEPT, pieces
 from aspenpy.report.highlight import AspenLexer
 
-TYPES = (
-    "comment",
-    "keyword",
-    "operator",
-    "string",
-    "number",
-    "function",
-    "class",
-    "type",
-    "property",
-    "variable",
-    "namespace",
-    "decorator",
+TYPES = tuple(
+    "comment keyword operator string number function class type property variable namespace decorator".split()
 )
 
 _BY_TOKEN = (

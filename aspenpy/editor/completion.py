@@ -43,28 +43,34 @@ class Suggestion(NamedTuple):
     insert: str = ""
 
 
+def _snippet(label: str, detail: str, *lines: str) -> Suggestion:
+    return Suggestion(label, SNIPPET, detail, "\n".join(lines))
+
+
+_KERNEL = ("kernel ${1:name} {", "  $0", "}")
+_BLOCK = ('execute [${1:n}] "${2:label}" {', "  flops [${3:2}] as dp", "  loads [${4:8}] from ${5:data}", "  $0", "}")
+_MODEL = ("model ${1:name} {", "  param ${2:n} = ${3:1000}", "", "  kernel main {", "    $0", "  }", "}")
+_MACHINE = ("machine ${1:name} {", "  node [${2:1}] ${1:name}_node", "}", "", "node ${1:name}_node {", "  $0", "}")
+
 SNIPPETS = {
-    "file": (
-        Suggestion("model", SNIPPET, "an application", "model ${1:name} {\n  param ${2:n} = ${3:1000}\n\n  kernel main {\n    execute [${2:n}] {\n      flops [$0]\n    }\n  }\n}"),
-        Suggestion("machine", SNIPPET, "a machine", "machine ${1:name} {\n  node [${2:1}] ${3:name}_node\n}\n\nnode ${3:name}_node {\n  $0\n}"),
-    ),
+    "file": (_snippet("model", "an application", *_MODEL), _snippet("machine", "a machine", *_MACHINE)),
     "model": (
-        Suggestion("kernel", SNIPPET, "a kernel", "kernel ${1:name} {\n  $0\n}"),
-        Suggestion("param", SNIPPET, "a parameter with its range", "param ${1:n} = ${2:1000} in ${3:1} .. ${4:1e9}"),
-        Suggestion("data", SNIPPET, "a data structure", "data ${1:name} as ${2:Array}(${3:n}, ${4:8})"),
+        _snippet("kernel", "a kernel", *_KERNEL),
+        _snippet("param", "a parameter with its range", "param ${1:n} = ${2:1000} in ${3:1} .. ${4:1e9}"),
+        _snippet("data", "a data structure", "data ${1:name} as ${2:Array}(${3:n}, ${4:8})"),
     ),
     "kernel": (
-        Suggestion("execute", SNIPPET, "a block that asks for resources", 'execute [${1:n}] "${2:label}" {\n  flops [${3:2}] as dp\n  loads [${4:8}] from ${5:data}\n  $0\n}'),
-        Suggestion("iterate", SNIPPET, "a loop", "iterate [${1:n}] {\n  $0\n}"),
-        Suggestion("map", SNIPPET, "a loop whose passes are independent", "map [${1:n}] {\n  $0\n}"),
-        Suggestion("if", SNIPPET, "a choice", "if (${1:condition}) {\n  $0\n}"),
-        Suggestion("probability", SNIPPET, "branches with probabilities", "probability {\n  [${1:0.5}] {\n    $0\n  }\n}"),
+        _snippet("execute", "a block that asks for resources", *_BLOCK),
+        _snippet("iterate", "a loop", "iterate [${1:n}] {", "  $0", "}"),
+        _snippet("map", "a loop whose passes are independent", "map [${1:n}] {", "  $0", "}"),
+        _snippet("if", "a choice", "if (${1:n == 1}) {", "  $0", "}"),
+        _snippet("probability", "branches with probabilities", "probability {", "  [${1:0.5}] { $0 }", "}"),
     ),
     "component": (
-        Suggestion("resource", SNIPPET, "what the component offers", "resource ${1:flops}(${2:n}) [${3:n/clock}]"),
-        Suggestion("property", SNIPPET, "a number of the component", "property ${1:clock} [${2:2 GHz}]"),
+        _snippet("resource", "what the component offers", "resource ${1:flops}(${2:n}) [${3:n/clock}]"),
+        _snippet("property", "a number of the component", "property ${1:clock} [${2:2 GHz}]"),
     ),
-}  # fmt: skip
+}
 """By where they may stand."""
 
 _NUMBER_BEFORE = re.compile(r"(?<![A-Za-z0-9_])[0-9.]+(?:[eE][+-]?[0-9]+)? ?(?:[A-Za-z]+/)?[A-Za-z]*\Z")

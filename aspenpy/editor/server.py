@@ -16,6 +16,7 @@ from pygls.protocol.language_server import LanguageServerProtocol, lsp_method
 from aspenpy.editor.documents import Document, Workspace, path_of
 from aspenpy.editor.meaning import Meaning, Question
 from aspenpy.editor.protocol import diagnostic_of
+from aspenpy.editor.remarks import syntax_remarks
 from aspenpy.editor.requests import REQUESTS
 from aspenpy.editor.text import Text
 from aspenpy.editor.worker import Worker
@@ -92,6 +93,7 @@ class Editor:
         encoding = workspace.position_encoding
         self.workspace.encoding = encoding.value if isinstance(encoding, types.PositionEncodingKind) else str(encoding)
         self._choose(params.initialization_options)
+        syntax_remarks("", "model m { param }")  # what explains mistakes is imported now, and not at a keystroke
 
     def _settings_changed(self, params: types.DidChangeConfigurationParams) -> None:
         settings = params.settings
