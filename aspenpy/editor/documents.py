@@ -60,7 +60,8 @@ class Document:
 
     def understood(self, meaning: Meaning) -> None:
         """Takes what the text means; of one that is broken nothing but the remarks, and the machine's offers."""
-        self.remarks = list(meaning.remarks)
+        live = {(mistake.place, mistake.message) for mistake in self.mistakes}
+        self.remarks = [remark for remark in meaning.remarks if (remark.place, remark.message) not in live]
         if meaning.sound:
             self.meaning = meaning
         else:
@@ -81,8 +82,12 @@ class Document:
 
     def shown(self, project: Project) -> list[Remark]:
         """What is wrong, each at a place in this file: a mistake in a file that it includes stands at the `include`."""
-        remarks = self.mistakes or self.remarks
-        return [self._here(remark, project) for remark in remarks]
+        return [self._here(remark, project) for remark in self.all_remarks]
+
+    @property
+    def all_remarks(self) -> list[Remark]:
+        """The mistakes that were found while typing, and what the last check found besides."""
+        return [*self.mistakes, *self.remarks]
 
     def _here(self, remark: Remark, project: Project) -> Remark:
         if remark.place.path == self.path:

@@ -211,7 +211,7 @@ def mend(workspace: Workspace, params: types.CodeActionParams) -> list[types.Cod
         return None
     start, end = (document.text.offset(at.line, at.character) for at in (params.range.start, params.range.end))
     actions = []
-    for remark in document.mistakes or document.remarks:
+    for remark in document.all_remarks:
         place = remark.place
         if place.path != document.path or place.end < start or end < place.start:
             continue

@@ -22,11 +22,14 @@ class Client:
 
     def __init__(self, folder: Path, *arguments: str, encodings: tuple[str, ...] = ("utf-16",)) -> None:
         command = [sys.executable, "-m", "aspenpy", "lsp", *arguments]
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+        )
         self.messages: Queue[dict[str, Any]] = Queue()
         self.notifications: deque[dict[str, Any]] = deque()
         self.number = 0
-        Thread(target=self._listen, daemon=True).start()
+        self.thread = Thread(target=self._listen, daemon=True)
+        self.thread.start()
         capabilities = {**CAPABILITIES, "general": {"positionEncodings": list(encodings)}}
         self.server = self.request(
             "initialize", processId=None, rootUri=folder.as_uri(), capabilities=capabilities,
@@ -97,7 +100,12 @@ class Client:
         """Ends the server as the protocol has it; its exit status."""
         self.request("shutdown")
         self.notify("exit")
-        return self.process.wait(HANGS)
+        status = self.process.wait(HANGS)
+        self.thread.join(HANGS)
+        for stream in (self.process.stdin, self.process.stdout):
+            assert stream is not None
+            stream.close()
+        return status
 
 
 class File:

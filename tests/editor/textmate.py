@@ -1,5 +1,5 @@
-"""What editors do with a TextMate grammar, as far as ours needs it: of the patterns that match furthest left in a line the
-first; between a `begin` and its `end` only that pattern's own."""
+"""What editors do with a TextMate grammar, as far as ours needs it: of the patterns that match furthest left in a line
+the first; between a `begin` and its `end` only that pattern's own."""
 
 from __future__ import annotations
 
