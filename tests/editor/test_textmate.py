@@ -9,7 +9,7 @@ import pytest
 
 from aspenpy.editor.names import words_in
 from aspenpy.editor.textmate import textmate_grammar, textmate_text
-from tests.editor.textmate import scopes
+from tests.editor.textmate import Tokeniser
 from tests.thorough import slow
 
 ROOT = Path(__file__).parents[2]
@@ -76,11 +76,11 @@ def test_the_file_is_made_from_the_grammar(update_pictures: bool) -> None:
 
 
 def test_agrees_on_every_model() -> None:
-    grammar, files = textmate_grammar(), models()
+    tokeniser, files = Tokeniser(textmate_grammar()), models()
     assert len(files) > 900
     for file in files:
         text = text_of(file)
-        found = [kind_of(scope) for scope in scopes(grammar, text)]
+        found = [kind_of(scope) for scope in tokeniser.scopes(text)]
         wanted = of_grammar(text)
         differing = [place for place, (a, b) in enumerate(zip(found, wanted, strict=True)) if a != b]
         assert not differing, (file, differing[:3], found[differing[0]], wanted[differing[0]])
@@ -127,13 +127,13 @@ def node_modules(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @slow
 def test_editors_see_the_same(node_modules: Path) -> None:
     """The tokeniser of Visual Studio Code is the oracle of the one in `tests/editor/textmate.py`."""
-    files = models()
+    files, tokeniser = models(), Tokeniser(textmate_grammar())
     (node_modules / "tokenise.js").write_text(TOKENISE)
     (node_modules / "texts.json").write_text(json.dumps([text_of(file) for file in files]))
     command = ["node", "tokenise.js", str(FILE), "texts.json"]
     done = subprocess.run(command, cwd=node_modules, capture_output=True, check=True, text=True)
     for file, tokens in zip(files, json.loads(done.stdout), strict=True):
-        ours = [scope or "source.aspen" for scope in scopes(textmate_grammar(), text_of(file))]
+        ours = [scope or "source.aspen" for scope in tokeniser.scopes(text_of(file))]
         theirs = [scope for length, scope in tokens for _ in range(length)]
         assert ours == theirs, file
 

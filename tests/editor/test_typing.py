@@ -189,11 +189,9 @@ def test_fixes_from_hints(text: str, message: str, hint: str, mended: list[str])
 
 
 def test_declarations_end_where_the_next_begins() -> None:
-    text = (
-        "core c { property a [1] property rank resource r(n) [n] with t [base] cache l1 } param p = 2 param q[] = {1}"
-    )
+    text = "core c { property a [1] property rank resource r(n) [n] with t [n] cache c1 } param p = 2 param q[] = {1}"
     ends = {name.name: text[name.start : end_of(text, name)] for name in names_of(text).names if name.declares}
     assert {word: ends[word] for word in ("a", "rank", "r", "p", "q")} == {
-        "a": "a [1]", "rank": "rank", "r": "r(n) [n] with t [base]", "p": "p = 2", "q": "q[] = {1}",
+        "a": "a [1]", "rank": "rank", "r": "r(n) [n] with t [n]", "p": "p = 2", "q": "q[] = {1}",
     }  # fmt: skip
     assert re.fullmatch(r"c", ends["c"])
