@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from aspenpy.answers.energy.account import Energy
 from aspenpy.answers.evaluation import ENERGY_UNITS, Bottleneck, Evaluation, KernelUse, ParameterUse
 from aspenpy.answers.prediction import Prediction
 from aspenpy.cost.prices import MEMORY_RESOURCES
@@ -34,7 +35,10 @@ def report(prediction: Prediction, metrics: Sequence[str] = (), samples: Samples
     """The runtime, what bounds it, kernels, resources and parameters; or only the metrics asked for."""
     values = metric_values(prediction, metrics) if metrics else {}
     spread = {} if samples is None else _spread(samples, prediction.random)
-    shown: tuple[Part, ...] = (Table(METRICS, tuple(values.items()), media=TEXT), facts(spread.items()))
+    shown: tuple[Part, ...] = (
+        Table(METRICS, tuple(values.items()), media=TEXT),
+        facts([*_capped(prediction, metrics), *spread.items()]),
+    )
     if not metrics:
         slowest = prediction.bottleneck.resource if prediction.bottleneck else None
         uses = prediction.resources.values()
@@ -45,6 +49,17 @@ def report(prediction: Prediction, metrics: Sequence[str] = (), samples: Samples
     parts = (*shown, kernels, Table(LONG, tuple(_long(prediction, values)), media=CSV))
     headline = f"{prediction.where}: {prediction.kernel} takes {seconds(prediction.runtime)}"
     return Report(headline, _data(prediction, values, samples), parts, tuple(prediction.diagnostics), UNITS)
+
+
+def _capped(prediction: Prediction, metrics: Sequence[str]) -> list[tuple[str, str]]:
+    """What a power cap does to energies as formulas: the socket waits, and `runtime` knows no cap."""
+    if not {*metrics} & {*ENERGY_UNITS}:
+        return []
+    energy = Energy(prediction)
+    if sum(energy.waiting.values()) <= 0:
+        return []
+    slowed = f"the run waits for its power cap and takes {seconds(energy.runtime)}"
+    return [("power cap", f"in energies {slowed}; `aspenpy energy` lowers the clock instead")]
 
 
 def _facts(prediction: Prediction) -> list[tuple[str, str]]:

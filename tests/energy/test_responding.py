@@ -245,3 +245,12 @@ def test_sockets_that_wait_for_one_block_are_occupied() -> None:
     assert found.runtime == 2
     assert joules(found)["idle", "s"] == pytest.approx(6 * 10 * 2)
     assert joules(found)["active cores", "s"] == pytest.approx(6 * 3 + 3)
+
+
+def test_a_formula_says_that_it_waits_for_the_cap() -> None:
+    """At 128 flop/B an MI300X would consume more than 750 W; below its cap nothing is said."""
+    text = "model m { kernel main { execute [304] { flops [128e9] as sp, simd, fmad loads [1e9] } } }"
+    machine = aspenpy.load_machine("mi300x")
+    for body, waits in ((text, True), (text.replace("128e9", "1e6"), False)):
+        page = str(aspenpy.predict(aspenpy.parse(body), machine).report(metrics=["energy"]))
+        assert ("waits for its power cap" in page) is waits
