@@ -228,10 +228,16 @@ def _visits(own: Walk, trips: Sequence[int], cache: Cache) -> Visits:
 
 @lru_cache(maxsize=100)
 def _somewhere(counts: tuple[int, ...]) -> list[Any]:
-    """Iterations of some loops: all, or some spread evenly by the multiples of roots of primes (Kronecker's sequence:
-    Niederreiter, Random Number Generation and Quasi-Monte Carlo Methods, 1992, chapter 3)."""
+    """Iterations of some loops: all, or some spread evenly."""
     if math.prod(counts) <= SAMPLES:
         return [places.ravel() for places in numpy.indices(counts)]
-    roots = numpy.sqrt(numpy.resize(PRIMES, len(counts)))
-    shares = numpy.fmod(numpy.outer(roots, numpy.arange(1, SAMPLES + 1)), 1.0)
+    shares = _spread_evenly(len(counts))
     return [(share * min(count, FURTHEST)).astype(numpy.int64) for share, count in zip(shares, counts, strict=True)]
+
+
+@lru_cache(maxsize=TABLES)
+def _spread_evenly(axes: int) -> Any:
+    """Points of a cube, by the multiples of roots of primes (Kronecker's sequence: Niederreiter, Random Number
+    Generation and Quasi-Monte Carlo Methods, 1992, chapter 3)."""
+    roots = numpy.sqrt(numpy.resize(PRIMES, axes))
+    return numpy.fmod(numpy.outer(roots, numpy.arange(1, SAMPLES + 1)), 1.0)
