@@ -47,7 +47,18 @@ def test_commands_that_fail(command: list[str], message: str) -> None:
 
 def test_command_line(run: Runner, tmp_path: Path) -> None:
     store, rows = str(tmp_path / "runs.sqlite"), tmp_path / "rows.csv"
-    asked = ["--precision", "1e9", "--least", "2", "--label", "application=nothing", "--record", store, "-o", str(rows)]
+    asked = [
+        "--precision",
+        "1e9",
+        "--least-runs",
+        "2",
+        "--label",
+        "application=nothing",
+        "--record",
+        store,
+        "-o",
+        str(rows),
+    ]
     outcome = run("measure", *asked, "--format", "json", "--", "sh", "-c", "exit 0")
     held = json.loads(outcome.out)
     assert (held["command"], len(held["runs"]), held["target_met"]) == (["sh", "-c", "exit 0"], 2, True)
@@ -56,7 +67,9 @@ def test_command_line(run: Runner, tmp_path: Path) -> None:
     assert again.out.count("nothing") == 2
     assert rows.read_text().startswith("application,run,runtime [s],cpu_time [s]")
     assert "behind --, or files" in run("measure").err
-    assert "say what ran" in run("measure", "--record", store, "--least", "2", "--precision", "9", "--", "true").err
+    assert (
+        "say what ran" in run("measure", "--record", store, "--least-runs", "2", "--precision", "9", "--", "true").err
+    )
 
 
 def test_energy_and_events_where_the_machine_offers_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
