@@ -81,11 +81,11 @@ COMPONENTS: dict[str, HardwareComponent] = {
             "prefetch", "lines that a miss fetches", "", _at("cache", "prefetch", level=2), (1, 64),
             "the line alone; a page of 4 KiB in lines of 64 B", "doubling"),
         HardwareComponent(
-            "memory_clock", "memory clock", "Hz", _at("memory", "clock", "channel_bandwidth"), CLOCKS,
-            "as the core clock"),
-        HardwareComponent(
             "memory_bandwidth", "memory bandwidth", "B/s", _at("memory", "bandwidth"), RATES, "above all memories sold"
         ),
+        HardwareComponent(
+            "memory_clock", "memory clock", "Hz", _at("memory", "clock", "channel_bandwidth"), CLOCKS,
+            "as the core clock"),
         HardwareComponent(
             "memory_latency", "memory latency", "s", _at("memory", "latency"), (1e-9, 1e-3),
             "a cache's; that of solid-state disks"),

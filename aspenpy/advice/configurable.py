@@ -128,22 +128,21 @@ def _with_memory_clock(machine: Machine, place: Place) -> Machine:
         return machine
     clock = float(rate) / (TRANSFERS[kind] * WIDTHS[kind])
 
-    clocked = _scaled(place, FOLLOWING, ("bandwidth",), f"{name}/({clock!r} Hz)")
+    clocked = _scaled(place, FOLLOWING, f"{name}/({clock!r} Hz)")
     return _rewritten(machine, clocked, _number(name, f"{clock!r} Hz"))
 
 
 def _with_bandwidth(machine: Machine, place: Place) -> Machine:
     """What a memory attains goes with its bandwidth, where the model states both as numbers."""
-    stated, name = place.component.properties.get("bandwidth"), f"{place.component.name}_peak"
+    stated, name = place.component.properties.get("bandwidth"), _peak_name(place)
     if stated is None or stated.value is None or stated.value in machine.definitions or name in machine.declared:
         return machine
     rate = value_of(stated.symbol, machine.definitions)
-    if rate is None or not float(rate) or _reached(machine, stated.value):
+    parameters = {parameter.symbol for parameter in machine.parameters}
+    if rate is None or not float(rate) or parameters & {*_reached(machine, stated.value)}:
         return machine
     peak = f"{float(rate)!r} B/s"
-    machine = _rewritten(
-        machine, _scaled(place, FOLLOWING[1:], ("bandwidth",), f"{name}/({peak})"), _number(name, peak)
-    )
+    machine = _rewritten(machine, _scaled(place, FOLLOWING[1:], f"{name}/({peak})"), _number(name, peak))
 
     def named(component: nodes.Component, item: nodes.Item) -> nodes.Item:
         own = component.name == place.component.name and isinstance(item, nodes.Property) and item.name == "bandwidth"
@@ -156,17 +155,18 @@ def _number(name: str, text: str) -> nodes.Parameter:
     return nodes.Parameter(name, parse_value(text))
 
 
-def _scaled(place: Place, properties: tuple[str, ...], known: tuple[str, ...], factor: str) -> Change:
-    """What multiplies the properties of a part by a factor, but for those that read one of the `known`."""
+def _scaled(place: Place, properties: tuple[str, ...], factor: str) -> Change:
+    """What multiplies the properties of a part by a factor, but for those that follow another bandwidth of it."""
 
     def scaled(component: nodes.Component, item: nodes.Item) -> nodes.Item:
         if component.name != place.component.name or not isinstance(item, nodes.Property):
             return item
         if item.name not in properties or item.value is None:
             return item
-        if item.name not in known and any(_names(item.value, name) for name in known):
+        value = item.value
+        if any(_names(value, name) for name in FOLLOWING if name != item.name):
             return item
-        return item.replace(value=parse_value(f"({to_aspen(item.value)})*{factor}"))
+        return item.replace(value=parse_value(f"({to_aspen(value)})*{factor}"))
 
     return scaled
 
@@ -177,6 +177,17 @@ def _kind(place: Place) -> str | None:
 
 def _clock_name(place: Place) -> str:
     return f"{place.component.name}_clock"
+
+
+def _peak_name(place: Place) -> str:
+    return f"{place.component.name}_peak"
+
+
+MADE: dict[Location, Callable[[Place], str]] = {
+    Location("memory", "channel_bandwidth"): _clock_name,
+    Location("memory", "bandwidth"): _peak_name,
+}
+"""Parameters that are made for a location, by their names."""
 
 
 def _names(expression: nodes.Expression, name: str) -> bool:
@@ -210,9 +221,11 @@ def _parameter(machine: Machine, socket: str | None, item: HardwareComponent) ->
         place = _place(machine, socket, location)
         if place is None:
             continue
-        if location.property == "channel_bandwidth":
-            symbol = graph.symbol(_clock_name(place), OWNER)
-            found: Expr | None = symbol if symbol in machine.definitions else None
+        made = graph.symbol(MADE[location](place), OWNER) if location in MADE else None
+        if made in machine.definitions:
+            found: Expr | None = made
+        elif location.property == "channel_bandwidth":
+            continue
         elif location.property == QUANTITY:
             parent = place.parents[-1]
             found = next(part.quantity for part in parent.parts if part.component == place.component.name)
@@ -232,9 +245,8 @@ def _varied(machine: Machine, item: HardwareComponent, found: Expr, base: float)
     single = known.get(found) or known.get(behind)
     if single is None:
         free = [known[symbol] for symbol in _reached(machine, behind) if symbol in known]
-        ranged = [parameter for parameter in free if parameter.low is not None]
-        if len(ranged) == 1 and _is_multiple(machine, found, ranged[0], base):
-            single = ranged[0]
+        ranged = [item for item in free if item.low is not None and _is_multiple(machine, found, item, base)]
+        single = ranged[0] if len(ranged) == 1 else None
     if single is None:
         name = str(found.payload[0]) if found.kind == "symbol" else ""
         return ComponentParameter(item.name, name, 1.0, base) if name else None

@@ -20,12 +20,14 @@ from aspenpy.expr.graph import Expr
 from aspenpy.language import nodes
 from aspenpy.language.axis import Axis, literal, parsed
 from aspenpy.language.diagnostics import AspenError, fail, require_known
-from aspenpy.language.dimensions import readable
+from aspenpy.language.dimensions import readable, unit_of, words
+from aspenpy.language.infer import dimension_of
 from aspenpy.language.lower import Lowering, constant
 from aspenpy.language.parser import parse_value
 from aspenpy.language.source import Span
 from aspenpy.studies.explore.variable import Kind, Variable
 
+VOLT = "V"  # a unit that the language does not have
 WIDER = 2.0
 """Where nobody states a range, it goes from the machine's value over this to the machine's value times this."""
 
@@ -54,7 +56,7 @@ def _range(parameter: ComponentParameter, axis: Axis | None, told: SystemRange |
     if axis is not None and axis.items:
         return _listed(component, parameter, axis)
     if axis is not None and axis.low is not None and axis.high is not None:
-        low, high = _number(axis.low), _number(axis.high)
+        low, high = (_number(end, component.unit) for end in (axis.low, axis.high))
         _require_range(component, low, high, axis.span)
         return ComponentRange(
             component.name, _variable(component, parameter, low, high), *_place(parameter), "user", "--vary"
@@ -108,7 +110,7 @@ def _choice(component: HardwareComponent, parameter: ComponentParameter, values:
 
 
 def _listed(component: HardwareComponent, parameter: ComponentParameter, axis: Axis) -> ComponentRange:
-    values = tuple(map(_number, axis.items))
+    values = tuple(_number(item, component.unit) for item in axis.items)
     if len({*values}) < len(values):
         fail("bad-variable", f"a value of `{axis.name}` comes twice", axis.span)
     _require_physical(component, min(values), max(values), axis.span)
@@ -137,16 +139,21 @@ def _require_physical(component: HardwareComponent, low: float, high: float, spa
     fail("unphysical-range", message, span, hint=component.source)
 
 
-def _number(span: Span) -> float:
-    """A number, or a quantity such as `1.2 GHz`. Raises AspenError for anything else."""
+def _number(span: Span, unit: str) -> float:
+    """A number, or a quantity in units of that dimension. Raises AspenError for anything else."""
     plain = literal(span)
     if plain is not None:
         return plain
     try:
         node = parse_value(span.text(), "<--vary>")
-        return float(evaluate(Lowering(_constant, {})(node)))
+        dimension = None if isinstance(node, nodes.Array) else dimension_of(node, lambda name: None)
+        value = float(evaluate(Lowering(_constant, {})(node)))
     except (AspenError, EvaluationError, TypeError, OverflowError):
         fail("bad-value", f"expected a quantity such as 1.2GHz, not `{span.text()}`", span)
+    wanted = unit_of(unit).dimension if unit and unit != VOLT else None
+    if wanted is not None and dimension is not None and dimension != wanted:
+        fail("bad-value", f"expected {words(wanted)}, not {words(dimension)}: `{span.text()}`", span)
+    return value
 
 
 def _constant(node: nodes.Name) -> Expr:

@@ -20,7 +20,7 @@ from aspenpy.cost.ranks import binding_of
 from aspenpy.expr import graph
 from aspenpy.language.diagnostics import AspenError, fail
 from aspenpy.record import Record
-from aspenpy.studies.explore.scaling import Mode, Point, Scaling
+from aspenpy.studies.explore.scaling import RANKS, Mode, Point, Scaling
 from aspenpy.tables.result import Result
 
 MOST_NODES = 1024
@@ -72,8 +72,11 @@ class Scaled(Result):
         self.machine: Configurable = configurable(case.required_machine, case.socket)
         self.most = most
         if self.problem.ranks is None:
-            hint = "leave it out of --set: the ranks follow the nodes"
-            fail("no-free-ranks", f"`{case.application.name}` has no number of ranks that is free", hint=hint)
+            hint = f"the ranks follow the nodes: leave {' or '.join(f'`{name}`' for name in RANKS)} out of --set"
+            if not {*RANKS} & {*case.application.parameters}:
+                hint = f"it has no parameter {' or '.join(f'`{name}`' for name in RANKS)}"
+            message = f"`{case.application.name}` has no number of ranks that is free"
+            fail("no-free-ranks", message, case.application.node.name_span, hint=hint)
         root = case.required_machine.root
         kinds = {case.required_machine.components[part.component].type for part in root.parts}
         if "interconnect" not in kinds or self.machine.parameter("nodes") is None:
