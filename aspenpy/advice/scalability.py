@@ -168,7 +168,7 @@ def looked_at(most: int) -> list[int]:
 def knee(places: Sequence[int], heights: Sequence[float]) -> int | None:
     """Where a falling curve is farthest below the line between its ends; None where it is nowhere below."""
     low, high = min(heights), max(heights)
-    if len(places) < 3 or not low < high:
+    if len(places) < 3 or not heights[-1] < heights[0]:
         return None
     width = places[-1] - places[0]
     below = [

@@ -105,7 +105,7 @@ def spaces(count: int) -> list[tuple[Case, list[str], dict[str, list[float]]]]:
 
 
 def test_optima_of_random_small_spaces_are_those_of_every_prediction() -> None:
-    """The best of spaces drawn at random, with each configuration computed by itself; going along pairs finds it, too."""
+    """With each configuration computed by itself; the search along pairs finds the best, too."""
     for one, wanted, levels in spaces(some(200, 30)):
         space = DesignSpace(one, wanted, options=LITERAL, levels=4)
         sets = {item.component: item.sets for item in space.ranges}

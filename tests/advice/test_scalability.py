@@ -1,0 +1,108 @@
+"""Scaling over nodes: knees and thresholds by hand, and what the dissertation says of its applications."""
+
+from __future__ import annotations
+
+import pytest
+
+from aspenpy.advice.configuration import Configuration
+from aspenpy.advice.design_space import DesignSpace
+from aspenpy.advice.scalability import Scaled, knee, looked_at
+from aspenpy.answers.case import Case
+from aspenpy.answers.energy.options import LITERAL
+from aspenpy.models.library import load_application, load_machine, parse
+from aspenpy.studies.explore.sensitivity import Effects
+
+APPLICATION = """model work {
+  param ranks = 1
+  param rows = 64
+  kernel main {
+    execute [ranks] of [rows/ranks] { flops [rows*1e9/ranks] }
+    if (ranks > 1) { execute [ranks] { messages [ranks*1e9] } }
+  }
+}"""
+MACHINE = """param boxes = 4 in 1 .. 64
+machine cluster { node [boxes] box interconnect [boxes] port }
+node box { socket chip }
+socket chip { core [2] unit static power [10 W] dynamic power [30 W] }
+core unit { property rank property clock [1e9] resource flops(x) [x/1e9] }
+interconnect port { resource messages(x) [x/64e9] dynamic power [0 W] }
+"""
+
+
+def test_time_over_nodes_by_hand() -> None:
+    """Two ranks a node: 64/(2n) s of flops, and twice 2n/64 s of messages through the port that both share: least at n
+    = sqrt(32 x 16), 23 of the whole numbers."""
+    found = Scaled(Case(parse(APPLICATION), parse(MACHINE)), [Configuration({})], most=64).scalings[0]
+    times = {nodes: point.time for nodes, point in zip(found.nodes, found.points, strict=True)}
+    assert times == pytest.approx({nodes: 32 / nodes + nodes / 16 for nodes in range(1, 65)})
+    assert (found.fastest, found.turns) == (23, True)
+    efficient = [nodes for nodes in times if (32 + 1 / 16) / nodes / (32 / nodes + nodes / 16) >= 0.5]
+    assert found.worthwhile == max(efficient)
+
+
+def test_clocks_and_nodes_of_a_configuration_hold() -> None:
+    clocked = MACHINE.replace("property clock [1e9]", "property clock [2e9] property issue [1 flop]")
+    machine = parse(clocked.replace("[x/1e9]", "[x/(clock*issue)]"))
+    slow, fast = Scaled(
+        Case(parse(APPLICATION), machine), [Configuration({"clock": 1e9}), Configuration({})], most=2
+    ).scalings[::2]
+    assert slow.points[0].time - fast.points[0].time == pytest.approx(16)
+
+
+def test_the_knee_is_farthest_below_the_line_between_the_ends() -> None:
+    """Of 1/n from 1 to N, 1 - x - y is greatest at n = sqrt(N)."""
+    assert knee(range(1, 101), [1 / n for n in range(1, 101)]) == 10
+    assert knee(range(1, 11), [float(n) for n in range(1, 11)]) is None
+
+
+def test_looked_at() -> None:
+    assert looked_at(64) == [*range(1, 65)]
+    assert looked_at(100)[-10:] == [64, 68, 72, 76, 80, 84, 88, 92, 96, 100]
+
+
+# -- what the dissertation says, sections 4.4.2 and 4.5 --------------------------------------------
+
+COMPONENTS = ["clock", "cores=1..8", "memory_bandwidth"]
+
+
+def effects(name: str) -> tuple[Effects, Effects]:
+    """Of runtime and energy on its abstract Haswell node, energy as its chapter 3 counts."""
+    case = Case(load_application(name), load_machine("haswell"), set={"haswell_nodes": 1})
+    space = DesignSpace(case, COMPONENTS, options=LITERAL)
+    assert space.energy_effects is not None
+    return space.runtime_effects, space.energy_effects
+
+
+def order(found: Effects, pairs: bool = False) -> list[frozenset[str]]:
+    return [frozenset(effect.parameters) for effect in (found.pairs if pairs else found.singles)]
+
+
+def test_lulesh_moves_most_with_clock_and_cores() -> None:
+    runtime, energy = effects("lulesh")
+    for found in (runtime, energy):
+        assert {*order(found)[:2]} == {frozenset({"cores"}), frozenset({"clock"})}
+        assert order(found, pairs=True)[0] == {"clock", "cores"}
+
+
+def test_comd_moves_most_with_cores() -> None:
+    runtime, _ = effects("comd")
+    assert order(runtime)[0] == {"cores"}
+
+
+@pytest.mark.parametrize("name", ["coevp", "cg"])
+def test_coevp_and_cg_move_more_with_bandwidth_than_with_the_clock(name: str) -> None:
+    """And with both more than with either."""
+    runtime, _ = effects(name)
+    singles, pairs = order(runtime), {frozenset(pair.parameters): pair for pair in runtime.pairs}
+    assert singles.index(frozenset({"memory_bandwidth"})) < singles.index(frozenset({"clock"}))
+    assert (pairs[frozenset({"clock", "memory_bandwidth"})].beyond or 0) > 0
+
+
+@pytest.mark.parametrize(("name", "most"), [("lulesh", 5632), ("coevp", 5632), ("cg", 256)])
+def test_strong_scaling_has_a_minimum_and_weak_scaling_does_not_fall(name: str, most: int) -> None:
+    strong, weak = Scaled(
+        Case(load_application(name), load_machine("haswell")), [Configuration({})], most=most
+    ).scalings
+    assert strong.turns
+    assert 1 < strong.fastest < strong.nodes[-1]
+    assert min(point.time for point in weak.points) >= weak.points[0].time * (1 - 1e-9)
