@@ -8,6 +8,7 @@ from aspenpy.answers.peaks import Peak, redefined, value_of
 from aspenpy.answers.scope import Setting
 from aspenpy.cost.caches.level import Level, levels_of
 from aspenpy.cost.compute import target
+from aspenpy.cost.file_systems import FILE_RESOURCES
 from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import fail
 from aspenpy.models.machine.model import Component, Machine
@@ -56,6 +57,16 @@ def memory_ceilings(
         else:
             ceilings.append(ceiling)
     return tuple(ceilings)
+
+
+def file_ceilings(peaks: Iterable[Peak]) -> tuple[Ceiling, ...]:
+    """Of file systems, all their servers together. Reading and writing at one rate are one ceiling."""
+    ceilings: dict[tuple[tuple[str, ...], float], Ceiling] = {}
+    for ceiling in (_ceiling(peak) for peak in peaks if peak.resource in FILE_RESOURCES and peak.of_all):
+        same = ceilings.get((ceiling.path, ceiling.rate))
+        resources = ceiling.resources if same is None else (*same.resources, *ceiling.resources)
+        ceilings[ceiling.path, ceiling.rate] = ceiling.replace(resources=resources)
+    return tuple(ceilings.values())
 
 
 def cache_ceilings(machine: Machine, socket: str | None, settings: Mapping[str, Setting]) -> tuple[Ceiling, ...]:

@@ -34,13 +34,14 @@ class Step(Record):
 
     `demand` is the amount that one parallel instance asks for, as written, in `unit`; `amount` what the whole run
     asks for. `rate` is the machine's formula for the seconds of an amount, on one of `count` components; `traits`
-    change it in turn, `spread` is how many cores each of the instances is spread over where they are ranks that share
-    their work out, `exchanges` are of all instances at once; `left_by_caches` are the bytes of an instance that
-    reach memory, where it says how it touches its data, and `fetched` those that a store fetches before it writes
-    (write-allocate); `crowded` is how many instances share the fullest component where they are not spread evenly,
-    `saturation` the part of a memory's attained bandwidth that so few cores draw; `launch` the seconds before each
-    execution of the block, for the socket `launched_on`; `time` is what the whole run spends on the requirement,
-    `share` its part of the runtime (other requirements of the block may hide it, so shares need not add up to 1).
+    change it in turn, `sending` are the seconds in which the fullest node sends or takes its part of files,
+    `spread` is how many cores each of the instances is spread over where they are ranks that share their work out,
+    `exchanges` are of all instances at once; `left_by_caches` are the bytes of an instance that reach memory, where
+    it says how it touches its data, and `fetched` those that a store fetches before it writes (write-allocate);
+    `crowded` is how many instances share the fullest component where they are not spread evenly, `saturation` the
+    part of a memory's attained bandwidth that so few cores draw; `launch` the seconds before each execution of the
+    block, for the socket `launched_on`; `time` is what the whole run spends on the requirement, `share` its part of
+    the runtime (other requirements of the block may hide it, so shares need not add up to 1).
     """
 
     kernel: str
@@ -61,6 +62,7 @@ class Step(Record):
     serial: Expr
     crowded: Expr | None
     saturation: Expr
+    sending: Expr | None
     launch: Expr | None
     launched_on: str | None
     time: float
@@ -172,6 +174,7 @@ def _step(
         cost.serial,
         None if offer is None or _is_even(whole, cost, offer) else cost.rounds,
         cost.saturation,
+        cost.sending,
         None if launch is None else launch.time,
         None if launch is None else launch.place.component.name,
         time,

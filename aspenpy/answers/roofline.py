@@ -12,12 +12,20 @@ from functools import cached_property
 from typing import Unpack
 
 from aspenpy.answers.case import Case, CaseOptions
-from aspenpy.answers.ceilings import COMPUTE, Ceiling, cache_ceilings, compute_ceilings, memory_ceilings
+from aspenpy.answers.ceilings import (
+    COMPUTE,
+    Ceiling,
+    cache_ceilings,
+    compute_ceilings,
+    file_ceilings,
+    memory_ceilings,
+)
 from aspenpy.answers.peaks import TENSOR, Peak, peaks
 from aspenpy.answers.prediction import Prediction
 from aspenpy.answers.roofline_points import Point, points
 from aspenpy.answers.scope import Setting
 from aspenpy.cost.compute import choose_socket
+from aspenpy.cost.file_systems import FILE_RESOURCES
 from aspenpy.expr import graph
 from aspenpy.language.diagnostics import AspenError, fail, within_floats
 from aspenpy.models.application.model import Application
@@ -71,6 +79,13 @@ class Roofline(Result):
     def caches(self) -> tuple[Ceiling, ...]:
         """The bandwidths of caches, the nearest to the core first; caches without `bandwidth` have no ceiling."""
         return cache_ceilings(self.machine, self.socket, self.settings)
+
+    @cached_property
+    def files(self) -> tuple[Ceiling, ...]:
+        """The bandwidths of file systems, where an application reads or writes files."""
+        costs = (cost for prediction in self.predictions for cost in prediction.tree.requirements)
+        asked = any(cost.requirement.resource in FILE_RESOURCES for cost in costs)
+        return file_ceilings(self._peaks) if asked else ()
 
     @property
     def bandwidths(self) -> tuple[Ceiling, ...]:

@@ -16,6 +16,7 @@ from aspenpy.answers.prediction import Prediction
 from aspenpy.cost.caches.traffic import Traffic
 from aspenpy.cost.compute import Target, price, target
 from aspenpy.cost.cost import CostTree
+from aspenpy.cost.file_systems import FILE_RESOURCES
 from aspenpy.cost.prices import RequirementCost, conflict_groups
 from aspenpy.cost.ranks import ONE_INSTANCE
 from aspenpy.expr import graph
@@ -25,7 +26,7 @@ from aspenpy.models.application import flow
 from aspenpy.models.application.total import Leaf, Total, Totals, added, of_kind, run_totals
 from aspenpy.record import Record
 
-PLACED_BY = (COMPUTE, *MEMORY)  # the resources that a roofline knows
+PLACED_BY = (COMPUTE, *MEMORY, *FILE_RESOURCES)  # the resources that a roofline knows
 
 Values = Mapping[Any, float]
 """By `Asked`, `ServedBy` and `Ideal`; a kernel that is None stands for all kernels together."""

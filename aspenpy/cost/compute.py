@@ -10,6 +10,7 @@ from aspenpy.cost.caches.names import CACHE_TRAITS, SHARED
 from aspenpy.cost.caches.traffic import Traffic
 from aspenpy.cost.coherence import coherence_costs
 from aspenpy.cost.exchanges import is_exchange, is_part
+from aspenpy.cost.file_systems import FILE_RESOURCES, is_file_system, through_a_node
 from aspenpy.cost.memory import Hierarchy, level_costs, translation_costs, waiting_for_memory
 from aspenpy.cost.operations import classified, priced_without, spread_over_lanes
 from aspenpy.cost.paths import INTERCONNECT, MESSAGE, MESSAGES, Paths, paths_of
@@ -56,6 +57,12 @@ class Target(Record):
     launch: Launch | None = None
     binding: Binding | None = None
     paths: Paths | None = None
+
+    @property
+    def nodes(self) -> Expr:
+        """How many nodes there are; a machine without any is one."""
+        places = self.machine.first_places(self.socket)
+        return next((place.count for place in places if place.component.type == "node"), graph.ONE)
 
     @property
     def between_ranks(self) -> Paths:
@@ -286,9 +293,17 @@ def price(requirement: flow.Requirement, instances: Instances, where: Target, or
             ignored.append(trait.name)
     unit = "" if operation is None else operation.unit
     times = (shared.instances, *shared.seconds(serial), shared.saturation)
-    return RequirementCost(
+    cost = RequirementCost(
         requirement, offer, base, tuple(applied), tuple(ignored), serial, *times, unit=unit, together=instances.together
     )
+    return _through_nodes(cost, instances, where) if is_file_system(offer.place) else cost
+
+
+def _through_nodes(cost: RequirementCost, instances: Instances, where: Target) -> RequirementCost:
+    """What a file system serves, no faster than the fullest node sends or takes it."""
+    assert cost.place is not None
+    sending = through_a_node(cost.place, cost.requirement.amount, instances.on_a_node(where.nodes))
+    return cost if sending is None else cost.replace(alone=graph.apply("max", cost.alone, sending), sending=sending)
 
 
 def _own_traits(traits: Sequence[flow.Trait]) -> list[flow.Trait]:
@@ -317,6 +332,11 @@ OPTIONAL_RESOURCES = {
     "`resource chain(number) [number/clock] with add [base*add_latency], fma [base*fma_latency]`",
     "branches": "a core states what a wrong guess costs in cycles: "
     "`resource branches(number) [number/clock] with mispredicted(rate) [base*rate*mispredict_penalty]`",
+    **dict.fromkeys(
+        FILE_RESOURCES,
+        "a file system serves files: `file_system scratch { resource read(volume) [latency + volume/bandwidth] "
+        "resource write(volume) [latency + volume/bandwidth] }`, as often as it has servers",
+    ),
     "barriers": "a socket states the seconds of a barrier: `resource barriers(number) [number*barrier_latency]`",
 }
 """What a machine that does not offer a conventional resource would say."""

@@ -53,9 +53,11 @@ class RequirementCost(flow.Node):
 
     `base` is the serial time before traits, `serial` behind them (seconds), `rounds` how many instances share the
     fullest component. `alone` are the seconds that they take without others on the same memory, `contention` those that
-    others cost (`cost.sharing`), `time` both. Where it says how it touches its data, `traffic` is what that moves
-    between the caches, and the times are memory's with what they leave for it. What different `unit`s of a
-    component do overlaps. `together` are the instances, or the cores over which ranks spread, that are so long busy.
+    others cost (`cost.sharing`), `time` both. `sending` are the seconds in which the fullest node sends or takes its
+    part of what a file system serves, which `alone` is no less than. Where it says how it touches its data, `traffic`
+    is what that moves between the caches, and the times are memory's with what they leave for it. What different
+    `unit`s of a component do overlaps. `together` are the instances, or the cores over which ranks spread, that are
+    so long busy.
     """
 
     requirement: flow.Requirement
@@ -71,6 +73,7 @@ class RequirementCost(flow.Node):
     traffic: Traffic | None = None
     unit: str = ""
     together: Expr = graph.ONE
+    sending: Expr | None = None
 
     @property
     def time(self) -> Expr:

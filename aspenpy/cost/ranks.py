@@ -20,6 +20,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal, get_args
 
+from aspenpy.cost.file_systems import is_file_system
 from aspenpy.cost.value_mistakes import BoundMistake
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
@@ -119,12 +120,14 @@ class Instances(Record):
         """Those that share the fullest component of a place."""
         if self.binding is None:
             return graph.apply("ceil", graph.div(self.count, place.count))
+        if is_file_system(place):
+            return graph.apply("ceil", graph.div(self._ranks, place.count))
         inside = ratio(place.count, self.binding.unit.count)
         return graph.if_else(graph.compare(">=", inside, 1), self._any, self._outside(place))
 
     def busy_at(self, place: Place) -> Expr:
         """The cores at work that share the fullest component of a place, or take turns on it."""
-        if self.binding is None:
+        if self.binding is None or is_file_system(place):
             return self.instances_at(place)
         inside = ratio(place.count, self.binding.unit.count)
         part = self._any
@@ -134,11 +137,17 @@ class Instances(Record):
 
     def used_of(self, place: Place) -> Expr:
         """How many of the components of a place have any work, one at least."""
-        if self.binding is None:
+        if self.binding is None or is_file_system(place):
             return graph.apply("min", graph.apply("max", self.count, 1), place.count)
         by_rank = graph.mul(self.count, ratio(place.count, self.binding.unit.count))
         used = graph.apply("ceil", by_rank) if self.binding.distribution == "compact" else self.count
         return graph.apply("min", graph.apply("max", used, by_rank, 1), place.count)
+
+    def on_a_node(self, nodes: Expr) -> Expr:
+        """Those on the fullest of so many nodes."""
+        if self.binding is None:
+            return graph.apply("ceil", graph.div(self.count, nodes))
+        return self.binding.on_a_node(self._ranks)
 
     def part_on(self, place: Place) -> Expr:
         """Of what all ranks have alike, the part that is on the fullest component of a place."""

@@ -105,6 +105,9 @@ def _together(step: Step, value: Valuer) -> list[tuple[str, str]]:
         alone = value(step.serial)
         return [("all of them take", _formula(step.serial) if alone is None else seconds(alone))]
     rows = [*_serial(step, value), ("all of them take", _times(step, value))]
+    if step.sending is not None:
+        sent = value(step.sending)
+        rows.append(("the fullest node takes", _formula(step.sending) if sent is None else seconds(sent)))
     drawn = value(step.saturation)
     if drawn is not None and drawn < 1:
         rows.append(

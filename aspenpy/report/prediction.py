@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from aspenpy.answers.energy.account import Energy
 from aspenpy.answers.evaluation import ENERGY_UNITS, Bottleneck, Evaluation, KernelUse, ParameterUse
 from aspenpy.answers.prediction import Prediction
+from aspenpy.cost.file_systems import FILE_RESOURCES
 from aspenpy.cost.prices import MEMORY_RESOURCES
 from aspenpy.cost.ranks import named
 from aspenpy.expr.printer import TooLarge, to_latex
@@ -93,11 +94,13 @@ def _write_allocated(prediction: Prediction) -> list[str]:
 
 
 def _bound(prediction: Prediction, found: Bottleneck) -> str:
-    """`memory bandwidth of ddr4_2133`, `flops on core`."""
+    """`memory bandwidth of ddr4_2133`, `write on the file system scratch`, `flops on core`."""
     name = _together(prediction, found.resource, found.group)
     resources, on, component = name.partition(" on ")
-    memory = on and " on " not in component and set(resources.split(" + ")) <= set(MEMORY_RESOURCES)
-    return f"memory bandwidth of {component}" if memory else name
+    asked = {*resources.split(" + ")} if on and " on " not in component else set()
+    if asked and asked <= {*MEMORY_RESOURCES}:
+        return f"memory bandwidth of {component}"
+    return f"{resources} on the file system {component}" if asked and asked <= {*FILE_RESOURCES} else name
 
 
 def _together(prediction: Prediction, resource: str, group: Sequence[str], kernel: str | None = None) -> str:

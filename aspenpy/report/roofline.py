@@ -56,6 +56,7 @@ def report(roofline: Roofline) -> Report:
         table((*CEILING, FLOPS, Column("ridges", get=ridges)), roofline.compute, "compute", media=JSON),
         table((*CEILING, *BYTES), roofline.caches, "caches", media=JSON),
         table((*CEILING, *BYTES), roofline.memory, "memory", media=JSON),
+        table((*CEILING, *BYTES), roofline.files, "files", media=JSON),
         table(OBJECTS, roofline.points, "points", media=JSON),
         _long(roofline),
     )
@@ -95,7 +96,7 @@ def _bandwidths(roofline: Roofline) -> Table:
         Column("of all", unit="B/s", get="rate"),
         *((Column("data sheet", unit="B/s", get="peak"),) if stated else ()),
     )
-    return table(heads, roofline.bandwidths, title="bandwidths", media=TEXT)
+    return table(heads, (*roofline.bandwidths, *roofline.files), title="bandwidths", media=TEXT)
 
 
 def _points(roofline: Roofline) -> Table:

@@ -12,7 +12,9 @@ from aspenpy.record import NamedTuple
 
 Real = int | Fraction | float
 
-RESOURCE_UNITS = dict.fromkeys(("loads", "stores", "bytes", "messages", "intracomm"), "B") | {"flops": "flop"}
+RESOURCE_UNITS = dict.fromkeys(("loads", "stores", "bytes", "messages", "intracomm", "read", "write"), "B") | {
+    "flops": "flop"
+}
 """What the amounts of resources are counted in; others are plain numbers."""
 
 

@@ -31,7 +31,8 @@ METRICS = ("runtime", "energy", "loads", "flops", "messages")
 
 
 def machines_for(name):
-    return ("cachegrind",) if name.startswith("cache_") else ("haswell", "pentium_m", "keeneland_kids")
+    kept = ("perlmutter_cpu",) if name == "jacobi_checkpointed" else ("haswell", "pentium_m", "keeneland_kids")
+    return ("cachegrind",) if name.startswith("cache_") else kept
 
 
 class Formula:

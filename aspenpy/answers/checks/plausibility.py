@@ -87,6 +87,12 @@ RANGES: Mapping[tuple[str, str], Range] = {
     ("memory", "channel_bandwidth"): _range("1e6", "1e13", "B/s"),
     ("memory", "channels"): _range("1", "1024", "", "there is one at least"),
     ("memory", "latency"): _range("0", "1e-4", "s", "no answer comes before the question"),
+    **{
+        ("file_system", name): _range("1e5", "1e14", "B/s")
+        for name in ("bandwidth", "write_bandwidth", "client_bandwidth")
+    },
+    ("file_system", "latency"): _range("0", "60", "s", "no answer comes before the question"),
+    ("file_system", "capacity"): _range("1e6", "1e20", "B"),
     ("link", "bandwidth"): _range("1e5", "1e14", "B/s"),
     ("link", "latency"): _range("0", "1e-2", "s", "no message arrives before it is sent"),
     ("interconnect", "bandwidth"): _range("1e5", "1e14", "B/s"),

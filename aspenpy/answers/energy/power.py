@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import Literal, NoReturn
 
 from aspenpy.cost.compute import target
+from aspenpy.cost.file_systems import FILE_SYSTEM
 from aspenpy.cost.prices import Offer, RequirementCost
 from aspenpy.cost.ranks import Instances
 from aspenpy.expr import graph
@@ -87,6 +88,7 @@ def _checked(law: str, watts: Expr | None, span: Span | None, origins: Origins) 
 
 
 MEMORY, LINK, INTERCONNECT = "memory", "link", "interconnect"  # types of components whose power the law tells apart
+OWN_ALONE = (LINK, INTERCONNECT, FILE_SYSTEM)  # whose work draws on nothing around them
 
 
 class PowerTree:
@@ -126,22 +128,22 @@ class PowerTree:
     def drawing(self, offer: Offer) -> Place | None:
         """The component whose power at load goes into serving a resource: itself, or the nearest around it that
         declares what load adds, within the socket if it is in one. A memory without power of its own draws from its
-        socket, as those on the boards of accelerators do. A link, or an interconnect inside a node, draws no more
-        than what it declares."""
+        socket, as those on the boards of accelerators do. A link, an interconnect inside a node, or a file system
+        draws no more than what it declares."""
         place = offer.place
         half = self.power(place)
         if place.component.type == MEMORY and half.declared and (half.static is None or half.dynamic is None):
             self.refuse_missing(place.component, "dynamic" if half.dynamic is None else "static", offer)
         found = self._nearest(offer)
         in_a_node = place.component.type == INTERCONNECT and len(place.parents) > 1
-        if found is None and place.component.type != LINK and not in_a_node:
+        if found is None and place.component.type not in (LINK, FILE_SYSTEM) and not in_a_node:
             culprit = place if self.socket is None or not self.in_socket(place) else self.socket
             self.refuse_missing(culprit.component, "dynamic", offer)
         return found
 
     def _nearest(self, offer: Offer) -> Place | None:
         place = offer.place
-        around = [place] if place.component.type in (LINK, INTERCONNECT) else list(self._upwards(place))
+        around = [place] if place.component.type in OWN_ALONE else list(self._upwards(place))
         return next((item for item in around if self.power(item).dynamic is not None), None)
 
     @cached_property

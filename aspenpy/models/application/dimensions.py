@@ -12,7 +12,7 @@ from aspenpy.language.dimensions import BYTES, DIMENSIONLESS, FLOPS, Dimension, 
 from aspenpy.language.infer import Lookup, dimension_of
 from aspenpy.language.statements import expressions, statements_in
 
-RESOURCE_DIMENSIONS = {"flops": FLOPS, "loads": BYTES, "stores": BYTES, "intracomm": BYTES}
+RESOURCE_DIMENSIONS = {"flops": FLOPS, **dict.fromkeys(("loads", "stores", "intracomm", "read", "write"), BYTES)}
 """What an amount of the conventional resources is. A message may be counted or weighed, so `messages` is open."""
 
 _UNIT = re.compile(r"[0-9.] ?[A-Za-z]")  # what a unit literal looks like at least

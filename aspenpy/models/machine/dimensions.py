@@ -26,7 +26,7 @@ PROPERTY_DIMENSIONS = {
     **dict.fromkeys(
         (
             *("attained_bandwidth", "attained_store_bandwidth", "core_bandwidth", "core_store_bandwidth"),
-            "remote_bandwidth",
+            *("remote_bandwidth", "write_bandwidth", "client_bandwidth"),
         ),
         BYTES / SECONDS,
     ),

@@ -38,7 +38,7 @@ PLACES = ("machine", "socket")
 
 RESOURCE_DIMENSIONS: Mapping[str, Dimension] = {
     "flops": UNITS["flop"].dimension,
-    **dict.fromkeys(("loads", "stores", "bytes", "messages", "intracomm"), UNITS["B"].dimension),
+    **dict.fromkeys(("loads", "stores", "bytes", "messages", "intracomm", "read", "write"), UNITS["B"].dimension),
 }
 """What may stand in brackets behind a resource; others are plain numbers."""
 
