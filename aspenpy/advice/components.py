@@ -105,14 +105,3 @@ COMPONENTS: dict[str, HardwareComponent] = {
     )
 }  # fmt: skip
 """By name."""
-
-
-class KnownCounter(Record):
-    """A counter, or a group of counters, that is known to measure some hardware components: the `tool` that reads it
-    (likwid, perf, ncu, nvprof), its `name` there (a group, an event or a metric; `*` stands for any part of one), the
-    names of the components, the closest first, and the `source` that says so."""
-
-    tool: str
-    name: str
-    components: tuple[str, ...]
-    source: str

@@ -13,6 +13,7 @@ from aspenpy.answers.scope import Setting
 from aspenpy.report.design_space import draw as draw_space
 from aspenpy.report.scalability import draw as draw_scaled
 from aspenpy.shell.commands.sensitivity import varied
+from aspenpy.shell.counters import COUNTER_OPTIONS, significant_of
 from aspenpy.shell.entry import case_of_arguments
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.option import (
@@ -36,6 +37,7 @@ EXAMPLES: Examples = (
         "aspenpy advise comd --machine haswell --vary clock,cores,memory_bandwidth",
     ),
     ("what it is bound by, in time and in energy", "aspenpy advise classify lulesh --machine haswell"),
+    ("which components matter, by the model", "aspenpy advise significance lulesh --machine haswell"),
     (
         "components alone and in pairs, over ranges of this system",
         "aspenpy advise configure lulesh --machine haswell --vary clock,cores=1..8,memory_clock",
@@ -46,14 +48,14 @@ EXAMPLES: Examples = (
     ),
 )
 
-STEPS = ("classify", "configure", "scale")
+STEPS = ("classify", "significance", "configure", "scale")
 
 OPTIONS = (
     option(
         "words",
         "[STEP] MODEL",
-        "an application: a file, or a name of `aspenpy list apps`; before it classify, configure or scale for one step "
-        "alone",
+        "an application: a file, or a name of `aspenpy list apps`; before it classify, significance, configure or "
+        "scale for one step alone",
         nargs="+",
     ),
     machine(required=True),
@@ -81,6 +83,7 @@ OPTIONS = (
         type=float,
         default=THRESHOLD,
     ),
+    *COUNTER_OPTIONS,
     repeated("--input", "NAME=EXPR,...", "scale: settings of the application that make an input; may be repeated"),
     option("--problem", "NAME,...", "the parameters whose product is the size of the problem"),
     choice("--model --law", CHOICES["law"], "of energy (default: what the machine states)", default="auto", dest="law"),
@@ -97,7 +100,7 @@ def run(arguments: Arguments) -> int:
         raise CommandError(f"--threshold: an efficiency is above 0 and 1 at most, not {arguments.threshold:g}")
     if arguments.levels < 2:
         raise CommandError("--levels: a range has at least two values")
-    if step == "classify" and arguments.picture:
+    if step in ("classify", "significance") and arguments.picture:
         raise CommandError("--picture draws what configure and scale find")
     options = AdviceOptions(
         tuple(varied(arguments.vary)),
@@ -132,6 +135,10 @@ def _classify(case: Case, options: AdviceOptions, arguments: Arguments) -> int:
     return answer(classified_of(case, options).report(), arguments)
 
 
+def _significance(case: Case, options: AdviceOptions, arguments: Arguments) -> int:
+    return answer(significant_of(space_of(case, options), arguments).report(), arguments)
+
+
 def _configure(case: Case, options: AdviceOptions, arguments: Arguments) -> int:
     space = space_of(case, options)
     return answer(space.report(), arguments, lambda: draw_space(space))
@@ -149,6 +156,7 @@ def _all(case: Case, options: AdviceOptions, arguments: Arguments) -> int:
 
 _ANSWERS: dict[str, Callable[[Case, AdviceOptions, Arguments], int]] = {
     "classify": _classify,
+    "significance": _significance,
     "configure": _configure,
     "scale": _scale,
     "": _all,

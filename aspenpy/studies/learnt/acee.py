@@ -219,7 +219,7 @@ class Acee(LearntModel):
         candidates: dict[str, NDArray[np.float64]] = {}
         target = self._target(sheet)
         for text in self.predictors or self._automatic(sheet):
-            if any(_leaks(sheet, name) for name in columns_of(text, sheet)):
+            if any(leaks(sheet, name) for name in columns_of(text, sheet)):
                 hint = "power and energy are not known before the run that they are predicted for"
                 fail("leakage", f"`{text}` says what is to be predicted", _place(sheet, text), hint=hint)
             values = formula(text, sheet)
@@ -246,7 +246,7 @@ class Acee(LearntModel):
         found, by_second = list[str](), list[str]()
         for name in sheet.names:
             known = KNOWN.get(name)
-            if (known is not None and known.text) or _leaks(sheet, name):
+            if (known is not None and known.text) or leaks(sheet, name):
                 continue
             if not is_numeric(sheet, name):
                 blank = all(number_in(row[name]) is None for row in sheet.rows)
@@ -327,7 +327,8 @@ def _folds(sheet: Sheet) -> list[list[int]]:
     return [order[place::10].tolist() for place in range(min(10, len(order)))]
 
 
-def _leaks(sheet: Sheet, name: str) -> bool:
+def leaks(sheet: Sheet, name: str) -> bool:
+    """Whether a column is an energy or a power, which is what models of the energy are to predict."""
     heading = sheet.heading(name)
     unit = plain_unit(heading.unit)
     dimension = unit_of(unit).dimension if unit else KNOWN[name].dimension if name in KNOWN else BYTES

@@ -1,0 +1,261 @@
+"""Evidence of counters: which of them go with the runtime or the energy of a run, and of which components they tell.
+
+Section 4.3.2 of Umar's dissertation (Virginia Tech, 2018): counters that a regression keeps (ACEE, section 3.4.1) are
+significant; fuzzy c-means brings those together that behave alike over the runs, so that one may belong to several
+components. Its equation 4.1 is linear in amounts. Three things are this project's: a counter's part of the explained
+variance is its Shapley value (Lindeman, Merenda and Gold 1980; Lipovetsky and Conklin 2001), intervals are a
+bootstrap's, and a cluster has the name of the component for which most of its members are known (`advice.counters`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+from math import comb
+
+import numpy
+
+from aspenpy.advice.clusters import FUZZINESS, Clusters, best, candidates
+from aspenpy.advice.counters import known_counter
+from aspenpy.advice.samples import samples_of
+from aspenpy.advice.significance import ClusterNumber, CounterEvidence, CounterShare, MetricName, Significance
+from aspenpy.engine.arrays import Floats
+from aspenpy.language.diagnostics import Diagnostic, fail, require_known
+from aspenpy.language.dimensions import BYTES, FLOPS, SECONDS, Dimension, unit_of
+from aspenpy.record import Record
+from aspenpy.studies.empirical.columns import BEHIND, KNOWN, is_numeric, numbers, plain_unit
+from aspenpy.studies.empirical.sheet import Sheet, counted
+from aspenpy.studies.learnt.acee import leaks
+from aspenpy.studies.learnt.stepwise import Moments, stepwise
+from aspenpy.studies.readers.measure import Target
+
+MOST_SIGNIFICANT = 8  # counters that share out the variance: all subsets of them are looked at
+MOST_CLUSTERS = 8
+DRAWS = 200  # of a bootstrap
+ROUNDED = 5e-3  # relative differences of counters that are one: clocks are written to the MHz, or as 2.4 GHz
+UNKNOWN = ""
+"""The component of clusters of which nobody knows a counter."""
+
+
+class CounterOptions(Record):
+    """The counters to `use` (all columns that are any, if none) of the rows `where` a condition holds, the exponent of
+    the clusters, and when runs are enough."""
+
+    use: tuple[str, ...] = ()
+    where: str | None = None
+    fuzziness: float = FUZZINESS
+    target: Target = Target()
+    seed: int = 0
+
+
+class Counters(Record):
+    """Counters over runs: their names, what each is known for, and their values (runs x counters). What a file has by
+    the second (bytes, flops) is here what it comes to over the run: a rate beside the amount would say the runtime."""
+
+    names: tuple[str, ...]
+    known: tuple[tuple[str, ...], ...]
+    values: Floats
+
+
+def counters_in(sheet: Sheet, options: CounterOptions) -> tuple[Counters, tuple[Diagnostic, ...]]:
+    """The columns of a sheet that are counters, and notes of those that tell nothing. Raises AspenError where there
+    are fewer than two, or fewer runs than tell them apart."""
+    for name in options.use:
+        require_known(name, sheet.names, "unknown-column", f"there is no counter `{name}`", sheet.span)
+
+    def unknown(name: str) -> bool:  # of twins the one is kept of which more is known
+        return not _components(sheet, name)
+
+    found, notes = dict[str, Floats](), list[Diagnostic]()
+    asked = options.use or sorted((name for name in sheet.names if _may_count(sheet, name)), key=unknown)
+    for name in asked:
+        values = _amounts(sheet, name)
+        why = None
+        if numpy.ptp(values) <= 1e-12 * abs(values).max():
+            why = "is constant: it tells nothing of the runs"
+        elif (twin := next((other for other, known in found.items() if _twins(values, known)), None)) is not None:
+            why = f"is `{twin}` under another name or in another unit"
+        if why is None:
+            found[name] = values
+        else:
+            notes.append(Diagnostic("left-out", f"the counter `{name}` {why}", severity="note"))
+    if len(found) < 2:
+        hint = notes[0].message if notes else "columns that are numbers, and no times, energies or powers, are counters"
+        message = f"{counted(len(found), 'counter')} cannot be told apart by component"
+        fail("no-counters", message, sheet.span, hint=hint)
+    more = len(found) + 2 - len(sheet.rows)
+    if more > 0:
+        message = f"{counted(len(sheet.rows), 'run')} cannot tell {counted(len(found), 'counter')} apart"
+        fail("too-few-rows", message, sheet.span, hint=f"measure {more} more, or choose fewer with --use")
+    known = tuple(_components(sheet, name) for name in found)
+    return Counters(tuple(found), known, numpy.array(list(found.values())).T), tuple(notes)
+
+
+def _twins(one: Floats, other: Floats) -> bool:
+    """Whether two counters are proportional, but for rounding."""
+    scale = float(one @ other / (other @ other)) if other.any() else 0.0
+    return bool(numpy.allclose(one, scale * other, rtol=ROUNDED, atol=0.0))
+
+
+def _may_count(sheet: Sheet, name: str) -> bool:
+    """Whether a column may be a counter: no label, no energy or power, no time."""
+    known = KNOWN.get(name)
+    if (known is not None and known.text) or leaks(sheet, name) or not is_numeric(sheet, name):
+        return False
+    return _dimension(sheet, name) != SECONDS
+
+
+def _dimension(sheet: Sheet, name: str) -> Dimension | None:
+    """By the unit behind the name, or as known."""
+    unit = _unit(sheet, name)
+    return unit_of(unit).dimension if unit else KNOWN[name].dimension if name in KNOWN else None
+
+
+def _unit(sheet: Sheet, name: str) -> str | None:
+    """`MB/s` of `mem_rd_MBs`."""
+    behind = BEHIND.match(name)
+    return plain_unit(sheet.heading(name).unit) or (plain_unit(behind["joined"]) if behind is not None else None)
+
+
+def _amounts(sheet: Sheet, name: str) -> Floats:
+    """The values of a column; of bytes or flops a second those of the whole run."""
+    values: Floats = numbers(sheet, name)
+    rate = _dimension(sheet, name) in (BYTES / SECONDS, FLOPS / SECONDS)
+    return values * numbers(sheet, "runtime") if rate else values
+
+
+def _components(sheet: Sheet, name: str) -> tuple[str, ...]:
+    found = known_counter(name, sheet.heading(name).written)
+    return () if found is None else found.components
+
+
+# -- the regression --------------------------------------------------------------------------------
+
+
+def evidence(sheet: Sheet, metric: MetricName, counters: Counters, options: CounterOptions) -> CounterEvidence:
+    """What the counters say of the runtime or the energy."""
+    target = numbers(sheet, metric)
+    chosen, steps = stepwise(Moments(counters.values, target), "both", "bic")
+    entered = dict.fromkeys(step.place for step in steps if step.entered and step.place in chosen)
+    kept = sorted([*entered][:MOST_SIGNIFICANT])
+    if not kept:
+        hint = f"the {metric} of the runs goes with none of them: {', '.join(counters.names)}"
+        fail("nothing-significant", f"no counter is significant for the {metric}", sheet.span, hint=hint)
+    here, drawn = _explained(counters.values[:, kept], target, options.seed)
+    tried = candidates(_profiles(counters.values, target), MOST_CLUSTERS, options.fuzziness)
+    clusters = best(tried) if tried else _each_alone(len(counters.names))
+    names = _named(clusters, counters.known, options.fuzziness)
+    belongs = _belonging(clusters, names)
+    shares = dict(zip(kept, here / here.sum(), strict=True))
+    listed = [
+        CounterShare(name, counters.known[place], shares.get(place, 0.0), _memberships(belongs, place))
+        for place, name in enumerate(counters.names)
+    ]
+    return CounterEvidence(
+        metric,
+        samples_of(sheet, metric, options.target),
+        float(here.sum()),
+        tuple(sorted(listed, key=lambda item: -item.share)),
+        tuple(name or None for name in names),
+        tuple(ClusterNumber(each.count, each.partition, each.xie_beni, each is clusters) for each in tried),
+        _significances(metric, listed, belongs, drawn, kept, options.target.confidence),
+    )
+
+
+def _explained(matrix: Floats, target: Floats, seed: int) -> tuple[Floats, Floats]:
+    """Each counter's part of R², by all runs and by each draw of a bootstrap (draws x counters)."""
+    draws = numpy.random.default_rng(seed)
+    rows = [numpy.arange(len(target)), *(draws.integers(len(target), size=len(target)) for _ in range(DRAWS))]
+    products, cross, totals = [], [], []
+    for taken in rows:
+        part, left = matrix[taken], target[taken] - target[taken].mean()
+        scale = part.std(axis=0)
+        part = (part - part.mean(axis=0)) / numpy.where(scale > 0, scale, 1)
+        products.append(part.T @ part)
+        cross.append(part.T @ left)
+        totals.append(float(left @ left) or 1.0)
+    shapley = shapley_values(numpy.array(products), numpy.array(cross)) / numpy.array(totals)[:, None]
+    return shapley[0], shapley[1:]
+
+
+def shapley_values(products: Floats, cross: Floats) -> Floats:
+    """By draw, the mean over all orders in which regressors may enter of what each then takes from the sum of squares
+    (draws x regressors), from products of centred columns and theirs with the target."""
+    count = cross.shape[1]
+    taken: dict[tuple[int, ...], Floats] = {(): numpy.zeros(len(cross))}
+    for size in range(1, count + 1):
+        for subset in combinations(range(count), size):
+            part = products[:, subset][:, :, subset]
+            ridge = 1e-12 * numpy.trace(part, axis1=1, axis2=2)[:, None, None] * numpy.eye(size)
+            solution = numpy.linalg.solve(part + ridge, cross[:, subset][:, :, None])[:, :, 0]
+            taken[subset] = (solution * cross[:, subset]).sum(axis=1)
+    values = numpy.zeros_like(cross)
+    for subset, gained in taken.items():
+        for place in subset:
+            others = tuple(other for other in subset if other != place)
+            values[:, place] += (gained - taken[others]) / (count * comb(count - 1, len(others)))
+    return values
+
+
+# -- the clusters ----------------------------------------------------------------------------------
+
+
+def _profiles(values: Floats, target: Floats) -> Floats:
+    """Each counter over the runs, centred and of length 1, turned to rise with the metric (counters x runs): the
+    squared distance of two is 2 (1 - r), with r their correlation."""
+    centred = values - values.mean(axis=0)
+    profiles = (centred / numpy.sqrt(numpy.square(centred).sum(axis=0))).T
+    rises = profiles @ (target - target.mean())
+    turned: Floats = profiles * numpy.where(rises < 0, -1.0, 1.0)[:, None]
+    return turned
+
+
+def _each_alone(count: int) -> Clusters:
+    """Where there are too few counters for two clusters of two: each is one."""
+    return Clusters(numpy.eye(count), numpy.eye(count), 0.0, 1.0, 0.0)
+
+
+def _named(clusters: Clusters, known: Sequence[tuple[str, ...]], fuzziness: float) -> list[str]:
+    """The component for which most of a cluster's members are known, weighted by memberships as its centre is; the
+    first of a counter's components counts once, the second half."""
+    names = []
+    for row in clusters.memberships**fuzziness:
+        votes: dict[str, float] = {}
+        for weight, components in zip(row, known, strict=True):
+            for place, component in enumerate(components, 1):
+                votes[component] = votes.get(component, 0.0) + float(weight) / place
+        names.append(max(votes, key=votes.__getitem__) if votes else UNKNOWN)
+    return names
+
+
+def _belonging(clusters: Clusters, names: Sequence[str]) -> dict[str, Floats]:
+    """How far each counter belongs to each component: clusters of one name together."""
+    found: dict[str, Floats] = {}
+    for name, row in zip(names, clusters.memberships, strict=True):
+        found[name] = found.get(name, numpy.zeros(len(row))) + row
+    return found
+
+
+def _memberships(belongs: Mapping[str, Floats], place: int) -> dict[str, float]:
+    return dict(sorted(((name, float(row[place])) for name, row in belongs.items()), key=lambda item: -item[1]))
+
+
+def _significances(
+    metric: MetricName,
+    counters: Sequence[CounterShare],
+    belongs: Mapping[str, Floats],
+    drawn: Floats,
+    kept: Sequence[int],
+    confidence: float,
+) -> tuple[Significance, ...]:
+    """A component's share: of each significant counter the part that belongs to it."""
+    found = []
+    totals = numpy.maximum(drawn.sum(axis=1), 1e-300)
+    for component, row in belongs.items():
+        share = sum(counters[place].share * float(row[place]) for place in kept)
+        spread = drawn @ row[list(kept)] / totals
+        low, high = numpy.quantile(spread, [(1 - confidence) / 2, (1 + confidence) / 2])
+        members = {item.name: item.memberships[component] for item in counters}
+        ordered = dict(sorted(members.items(), key=lambda item: -item[1]))
+        found.append(Significance(component, metric, share, "counters", float(low), float(high), ordered))
+    return tuple(sorted(found, key=lambda item: -item.share))

@@ -1,0 +1,132 @@
+"""Significant: which hardware components matter to an application, by measured counters and by its model."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from aspenpy.advice.counter_evidence import CounterOptions, Counters, counters_in, evidence
+from aspenpy.advice.design_space import DesignSpace
+from aspenpy.advice.significance import CounterEvidence, Disagreement, MetricName, Significance
+from aspenpy.answers.case import Case
+from aspenpy.language.diagnostics import Diagnostic, fail, warning
+from aspenpy.studies.empirical.columns import numbers, recognised, require_columns
+from aspenpy.studies.empirical.condition import rows_where
+from aspenpy.studies.empirical.sheet import Data, Heading, Sheet
+from aspenpy.studies.explore.sensitivity import Effects
+from aspenpy.studies.readers.read import measured
+from aspenpy.tables.result import Result
+
+MATTERS, APART = 0.1, 2.0
+"""Shares disagree where one is at least a tenth, and at least twice the other. They are shares among the components
+that the counters could tell."""
+
+
+class Significant(Result):
+    """The components of a design space, by the sensitivities of the model, and where there is data of counters by
+    these. Raises AspenError where the counters are of something else, or say nothing."""
+
+    reported_by = "significance"
+
+    def __init__(self, space: DesignSpace, data: Data | None = None, options: CounterOptions | None = None) -> None:
+        self.space, self.options = space, options or CounterOptions()
+        self.notes: tuple[Diagnostic, ...] = ()
+        self.sheet: Sheet | None = None
+        self.counters: Counters | None = None
+        if data is not None:
+            self.sheet = _own_rows(recognised(measured(data)), space.case, self.options.where)
+            self.counters, self.notes = counters_in(self.sheet, self.options)
+
+    @cached_property
+    def by_model(self) -> tuple[Significance, ...]:
+        """Each component's sensitivity in parts of the sum of all, of runtime and of energy."""
+        found: list[Significance] = []
+        by_metric: tuple[tuple[MetricName, Effects | None], ...] = (
+            ("runtime", self.space.runtime_effects),
+            ("energy", self.space.energy_effects),
+        )
+        for metric, effects in by_metric:
+            singles = () if effects is None else effects.singles
+            total = sum(effect.sensitivity for effect in singles) or 1.0
+            found += [Significance(item.parameters[0], metric, item.sensitivity / total, "model") for item in singles]
+        return tuple(found)
+
+    @cached_property
+    def evidences(self) -> tuple[CounterEvidence, ...]:
+        """What the counters say of the runtime and, where it was measured, of the energy."""
+        if self.sheet is None or self.counters is None:
+            return ()
+        metrics: tuple[MetricName, ...] = ("runtime", "energy") if "energy" in self.sheet.names else ("runtime",)
+        return tuple(evidence(self.sheet, metric, self.counters, self.options) for metric in metrics)
+
+    @property
+    def significances(self) -> tuple[Significance, ...]:
+        """By counters, then by the model."""
+        return (*(item for found in self.evidences for item in found.significances), *self.by_model)
+
+    @cached_property
+    def disagreements(self) -> tuple[Disagreement, ...]:
+        """Components of which counters and model say different things, the widest apart first."""
+        found = []
+        for each in self.evidences:
+            told = {name for name in each.clusters if name} | {item.known[0] for item in each.counters if item.known}
+            here = [item for item in self.significances if item.metric == each.metric and item.component in told]
+            by_counters, by_model = (_among(here, kind) for kind in ("counters", "model"))
+            for name in sorted(told) if by_model else ():
+                counted, modelled = by_counters.get(name, 0.0), by_model.get(name, 0.0)
+                less, more = sorted((counted, modelled))
+                if more >= MATTERS and more >= APART * less:
+                    found.append(Disagreement(name, each.metric, counted, modelled))
+        return tuple(sorted(found, key=lambda item: -abs(item.counters - item.model)))
+
+    @cached_property
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
+        """Warnings of the prediction, of too few runs, and notes of counters that were left out."""
+        return (*self.space.prediction.diagnostics, *self.notes, *map(_too_few, self._unsure))
+
+    @property
+    def _unsure(self) -> list[CounterEvidence]:
+        return [item for item in self.evidences if not item.samples.enough]
+
+
+def _among(found: list[Significance], kind: str) -> dict[str, float]:
+    """Shares by one kind of evidence, in parts of their sum; nothing where that is 0."""
+    total = sum(item.share for item in found if item.evidence == kind)
+    return {item.component: item.share / total for item in found if item.evidence == kind} if total else {}
+
+
+def _too_few(found: CounterEvidence) -> Diagnostic:
+    """How many more runs an interval needs."""
+    samples = found.samples
+    if samples.widest is None:
+        each = "each configuration ran once" if samples.configurations > 1 else "there is one run"
+        text = f"{each}: how well the mean {samples.metric} is known cannot be told"
+    else:
+        text = f"half the confidence interval of the mean {samples.metric} is up to {100 * samples.widest:.2g} %"
+    hint = f"measure each configuration {samples.more} more time{'s' if samples.more > 1 else ''}"
+    return warning("few-samples", text, None, hint=hint)
+
+
+def _own_rows(sheet: Sheet, case: Case, where: str | None) -> Sheet:
+    """The rows of the application on which a condition holds, with the energy where power and runtime were measured."""
+    require_columns(sheet, ["runtime"], "significance")
+    if where is not None:
+        sheet = sheet.rows_at(rows_where(sheet, where, "--where"))
+    if not sheet.rows:
+        fail("no-measurements", "there are no runs to learn from", sheet.span)
+    if "application" in sheet.names:
+        name = case.application.name.lower()
+        theirs = list(dict.fromkeys(str(row["application"].value) for row in sheet.rows))
+        own = [place for place, row in enumerate(sheet.rows) if str(row["application"].value).lower() == name]
+        if not own:
+            message = f"the counters are of {', '.join(f'`{other}`' for other in theirs[:5])}, not of `{name}`"
+            hint = "measure the application itself, or name its rows so: --column of `aspenpy measure`"
+            fail("other-application", message, sheet.span, hint=hint)
+        sheet = sheet.rows_at(own)
+    if "energy" in sheet.names or "power" not in sheet.names:
+        return sheet
+    energies = numbers(sheet, "power") * numbers(sheet, "runtime")
+    rows = tuple(
+        row | {"energy": row["power"]._replace(value=float(energy))}
+        for row, energy in zip(sheet.rows, energies, strict=True)
+    )
+    return sheet._replace(headings=(*sheet.headings, Heading("energy", None)), rows=rows)

@@ -1,0 +1,53 @@
+"""Options of commands that take measured counters of an application."""
+
+from __future__ import annotations
+
+from aspenpy.advice.clusters import FUZZINESS
+from aspenpy.advice.counter_evidence import CounterOptions
+from aspenpy.advice.design_space import DesignSpace
+from aspenpy.advice.significant import Significant
+from aspenpy.language.files import measurements_path
+from aspenpy.shell.failure import CommandError
+from aspenpy.shell.option import Arguments, option, words
+from aspenpy.studies.readers.measure import Target
+
+COUNTER_OPTIONS = (
+    option(
+        "--counters",
+        "FILE",
+        "significance: counters over several runs, in any form that `aspenpy measure --read` takes, with runtimes and, "
+        "where they were measured, energies or powers",
+    ),
+    option("--where", "CONDITION", "of --counters: runs to use, such as 'threads <= 18' (default: all)"),
+    option("--use", "NAME,...", "of --counters: columns to use (default: all that may be counters)"),
+    option(
+        "--fuzziness",
+        "M",
+        f"of --counters: how far clusters overlap, above 1 (default: {FUZZINESS:g})",
+        type=float,
+        default=FUZZINESS,
+    ),
+    option(
+        "--precision",
+        "P",
+        "of --counters: half the confidence interval of a mean that is narrow enough (default: 0.05)",
+        type=float,
+        default=0.05,
+    ),
+)
+
+
+def significant_of(space: DesignSpace, arguments: Arguments) -> Significant:
+    """Step 2, by the model of a design space and by counters where there are any."""
+    if not 1 < arguments.fuzziness <= 100:
+        raise CommandError(f"--fuzziness: expected a number above 1, not {arguments.fuzziness:g}")
+    if not arguments.precision > 0:
+        raise CommandError(f"--precision: expected a number above 0, not {arguments.precision:g}")
+    if not arguments.counters:
+        for name in ("where", "use"):
+            if getattr(arguments, name):
+                raise CommandError(f"--{name} chooses among --counters FILE")
+        return Significant(space)
+    target = Target(precision=arguments.precision)
+    options = CounterOptions(tuple(words(arguments.use)), arguments.where, arguments.fuzziness, target)
+    return Significant(space, measurements_path(arguments.counters), options)
