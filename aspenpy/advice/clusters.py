@@ -17,6 +17,7 @@ from aspenpy.record import Record
 FUZZINESS = 2.0
 """The exponent m: towards 1 memberships are 0 or 1, with large m all alike; 2 is Bezdek's own."""
 
+POINTS_TO_EACH = 1.5  # memberships of a cluster in all, at least: one of a single point says no more than the point
 STARTS = 20  # from memberships at random, of which the best is kept
 MOST_STEPS = 1000
 STILL = 1e-9  # the largest change of a membership at which it ends
@@ -37,6 +38,11 @@ class Clusters(Record):
     @property
     def count(self) -> int:
         return len(self.centres)
+
+    @property
+    def corrected(self) -> float:
+        """The partition coefficient from 0, of no clusters, to 1, whatever their number."""
+        return 1 - self.count / (self.count - 1) * (1 - self.partition)
 
 
 def fuzzy_c_means(points: Floats, count: int, fuzziness: float = FUZZINESS, seed: int = 0) -> Clusters:
@@ -96,12 +102,17 @@ def candidates(points: Floats, most: int, fuzziness: float = FUZZINESS) -> tuple
     the coordinates of the points' own span, of which there are no more than points."""
     left, singular, _ = numpy.linalg.svd(points, full_matrices=False)
     spanned: Floats = left * singular
-    return tuple(fuzzy_c_means(spanned, count, fuzziness) for count in range(2, min(most, 2 * len(points) // 3) + 1))
+    last = min(most, int(len(points) / POINTS_TO_EACH))
+    return tuple(fuzzy_c_means(spanned, count, fuzziness) for count in range(2, last + 1))
 
 
 def best(found: Sequence[Clusters]) -> Clusters:
     """That of the least sum of ranks by the partition coefficient, the greatest first, and Xie and Beni's index, the
-    least first; of equals that with the least index."""
-    by_partition = sorted(range(len(found)), key=lambda place: -found[place].partition)
-    by_index = sorted(range(len(found)), key=lambda place: found[place].xie_beni)
-    return found[min(by_index, key=lambda place: by_partition.index(place) + by_index.index(place))]
+    least first; of equals that with the greater coefficient. The coefficient falls with the number of clusters c by
+    itself, and is corrected for that: 1 - c/(c - 1) (1 - PC), after Dave, Pattern Recognition Letters 17(6), 1996.
+    Numbers at which a cluster is hardly more than one point do not count, if others are left."""
+    several = [item for item in found if float(item.memberships.sum(axis=1).min()) >= POINTS_TO_EACH] or found[:1]
+    places = range(len(several))
+    by_partition = sorted(places, key=lambda place: -several[place].corrected)
+    by_index = sorted(places, key=lambda place: several[place].xie_beni)
+    return several[min(by_partition, key=lambda place: by_partition.index(place) + by_index.index(place))]

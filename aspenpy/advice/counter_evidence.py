@@ -32,17 +32,18 @@ from aspenpy.studies.readers.measure import Target
 MOST_SIGNIFICANT = 8  # counters that share out the variance: all subsets of them are looked at
 MOST_CLUSTERS = 8
 DRAWS = 200  # of a bootstrap
-ROUNDED = 5e-3  # relative differences of counters that are one: clocks are written to the MHz, or as 2.4 GHz
+ROUNDED = 5e-3  # differences of counters that are one, in parts of their spread: clocks in MHz, or as 2.4 GHz
 UNKNOWN = ""
 """The component of clusters of which nobody knows a counter."""
 
 
 class CounterOptions(Record):
-    """The counters to `use` (all columns that are any, if none) of the rows `where` a condition holds, the exponent of
-    the clusters, and when runs are enough."""
+    """The counters to `use` (all columns that are any, if none) of the rows `where` a condition holds, `columns` by
+    other names than the file has, the exponent of the clusters, and when runs are enough."""
 
     use: tuple[str, ...] = ()
     where: str | None = None
+    columns: Mapping[str, str] = {}
     fuzziness: float = FUZZINESS
     target: Target = Target()
     seed: int = 0
@@ -81,7 +82,7 @@ def counters_in(sheet: Sheet, options: CounterOptions) -> tuple[Counters, tuple[
             notes.append(Diagnostic("left-out", f"the counter `{name}` {why}", severity="note"))
     if len(found) < 2:
         hint = notes[0].message if notes else "columns that are numbers, and no times, energies or powers, are counters"
-        message = f"{counted(len(found), 'counter')} cannot be told apart by component"
+        message = f"there {'is one counter' if found else 'are no counters'}, and significance compares two at least"
         fail("no-counters", message, sheet.span, hint=hint)
     more = len(found) + 2 - len(sheet.rows)
     if more > 0:
@@ -94,7 +95,7 @@ def counters_in(sheet: Sheet, options: CounterOptions) -> tuple[Counters, tuple[
 def _twins(one: Floats, other: Floats) -> bool:
     """Whether two counters are proportional, but for rounding."""
     scale = float(one @ other / (other @ other)) if other.any() else 0.0
-    return bool(numpy.allclose(one, scale * other, rtol=ROUNDED, atol=0.0))
+    return float(numpy.std(one - scale * other)) <= ROUNDED * float(numpy.std(one))
 
 
 def _may_count(sheet: Sheet, name: str) -> bool:
@@ -146,7 +147,7 @@ def evidence(sheet: Sheet, metric: MetricName, counters: Counters, options: Coun
     clusters = best(tried) if tried else _each_alone(len(counters.names))
     names = _named(clusters, counters.known, options.fuzziness)
     belongs = _belonging(clusters, names)
-    shares = dict(zip(kept, here / here.sum(), strict=True))
+    shares = {place: float(worth) for place, worth in zip(kept, here / here.sum(), strict=True)}
     listed = [
         CounterShare(name, counters.known[place], shares.get(place, 0.0), _memberships(belongs, place))
         for place, name in enumerate(counters.names)

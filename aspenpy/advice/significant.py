@@ -33,7 +33,7 @@ class Significant(Result):
         self.sheet: Sheet | None = None
         self.counters: Counters | None = None
         if data is not None:
-            self.sheet = _own_rows(recognised(measured(data)), space.case, self.options.where)
+            self.sheet = _own_rows(recognised(measured(data, self.options.columns)), space.case, self.options.where)
             self.counters, self.notes = counters_in(self.sheet, self.options)
 
     @cached_property
@@ -111,6 +111,8 @@ def _own_rows(sheet: Sheet, case: Case, where: str | None) -> Sheet:
     require_columns(sheet, ["runtime"], "significance")
     if where is not None:
         sheet = sheet.rows_at(rows_where(sheet, where, "--where"))
+    if where is not None and not sheet.rows:
+        fail("no-measurements", f"there is no run where `{where}`", sheet.span)
     if not sheet.rows:
         fail("no-measurements", "there are no runs to learn from", sheet.span)
     if "application" in sheet.names:
@@ -119,7 +121,7 @@ def _own_rows(sheet: Sheet, case: Case, where: str | None) -> Sheet:
         own = [place for place, row in enumerate(sheet.rows) if str(row["application"].value).lower() == name]
         if not own:
             message = f"the counters are of {', '.join(f'`{other}`' for other in theirs[:5])}, not of `{name}`"
-            hint = "measure the application itself, or name its rows so: --column of `aspenpy measure`"
+            hint = f"runs of the application have `{name}` in the column `application`"
             fail("other-application", message, sheet.span, hint=hint)
         sheet = sheet.rows_at(own)
     if "energy" in sheet.names or "power" not in sheet.names:

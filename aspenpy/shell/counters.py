@@ -8,7 +8,7 @@ from aspenpy.advice.design_space import DesignSpace
 from aspenpy.advice.significant import Significant
 from aspenpy.language.files import measurements_path
 from aspenpy.shell.failure import CommandError
-from aspenpy.shell.option import Arguments, option, words
+from aspenpy.shell.option import Arguments, option, pairs, repeated, words
 from aspenpy.studies.readers.measure import Target
 
 COUNTER_OPTIONS = (
@@ -20,6 +20,13 @@ COUNTER_OPTIONS = (
     ),
     option("--where", "CONDITION", "of --counters: runs to use, such as 'threads <= 18' (default: all)"),
     option("--use", "NAME,...", "of --counters: columns to use (default: all that may be counters)"),
+    repeated(
+        "--column",
+        "NAME=HEADER",
+        "of --counters: takes a column by another name, such as 'runtime [ms]=time/ms', and leaves out all that are not "
+        "taken; may be repeated",
+        dest="columns",
+    ),
     option(
         "--fuzziness",
         "M",
@@ -44,10 +51,11 @@ def significant_of(space: DesignSpace, arguments: Arguments) -> Significant:
     if not arguments.precision > 0:
         raise CommandError(f"--precision: expected a number above 0, not {arguments.precision:g}")
     if not arguments.counters:
-        for name in ("where", "use"):
-            if getattr(arguments, name):
+        for name, given in (("where", arguments.where), ("use", arguments.use), ("column", arguments.columns)):
+            if given:
                 raise CommandError(f"--{name} chooses among --counters FILE")
         return Significant(space)
     target = Target(precision=arguments.precision)
-    options = CounterOptions(tuple(words(arguments.use)), arguments.where, arguments.fuzziness, target)
+    columns = pairs("--column", "NAME=HEADER, such as runtime=time", arguments.columns)
+    options = CounterOptions(tuple(words(arguments.use)), arguments.where, columns, arguments.fuzziness, target)
     return Significant(space, measurements_path(arguments.counters), options)

@@ -1,0 +1,186 @@
+"""Counters: what is known of them, which are significant, and the components they belong to."""
+
+from __future__ import annotations
+
+import os
+from itertools import permutations
+from pathlib import Path
+from typing import Any
+
+import numpy
+import pytest
+
+import aspenpy
+from aspenpy.advice.components import COMPONENTS
+from aspenpy.advice.counter_evidence import CounterOptions, shapley_values
+from aspenpy.advice.counters import KNOWN_COUNTERS, known_counter
+from aspenpy.advice.design_space import DesignSpace
+from aspenpy.advice.samples import samples_of
+from aspenpy.advice.significance import CounterEvidence
+from aspenpy.advice.significant import Significant
+from aspenpy.answers.case import Case
+from aspenpy.engine.arrays import Floats
+from aspenpy.studies.empirical.sheet import sheet_of_rows
+from aspenpy.studies.readers.measure import Target
+
+DATA = Path(os.environ.get("ASPENPY_SHARED", Path(__file__).parents[3] / "shared")) / "data"
+
+
+@pytest.mark.parametrize("item", KNOWN_COUNTERS, ids=lambda item: f"{item.tool}: {item.name}")
+def test_a_known_counter_names_components_and_its_source(item: Any) -> None:
+    assert set(item.components) <= set(COMPONENTS)
+    assert item.source
+
+
+@pytest.mark.parametrize(
+    ("name", "components"),
+    [
+        ("L3_to_MEM_Data_Volume", ("l3_capacity", "memory_bandwidth")),  # the dissertation's own example
+        ("L3 bandwidth [MBytes/s]", ("l3_capacity",)),
+        ("Memory data volume [GBytes]", ("memory_bandwidth", "memory_clock")),
+        ("INSTR_RETIRED_ANY", ("clock", "cores")),
+        ("LLC-load-misses", ("l3_capacity", "memory_bandwidth")),
+        ("cache_misses/runtime", ("l3_capacity", "memory_bandwidth")),
+        ("dram_read_transactions", ("memory_bandwidth", "memory_clock")),
+        ("lts__t_sectors_op_read.sum", ("l2_capacity",)),
+        ("UNCORECLOCK", ("uncore_clock",)),
+        ("horoscope", None),
+    ],
+)
+def test_what_a_counter_is_known_for(name: str, components: tuple[str, ...] | None) -> None:
+    found = known_counter(name)
+    assert (None if found is None else found.components) == components
+
+
+# -- shares ----------------------------------------------------------------------------------------
+
+
+def test_shapley_values_by_all_orders() -> None:
+    """The mean over all orders of what a regressor adds to the sum of squares, each fit by least squares."""
+    draws = numpy.random.default_rng(3)
+    mixing = numpy.array([[1, 0.6, 0], [0, 1, 0.3], [0, 0, 1.0]])
+    matrix = draws.normal(size=(50, 3)) @ mixing
+    target = matrix @ [1.0, 0.5, -0.2] + 0.3 * draws.normal(size=50)
+    matrix, target = matrix - matrix.mean(axis=0), target - target.mean()
+
+    def taken(places: list[int]) -> float:
+        solution = numpy.linalg.lstsq(matrix[:, places], target, rcond=None)[0] if places else []
+        left = target - (matrix[:, places] @ solution if places else 0)
+        return float(target @ target - left @ left)
+
+    expected = numpy.zeros(3)
+    for order in permutations(range(3)):
+        for place, regressor in enumerate(order):
+            expected[regressor] += (taken([*order[: place + 1]]) - taken([*order[:place]])) / 6
+    found = shapley_values((matrix.T @ matrix)[None], (matrix.T @ target)[None])[0]
+    assert found == pytest.approx(expected, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("runtimes", "widest", "more"),
+    [
+        # t(0.975, 2) = 4.30265: of 9, 10 and 11 the deviation is 1, half the interval 4.30265/sqrt(3)/10.
+        ([9, 10, 11], 4.30265 / 3**0.5 / 10, None),
+        ([10.0, 10.0, 10.0], 0.0, 0),
+        ([10.0], None, 1),
+    ],
+)
+def test_how_many_more_runs_are_needed(runtimes: list[float], widest: float | None, more: int | None) -> None:
+    sheet = sheet_of_rows([{"runtime": value, "threads": 4} for value in runtimes])
+    found = samples_of(sheet, "runtime", Target())
+    assert found.widest == (None if widest is None else pytest.approx(widest, abs=1e-6))
+    if more is not None:
+        assert (found.more, found.enough) == (more, more == 0)
+    else:  # 18 runs: t(0.975, 17) = 2.10982, 2.10982/sqrt(18) * 0.1 = 0.0497; of 17 it is 0.0514
+        assert found.more == 18 - 3
+
+
+# -- components ------------------------------------------------------------------------------------
+
+
+def space() -> DesignSpace:
+    case = Case(aspenpy.load_application("lulesh"), aspenpy.load_machine("haswell"))
+    return DesignSpace(case, ("clock", "cores", "memory_bandwidth", "l3_capacity"))
+
+
+def synthetic(seed: int, noise: float) -> list[dict[str, float]]:
+    """Runs whose activities of three components are drawn apart; ten counters measure one each, and lines between L3
+    and memory two of them. The runtime is 5 and 2 and 1 times the activities."""
+    draws = numpy.random.default_rng(seed)
+    ones = numpy.ones((120, 1))
+    core, cache, memory = numpy.linalg.qr(numpy.hstack([ones, draws.normal(size=(120, 3))]))[0].T[1:]  # uncorrelated
+    parts = {
+        "instructions": core, "cycles": core, "UOPS": core,
+        "L3": cache, "L3CACHE": cache, "LLC-loads": cache,
+        "CAS_COUNT_WR": memory, "CAS_COUNT_RD": memory, "uncore_imc_reads": memory,
+        "L3_to_MEM_Data_Volume": (cache + memory) / 2**0.5,
+    }  # fmt: skip
+    counters = {name: 50 + 10 * part + noise * draws.normal(size=120) for name, part in parts.items()}
+    runtime = 100 + 5 * 10 * core + 2 * 10 * cache + 1 * 10 * memory
+    return [{"runtime": runtime[row], **{name: values[row] for name, values in counters.items()}} for row in range(120)]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_memberships_of_known_components_are_recovered(seed: int) -> None:
+    """Pure counters belong to their component; what is half and half to two alike. From centres at the pure profiles,
+    squared distances are 2 (1 - 1/sqrt(2)) to both and 2 to the third: memberships 0.436, 0.436 and 0.128."""
+    found = Significant(space(), synthetic(seed, 0.05)).evidences[0]
+    assert sorted(name or "" for name in found.clusters) == ["clock", "l3_capacity", "memory_bandwidth"]
+    for item in found.counters:
+        if item.name == "L3_to_MEM_Data_Volume":
+            assert item.memberships["l3_capacity"] == pytest.approx(0.436, abs=0.08)
+            assert item.memberships["memory_bandwidth"] == pytest.approx(0.436, abs=0.08)
+            assert item.memberships["clock"] == pytest.approx(0.128, abs=0.05)
+        else:
+            assert item.memberships[item.known[0]] > 0.9, item.name
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_shares_are_those_of_the_activities(seed: int) -> None:
+    """Of independent activities with factors 5, 2 and 1 the variance has 25/30, 4/30 and 1/30."""
+    found = Significant(space(), synthetic(seed, 0.05)).evidences[0]
+    shares = {item.component: item.share for item in found.significances}
+    assert found.r_squared > 0.98
+    assert shares["clock"] == pytest.approx(25 / 30, abs=0.1)
+    assert shares["l3_capacity"] == pytest.approx(4 / 30, abs=0.1)
+    assert all(item.low is not None and item.low <= item.share <= (item.high or 1) for item in found.significances)
+
+
+def test_the_model_alone_ranks_by_sensitivities() -> None:
+    alone = Significant(space())
+    effects = alone.space.runtime_effects.singles
+    total = sum(item.sensitivity for item in effects)
+    runtime = {item.component: item.share for item in alone.by_model if item.metric == "runtime"}
+    assert runtime == pytest.approx({item.parameters[0]: item.sensitivity / total for item in effects})
+    assert alone.evidences == ()
+    assert alone.disagreements == ()
+
+
+def test_counters_that_contradict_the_model_are_a_finding() -> None:
+    """By the counters all goes with memory; the model gives it half of what the three components have."""
+    rows = [row | {"runtime": 100 + 5 * row["CAS_COUNT_WR"]} for row in synthetic(1, 0.05)]
+    found = Significant(space(), rows)
+    memory = next(item for item in found.disagreements if item.component == "memory_bandwidth")
+    assert memory.counters == pytest.approx(1, abs=0.05)
+    assert memory.counters >= 2 * memory.model
+
+
+def measured_on_lulesh() -> CounterEvidence:
+    path = DATA / "lulesh_icelake_app.csv"
+    if not path.exists():
+        pytest.skip(f"there are no measurements in {DATA}")
+    case = Case(aspenpy.load_application("lulesh"), aspenpy.load_machine("xeon_platinum_8360y"))
+    where = CounterOptions(where="threads <= 18")
+    return Significant(DesignSpace(case, ("clock", "cores", "memory_bandwidth")), path, where).evidences[0]
+
+
+def test_lulesh_on_ice_lake() -> None:
+    """What the page about Prometheus shows: each counter is nearest to what it is known for, but reference cycles, which
+    count the time of all threads."""
+    found = measured_on_lulesh()
+    assert sorted(name or "" for name in found.clusters) == ["clock", "cores", "memory_bandwidth"]
+    assert found.r_squared == pytest.approx(0.961, abs=0.005)
+    nearest = {item.name: next(iter(item.memberships)) for item in found.counters}
+    assert all(nearest[item.name] in item.known for item in found.counters)
+    shares = {item.component: round(item.share, 2) for item in found.significances}
+    assert shares == pytest.approx({"memory_bandwidth": 0.37, "clock": 0.33, "cores": 0.30}, abs=0.02)
