@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import log2
 
-from aspenpy.probe.number import HASHED, Number, Numbers, ways_of_hashed
+from aspenpy.probe.number import HASHED, Number, Numbers, ways_of, ways_of_hashed
 from aspenpy.probe.topology import Topology
 
 Rule = Callable[[Numbers, Topology], tuple[float, str]]
@@ -167,5 +167,6 @@ def _cache(items: dict[str, Number], level: int, host: Topology) -> None:
     if level > 2:
         lines = int(items["capacity"].value // items["cacheline"].value)
         items.setdefault("associativity", Number(ways_of_hashed(lines), "", HASHED))
-    ways = Number(stated.ways, "", host.said_by) if stated and stated.ways else Number(8, "", "assumed: 8 ways")
+    known = stated.ways if stated else None
+    ways = ways_of(items["capacity"].value, items["cacheline"].value, known, host.said_by)
     items.setdefault("associativity", ways)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import log2
 
-from aspenpy.probe.number import HASHED, Number, Numbers, from_quantities, measured, ways_of_hashed
+from aspenpy.probe.number import HASHED, Number, Numbers, from_quantities, measured, ways_of, ways_of_hashed
 from aspenpy.probe.quantities import Quantities, Quantity
 from aspenpy.probe.topology import Topology
 from aspenpy.probe.turns import agrees, rings, turn
@@ -165,7 +165,7 @@ def _cache(found: Quantities, host: Topology, place: int) -> dict[str, Number]:
         "cacheline": Number(
             (stated and stated.line) or 64, "B", host.said_by if stated and stated.line else "assumed: 64 B"
         ),
-        "latency": measured(found, f"{name}_latency", "s", "loads that wait for each other"),
+        "latency": latency_of(found, name),
     }
     if place == 0:
         return numbers | _sets(found)
@@ -180,6 +180,14 @@ def _cache(found: Quantities, host: Topology, place: int) -> dict[str, Number]:
         "attained_store_bandwidth": both.replace(source="assumed: copies take what their loads take"),
         "inclusion": _inclusion(place),
     }
+
+
+def latency_of(found: Quantities, level: str) -> Number:
+    """Of a cache the least over all kinds of pages, in whichever it was disturbed least: its own pages are known to the
+    translation buffer. Of memory that with pages as the system gives them."""
+    kinds = ("",) if level == "memory" else ("", "_huge", "_small")
+    best = min((found[f"{level}{kind}_latency"] for kind in kinds), key=lambda item: item.value)
+    return from_quantities(best.value, "s", "loads that wait for each other", best)
 
 
 def _inclusion(place: int) -> Number:
@@ -217,9 +225,8 @@ def _capacity(found: Quantities, host: Topology, place: int) -> dict[str, Number
         return {}
     if place == 2:
         return {"capacity": capacity, "associativity": _hashed(capacity.value, line)}
-    if stated is not None and stated.ways:
-        return {"capacity": capacity, "associativity": Number(stated.ways, "", host.said_by)}
-    return {"capacity": capacity, "associativity": Number(8, "", "assumed: 8 ways")}
+    ways = ways_of(capacity.value, line, stated.ways if stated else None, host.said_by)
+    return {"capacity": capacity, "associativity": ways}
 
 
 def _hashed(capacity: float, line: int) -> Number:
@@ -235,10 +242,8 @@ def cache_turn(found: Quantities, place: int, prefix: str = "ring_") -> float | 
     names = [*(name for name in LEVELS if f"{name}_latency" in found), "memory"]
     if place >= len(names) - 1:
         return None
-    inside, beyond = (found[f"{name}_latency"].value for name in names[place : place + 2])
-    if place == 0:
-        inside = min(inside, found["first_huge_latency"].value)
-    within = found[f"{names[place - 1]}_latency"].value if place else 0.0
+    inside, beyond = (latency_of(found, name).value for name in names[place : place + 2])
+    within = latency_of(found, names[place - 1]).value if place else 0.0
     known = {size: seconds for size, seconds in rings(found, prefix).items() if seconds > (within * inside) ** 0.5}
     return turn(known, inside, beyond)
 

@@ -28,6 +28,16 @@ def ways_of_hashed(lines: int) -> int:
     return next(ways for ways in range(min(MOST_WAYS, lines), 0, -1) if lines % ways == 0)
 
 
+def ways_of(capacity: float, line: float, stated: int | None, said_by: str) -> Number:
+    """Ways as somebody states them, where they make whole sets; else eight, else as many as do."""
+    lines = int(capacity // line)
+    if stated and lines % stated == 0:
+        return Number(stated, "", said_by)
+    if lines % 8 == 0:
+        return Number(8, "", "assumed: 8 ways")
+    return Number(ways_of_hashed(lines), "", "assumed: as many as make whole sets")
+
+
 class Number(Record):
     """A value in a base unit (`Hz`, `s`, `B`, `B/s`, or nothing), and the comment that says where it is from. A `word`
     stands in its place for a property that is one."""

@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from aspenpy.answers.checks.machines import check_machine
 from aspenpy.answers.checks.plausibility import implausible
+from aspenpy.answers.peaks import value_of
+from aspenpy.probe.assumed import completed
+from aspenpy.probe.probe import machine_from
+from aspenpy.probe.text import About, machine_text
+from aspenpy.probe.topology import CacheLevel, Topology
 from tests.probe import hosts
-from tests.probe.hosts import CLOCK, readings
+from tests.probe.hosts import CLOCK, HOST, readings
+from tests.thorough import examples
+
+WHO = ("lscpu", "hwloc", "likwid-topology", "STREAM")
 
 
 def value(text: str, name: str) -> float:
@@ -16,8 +28,6 @@ def value(text: str, name: str) -> float:
     component, _, plain = name.partition(".")
     found = machine.components[component].value(plain)
     assert found is not None
-    from aspenpy.answers.peaks import value_of
-
     return float(value_of(found, machine.definitions))
 
 
@@ -69,3 +79,46 @@ def test_what_spreads_is_marked() -> None:
     assert (
         "property latency [100 ns]  // loads that wait for each other, TLB misses included: measured, spread 0" in text
     )
+
+
+@pytest.mark.parametrize("names", [("lscpu.json",), ("lscpu_old.json", "stream.txt"), ("hwloc2.xml",), ("likwid.txt",)])
+def test_machines_from_files_pass_every_check_and_say_what_is_assumed(names: tuple[str, ...]) -> None:
+    found = machine_from("site", [str(Path(__file__).parent / "files" / name) for name in names])
+    machine = hosts.machine(found.text)
+    assert [*check_machine(machine), *implausible(machine), *machine.warnings] == []
+    sources = [number.source for part in found.numbers.values() for number in part.values()]
+    assert all(source.startswith(("assumed", *WHO)) for source in sources)
+
+
+def test_texts_of_files_stay_in_their_comments() -> None:
+    """A processor's name with a line break and a declaration behind it."""
+    host = HOST.replace(processor="Evil\nparam x = 1", said_by="some\rone\u2028param y = 2")
+    text = hosts.text(host=host)
+    assert not {"x", "y"} & set(hosts.machine(text).declared)
+
+
+@settings(max_examples=examples(100))
+@given(
+    cores=st.integers(1, 256),
+    sockets=st.integers(1, 8),
+    threads=st.integers(1, 4),
+    sizes=st.tuples(st.integers(1, 2048), st.integers(1, 10**5), st.integers(1, 10**6)),
+    ways=st.one_of(st.none(), st.integers(1, 64)),
+    sharing=st.integers(1, 64),
+    memory=st.one_of(st.none(), st.integers(1 << 20, 1 << 45)),
+)
+def test_every_topology_becomes_a_machine_that_is_read(
+    cores: int,
+    sockets: int,
+    threads: int,
+    sizes: tuple[int, int, int],
+    ways: int | None,
+    sharing: int,
+    memory: int | None,
+) -> None:
+    caches = tuple(CacheLevel(level, size << 10, ways, 64, sharing) for level, size in enumerate(sizes, 1))
+    host = Topology("any", "a test", sockets, cores, threads, 1, memory, caches)
+    text = machine_text("any_host", completed({}, host), host, About("2026-01-02", "made-up"))
+    machine = hosts.machine(text)
+    assert not [item for item in check_machine(machine) if item.severity == "error"]
+    assert value(text, "any_host_l1.capacity") == sizes[0] << 10

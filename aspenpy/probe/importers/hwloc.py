@@ -8,7 +8,7 @@ from typing import Any
 from xml.parsers import expat
 
 from aspenpy.language.source import Source, Span
-from aspenpy.probe.importers.imported import Imported, count, refuse
+from aspenpy.probe.importers.imported import MOST_BYTES, Imported, count, refuse
 from aspenpy.probe.topology import CacheLevel, Topology
 
 Attributes = Mapping[str, str]
@@ -77,7 +77,7 @@ class _Tree:
         ways, line = (stated.get(f"cache_{name}", "") for name in ("associativity", "linesize"))
         sharing = max(1, self.found["Core"] // self.counted[level])
         known = int(ways) if ways.isdecimal() and int(ways[:9]) > 0 else None
-        return CacheLevel(level, count(stated.get("cache_size")), known, count(line, 64), sharing)
+        return CacheLevel(level, count(stated.get("cache_size"), most=MOST_BYTES), known, count(line, 64), sharing)
 
     def _refuse(self, *declared: Any) -> None:
         raise _Entity
@@ -90,7 +90,7 @@ class _Tree:
         kind = attributes.get("type", "")
         self.found[kind] += 1
         if kind == "NUMANode" or "local_memory" in attributes:
-            self.memory += count(attributes.get("local_memory"), 0)
+            self.memory += count(attributes.get("local_memory"), 0, MOST_BYTES)
         level = attributes.get("depth", "")
         if kind in ("L1Cache", "L2Cache", "L3Cache") or (kind == "Cache" and attributes.get("cache_type") != "2"):
             number = int(kind[1]) if kind[1].isdecimal() else count(level)

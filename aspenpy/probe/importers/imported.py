@@ -14,6 +14,8 @@ from aspenpy.record import Record
 MOST = 10**6
 """The largest number of anything that there can be in a node."""
 
+MOST_BYTES = 10**15
+
 UNITS = {"": 1, "B": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 
 
@@ -29,10 +31,10 @@ def refuse(source: Source, message: str, place: Span | None = None, hint: str | 
     fail("bad-topology", message, place or Span(source, 0, min(1, len(source.text))), hint=hint)
 
 
-def count(text: str | None, without: int = 1) -> int:
-    """A whole number from 1 on; `without` where the text is none."""
-    found = re.match(r"\s*(\d{1,9})\b", text or "")
-    return without if found is None else max(1, min(MOST, int(found[1])))
+def count(text: str | None, without: int = 1, most: int = MOST) -> int:
+    """A whole number from 1 on; `without` where the text is none, `most` where it is more."""
+    found = re.match(r"\s*(\d{1,15})\b", text or "")
+    return without if found is None else max(1, min(most, int(found[1])))
 
 
 def size(text: str) -> int | None:

@@ -1,0 +1,115 @@
+"""Programs beside their predictions: the commands that run, what is predicted, and how far the two are apart."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import aspenpy
+from aspenpy.answers.case import Case
+from aspenpy.language.axis import parsed
+from aspenpy.language.diagnostics import AspenError
+from aspenpy.shell.main import main
+from aspenpy.studies.readers.measure import Measured, Run, Target
+from aspenpy.studies.validated import PROCESSOR, WALL, Command, Overhead, Point, validated
+
+SWEEP = """\
+model sweep {
+  param n = 1000
+  data A as Array(n, 8)
+  kernel main { execute { flops [n] as dp  loads [n] of size [8] from A as stream } }
+}
+"""
+HOST = """\
+machine host { socket chip }
+socket chip { core [2] part  memory ram  property process_start_latency [1 ms] }
+core part { resource flops(number) [number/giga] }
+memory ram {
+  property page_fault_latency [1 us]
+  resource loads(volume) [volume/(8 GB/s)]
+  resource stores(volume) [volume/(8 GB/s)]
+}
+"""
+
+
+@pytest.fixture
+def case(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Case:
+    monkeypatch.chdir(tmp_path)
+    Path("sweep.aspen").write_text(SWEEP)
+    Path("host.aspen").write_text(HOST)
+    return Case(aspenpy.load_application("sweep.aspen"), aspenpy.load_machine("host.aspen"), kernel="main")
+
+
+def point(predicted: float, *seconds: float) -> Point:
+    runs = tuple(Run({WALL: each, PROCESSOR: each / 2}) for each in seconds)
+    measured = Measured(("true",), runs, sum(seconds) / len(seconds), 0.0, True, Target(), ())
+    return Point(WALL, {"n": 1.0}, measured, predicted, Overhead(0.0, 0.0), (), None)
+
+
+def test_a_prediction_is_the_kernels_the_start_and_the_pages(case: Case) -> None:
+    """A word takes 1 ns of flops and of loads, which overlap; 512 words are a page."""
+    found = validated(case, "true {n}", {"n": parsed("n=1e6,2e6")}, Target(least=2, most=2))
+    assert [run.run.command for run in found.points] == [("true", "1000000"), ("true", "2000000")]
+    for run, n in zip(found.points, (1e6, 2e6), strict=True):
+        assert run.predicted == pytest.approx(n * 1e-9 + 1e-3 + n / 512 * 1e-6)
+        assert run.ratio == run.predicted / min(each.seconds for each in run.run.runs)
+
+
+def test_the_shortest_run_counts() -> None:
+    assert point(3.0, 5.0, 2.0, 4.0).ratio == 1.5
+    assert point(1.0, 4.0, 2.0).factor == 2.0
+    assert point(1.0, 4.0, 2.0).replace(clock=PROCESSOR).factor == 1.0
+
+
+def test_values_are_whole_unless_an_axis_is_real(case: Case) -> None:
+    axes = {"n": parsed("n=100..2000:log:3")}
+    assert [int(each.values["n"]) for each in validated(case, "true {n}", axes, Target(least=2, most=2)).points] == [
+        100,
+        447,
+        2000,
+    ]
+
+
+def test_words_are_told_apart_without_a_shell() -> None:
+    """Quotes group; signs of a shell and braces around other things stay as they are."""
+    command = Command("'./a b' {n} '$HOME;rm' {}x --size={n}", ["n"])
+    assert command.at({"n": 5.0}) == ["./a b", "5", "$HOME;rm", "{}x", "--size=5"]
+    assert Command("a {x}", ["x"]).at({"x": 0.25}) == ["a", "0.25"]
+
+
+def test_what_is_refused_is_as_pictured(case: Case, update_pictures: bool) -> None:
+    n = {"n": parsed("n=1,2")}
+    tried = [
+        ("true {m}", n),
+        ("true {n} {nn}", n),
+        ("true", n),
+        ("true '{n}", n),
+        ("", {}),
+        ("true {m}", {"m": parsed("m=1,2")}),
+        ("./no_such_program {n}", n),
+        ("false {n}", n),
+        ("true {n}", {"n": parsed("n=1..5000:lin:5000")}),
+    ]
+    reports = []
+    for command, axes in tried:
+        with pytest.raises(AspenError) as refused:
+            validated(case, command, axes, Target(least=2, most=2))
+        reports.append(f"--run {command!r}\n{refused.value}\n")
+    picture, found = Path(__file__).parent / "refused.txt", "\n".join(reports)
+    if update_pictures:
+        picture.write_text(found)
+    assert found == picture.read_text()
+
+
+def test_the_command_writes_json_and_a_picture(case: Case, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("matplotlib")
+    words = ["validate", "sweep.aspen", "--run", "true {n}", "--over", "n=1e3,1e6", "--machine", "host.aspen"]
+    assert main([*words, "--least", "2", "--most", "2", "--format", "json", "--picture", "p.svg"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert [each["n"] for each in found["points"]] == [1e3, 1e6]
+    assert found["points"][1]["predicted"]["value"] == pytest.approx(1e-3 + 1e-3 + 1e6 / 512 * 1e-6)
+    assert found["within"]["factor"] == 1.4
+    assert found["kernels"][0]["name"] == "main"
+    assert "predicted/measured" in Path("p.svg").read_text()
