@@ -158,6 +158,11 @@ def _translation(found: Quantities) -> dict[str, Number]:
 # -- caches and memory ---------------------------------------------------------------------------------
 
 
+def _page(found: Quantities) -> Number:
+    taken, given = found["page_fault_latency"], found["page_return_latency"]
+    return from_quantities(taken.value + given.value, "s", "the first touch of a page, and its return", taken, given)
+
+
 def _cache(found: Quantities, host: Topology, place: int) -> dict[str, Number]:
     name, stated = LEVELS[place], host.cache(place + 1)
     numbers = {
@@ -219,7 +224,8 @@ def _capacity(found: Quantities, host: Topology, place: int) -> dict[str, Number
     elif turned is not None:
         said = f"; {host.said_by} says {_kib(stated.capacity)}" if stated else ""
         size = max(1, round(turned / STEP)) * STEP
-        capacity = Number(size, "B", f"latency turns here: measured{said}")
+        near = [found[f"ring_{ring}_latency"] for ring in rings(found) if turned / 2 < ring < turned * 2]
+        capacity = from_quantities(size, "B", f"latency turns here{said}", *near)
         stated = None
     else:
         return {}
@@ -261,7 +267,7 @@ def _memory(found: Quantities, cores: int) -> dict[str, Number]:
     """Rates of memory beyond those of the first cache: its times add to that of a core's accesses."""
     numbers = {
         "latency": measured(found, "memory_latency", "s", "loads that wait for each other, TLB misses included"),
-        "page_fault_latency": measured(found, "page_fault_latency", "s", "the first touch of a page"),
+        "page_fault_latency": _page(found),
     }
     for which, share, name in (("all", cores, "attained"), ("core", 1, "core")):
         used = [found[f"{level}_{which}"] for level in ("first_load", "memory_load", "memory_copy", "first_copy")]

@@ -67,7 +67,12 @@ def readings(third: int = 16 << 20, third_of_all: int = 16 << 20) -> dict[str, f
     found |= {f"far_{pages}_latency": 2e-9 if pages <= 16 else 22e-9 for pages in (8, 16, 32)}
     for level in ("second", "memory"):
         found |= {f"overlap_{level}_{which}_latency": 2e-9 for which in ("far", "near", "both")}
-    return found | {"barrier_latency": 1e-7, "page_fault_latency": 3e-7, "process_start_latency": 6e-4}
+    return found | {
+        "barrier_latency": 1e-7,
+        "page_fault_latency": 2e-7,
+        "page_return_latency": 1e-7,
+        "process_start_latency": 6e-4,
+    }
 
 
 def text(*passes: dict[str, float], name: str = "here", host: Topology = HOST) -> str:

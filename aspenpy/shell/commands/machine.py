@@ -25,6 +25,11 @@ from aspenpy.shell.probing import LIBRARY, run_probe
 
 EXAMPLES: Examples = (
     ("writes mine.aspen: a cluster to put the numbers of your own into", "aspenpy machine new mine --kind cluster"),
+    (
+        "what another tool said of a host, as a machine",
+        """printf '{"lscpu": [{"field": "CPU(s):", "data": "8"}]}' > site.json; """
+        "aspenpy machine probe site --from site.json --replace",
+    ),
     ("a peak above what the clock allows? less power at full load than idle?", "aspenpy machine check haswell"),
 )
 

@@ -24,12 +24,9 @@ from aspenpy.studies.validated import PROCESSOR, WALL, validated
 
 EXAMPLES: Examples = (
     (
-        "a program at five sizes, on this host",
-        'aspenpy validate solve.c --run "./solve {n}" --over n=100..2000:log:5 --picture solve.svg',
-    ),
-    (
-        "the same on a machine that was probed before",
-        'aspenpy validate solve.c --run "./solve {n}" --over n=500,1000 --machine mine.aspen',
+        "runs of a program, here of true, beside what its source lets expect on a machine",
+        "printf '#define N 9\\ndouble x[N]; int main(void) { for (int i = 0; i < N; i++) x[i] = 2; return 0; }' > x.c; "
+        'aspenpy validate x.c --run "true {N}" --over N=1e3,1e5 --machine simple --least 2 --most 2',
     ),
 )
 
