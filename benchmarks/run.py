@@ -12,6 +12,7 @@ from benchmarks import (
     eval_cold,
     expr_cold,
     expr_large,
+    keystroke,
     many_calls,
     parse_memory,
     parse_time,
@@ -38,6 +39,7 @@ BENCHMARKS = (
             many_calls,
             parse_time,
             parse_memory,
+            keystroke,
         )
     ),
     reuse.BINARY,

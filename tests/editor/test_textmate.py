@@ -3,6 +3,7 @@
 import json
 import shutil
 import subprocess
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -65,6 +66,7 @@ def of_grammar(text: str) -> list[str]:
     return [kind for kind, character in zip(kinds, text, strict=True) if character != "\n"]
 
 
+@cache
 def kind_of(scope: str) -> str:
     return next((kind for begin, kind in KINDS.items() if scope.startswith(begin)), scope)
 

@@ -8,7 +8,8 @@ from aspenpy.shell.failure import CommandError
 from aspenpy.shell.option import Arguments, Examples, flag, machine
 
 EXAMPLES: Examples = (
-    ("what an editor runs; it ends when the editor goes", "aspenpy lsp --machine haswell < /dev/null"),
+    ("what an editor runs; it ends when the editor goes", "printf '' | aspenpy lsp"),
+    ("with the times of kernels and blocks on a machine", "printf '' | aspenpy lsp --machine haswell"),
 )
 
 OPTIONS = (
