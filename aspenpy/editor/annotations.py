@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from aspenpy.editor import names
 from aspenpy.editor.hover import full_name
 from aspenpy.editor.items import end_of
@@ -37,7 +39,7 @@ def times(text: str, meaning: Meaning) -> list[Note]:
     by_kernel = {lens.kernel: lens for lens in meaning.lenses}
     for start, piece in pieces(text):
         words = words_in(piece)
-        kernel = next((later for word, later in zip(words, words[1:], strict=False) if word.text == "kernel"), None)
+        kernel = next((later for word, later in pairwise(words) if word.text == "kernel"), None)
         lens = by_kernel.get(kernel.text) if kernel is not None else None
         if lens is None or kernel is None:
             continue

@@ -1,8 +1,8 @@
 """A TextMate grammar of the language, for editors and pages that colour by patterns.
 
-It is made from the terminals of `grammar/aspen.lark` and from the tables of keywords and functions; a test holds the file
-of the Visual Studio Code extension to it. Patterns see one line at a time: a quantity is not told from a parameter's
-value with a component behind it where the component is on the next line.
+It is made from the terminals of `grammar/aspen.lark` and from the tables of keywords and functions; a test holds the
+file of the Visual Studio Code extension to it. Patterns see one line at a time: a quantity is not told from a
+parameter's value with a component behind it where the component is on the next line.
 """
 
 from __future__ import annotations

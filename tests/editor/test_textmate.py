@@ -146,6 +146,7 @@ def test_the_extension_is_packaged(node_modules: Path, tmp_path: Path) -> None:
     shutil.copytree(EXTENSION, copy, ignore=shutil.ignore_patterns("node_modules"))
     install = ["npm", "install", "--no-audit", "--no-fund", "--ignore-scripts", "--omit=dev"]
     subprocess.run(install, cwd=copy, check=True, capture_output=True)
+    subprocess.run(["node", "--check", "extension.js"], cwd=copy, check=True)
     package = [node_modules / "node_modules" / ".bin" / "vsce", "package", "--skip-license", "-o", "aspen.vsix"]
     done = subprocess.run(package, cwd=copy, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr

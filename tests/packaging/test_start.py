@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-HEAVY = ["lark", "networkx", "numpy", "rich", "sympy"]
+HEAVY = ["aspenpy.editor", "lark", "lsprotocol", "networkx", "numpy", "pygls", "rich", "sympy"]
 PROGRAM = """
 import sys
 from aspenpy.shell.main import main
