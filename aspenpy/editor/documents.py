@@ -6,11 +6,9 @@ import os
 from urllib.parse import quote, unquote, urlsplit
 
 from aspenpy.editor.meaning import NOTHING, Meaning, Remark, Stretch
-from aspenpy.editor.project import Project
+from aspenpy.editor.project import LARGEST, Project
 from aspenpy.editor.remarks import kept, syntax_remarks
 from aspenpy.editor.text import Text
-
-MOST_TYPED = 1_000_000  # characters of a file that is followed while it is typed; of a larger one only `check` is shown
 
 
 def path_of(uri: str) -> str:
@@ -74,8 +72,8 @@ class Document:
 
     @property
     def followed(self) -> bool:
-        """Whether it is small enough to be followed while it is typed."""
-        return len(self.text.text) <= MOST_TYPED
+        """Whether it is small enough to be followed while it is typed; of a larger one only `check` is shown."""
+        return len(self.text.text) <= LARGEST
 
     def _look(self) -> None:
         self.mistakes = syntax_remarks(self.path, self.text.text) if self.followed else []

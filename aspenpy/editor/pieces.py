@@ -25,6 +25,8 @@ _MARKS = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 
+LONGEST_READ = 30_000  # characters of a piece whose syntax is looked at while it is typed: 50 ms
+
 OPENING = {"{": "}", "[": "]", "(": ")"}
 
 
@@ -100,7 +102,7 @@ def _first_word(text: str) -> str:
 def _error(text: str, following: str) -> Diagnostic | None:
     """The first mistake inside a piece of an application, its spans counted from the beginning of the piece."""
     beginning = _first_word(text)
-    if beginning not in _SIMPLE or "include" in text:
+    if beginning not in _SIMPLE or "include" in text or len(text) > LONGEST_READ:
         return None
     before = "model m {"
     tail = f"{_SIMPLE.get(following, '')} {'' if beginning == 'kernel' or following == 'kernel' else _KERNEL}}}"

@@ -14,6 +14,7 @@ from aspenpy.language.source import Source
 from aspenpy.record import NamedTuple
 
 MOST_FILES = 2_000  # model files that are looked through for uses of a name
+LARGEST = 1_000_000  # characters of a file whose names are looked at
 MOST_VISITED = 20_000  # files and folders that are passed on the way
 
 KINDS: dict[str, tuple[str, ...]] = {
@@ -63,7 +64,8 @@ class Project:
 
     def names(self, path: str) -> Names:
         if path not in self._names:
-            self._names[path] = names.names_of(self.text(path))
+            text = self.text(path)
+            self._names[path] = names.names_of(text if len(text) <= LARGEST else "")
         return self._names[path]
 
     def found(self, file: File, path: str) -> str | None:

@@ -253,3 +253,14 @@ REQUESTS: dict[str, tuple[Handler, Any]] = {
     ),
 }
 """What is answered, by the methods of the protocol, with the options that are told of them."""
+
+FAR = frozenset(
+    (
+        types.TEXT_DOCUMENT_HOVER,
+        types.TEXT_DOCUMENT_DEFINITION,
+        types.TEXT_DOCUMENT_REFERENCES,
+        types.TEXT_DOCUMENT_PREPARE_RENAME,
+        types.TEXT_DOCUMENT_RENAME,
+    )
+)
+"""Those that may look through the whole workspace: nobody who types waits for them."""

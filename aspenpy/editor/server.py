@@ -17,7 +17,7 @@ from aspenpy.editor.documents import Document, Workspace, path_of
 from aspenpy.editor.meaning import Meaning, Question
 from aspenpy.editor.protocol import diagnostic_of
 from aspenpy.editor.remarks import syntax_remarks
-from aspenpy.editor.requests import REQUESTS
+from aspenpy.editor.requests import FAR, REQUESTS
 from aspenpy.editor.text import Text
 from aspenpy.editor.worker import Worker
 from aspenpy.models.library import names
@@ -73,7 +73,8 @@ class Editor:
         for method, handler in own.items():
             self.server.feature(method)(_plain(handler))
         for method, (request, options) in REQUESTS.items():
-            self.server.feature(method, options)(_plain(partial(request, self.workspace)))
+            handler = _plain(partial(request, self.workspace))
+            self.server.feature(method, options)(self.server.thread()(handler) if method in FAR else handler)
         self.server.command("aspen.machines")(_plain(lambda: names("machines")))
 
     def run(self) -> None:
@@ -111,6 +112,7 @@ class Editor:
         self.workspace.documents[item.uri] = document
         self._publish(document)
         self._check_after(document, 0)
+        self.workspace.project().names(document.path)  # so that the first keystroke finds the pieces read
 
     def _change(self, params: types.DidChangeTextDocumentParams) -> None:
         document = self.workspace.documents.get(params.text_document.uri)

@@ -12,7 +12,7 @@ LONGEST = 30.0  # seconds that one model is worked on; then the process is ended
 
 
 class Worker:
-    """Answers one question after the other. To be used by one thread."""
+    """Answers one question after the other, for one thread."""
 
     def __init__(self, longest: float = LONGEST) -> None:
         self.longest = longest
@@ -34,12 +34,13 @@ class Worker:
         return NOTHING._replace(trouble=trouble)
 
     def stop(self) -> None:
-        """Ends the process, whatever it does."""
-        if self._process is not None and self._connection is not None:
-            self._connection.close()
-            self._process.kill()
-            self._process.join()
+        """Ends the process, whatever it does. Another thread may call this, which ends a question that is worked on."""
+        process, connection = self._process, self._connection
         self._process = self._connection = None
+        if process is not None and connection is not None:
+            process.kill()
+            process.join()
+            connection.close()
 
     def _started(self) -> Connection:
         if self._connection is None or self._process is None or not self._process.is_alive():
