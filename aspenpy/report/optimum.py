@@ -8,7 +8,7 @@ from typing import Any
 from aspenpy.answers.prediction import Prediction
 from aspenpy.language.diagnostics import Diagnostic, distinct
 from aspenpy.language.dimensions import readable
-from aspenpy.report.drawing import BLUE, titled
+from aspenpy.report.drawing import BLUE, numbers_in, titled
 from aspenpy.studies.explore.constraint import unit_of_quantity
 from aspenpy.studies.explore.optimise import Binding, Goal, Optimum
 from aspenpy.studies.explore.pareto import Front
@@ -166,6 +166,24 @@ def _some(choices: list[Any]) -> list[Any]:
 # -- as a picture ----------------------------------------------------------------------------------
 
 
+MOST_NAMED = 8  # points of a front whose configurations are written beside them
+
+
+def _named(axes: Any, front: Front, words: Words) -> None:
+    """The configurations of some points, evenly chosen, both ends among them; a goal is no part of its name."""
+    goals = {goal.subject.text for goal in front.goals}
+    many = len(front.choices)
+    count = min(many, MOST_NAMED)
+    for place in sorted({round(number * (many - 1) / max(1, count - 1)) for number in range(count)}):
+        choice = front.choices[place]
+        text = words.at({name: value for name, value in choice.point.items() if name not in goals})
+        text = text or words.at(choice.point)
+        is_last = place == many - 1  # whose name would run out of the frame
+        beside: dict[str, Any] = {"textcoords": "offset points", "fontsize": 7, "color": "#444444"}
+        shift, side = ((-5, 4), "right") if is_last else ((5, 4), "left")
+        axes.annotate(text, choice.values[:2], xytext=shift, ha=side, **beside)
+
+
 def draw(front: Front, space: Space, subject: str) -> Any:
     """A matplotlib figure: the first two quantities of a front against each other."""
     from matplotlib.figure import Figure
@@ -173,12 +191,18 @@ def draw(front: Front, space: Space, subject: str) -> Any:
     figure = Figure(figsize=(6.4, 4.4), layout="constrained")
     axes, words = figure.add_subplot(), Words(space)
     xs, ys = ([choice.values[place] for choice in front.choices] for place in (0, 1))
+    # What dominates lies below and to the left: between two points the front is a step.
+    axes.step(xs, ys, where="post", color=BLUE, linewidth=1, alpha=0.4)
     axes.plot(xs, ys, "o", color=BLUE, markersize=4)
+    _named(axes, front, words)
     for name, values, goal in zip("xy", (xs, ys), front.goals, strict=False):
         unit = words.unit(goal)
-        axes.set(**{f"{name}label": f"{goal.subject.text} ({unit})" if unit else goal.subject.text})
+        axes.set(**{f"{name}label": goal.subject.text})
         if min(values) > 0 and max(values) > 100 * min(values):
             axes.set(**{f"{name}scale": "log"})
+        if unit:
+            numbers_in(getattr(axes, f"{name}axis"), unit)
+    axes.margins(0.12)
     axes.grid(visible=True, linewidth=0.5, alpha=0.4)
     titled(axes, subject)
     return figure

@@ -191,6 +191,7 @@ _METHODS: dict[type, Callable[[Any, str], Found]] = {
 
 
 MOST_BARS = 20  # the strongest are drawn
+SHORTEST = 0.005  # of the longest bar: less is no pixel
 
 
 class Tornado(NamedTuple):
@@ -219,11 +220,13 @@ def tornado(result: Result, subject: str, unit: str) -> Tornado:
 
 
 def draw(result: Result, subject: str, unit: str) -> Any:
-    """A matplotlib figure: a bar for each parameter, the longest on top."""
+    """A matplotlib figure: a bar for each parameter, the longest on top; those that would be no pixel are counted."""
     from matplotlib.figure import Figure
 
     found = tornado(result, subject, unit)
-    bars = found.bars[:MOST_BARS][::-1]
+    longest = max((high - low for _, low, high in found.bars), default=0.0)
+    seen = [bar for bar in found.bars if bar[2] - bar[1] > SHORTEST * longest] or found.bars
+    bars = seen[:MOST_BARS][::-1]
     figure = Figure(figsize=(7, 1.2 + 0.32 * max(3, len(bars))), layout="constrained")
     axes = figure.add_subplot()
     for place, (_, low, high) in enumerate(bars):
@@ -232,6 +235,12 @@ def draw(result: Result, subject: str, unit: str) -> Any:
         axes.barh(place, right - found.axis, left=found.axis, height=0.62, color=VERMILION)
     axes.axvline(found.axis, color="black", linewidth=1)
     axes.set_yticks(range(len(bars)), [label for label, _, _ in bars])
+    axes.use_sticky_edges = False  # else a bar that begins or ends at the frame looks cut
+    axes.margins(x=0.06)
+    if len(bars) < len(found.bars):
+        axes.set_xlabel(
+            f"{len(found.bars) - len(bars)} more have shorter bars", fontsize=8, color="#555555", loc="left"
+        )
     if isinstance(result, Effects | Morris):
         numbers_in(axes.xaxis, unit)
     lowest, highest = min(low for _, low, _ in bars), max(high for _, _, high in bars)

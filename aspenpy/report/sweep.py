@@ -10,6 +10,7 @@ import numpy
 from aspenpy.engine.reasons import REASONS
 from aspenpy.language.diagnostics import fail
 from aspenpy.language.dimensions import readable
+from aspenpy.models.units import unit_of_parameter
 from aspenpy.report.drawing import STYLES, numbers_in, titled
 from aspenpy.studies.sweeps.result import Summary, SweepResult, attributes
 from aspenpy.studies.sweeps.study import Study, label
@@ -140,8 +141,11 @@ def draw(result: SweepResult) -> Any:
     figure = Figure(figsize=(7, 4.4), layout="constrained")
     axes = figure.add_subplot()
     (_map if maps else _lines)(figure, axes, result, name, numeric)
-    axes.set_xlabel(numeric[-1])
     case = result.study.cases[0]
+    for along, name_along in zip((axes.xaxis, axes.yaxis), reversed(numeric), strict=False):
+        along.set_label_text(name_along)
+        if unit := unit_of_parameter(name_along, case.application, case.required_machine):
+            numbers_in(along, unit)
     title = f"by {', '.join(categories)}" if categories else f"{case.application.name} on {case.required_machine.name}"
     titled(axes, f"{name}: {title}")
     return figure
@@ -157,7 +161,9 @@ def _lines(figure: Any, axes: Any, result: SweepResult, name: str, numeric: list
         axes.plot(x, row, label=text, linewidth=1.8, **STYLES[place % len(STYLES)], marker=_mark(row, place))
     axes.set_xscale(_scale(x))
     axes.set_yscale(_scale(rows))
-    axes.set_ylabel(f"{name} ({variable.unit})" if variable.unit else name)
+    axes.set_ylabel(name)
+    if variable.unit:
+        numbers_in(axes.yaxis, variable.unit)
     axes.grid(visible=True, which="major", linewidth=0.5, alpha=0.4)
     if len(rows) > 1:
         axes.legend(frameon=False)
@@ -190,11 +196,10 @@ def _map(figure: Any, axes: Any, result: SweepResult, name: str, numeric: list[s
     axes.set_facecolor("#dddddd")
     axes.set_xscale(_scale(x))
     axes.set_yscale(_scale(y))
-    axes.set_ylabel(numeric[0])
     bar = figure.colorbar(mesh, ax=axes)
-    bar.set_label(f"{name} ({variable.unit})" if variable.unit else name)
-    if variable.unit == "s":
-        numbers_in(bar.ax.yaxis, "s")
+    bar.set_label(name)
+    if variable.unit:
+        numbers_in(bar.ax.yaxis, variable.unit)
 
 
 def _edges(values: Any) -> Any:

@@ -137,7 +137,7 @@ def draw(traffic: Traffic) -> Any:
     axes.set_xlabel("moved between the two")
     titled(axes, traffic.prediction.where, bold=True)
     axes.spines[["top", "right"]].set_visible(False)
-    axes.legend(fontsize=8, loc="lower right", frameon=False)
+    figure.legend(fontsize=8, loc="outside right upper", frameon=False)
     return figure
 
 
