@@ -14,9 +14,12 @@ from aspenpy.advice.scalability import MOST_NODES, THRESHOLD, Scaled
 from aspenpy.advice.system import SystemRange
 from aspenpy.answers.case import Case
 from aspenpy.answers.energy.options import DEFAULT, EnergyOptions
+from aspenpy.answers.prediction import predict
 from aspenpy.answers.scope import Setting
 from aspenpy.language.diagnostics import AspenError
 from aspenpy.record import Record
+
+OF_SO_MANY_NODES = "wrong-network-size"  # the code of a network whose shape is for one number of nodes
 
 
 class AdviceOptions(Record):
@@ -38,12 +41,22 @@ AS_IT_IS = AdviceOptions()
 
 
 def on_one_node(case: Case, options: AdviceOptions) -> Case:
-    """The case on one node of its machine, unless the number of nodes is set or varied."""
+    """The case on one node of its machine, unless the number of nodes is set or varied, or its network is for so many
+    nodes only."""
     machine = configurable(case.required_machine, case.socket)
     nodes = machine.parameter("nodes")
     names = {text.partition("=")[0] for text in options.wanted}
-    alone = case.changed(machine=machine.machine)
-    return alone if nodes is None or nodes.sets in case.set or "nodes" in names else alone.with_set({nodes.sets: 1})
+    whole = case.changed(machine=machine.machine)
+    if nodes is None or nodes.sets in case.set or "nodes" in names:
+        return whole
+    alone = whole.with_set({nodes.sets: 1})
+    try:
+        predict(on_all_places(alone, problem_of(alone, options.size)))
+    except AspenError as error:
+        if error.diagnostics[0].code != OF_SO_MANY_NODES:
+            raise
+        return whole
+    return alone
 
 
 def classified_of(case: Case, options: AdviceOptions) -> Classified:
@@ -85,6 +98,6 @@ def advise(case: Case, options: AdviceOptions = AS_IT_IS) -> Advice:
     try:
         scaled = scaled_of(case, best_of(space), options)
     except AspenError as error:
-        if error.diagnostics[0].code not in ("no-network", "no-free-ranks"):
+        if error.diagnostics[0].code not in ("no-network", "no-free-ranks", OF_SO_MANY_NODES):
             raise
     return Advice(case, classified_of(case, options), space, scaled)

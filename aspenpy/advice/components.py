@@ -48,7 +48,7 @@ def _at(type_: str, *properties: str, level: int = 1) -> tuple[Location, ...]:
 
 MANY = 1e7  # parts: ten times the cores of the largest systems of the TOP500
 CLOCKS, RATES = (1e8, 1e10), (1e6, 1e14)
-CACHE_SIZES = (1024.0, 2**32)
+CACHE_SIZES = (64.0, 2**32)
 
 COMPONENTS: dict[str, HardwareComponent] = {
     item.name: item
@@ -69,12 +69,12 @@ COMPONENTS: dict[str, HardwareComponent] = {
             "smt", "hardware threads of a core", "", _at("core", "threads"), (1, 8), "one to SMT8 of POWER9", "whole"
         ),
         HardwareComponent(
-            "simd_width", "SIMD width", "", _at("core", "simd_width"), (1, 64),
-            "one lane; 2,048-bit vectors of 32-bit numbers, the most of Arm's SVE", "doubling"),
+            "simd_width", "SIMD width", "", _at("core", "simd_width"), (1, 1024),
+            "one lane; 2,048-bit vectors of SVE on sixteen pipes", "doubling"),
         *(
             HardwareComponent(
                 f"l{level}_capacity", f"capacity of the L{level} cache", "B", _at("cache", "capacity", level=level),
-                CACHE_SIZES, "a few lines; above all caches sold", "doubling")
+                CACHE_SIZES, "a line; above all caches sold", "doubling")
             for level in (1, 2, 3)
         ),
         HardwareComponent(

@@ -12,7 +12,7 @@ import numpy
 
 from aspenpy.advice.components import COMPONENTS, HardwareComponent
 from aspenpy.advice.configurable import ComponentParameter, Configurable
-from aspenpy.advice.configuration import ComponentRange
+from aspenpy.advice.configuration import ComponentRange, RangeSource
 from aspenpy.advice.system import SystemRange
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import EvaluationError, evaluate
@@ -66,25 +66,32 @@ def _range(parameter: ComponentParameter, axis: Axis | None, told: SystemRange |
         variable = _variable(component, parameter, told.low, told.high)
         return ComponentRange(component.name, variable, *_place(parameter), "system", told.origin)
     if parameter.low is not None and parameter.high is not None:
-        _require_range(component, parameter.low, parameter.high, None)
-        variable = _variable(component, parameter, parameter.low, parameter.high)
-        declared = f"`{parameter.sets}` declares it"
-        return ComponentRange(component.name, variable, *_place(parameter), "machine", declared)
-    return _widened(component, parameter, axis)
+        return _cut(component, parameter, (parameter.low, parameter.high), "machine", f"`{parameter.sets}` declares it")
+    return _widened(component, parameter)
 
 
-def _widened(component: HardwareComponent, parameter: ComponentParameter, axis: Axis | None) -> ComponentRange | None:
-    """Half to twice what the machine states, cut at what is physical; None where that leaves one value."""
+def _widened(component: HardwareComponent, parameter: ComponentParameter) -> ComponentRange | None:
+    """Half to twice what the machine states."""
+    origin = f"half to twice the machine's {readable(parameter.base, component.unit)}"
+    return _cut(component, parameter, (parameter.base / WIDER, parameter.base * WIDER), "vendor", origin)
+
+
+def _cut(
+    component: HardwareComponent,
+    parameter: ComponentParameter,
+    ends: tuple[float, float],
+    source: RangeSource,
+    origin: str,
+) -> ComponentRange | None:
+    """A range cut at what is physical; None where that leaves one value."""
     least, most = component.physical
-    low, high = max(least, parameter.base / WIDER), min(most, parameter.base * WIDER)
+    low, high = max(least, ends[0]), min(most, ends[1])
     if component.steps == "whole":
         low, high = float(numpy.ceil(low)), float(numpy.floor(high))
     if not low < high:
         return None
-    origin = f"half to twice the machine's {readable(parameter.base, component.unit)}"
-    return ComponentRange(
-        component.name, _variable(component, parameter, low, high), *_place(parameter), "vendor", origin
-    )
+    variable = _variable(component, parameter, low, high)
+    return ComponentRange(component.name, variable, *_place(parameter), source, origin)
 
 
 def _place(parameter: ComponentParameter) -> tuple[str, float]:
