@@ -40,7 +40,8 @@ def every(node: Any) -> Iterator[Any]:
         waiting.extend(reversed(list(parts(current))))
 
 
-def changes(nodes: list[Any]) -> Changes:
+def changes(nodes: list[Any], references: Mapping[str, frozenset[str]] | None = None) -> Changes:
+    """What some statements may change; `references` are the names of what functions return references to."""
     variables, counted, stored, calls = set[str](), set[str](), set[str](), set[str]()
     for node in (inner for outer in nodes for inner in every(outer)):
         if isinstance(node, r.Assignment):
@@ -50,8 +51,8 @@ def changes(nodes: list[Any]) -> Changes:
                 is_counted = target.type.kind != "real" and (node.operator or _mentions(node.value, target.key))
                 if is_counted:
                     counted.add(target.key)
-            if target.type.kind in ("integer", "pointer", "record"):
-                stored |= set(_names(target))
+            if target.type.kind in ("integer", "pointer", "record") or isinstance(target, r.Field):
+                stored |= set(_names(target, references or {}))
             if isinstance(target, r.Field):
                 variables.add(_path(target))
         elif isinstance(node, r.Declaration):
@@ -68,7 +69,8 @@ def changes(nodes: list[Any]) -> Changes:
 def effects(functions: Mapping[str, Any]) -> dict[str, frozenset[str]]:
     """By function, what it or those that it calls store whole numbers and pointers to; the functions of others that
     they call as `call NAME`."""
-    own = {key: changes([function.body]) for key, function in functions.items()}
+    references = returned(functions)
+    own = {key: changes([function.body], references) for key, function in functions.items()}
     found = {key: set(change.stored) for key, change in own.items()}
     for key, change in own.items():
         found[key] |= {f"call {call}" for call in change.calls if call not in functions}
@@ -94,7 +96,19 @@ def _path(node: r.Expression) -> str:
     return node.key if isinstance(node, r.Variable) else ""
 
 
-def _names(node: r.Expression) -> Iterator[str]:
+def returned(functions: Mapping[str, Any]) -> dict[str, frozenset[str]]:
+    """By function that returns references, the names of what they refer to."""
+    found: dict[str, frozenset[str]] = {}
+    for key, function in functions.items():
+        if function.by_reference:
+            values = [
+                node.value for node in every(function.body) if isinstance(node, r.Jump) and node.value is not None
+            ]
+            found[key] = frozenset(name for value in values for name in _names(value, {}))
+    return found
+
+
+def _names(node: r.Expression, references: Mapping[str, frozenset[str]]) -> Iterator[str]:
     while True:
         if isinstance(node, r.Field):
             yield node.name
@@ -107,7 +121,8 @@ def _names(node: r.Expression) -> Iterator[str]:
         elif isinstance(node, r.Conversion):
             node = node.operand
         else:
-            yield "*"
+            key = node.key if isinstance(node, r.Call) else ""
+            yield from references.get(key, ("*",))
             return
 
 

@@ -11,6 +11,7 @@ from aspenpy.extract import records as r
 from aspenpy.extract import values as v
 from aspenpy.extract.assigned import every
 from aspenpy.extract.conditions import Conditions
+from aspenpy.extract.contexts import Context, Shared
 from aspenpy.extract.costs import Access, Invocation, Item, Nest, Place
 from aspenpy.extract.scope import NOTHING, Known, Names, Real, depends_on_data
 from aspenpy.extract.values import ONE, ZERO, Value
@@ -18,6 +19,9 @@ from aspenpy.language.source import Span
 
 MOST_INLINED = 12
 """How deep calls are followed into small functions."""
+
+MOST_FOLLOWED = 300_000
+"""Records that are walked to know what calls leave behind."""
 
 LARGEST_INLINED = 400
 """Records of a function that is written in place of its calls."""
@@ -37,6 +41,9 @@ class Calls(Conditions):
         self.functions = functions
         self.function: r.Function | None = None
         self.inlined: list[str] = []
+        self.contexts: dict[str, list[Context]] = {}
+        self.own: tuple[Expr | str | None, ...] = ()  # the function's own arguments
+        self.trials = 0  # walks under way that only ask what is known behind them
         self.calling: list[int] = []  # where the calls stand that are under way
         self.returned: list[Known] = []
 
@@ -157,15 +164,45 @@ class Calls(Conditions):
             return self._unknown(node)
         is_small = function.in_place or self.is_small(function, bool(self.loops))
         if len(self.inlined) >= MOST_INLINED or not is_small:
-            values = tuple(None if isinstance(value, Real) else value for value in found)
-            self.out.append(Invocation(node.key, values, node.span))
-            self.scope.forget()
-            self._escaped(node)
-            return self._unknown(node)
+            return self._invoked(node, function, found)
         referred = {
             formal.key: name for formal, (_, name) in zip(function.formals, pairs, strict=False) if name is not None
         }
         return self._inlined(node, function, found, referred)
+
+    def _invoked(self, node: r.Call, function: r.Function, found: list[Known]) -> Known:
+        """A call of a function that has a kernel: what it changes is known where a second walk finds it."""
+        values = tuple(None if isinstance(value, Real) else value for value in found)
+        self.out.append(Invocation(node.key, values, node.span))
+        if not self.trials:
+            shared = Shared(self.names.arrays, self.own)
+            context = shared.context(found, self.scope.memory, self.scope.offsets)
+            self.contexts.setdefault(node.key, []).append(context)
+        stored = self.effects.get(node.key, frozenset())
+        calls = {name[5:] for name in stored if name.startswith("call ")}
+        changes_little = len(stored) == len(calls) and not calls & k.RESIZING
+        if changes_little and node.type.kind in ("void", "real"):
+            self.changed_by(frozenset(), frozenset({node.key}))
+            self._escaped(node)
+            return self._unknown(node)
+        return self._followed(node, function, found)
+
+    def _followed(self, node: r.Call, function: r.Function, found: list[Known]) -> Known:
+        """What a function leaves behind and gives back; without its costs."""
+        size = sum(1 for _ in every(function.body))
+        if self.names.followed + size > MOST_FOLLOWED:
+            self.changed_by(frozenset(), frozenset({node.key}))
+            self._escaped(node)
+            return self._unknown(node)
+        self.names.followed += size
+        out, calling, diagnostics = self.out, self.calling, list(self.names.diagnostics)
+        self.out, self.calling = [], []
+        self.trials += 1
+        back = self._inlined(node, function, found, {})
+        self.trials -= 1
+        self.out, self.calling, self.names.diagnostics = out, calling, diagnostics
+        self._escaped(node)
+        return back
 
     def argument(self, part: r.Expression, formal: r.Variable) -> tuple[Known, str | None]:
         """The value of an argument. A reference is the place that it refers to, where that is in memory, or else the

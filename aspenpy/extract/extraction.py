@@ -15,8 +15,9 @@ from aspenpy.expr.polynomial import atom, constant
 from aspenpy.expr.printer import to_text
 from aspenpy.extract import records as r
 from aspenpy.extract import values as v
-from aspenpy.extract.assigned import changes, effects, every
+from aspenpy.extract.assigned import changes, effects, every, returned
 from aspenpy.extract.blocks import invocations
+from aspenpy.extract.contexts import Context, merged
 from aspenpy.extract.costs import Hole, Invocation, Profile
 from aspenpy.extract.execution import Build, Counts, command_of
 from aspenpy.extract.filling import Filling, Over, points
@@ -137,8 +138,10 @@ class _Extractor:
         self.macros = {macro.name: graph.symbol(self.names.unique(macro.name), SIZE) for macro in self.program.macros}
         self.fixed = dict(self._constants())
         self.effects = effects(self.functions)
+        self.references = returned(self.functions)
         self.writer = Writer(self.names, options)
         self.profiles: dict[str, Profile] = {}
+        self.contexts: dict[str, list[Context]] = {}
         self.overlaps: dict[str, set[tuple[str, str]]] = {}
         self.sizes: dict[str, float] = {}
 
@@ -155,6 +158,9 @@ class _Extractor:
         done: set[str] = set()
         words = 0
         root_keys = {root.key for root in roots}
+        for function in self._callers_first(roots):
+            if function.key in root_keys or function.key in self.contexts:
+                self._profile(function, function.key in root_keys)
         self.writer.roots = {formal for root in roots for formal in self._profile(root).formals}
         self.writer.arguments = {formal for formal in self.writer.roots if isinstance(formal, Expr)}
         self._bind(roots)
@@ -240,16 +246,36 @@ class _Extractor:
 
         yield from visit(root)
 
-    def _profile(self, function: r.Function) -> Profile:
+    def _callers_first(self, roots: list[r.Function]) -> list[r.Function]:
+        """All functions that the roots reach, each behind those that call it; not so in a recursion."""
+        calls = {function.key: sorted(changes([function.body]).calls) for function in self.program.functions}
+        order: list[str] = []
+        seen: set[str] = set()
+        waiting = [(root.key, False) for root in roots]
+        while waiting:
+            key, is_done = waiting.pop()
+            if is_done:
+                order.append(key)
+            elif key not in seen:
+                seen.add(key)
+                waiting.append((key, True))
+                waiting += [(call, False) for call in calls[key] if call in calls and call not in seen]
+        return [self.functions[key] for key in reversed(order)]
+
+    def _profile(self, function: r.Function, is_root: bool = False) -> Profile:
         if function.key not in self.profiles:
             walker = Walker(self.names, self.program, self.macros, self.functions)
+            walker.contexts = self.contexts
+            known = None if is_root else merged(self.contexts.get(function.key, []))
             walker.fixed = self.fixed
             walker.effects = self.effects
+            walker.references = self.references
             try:
-                profile = walker.profile(function)
+                profile = walker.profile(function, known)
             except TooLong:
                 self.names.uncounted(function.name, function.span)
                 profile = Profile(function.key, function.name, [], (), "", function.span)
+            self.writer.same.update({own: array for array, own in walker.inherited.items()})
             registers = Registers(self.names.arrays, self.level, frozenset(self.macros.values()))
             items = registers.kept(profile.items)
             self.overlaps[function.key] = registers.overlaps

@@ -33,5 +33,8 @@ COPIES = frozenset({"memcpy", "memmove", "memset"})
 SIZES = frozenset({"size", "length"})
 """Methods of containers that tell how many elements they hold."""
 
-KNOWN = PURE | FREE | SQUARE_ROOTS | IGNORED | SIZES | EXTREMES.keys()
+RESIZING = frozenset("resize assign push_back emplace_back pop_back insert erase clear".split())
+"""Methods of containers that change how many elements they hold."""
+
+KNOWN = PURE | FREE | ALLOCATIONS | SQUARE_ROOTS | IGNORED | SIZES | EXTREMES.keys()
 """Functions that store to none of the program's whole numbers."""

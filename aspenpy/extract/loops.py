@@ -15,7 +15,6 @@ from aspenpy.extract import records as r
 from aspenpy.extract import values as v
 from aspenpy.extract.assigned import Changes, changes, every, has, leaves
 from aspenpy.extract.costs import Invocation, Item, Nest, Place, Recurrence
-from aspenpy.extract.known_functions import KNOWN
 from aspenpy.extract.scope import NOTHING, Known, Names, Real, Scope, depends_on_data
 from aspenpy.extract.trips import Trips
 from aspenpy.extract.values import ONE, ZERO, TooLong, Value
@@ -34,7 +33,7 @@ class Loops(Trips):
         if node.start is not None:
             self.statement(node.start)
         inside = [part for part in (node.condition, node.step, node.body) if part is not None]
-        changed = self._named(changes(inside))
+        changed = self._named(changes(inside, self.references))
         variable = self._variable_of(node)
         counter = self.names.counter(variable or "pass")
         before = self.scope
@@ -164,13 +163,15 @@ class Loops(Trips):
             place = places[name]
             self.scope.values[name] = place.replace(offset=head) if isinstance(place, Place) else head
         self.out = []
-        self.loops.append((self.names.counter("trial"), changes([node.body])))
+        self.trials += 1
+        self.loops.append((self.names.counter("trial"), changes([node.body], self.references)))
         if node.condition is not None:
             self.value(node.condition)
         self.statement(node.body)
         if node.step is not None:
             self.value(node.step)
         self.loops.pop()
+        self.trials -= 1
         after: dict[str, Known] = {}
         for name in heads:
             found, place = self.scope.values.get(name), places[name]
@@ -207,30 +208,7 @@ class Loops(Trips):
                 self.scope.values[name] = start.replace(offset=None)
             else:
                 self.scope.values.pop(name, None)
-        stored, unknown_calls = set(changed.stored), False
-        for call in changed.calls - KNOWN:
-            inside = self.effects.get(call)
-            stored |= inside or set()
-            others = {name[5:] for name in inside or () if name.startswith("call ")}
-            unknown_calls = unknown_calls or inside is None or not others <= KNOWN
-        kept: dict[Any, Known] = {}
-        for place, value in self.scope.memory.items():
-            if isinstance(value, Real):
-                continue
-            array = self.names.arrays.get(place[0], None)
-            touched = "*" in stored or any(name in self._called(value) for name in stored)
-            if array is not None:
-                touched = touched or array.name in stored or array.key.rsplit("->", 1)[-1] in stored
-            if not unknown_calls and not touched:
-                kept[place] = value
-        self.scope.memory = kept
-
-    def _called(self, value: Known) -> str:
-        if isinstance(value, Place):
-            return self.names.arrays[value.array].name
-        if value is None or isinstance(value, Real):
-            return ""
-        return " ".join(self.names.unknowns.get(symbol, ("", None))[0] for symbol in v.symbols(value))
+        self.changed_by(changed.stored, changed.calls)
 
     def _leave(
         self,

@@ -10,7 +10,7 @@ from aspenpy.extract import records as r
 from aspenpy.extract import values as v
 from aspenpy.extract.assigned import Changes
 from aspenpy.extract.costs import Array, Hold, Item, Place
-from aspenpy.extract.scope import Known, Names, Real, Scope
+from aspenpy.extract.scope import DataKey, Known, Names, Real, Scope
 from aspenpy.extract.values import ZERO, TooLong, Value
 from aspenpy.language.source import Span
 from aspenpy.record import Record
@@ -38,10 +38,12 @@ class Places:
         self.out: list[Item] = []
         self.shapes: dict[str, tuple[Value | None, ...]] = {}
         self.this: Known = None
+        self.members: dict[DataKey, str] = {}  # what is known to lie in memory, by what the source calls it
         self.aliases: dict[str, str] = {}  # the variables that references refer to, where those lie in registers
         self.loops: list[tuple[Expr, Changes]] = []
         self.ignored: set[str] = set()
         self.fixed: Mapping[str, Value] = {}  # the values of global constants
+        self.references: Mapping[str, frozenset[str]] = {}  # names of what functions return references to
         self.effects: Mapping[str, frozenset[str]] = {}
         self.declared = {item.variable.key: item.span for item in program.globals}
 

@@ -35,9 +35,11 @@ DataKey = tuple[str, object]
 
 
 class Real(Record):
-    """A floating-point value: by what it was computed from, the operations on the way."""
+    """A floating-point value: by what it was computed from, the operations on the way; the `number` that it is, where
+    the source says so."""
 
     paths: dict[object, tuple[str, ...]]
+    number: float | None = None
 
 
 Known = Value | Place | Real | None
@@ -89,7 +91,7 @@ def equal(a: Known, b: Known) -> bool:
     if isinstance(a, Place) and isinstance(b, Place):
         return a.array == b.array and a.offset is not None and b.offset is not None and key(a.offset) == key(b.offset)
     if isinstance(a, Real) or isinstance(b, Real):
-        return a is b or (isinstance(a, Real) and isinstance(b, Real) and a.paths == b.paths)
+        return a is b or (isinstance(a, Real) and isinstance(b, Real) and a.paths == b.paths and a.number == b.number)
     if a is None or b is None or isinstance(a, Place) or isinstance(b, Place):
         return False
     return key(a) == key(b)
@@ -112,6 +114,7 @@ class Names:
     def __init__(self) -> None:
         self.taken: set[str] = set()
         self.holes: dict[Expr, Hole] = {}
+        self.places: dict[object, Expr] = {}  # the holes by what they stand for
         self.arrays: dict[str, Array] = {}
         self.unknowns: dict[Expr, tuple[str, Span | None]] = {}
         self.parameters: dict[Expr, Value] = {}
@@ -122,6 +125,7 @@ class Names:
         self.owners: dict[str, str] = {}
         self.libraries: dict[str, Value] = {}
         self.diagnostics: list[Diagnostic] = []
+        self.followed = 0  # records walked to know what calls leave behind
         self._fresh = 0
 
     @staticmethod
@@ -161,10 +165,12 @@ class Names:
 
     def hole(self, wanted: str, meaning: str, value: Value, span: Span | None, low: int | None = None) -> Value:
         """A parameter for something that the source does not say, and a warning that names it."""
-        name = self.unique(wanted)
-        symbol = graph.symbol(name, SIZE)
-        self.holes[symbol] = Hole(name, meaning, value, symbol, span, low)
-        return atom(symbol)
+        place = (wanted, meaning, span and (span.source.name, span.start))
+        if place not in self.places or self.places[place] not in self.holes:
+            name = self.unique(wanted)
+            self.places[place] = symbol = graph.symbol(name, SIZE)
+            self.holes[symbol] = Hole(name, meaning, value, symbol, span, low)
+        return atom(self.places[place])
 
     def parameter(
         self, symbol: Expr, text: str, span: Span | None, meaning: str = "", origin: tuple[str, object] | None = None

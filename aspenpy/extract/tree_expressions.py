@@ -319,7 +319,7 @@ class Expressions(Types):
         given = [argument for argument in cursor.get_arguments() if argument is not None]
         arguments = [self.expression(argument) for argument in given]
         if target is None or target.kind.name not in FUNCTIONS:
-            return r.Call("", cursor.spelling or "", tuple(arguments), type, span)
+            return self._unresolved(cursor, arguments, type, span)
         kind, name = target.kind.name, target.spelling
         if kind == "CONSTRUCTOR":
             return self._constructed(cursor, arguments, type, span)
@@ -338,6 +338,18 @@ class Expressions(Types):
         template = library().conf.lib.clang_getSpecializedCursorTemplate(target)
         key = (template.get_usr() if template is not None else "") or target.get_usr()
         return r.Call(key, name, tuple(arguments), type, span)
+
+    def _unresolved(self, cursor: Any, arguments: list[r.Expression], type: r.Type, span: Span | None) -> r.Expression:
+        """A call in a template, whose function depends on its arguments: the first of that name."""
+        children = self._children(cursor)
+        named = children[0] if children else cursor
+        if named.kind.name == "OVERLOADED_DECL_REF" and library().conf.lib.clang_getNumOverloadedDecls(named):
+            target = library().conf.lib.clang_getOverloadedDecl(named, 0)
+            if self.reading.is_users(target.location) and target.get_usr():
+                return r.Call(target.get_usr(), named.spelling, tuple(arguments), type, span)
+        text = span.text().partition("(")[0].strip() if span is not None else ""
+        name = named.spelling or cursor.spelling or (text if text.isidentifier() else "")
+        return r.Call(name, name, tuple(arguments), type, span)
 
     def _referred(self, target: Any, arguments: list[r.Expression]) -> list[r.Expression]:
         """The arguments of a function of the user; what it may change through a reference has its address taken."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from fractions import Fraction
 
 from aspenpy.expr import graph
@@ -10,28 +12,70 @@ from aspenpy.expr.polynomial import atom, constant
 from aspenpy.extract import records as r
 from aspenpy.extract import values as v
 from aspenpy.extract.assigned import ends, has
+from aspenpy.extract.contexts import Context
 from aspenpy.extract.costs import Choice, Guard, Item, Place, Profile
 from aspenpy.extract.count import Counter
 from aspenpy.extract.loops import Loops
 from aspenpy.extract.places import volume
-from aspenpy.extract.scope import NOTHING, SIZE, STEADY, UNKNOWN, Known, Real, Scope
+from aspenpy.extract.scope import NOTHING, SIZE, STEADY, UNKNOWN, Known, Names, Real, Scope
 from aspenpy.extract.values import ONE, ZERO, Value
 
 
 class Walker(Loops):
     """Walks one function of a program, and those that are small enough to stand in place of their calls."""
 
+    def __init__(
+        self, names: Names, program: r.Program, macros: Mapping[str, Expr], functions: Mapping[str, r.Function]
+    ) -> None:
+        super().__init__(names, program, macros, functions)
+        self.inherited: dict[str, str] = {}  # arrays of callers, and what they are called here
+
     # -- functions ---------------------------------------------------------------------------------
 
-    def profile(self, function: r.Function) -> Profile:
-        """What a function does, with symbols for its arguments."""
+    def profile(self, function: r.Function, context: Context | None = None) -> Profile:
+        """What a function does, with symbols for those of its arguments that no context says."""
         self.function = function
         formals = [self._formal(formal) for formal in function.formals]
+        self.own = tuple(formals)
+        if context is not None:
+            self._given(function, context)
         if function.name == "main":
             self.ignored = {formal for formal in formals if isinstance(formal, str)}
         self.out = []
         self.statement(function.body)
         return Profile(function.key, function.name, self.out, tuple(formals), function.comment, function.span)
+
+    def _given(self, function: r.Function, context: Context) -> None:
+        """What is known where the function is called."""
+        for formal, own, value in zip(function.formals, self.own, context.values, strict=False):
+            if isinstance(value, Real) and formal.type.kind == "real":
+                self.scope.values[formal.key] = value
+            is_whole = isinstance(value, Place) and value.offset is not None and not value.offset.terms
+            if isinstance(value, Place) and isinstance(own, str) and is_whole and _is_object(formal.type):
+                self.inherited.setdefault(value.array, own)
+        for place, value in context.memory.items():
+            given = value
+            if isinstance(value, Place):
+                given = value.replace(array=self._inherited(function, value.array))
+            key = (self._renamed(place[0]), place[1])
+            self.scope.memory[place] = self.scope.memory[key] = given
+            if place in context.offsets:
+                self.scope.offsets[place] = self.scope.offsets[key] = context.offsets[place]
+
+    def _renamed(self, key: str) -> str:
+        """What an array is called here, or a container that lies in one."""
+        if key in self.inherited:
+            return self.inherited[key]
+        owner, plus, rest = key.rpartition("+")
+        return f"{self.inherited[owner]}{plus}{rest}" if owner in self.inherited else key
+
+    def _inherited(self, function: r.Function, key: str) -> str:
+        """The array that a pointer in a structure points at: which it is a compiler does not know in the function."""
+        array, own = self.names.arrays[key], f"{function.key}->{key}"
+        if key not in self.inherited:
+            self.names.array(own, array.name, "formal", array.word, array.extents, None, False)
+            self.inherited[key] = own
+        return self.inherited[key]
 
     def _formal(self, formal: r.Variable) -> Expr | str | None:
         """The symbol or array of an argument."""
@@ -71,8 +115,10 @@ class Walker(Loops):
                 self.names.arrays[value.array] = array.replace(name=self.names.unique(name))
         elif value is not None and not isinstance(value, Real) and len(value) == 1:
             for symbol in v.symbols(value):
-                if symbol.payload[1] in (UNKNOWN, STEADY) and v.same(value, atom(symbol)):
-                    self.names.unknowns[symbol] = (name, self.names.unknowns.get(symbol, ("", None))[1])
+                known, span = self.names.unknowns.get(symbol, ("", None))
+                is_named = re.fullmatch(r"[A-Za-z_][\w.>-]*", known) is not None
+                if symbol.payload[1] in (UNKNOWN, STEADY) and v.same(value, atom(symbol)) and not is_named:
+                    self.names.unknowns[symbol] = (name, span)
 
     # -- statements --------------------------------------------------------------------------------
 
@@ -219,3 +265,9 @@ class Walker(Loops):
                 self.out.append(Choice((), share, items, [], node.span))
             before.merge(scope)
         self.scope = before
+
+
+def _is_object(type: r.Type) -> bool:
+    """Whether an argument is a structure that the function gets the address of."""
+    of = type.of
+    return type.kind == "pointer" and of is not None and of.kind == "record"
