@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from aspenpy.extract import records as r
+from aspenpy.extract.known_functions import RESIZING
 from aspenpy.record import Record
 
 
@@ -63,6 +64,8 @@ def changes(nodes: list[Any], references: Mapping[str, frozenset[str]] | None = 
                 variables.add(target.key)
         elif isinstance(node, r.Call):
             calls.add(node.key)
+            if node.name in RESIZING and node.arguments:
+                stored |= {f"{name}.size" for name in _names(_plain(node.arguments[0]), references or {})}
     return Changes(frozenset(variables), frozenset(counted), frozenset(stored), frozenset(calls))
 
 

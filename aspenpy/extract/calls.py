@@ -98,7 +98,8 @@ class Calls(Conditions):
             return NOTHING
         if node.name not in k.IGNORED and node.name:
             self._arithmetic(f"call {node.name}", kind, node.span)
-        self.scope.forget()
+        if node.name not in k.IGNORED or node.name in k.WRITING:
+            self.scope.forget()
         self._escaped(node)
         return self._unknown(node)
 

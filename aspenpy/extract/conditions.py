@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from aspenpy.extract import records as r
 from aspenpy.extract import values as v
-from aspenpy.extract.costs import Choice, Guard
+from aspenpy.extract.costs import Choice, Guard, Place
 from aspenpy.extract.evaluate import COMPARISONS, Evaluator
+from aspenpy.extract.scope import Real
 from aspenpy.extract.values import ONE, Value
 
 
@@ -28,7 +29,11 @@ class Conditions(Evaluator):
             left, right = map(self.whole, node.operands)
             self._arithmetic("integer", node.type, node.span)
             return _guard(node.operator, v.minus(left, right))
-        self.value(node)
+        found = self.value(node)
+        if isinstance(found, Place):  # memory that is known to be there
+            return (), True, False
+        if found is not None and not isinstance(found, Real) and (known := v.number(found)) is not None:
+            return ((Guard(v.minus(found, found) if known else -ONE),), True, False)
         return (), False, False
 
     def _both(self, node: r.Operation) -> tuple[tuple[Guard, ...], bool, bool]:

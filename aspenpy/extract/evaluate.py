@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -12,13 +13,16 @@ from aspenpy.extract.costs import Arithmetic, Place
 from aspenpy.extract.memory import Memory
 from aspenpy.extract.places import Target
 from aspenpy.extract.scope import NOTHING, Known, Names, Real, joined
-from aspenpy.extract.values import TooLong, Value
+from aspenpy.extract.values import ONE, ZERO, TooLong, Value
 from aspenpy.language.diagnostics import warning
 from aspenpy.language.source import Span
 
 CLASSES = {"+": "add", "-": "add", "*": "multiply", "/": "divide"}
 
-COMPARISONS = frozenset({"<", ">", "<=", ">=", "==", "!="})
+COMPARED: dict[str, Callable[[float, float], bool]] = {
+    "<": operator.lt, ">": operator.gt, "<=": operator.le, ">=": operator.ge, "==": operator.eq, "!=": operator.ne
+}  # fmt: skip
+COMPARISONS = COMPARED.keys()
 
 
 class Evaluator(Memory):
@@ -60,7 +64,7 @@ class Evaluator(Memory):
         if node.macro is not None and isinstance(node.value, int) and node.value > 1:
             return atom(self.macro(node.macro))
         if node.type.kind == "real":
-            return NOTHING
+            return Real({}, float(node.value)) if node.value is not None else NOTHING
         return constant(int(node.value)) if node.value is not None else None
 
     def macro(self, name: str) -> Any:
@@ -105,6 +109,8 @@ class Evaluator(Memory):
         real = next((type for type in types if type.kind == "real"), None)
         if real is not None or node.type.kind == "real":
             return self._real(node, operands, real or node.type)
+        if (decided := _against_null(node, operands)) is not None:
+            return decided
         if any(isinstance(operand, Place) for operand in operands):
             return self._moved(node, operands)
         if all(isinstance(part, r.Constant) and part.macro is None for part in node.operands):
@@ -123,10 +129,15 @@ class Evaluator(Memory):
         parts = [operand if isinstance(operand, Real) else NOTHING for operand in operands]
         if node.operator in COMPARISONS:
             self._arithmetic("compare", type, node.span)
+            left, right = (*parts, NOTHING)[:2]
+            if left.number is not None and right.number is not None:
+                return ONE if COMPARED[node.operator](left.number, right.number) else ZERO
             return self.unknown(self.text(node), node.span)
         name = CLASSES.get(node.operator)
         if name == "multiply":
             name = _multiplied(node.operands)
+        if node.operator == "neg" and parts[0].number is not None:
+            return Real(parts[0].paths, -parts[0].number)
         if constants or name is None or node.operator == "neg":
             return joined(parts)
         self._arithmetic(name, type, node.span)
@@ -283,3 +294,17 @@ def _multiplied(operands: tuple[r.Expression, ...]) -> str | None:
     if any(abs(factor) == 1 for factor in factors):
         return None
     return "add" if 2 in factors else "multiply"
+
+
+def _against_null(node: r.Operation, operands: list[Known]) -> Value | None:
+    """Whether a pointer is null: one that is known to point at memory is not."""
+    places = [operand for operand in operands if isinstance(operand, Place)]
+    if len(places) != 1:
+        return None
+    if node.operator == "not":
+        return ZERO
+    others = [part for part, operand in zip(node.operands, operands, strict=True) if not isinstance(operand, Place)]
+    while others and isinstance(others[0], r.Conversion):
+        others[0] = others[0].operand
+    is_null = len(others) == 1 and isinstance(others[0], r.Constant) and others[0].value == 0
+    return {"==": ZERO, "!=": ONE}.get(node.operator) if is_null else None

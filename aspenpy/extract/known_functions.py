@@ -22,6 +22,9 @@ IGNORED = frozenset({
 })  # fmt: skip
 """Functions whose own work is left out; what they may change is forgotten."""
 
+WRITING = frozenset("sscanf scanf fscanf fgets fread sprintf snprintf posix_memalign swap fill iota generate".split())
+"""Those of them that store to memory of the program."""
+
 PURE = frozenset({
     *"exp expf exp2 log logf log2 log10 pow powf sin sinf cos cosf tan tanf asin acos atan".split(),
     *"atan2 sinh cosh tanh cbrt hypot floor ceil round trunc rint fmod erf tgamma expm1 log1p floorf ceilf".split(),

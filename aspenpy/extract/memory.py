@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import Literal
 
 from aspenpy.extract import records as r
 from aspenpy.extract import values as v
 from aspenpy.extract.assigned import Changes
 from aspenpy.extract.costs import Access, Place
-from aspenpy.extract.known_functions import KNOWN, RESIZING
+from aspenpy.extract.known_functions import KNOWN
 from aspenpy.extract.places import Places, Target
 from aspenpy.extract.scope import NOTHING, DataKey, Known, Real
 from aspenpy.extract.values import ZERO, Value
@@ -91,7 +92,7 @@ class Memory(Places):
             return None
         if offset is not None:
             self.scope.memory[place] = found
-            self.members[place] = there.name
+            self.members.setdefault(place, there.name)
         return found
 
     def _is_steady(self, array: str, name: str, offset: Value | None) -> bool:
@@ -150,32 +151,29 @@ class Memory(Places):
                     del self.scope.memory[other]
         if access.offset is not None:
             self.scope.memory[place] = value
-            self.members[place] = there.name
+            self.members.setdefault(place, there.name)
 
     def changed_by(self, names: frozenset[str], calls: frozenset[str]) -> None:
         """Forgets what is stored to under these names, or by these functions and those that they call."""
-        stored, unknown_calls, resized = set(names), False, bool(calls & RESIZING)
+        stored, unknown_calls = set(names), False
         for call in calls - KNOWN:
             inside = self.effects.get(call)
             stored |= inside or set()
             others = {name[5:] for name in inside or () if name.startswith("call ")}
             unknown_calls = unknown_calls or inside is None or not others <= KNOWN
-            resized = resized or bool(others & RESIZING)
         if unknown_calls:
             self.scope.memory = {}
         self.scope.memory = {
-            place: value
-            for place, value in self.scope.memory.items()
-            if not self._is_touched(place, value, stored, resized)
+            place: value for place, value in self.scope.memory.items() if not self._is_touched(place, value, stored)
         }
 
-    def _is_touched(self, place: DataKey, value: Known, stored: set[str], resized: bool) -> bool:
+    def _is_touched(self, place: DataKey, value: Known, stored: set[str]) -> bool:
         if isinstance(value, Real) and value.number is None:
             return True
         array = self.names.arrays.get(place[0])
         if array is None:
-            return resized
-        if "*" in stored or any(name in self._called(value) for name in stored):
+            return place[0].rpartition(":")[2] in stored
+        if "*" in stored or stored & set(re.findall(r"\w+", self._called(value))):
             return True
         member = self.members.get(place)
         return bool({array.name, array.key.rsplit("->", 1)[-1], member} & stored)
