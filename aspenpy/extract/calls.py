@@ -124,7 +124,10 @@ class Calls(Conditions):
         """Variables whose address a function gets may be changed by it."""
         for part in node.arguments:
             if isinstance(part, r.Address) and isinstance(part.operand, r.Variable):
-                self.scope.values.pop(part.operand.key, None)
+                key = self.aliases.get(part.operand.key, part.operand.key)
+                value = self.scope.values.get(key)
+                if not isinstance(value, Place) or not value.refers:
+                    self.scope.values.pop(key, None)
 
     def _held(self, node: r.Call) -> Known:
         """The number of elements of a container: what the source calls it stays the same."""
@@ -163,15 +166,15 @@ class Calls(Conditions):
             self._arithmetic(f"call {node.name}", node.type, node.span)
             self.uncounted("recursion", f"`{node.name}` calls itself: how often is not in the source", node.span)
             return self._unknown(node)
-        is_small = function.in_place or self.is_small(function, bool(self.loops))
-        if len(self.inlined) >= MOST_INLINED or not is_small:
-            return self._invoked(node, function, found)
         referred = {
             formal.key: name for formal, (_, name) in zip(function.formals, pairs, strict=False) if name is not None
         }
+        is_small = function.in_place or self.is_small(function, bool(self.loops))
+        if len(self.inlined) >= MOST_INLINED or not is_small:
+            return self._invoked(node, function, found, referred)
         return self._inlined(node, function, found, referred)
 
-    def _invoked(self, node: r.Call, function: r.Function, found: list[Known]) -> Known:
+    def _invoked(self, node: r.Call, function: r.Function, found: list[Known], referred: dict[str, str]) -> Known:
         """A call of a function that has a kernel: what it changes is known where a second walk finds it."""
         values = tuple(None if isinstance(value, Real) else value for value in found)
         self.out.append(Invocation(node.key, values, node.span))
@@ -186,9 +189,9 @@ class Calls(Conditions):
             self.changed_by(frozenset(), frozenset({node.key}))
             self._escaped(node)
             return self._unknown(node)
-        return self._followed(node, function, found)
+        return self._followed(node, function, found, referred)
 
-    def _followed(self, node: r.Call, function: r.Function, found: list[Known]) -> Known:
+    def _followed(self, node: r.Call, function: r.Function, found: list[Known], referred: dict[str, str]) -> Known:
         """What a function leaves behind and gives back; without its costs."""
         size = sum(1 for _ in every(function.body))
         if self.names.followed + size > MOST_FOLLOWED:
@@ -199,11 +202,11 @@ class Calls(Conditions):
         out, calling, diagnostics = self.out, self.calling, list(self.names.diagnostics)
         self.out, self.calling = [], []
         self.trials += 1
-        back = self._inlined(node, function, found, {})
-        self.trials -= 1
-        self.out, self.calling, self.names.diagnostics = out, calling, diagnostics
-        self._escaped(node)
-        return back
+        try:
+            return self._inlined(node, function, found, referred)
+        finally:
+            self.trials -= 1
+            self.out, self.calling, self.names.diagnostics = out, calling, diagnostics
 
     def argument(self, part: r.Expression, formal: r.Variable) -> tuple[Known, str | None]:
         """The value of an argument. A reference is the place that it refers to, where that is in memory, or else the
@@ -239,11 +242,13 @@ class Calls(Conditions):
         self.inlined.append(node.key)
         self.calling.append(node.span.start if node.span else 0)
         self.returned.append(None)
-        self.statement(function.body)
-        found = self.returned.pop()
-        self.inlined.pop()
-        self.calling.pop()
-        self.this, self.aliases = this, aliases
+        try:
+            self.statement(function.body)
+        finally:
+            found = self.returned.pop()
+            self.inlined.pop()
+            self.calling.pop()
+            self.this, self.aliases = this, aliases
         for formal in function.formals:
             self.scope.values.pop(formal.key, None)
         if found is None:

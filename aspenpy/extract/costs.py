@@ -99,11 +99,13 @@ class Nest(Record):
 
 
 class Place(Record):
-    """Where a pointer points: so many bytes into an array. The value of a reference `refers` to what lies there."""
+    """Where a pointer points: so many bytes into an array. The value of a reference `refers` to what lies there,
+    which the source may call by a `name`."""
 
     array: str
     offset: Value | None
     refers: bool = False
+    name: str = ""
 
 
 class Invocation(Record):

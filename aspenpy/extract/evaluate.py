@@ -55,7 +55,7 @@ class Evaluator(Memory):
         """The value that a call gives; what it returns by reference is loaded."""
         found = self.call(node)
         if isinstance(found, Place) and node.type.kind in ("real", "integer"):
-            return self._read(Target(None, found, node.type, (), self._name(node)), node)
+            return self._read(Target(None, found, node.type, (), found.name or self._name(node)), node)
         return found
 
     # -- the kinds of expressions ------------------------------------------------------------------

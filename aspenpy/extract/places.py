@@ -109,7 +109,7 @@ class Places:
             self.value(node)
             return self.target(node.target)
         found = self.call(node) if isinstance(node, r.Call) else self.value(node)
-        return Target(None, found, node.type.of or node.type) if isinstance(found, Place) else None
+        return Target(None, found, node.type.of or node.type, (), found.name) if isinstance(found, Place) else None
 
     def _variable(self, node: r.Variable) -> Target:
         type, key = node.type, self.aliases.get(node.key, node.key)

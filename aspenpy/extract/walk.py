@@ -147,7 +147,8 @@ class Walker(Loops):
         assert node.value is not None
         if self.inlined and self.functions[self.inlined[-1]].by_reference:
             there = self.target(node.value)
-            self.returned[-1] = there.place if there is not None else None
+            place = there.place if there is not None else None
+            self.returned[-1] = place.replace(name=place.name or there.name) if place is not None and there else None
             return
         found = self.value(node.value)
         if self.returned and node.kind == "return":
