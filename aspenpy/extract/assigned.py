@@ -52,7 +52,8 @@ def changes(nodes: list[Any], references: Mapping[str, frozenset[str]] | None = 
                 is_counted = target.type.kind != "real" and (node.operator or _mentions(node.value, target.key))
                 if is_counted:
                     counted.add(target.key)
-            if target.type.kind in ("integer", "pointer", "record") or isinstance(target, r.Field):
+            is_own = isinstance(target, r.Variable) and target.scope != "global" and not target.refers
+            if not is_own and (target.type.kind in ("integer", "pointer", "record") or isinstance(target, r.Field)):
                 stored |= set(_names(target, references or {}))
             if isinstance(target, r.Field):
                 variables.add(_path(target))

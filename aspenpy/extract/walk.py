@@ -15,6 +15,7 @@ from aspenpy.extract.assigned import ends, has
 from aspenpy.extract.contexts import Context
 from aspenpy.extract.costs import Choice, Guard, Item, Place, Profile
 from aspenpy.extract.count import Counter
+from aspenpy.extract.known_functions import IGNORED
 from aspenpy.extract.loops import Loops
 from aspenpy.extract.places import volume
 from aspenpy.extract.scope import NOTHING, SIZE, STEADY, UNKNOWN, Known, Names, Real, Scope
@@ -240,6 +241,8 @@ class Walker(Loops):
             return None
         if jump in ("break", "return", "goto") and not self._costs(node.then):
             return ZERO
+        if not _computes(node.then) and not _computes(node.otherwise):
+            return constant(Fraction(1, 2))
         text = self.text(node.condition)
         return self.hole("branch", f"how often `{text}` holds, from 0 to 1", constant(Fraction(1, 2)), node.span, 0)
 
@@ -255,7 +258,9 @@ class Walker(Loops):
         sides = [self._side(case, before) for case in node.cases]
         count = len(sides) + (not node.exhaustive)
         for place, (items, scope) in enumerate(sides):
-            if items:
+            if items and not any(map(_computes, node.cases)):
+                self.out.append(Choice((), constant(Fraction(1, count)), items, [], node.span))
+            elif items:
                 share = self.hole(
                     "case",
                     f"how often case {place + 1} of `{self.text(node.subject)}` is taken, from 0 to 1",
@@ -272,3 +277,17 @@ def _is_object(type: r.Type) -> bool:
     """Whether an argument is a structure that the function gets the address of."""
     of = type.of
     return type.kind == "pointer" and of is not None and of.kind == "record"
+
+
+def _computes(node: r.Statement | None) -> bool:
+    """Whether a statement computes: with loops, calls or operations of floating point."""
+    return node is not None and has(node, _is_computation)
+
+
+def _is_computation(part: object) -> bool:
+    if isinstance(part, r.Call):
+        return part.name not in IGNORED
+    if isinstance(part, r.Operation):
+        return part.type.kind == "real" and part.operator != "neg"
+    is_update = isinstance(part, r.Assignment) and bool(part.operator) and part.type.kind == "real"
+    return is_update or isinstance(part, r.Loop)
