@@ -36,7 +36,8 @@ def counted(source: Path, folder: Path, level: str, *flags: str, function: str =
         "-no-pie",
         "-fcf-protection=none",
     ]
-    subprocess.run(["gcc", level, *options, *flags, str(source), "-o", str(program), "-lm"], check=True)
+    compiler = "gcc" if source.suffix == ".c" else "g++"
+    subprocess.run([compiler, level, *options, *flags, str(source), "-o", str(program), "-lm"], check=True)
     command = [
         "valgrind",
         "--tool=callgrind",

@@ -4,6 +4,10 @@
 // hydro EDGE STEPS REGIONS
 #include "hydro.h"
 
+#ifndef EDGE
+#define EDGE 6
+#endif
+
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -1471,7 +1475,7 @@ static Totals Summed(Mesh& mesh)
 
 static Options Parsed(int argc, char** argv)
 {
-  Options options = {6, 3, 4, false};
+  Options options = {EDGE, 3, 4, false};
   if (argc > 1) options.edge = atoi(argv[1]);
   if (argc > 2) options.steps = atoi(argv[2]);
   if (argc > 3) options.regions = atoi(argv[3]);

@@ -1,0 +1,6 @@
+void f(int n, double *x)
+{
+  for (int i = 0; i < n; i++ {
+    x[i] *= 3;
+  }
+}

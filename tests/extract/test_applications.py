@@ -1,0 +1,72 @@
+"""A program of LULESH's kind in C++: operations of the model against instructions that ran.
+
+`COUNTED` is what callgrind and a disassembly count at EDGE = 4 (GCC 12, `-O0`, three steps).
+With ASPENPY_THOROUGH=1 they are counted anew, at two sizes.
+"""
+
+import re
+import shutil
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+import aspenpy
+from aspenpy.extract.extraction import Extraction, extract
+from tests.extract import callgrind
+from tests.thorough import thorough
+
+pytest.importorskip("clang.cindex", reason="C is read by libclang: pip install 'aspenpy[extract]'")
+
+HYDRO = Path(__file__).parent / "applications" / "hydro.cc"
+COUNTED = {"add dp": 337930, "compare dp": 15925, "divide dp": 6609, "multiply dp": 221608}
+STEPS, REGIONS = 3, 4
+
+
+@pytest.fixture(scope="module")
+def hydro() -> Extraction:
+    return extract(HYDRO)
+
+
+def operations(found: Extraction, edge: int, folder: Path) -> Counter[str]:
+    """Those of the whole run, where what the source does not say is set: means of regions and of corners by node."""
+    elements, nodes = edge**3, (edge + 1) ** 3
+    settings: dict[str, object] = {}
+    for name in (hole.name for hole in found.holes):
+        if name.endswith("_i_passes"):
+            settings[name] = f"{8 * elements}/{nodes}"
+        elif "regElemSize" in name or name == "numElemReg":
+            settings[name] = elements // REGIONS
+        elif name in ("numElem", "energies_size"):
+            settings[name] = elements
+        elif name == "mesh_numNode":
+            settings[name] = nodes
+    settings |= {"options_edge": edge, "options_regions": REGIONS, "main_loop_passes": STEPS, "cbrt_flops": 0}
+    model = folder / "hydro.aspen"
+    model.write_text(re.sub(r" of size \[\d+\]", "", found.text))
+    total: Counter[str] = Counter()
+    steps = aspenpy.trace(aspenpy.load_application(model), set=settings, most=10**6, passes=10**6).steps
+    for demand in (demand for step in steps for demand in step.demands if demand.resource == "flops"):
+        total[" ".join(demand.traits)] += round(float(demand.amount))
+    return total
+
+
+def test_operations_are_those_of_the_instructions(hydro: Extraction, tmp_path: Path) -> None:
+    total = operations(hydro, 4, tmp_path)
+    assert {kind: total[kind] for kind in COUNTED} == pytest.approx(COUNTED, rel=0.05)
+
+
+def test_nine_of_ten_loops_are_counted(hydro: Extraction) -> None:
+    loops = len(re.findall(r"\bfor \(|\bwhile \(", HYDRO.read_text()))
+    unknown = [hole.name for hole in hydro.holes if hole.name.endswith("_passes")]
+    assert loops > 60
+    assert len(unknown) <= loops / 10
+
+
+@thorough
+@pytest.mark.skipif(not (shutil.which("valgrind") and shutil.which("g++")), reason="counts instructions with Valgrind")
+@pytest.mark.parametrize("edge", [4, 6])
+def test_counts_are_those_of_callgrind(edge: int, hydro: Extraction, tmp_path: Path) -> None:
+    ran = callgrind.counted(HYDRO, tmp_path, "-O0", f"-DEDGE={edge}", "-w", function="main")
+    total = operations(hydro, edge, tmp_path)
+    assert {kind: total[kind] for kind in COUNTED} == pytest.approx({kind: ran[kind] for kind in COUNTED}, rel=0.05)
