@@ -39,6 +39,7 @@ class Places:
         self.shapes: dict[str, tuple[Value | None, ...]] = {}
         self.this: Known = None
         self.members: dict[DataKey, str] = {}  # what is known to lie in memory, by what the source calls it
+        self.addressed: set[str] = set()  # structures that functions with kernels of their own get
         self.aliases: dict[str, str] = {}  # the variables that references refer to, where those lie in registers
         self.loops: list[tuple[Expr, Changes]] = []
         self.ignored: set[str] = set()
@@ -125,7 +126,8 @@ class Places:
             return Target(key, None, type, shape, node.name)
         if type.kind == "array" and isinstance(pointed := self.scope.values.get(key), Place):
             return Target(None, pointed, type, shape, node.name)
-        if type.kind == "array" or node.scope == "global" or (type.kind == "record" and type.of is not None):
+        in_memory = type.kind == "record" and (type.of is not None or key in self.addressed)
+        if type.kind == "array" or node.scope == "global" or in_memory:
             word = self.word(type)
             hold: Hold = "global" if node.scope == "global" else "local"
             array = self.names.array(

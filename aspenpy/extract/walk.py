@@ -11,7 +11,7 @@ from aspenpy.expr.node import Expr
 from aspenpy.expr.polynomial import atom, constant
 from aspenpy.extract import records as r
 from aspenpy.extract import values as v
-from aspenpy.extract.assigned import ends, has
+from aspenpy.extract.assigned import ends, every, has
 from aspenpy.extract.contexts import Context
 from aspenpy.extract.costs import Choice, Guard, Item, Place, Profile
 from aspenpy.extract.count import Counter
@@ -38,6 +38,7 @@ class Walker(Loops):
         self.function = function
         formals = [self._formal(formal) for formal in function.formals]
         self.own = tuple(formals)
+        self.addressed = self._addressed(function)
         if context is not None:
             self._given(function, context)
         if function.name == "main":
@@ -45,6 +46,19 @@ class Walker(Loops):
         self.out = []
         self.statement(function.body)
         return Profile(function.key, function.name, self.out, tuple(formals), function.comment, function.span)
+
+    def _addressed(self, function: r.Function) -> set[str]:
+        """The structures of a function that it hands on to functions with kernels of their own."""
+        found: set[str] = set()
+        for node in every(function.body):
+            called = self.functions.get(node.key) if isinstance(node, r.Call) else None
+            if called is None or called.in_place or self.is_small(called, False):
+                continue
+            for part in node.arguments:
+                inner = part.operand if isinstance(part, r.Address) else part
+                if isinstance(inner, r.Variable) and inner.type.kind == "record" and inner.scope == "local":
+                    found.add(inner.key)
+        return found
 
     def _given(self, function: r.Function, context: Context) -> None:
         """What is known where the function is called."""
