@@ -1,6 +1,6 @@
-"""A program of LULESH's kind in C++: operations of the model against instructions that ran.
+"""Programs of LULESH's, HPCG's and CoMD's kind: operations of the model against instructions that ran.
 
-`COUNTED` is what callgrind and a disassembly count at EDGE = 4 (GCC 12, `-O0`, three steps).
+`COUNTED` and `SMALL` are what callgrind and a disassembly count at EDGE = 4 (GCC 12, `-O0`, three steps).
 With ASPENPY_THOROUGH=1 they are counted anew, at two sizes.
 """
 
@@ -42,7 +42,12 @@ def operations(found: Extraction, edge: int, folder: Path) -> Counter[str]:
         elif name == "mesh_numNode":
             settings[name] = nodes
     settings |= {"options_edge": edge, "options_regions": REGIONS, "main_loop_passes": STEPS, "cbrt_flops": 0}
-    model = folder / "hydro.aspen"
+    return traced(found, settings, folder)
+
+
+def traced(found: Extraction, settings: dict[str, object], folder: Path) -> Counter[str]:
+    """Operations by class and precision of a whole run."""
+    model = folder / "model.aspen"
     model.write_text(re.sub(r" of size \[\d+\]", "", found.text))
     total: Counter[str] = Counter()
     steps = aspenpy.trace(aspenpy.load_application(model), set=settings, most=10**6, passes=10**6).steps
@@ -54,6 +59,33 @@ def operations(found: Extraction, edge: int, folder: Path) -> Counter[str]:
 def test_operations_are_those_of_the_instructions(hydro: Extraction, tmp_path: Path) -> None:
     total = operations(hydro, 4, tmp_path)
     assert {kind: total[kind] for kind in COUNTED} == pytest.approx(COUNTED, rel=0.05)
+
+
+ROW = "178/60"  # mean entries of a row of a tridiagonal matrix with 60 rows
+SMALL: dict[str, tuple[dict[str, object], dict[str, int]]] = {
+    "sparse.cc": (
+        {"Fill_j_passes": ROW, "Multiply_j_passes": ROW, "Smooth_j_passes": ROW, "Smooth_j_passes_2": ROW}
+        | {"w_size": 60, "a_size": 60},
+        {"multiply dp": 11578, "add dp": 9778, "divide dp": 1219},
+    ),
+    "atoms.c": (
+        {
+            "advance_i_passes": 4,
+            "force_ii_passes": 4,
+            "force_jj_passes": 4,
+            "s_cells_total": 64,
+            "force_branch": "1/36",
+        },
+        {"multiply dp": 192016, "add dp": 345600, "divide dp": 1536},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_operations_of_kernels_are_equal(name: str, tmp_path: Path) -> None:
+    settings, ran = SMALL[name]
+    total = traced(extract(HYDRO.with_name(name)), settings, tmp_path)
+    assert {kind: total[kind] for kind in ran} == ran
 
 
 def test_nine_of_ten_loops_are_counted(hydro: Extraction) -> None:

@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -128,6 +129,45 @@ def test_what_is_refused(name: str, text: str, code: str, place: tuple[int, int]
     first = refused.value.diagnostics[0]
     assert first.code == code
     assert place is None or (first.span is not None and first.span.position() == place)
+
+
+@pytest.mark.parametrize("place", range(7, len(CPP), some(1, 60)))
+def test_truncated_programs_are_models_or_diagnostics(place: int, tmp_path: Path) -> None:
+    for end in ("", "\n}\n", '"', "/*", "(", "#if 1\n"):
+        (tmp_path / "a.cpp").write_text(CPP.replace("#include <vector>", "")[:place] + end)
+        with suppress(AspenError):
+            extract(tmp_path / "a.cpp")
+
+
+STANDARD = """
+#include <algorithm>
+#include <memory>
+#include <numeric>
+#include <vector>
+double f(int n) {
+  std::vector<double> v(n, 1.0);
+  auto w = std::make_unique<double[]>(n);
+  double sum = std::accumulate(v.begin(), v.end(), 0.0);
+  auto scaled = [&sum](double x) { return x * sum; };
+  std::transform(v.begin(), v.end(), v.begin(), scaled);
+  for (std::vector<double>::const_iterator it = v.begin(); it != v.end(); ++it) sum += *it;
+  for (auto& x : v) x /= sum;
+  double& first = w[0];
+  for (int i = 0; i < n; ++i) first += v.at(i);
+  return sum;
+}
+"""
+
+
+def test_containers_iterators_and_algorithms(tmp_path: Path) -> None:
+    """Three sums and a product and a quotient of n elements each, and nothing left open but n."""
+    (tmp_path / "a.cpp").write_text(STANDARD)
+    found = extract(tmp_path / "a.cpp")
+    assert [hole.name for hole in found.holes] == ["n"]
+    flops = [line.strip() for line in found.text.splitlines() if line.strip().startswith("flops")]
+    assert sorted(flops) == sorted(
+        ["flops [n] as add, dp"] * 3 + ["flops [n] as multiply, dp", "flops [n] as divide, dp"]
+    )
 
 
 def test_a_missing_header_is_a_warning_with_its_place(tmp_path: Path) -> None:

@@ -12,9 +12,7 @@ from aspenpy.language.diagnostics import AspenError
 
 pytest.importorskip("clang.cindex", reason="C is read by libclang: pip install 'aspenpy[extract]'")
 
-PROGRAMS = sorted(
-    path for path in (Path(__file__).parent / "rejected").iterdir() if path.suffix in (".c", ".cpp")
-)
+PROGRAMS = sorted(path for path in (Path(__file__).parent / "rejected").iterdir() if path.suffix in (".c", ".cpp"))
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=[path.stem for path in PROGRAMS])
