@@ -87,10 +87,11 @@ def extract(
 ) -> Extraction:
     """The application model of a file of C or C++.
 
-    `level` says which loads and stores count: those of the source as an optimising compiler leaves them without knowing
-    that names are apart (`source`), or knowing it (`o3`). `functions` are those to model, with what they call; without,
-    `main`, or else all that no other calls. `flags` go to the preprocessor: `-I`, `-D`, `-U`, `-std`. `run` compiles
-    and runs the program, and fills parameters that the source does not say with what was counted. Raises AspenError.
+    `level` says which loads and stores count: those of the source, as a compiler leaves them that keeps values in
+    registers (`source`, `o1`), also from pass to pass (`o2`), with loops vectorised (`o3`). `functions` are those to
+    model, with what they call; without, `main`, or else all that no other calls. `flags` go to the preprocessor: `-I`,
+    `-D`, `-U`, `-std`. `run` compiles and runs the program, and fills parameters that the source does not say with what
+    was counted. Raises AspenError.
     """
     return _deep(lambda: _Extractor(str(path), level, Options(chains, integers), functions, flags, run).result())
 
@@ -384,7 +385,9 @@ class _Extractor:
             if pairs and key in self.writer.kernels:
                 function = self.functions[key]
                 listed = ", ".join(f"`{a}` and `{b}`" for a, b in sorted(pairs)[:4])
-                hint = "--as o3 counts as if they did not, `restrict` in the source says so"
+                hint = (
+                    "their values are loaded again after each store; `restrict` in the source says that they are apart"
+                )
                 yield warning("aliasing", f"in `{function.name}` may overlap: {listed}", function.span, hint=hint)
 
 

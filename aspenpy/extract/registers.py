@@ -3,9 +3,8 @@
 An optimising compiler keeps a value in a register while nothing may change it in memory: from one reference to the next
 in straight-line code, over a loop in which the address stays (loads before it, stores behind it: Muchnick, Advanced
 Compiler Design and Implementation, 1997, sections 13.1 and 13.2, and register promotion, Cooper and Lu, PLDI 1997).
-What may change it is a store whose place may be the same. At the level `source` pointers that the program is given may
-point at the same place; at `o3` what the source calls by different names lies apart, as behind the checks of a
-vectorised loop.
+What may change it is a store whose place may be the same: two pointers that the program is given may point there.
+At `o2` values stay in registers from pass to pass too, at `o3` loops are jammed and vectorised (`commoning`, `jam`).
 """
 
 from __future__ import annotations
@@ -15,15 +14,14 @@ from typing import Literal
 
 from aspenpy.expr.node import Expr
 from aspenpy.extract import values as v
+from aspenpy.extract.commoning import commoned
 from aspenpy.extract.costs import Access, Arithmetic, Array, Choice, Guard, Invocation, Item, Nest
+from aspenpy.extract.jam import jammed
 from aspenpy.extract.values import ONE
 from aspenpy.record import Record
 
 Level = Literal["source", "o1", "o2", "o3"]
 LEVELS: tuple[Level, ...] = ("source", "o1", "o2", "o3")
-APART = ("o2", "o3")
-"""Levels at which what the source calls by different names lies apart."""
-
 Key = tuple[str, object]
 
 
@@ -48,7 +46,10 @@ class Registers:
 
     def kept(self, items: list[Item]) -> list[Item]:
         """The items of a function without redundant accesses: in straight-line code first, then over loops."""
-        return self._forwarded(self._moved(self._straight(items, {})))
+        kept = self._forwarded(self._moved(self._straight(items, {})))
+        if self.level == "o3":
+            kept = jammed(kept, lambda body: self._straight(body, {}))
+        return commoned(kept, self.level == "o3") if self.level in ("o2", "o3") else kept
 
     def _moved(self, items: list[Item]) -> list[Item]:
         """The loops inside with what can be moved out of them moved here."""
@@ -123,9 +124,7 @@ class Registers:
         return found[::-1]
 
     def _forwarded(self, items: list[Item]) -> list[Item]:
-        """Without loads of what a loop has left in a register, and of nothing else: at `o3` of all that is in one."""
-        if self.level in APART:
-            return self._straight(items, {})
+        """Without loads of what a loop has left in a register, and of nothing else."""
         found: list[Item] = []
         known: dict[Key, Access] = {}
         for item in items:
@@ -208,7 +207,7 @@ class Registers:
             return False  # what is written as one type is read as that: C11, 6.5
         if first.array != second.array:
             one, two = self.arrays[first.array], self.arrays[second.array]
-            if self.level in APART or _are_apart(one, two):
+            if _are_apart(one, two):
                 return False
             self.overlaps.add((min(one.name, two.name), max(one.name, two.name)))
             return True
@@ -216,7 +215,7 @@ class Registers:
             return False
         if first.offset is None or second.offset is None:
             return True
-        if self.level not in APART and (v.counters(first.offset) or v.counters(second.offset)):
+        if v.counters(first.offset) or v.counters(second.offset):
             return True
         distance = v.distance(first.offset, second.offset)
         return distance is None or -first.size < distance < second.size

@@ -35,8 +35,14 @@ def counted(source: Path, folder: Path, level: str, *flags: str, function: str =
         "-fno-pie",
         "-no-pie",
         "-fcf-protection=none",
+        "-fno-tree-loop-distribute-patterns",  # copies are loops, not calls of the library, which is not disassembled
     ]
     compiler = "gcc" if source.suffix == ".c" else "g++"
+    if function != "main":
+        text = re.sub(rf"\bstatic void {function}\(", rf"__attribute__((noinline)) void {function}(", source.read_text())
+        flags = [*flags, f"-I{source.parent}"]  # its own headers are not copied
+        source = folder / source.name
+        source.write_text(text)
     subprocess.run([compiler, level, *options, *flags, str(source), "-o", str(program), "-lm"], check=True)
     command = [
         "valgrind",
@@ -56,9 +62,35 @@ def counted(source: Path, folder: Path, level: str, *flags: str, function: str =
         if address in lines:
             for kind in kinds(*lines[address]):
                 total[kind] += times
+                if kind in ("load", "store"):
+                    total[f"{kind} bytes"] += times * size(*lines[address])
     if level == "-O0":
         total["square_root dp"] += roots(counts)
     return total
+
+
+WIDTHS = {"b": 1, "w": 2, "l": 4, "q": 8}
+_SINGLE = ("movlpd", "movhpd", "movsd", "movq", "movlps", "movhps", "movddup", "cvtps2pd", "cvtdq2pd")
+
+
+def size(name: str, operands: str) -> int:
+    """Bytes of the memory operand of an instruction: of a vector all 16, else those of its register or suffix."""
+    if "xmm" in operands or re.search(r"[sp][sd]$", name):
+        if name in _SINGLE or name.endswith("sd"):
+            return 8
+        if name.startswith("cvtsi2s"):
+            return 8 if name.endswith("q") else 4
+        return 4 if name == "movd" or name.endswith("ss") else 16
+    extended = re.match(r"mov[sz]([bwl])", name)
+    if extended:
+        return WIDTHS[extended[1]]
+    register = re.search(r"%(\w+)", re.sub(r"\([^)]*\)", "", operands))
+    if register is None:
+        return WIDTHS.get(name[-1], 4)
+    word = register[1]
+    if word[0] == "r":
+        return {"d": 4, "w": 2, "b": 1}.get(word[-1], 8)
+    return 4 if word[0] == "e" else 1 if word[-1] in "lh" else 2
 
 
 def executed(path: Path) -> Counter[int]:

@@ -13,12 +13,18 @@ PROGRAMS = Path(__file__).parent / "programs"
 
 
 def counted(
-    source: Path, folder: Path, level: Level, *flags: str, kernels: tuple[str, ...] = ("kernel_",)
+    source: Path,
+    folder: Path,
+    level: Level,
+    *flags: str,
+    kernels: tuple[str, ...] = ("kernel_",),
+    in_bytes: bool = False,
 ) -> Counter[str]:
-    """Operations by `class precision`, `load` and `store` in words, of what some kernels do with all that they call."""
+    """Operations by `class precision`, `load` and `store` in words or bytes, of what some kernels do with all that they
+    call."""
     text = extract(source, level=level, flags=flags).text
     model = folder / "model.aspen"
-    model.write_text(re.sub(r" of size \[\d+\]", "", text))
+    model.write_text(text if in_bytes else re.sub(r" of size \[\d+\]", "", text))
     steps = aspenpy.trace(aspenpy.load_application(model), most=10**6, passes=10**6).steps
     total: Counter[str] = Counter()
     inside: int | None = None

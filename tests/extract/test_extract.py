@@ -63,13 +63,26 @@ def test_patterns_of_accesses(body: str, request_: str, tmp_path: Path) -> None:
     assert request_ in text
 
 
-def test_what_may_overlap_is_told_and_counts_at_one_level_only(tmp_path: Path) -> None:
+def test_what_may_overlap_is_told_and_stays_in_memory(tmp_path: Path) -> None:
     text = "void f(int n, double *s, double *x) { for (int i = 0; i < n; i++) *s += x[i]; }"
     (tmp_path / "sum.c").write_text(text)
-    source, apart = (extract(tmp_path / "sum.c", level=level) for level in ("source", "o3"))
-    assert "stores [n] of size [8] to s" in source.text
-    assert "stores [1] of size [8] to s" in apart.text or "stores [min(1, n)] of size [8] to s" in apart.text
+    source, o3 = (extract(tmp_path / "sum.c", level=level) for level in ("source", "o3"))
+    for found in (source, o3):
+        assert "stores [n] of size [8] to s" in found.text
     assert [item.code for item in source.diagnostics if item.code == "aliasing"] == ["aliasing"]
+    (tmp_path / "sum.c").write_text(text.replace("*s,", "*restrict s,"))
+    apart = extract(tmp_path / "sum.c")
+    assert "stores [n]" not in apart.text
+    assert not [item for item in apart.diagnostics if item.code == "aliasing"]
+
+
+@pytest.mark.parametrize(
+    ("level", "loads"),
+    [("source", "3*n"), ("o2", "n - 2"), ("o3", "2*n")],  # three words a pass, one, and two vectors of two
+)
+def test_values_stay_in_registers_from_pass_to_pass(level: str, loads: str, tmp_path: Path) -> None:
+    text = "double x[900], y[900]; void f(int n) { for (int i = 1; i < n - 1; i++) y[i] = x[i - 1] + x[i] + x[i + 1]; }"
+    assert f"loads [{loads}" in model(text, tmp_path, level=level)
 
 
 def test_names_of_the_source_are_those_of_the_model(tmp_path: Path) -> None:

@@ -79,9 +79,12 @@ def test_counts_become_formulas_in_the_sizes_of_the_command(tmp_path: Path) -> N
 
 def test_sizes_that_only_the_command_knows_and_macros(tmp_path: Path) -> None:
     other = values(run(tmp_path, "./a.out {k}", {"k": [400, 800]}))
-    assert other["rows"] == "k" and other["k"] == "800" and other["main_loop_passes"] == "0.5*k"
+    assert other["rows"] == "k"
+    assert other["k"] == "800"
+    assert other["main_loop_passes"] == "0.5*k"
     repeated = values(run(tmp_path, "./a.out 512", {"REPEATS": [2, 4]}))
-    assert repeated["rows"] == "512" and repeated["main_x_passes"] == "3/REPEATS"
+    assert repeated["rows"] == "512"
+    assert repeated["main_x_passes"] == "3/REPEATS"
 
 
 @slow
@@ -117,7 +120,8 @@ def test_what_cannot_be_run(
 
 def test_no_shell_sees_a_command(tmp_path: Path) -> None:
     found = values(run(tmp_path, f"./a.out 400 ; touch {tmp_path}/made $(touch {tmp_path}/made)", {}))
-    assert found["rows"] == "400" and not (tmp_path / "made").exists()
+    assert found["rows"] == "400"
+    assert not (tmp_path / "made").exists()
 
 
 def test_the_program_is_the_first_local_word() -> None:

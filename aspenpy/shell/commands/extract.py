@@ -25,7 +25,7 @@ EXAMPLES: Examples = (
         "printf 'void f(int n, double *x) { for (int i = 0; i < n; i++) x[i] *= 2; }' > f.c; aspenpy extract f.c",
     ),
     (
-        "into a file, with loads and stores as behind the checks of a vectorised loop",
+        "into a file, with loads and stores of a loop that is vectorised",
         "echo 'double x[100]; void g(void) { for (int i = 0; i < 100; i++) x[i] += 1; }' > g.c; "
         "aspenpy extract g.c --as o3 -o g.aspen",
     ),
@@ -42,8 +42,8 @@ OPTIONS = (
     choice(
         "--as",
         LEVELS,
-        "which loads and stores count: source, o1: what nothing may have changed since is in a register; o2, o3: "
-        "so it is where different names are apart (default: source)",
+        "which loads and stores count: source, o1: what nothing can have changed is in a register; o2: from pass "
+        "to pass; o3: with loops vectorised (default: source)",
         default="source",
         dest="level",
     ),
