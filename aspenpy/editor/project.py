@@ -206,6 +206,8 @@ class Project:
             fail("rename", f"`{name.name}` is not declared in a model here")
         if declared.name.kind in FIXED:
             fail("rename", f"the {declared.name.kind} `{name.name}` has a meaning outside of this model")
+        if declared.name.kind == names.KERNEL and declared.name.name == "main":
+            fail("rename", "`main` is the kernel that a run begins with")
         library = os.path.join(models_folder(), "")
         inside = any(declared.path.startswith(os.path.join(folder, "")) for folder in self.folders)
         if declared.path.startswith(library) and not inside:
