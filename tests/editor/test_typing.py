@@ -32,11 +32,11 @@ LULESH = (ROOT / "models" / "apps" / "lulesh.aspen").read_text()
 
 @cache
 def models() -> list[tuple[str, Any]]:
-    """Texts of models of the library and the tests, a third of them but for `ASPENPY_THOROUGH`, with their trees, or
+    """Texts of models of the library and the tests, a quarter of them but for `ASPENPY_THOROUGH`, with their trees, or
     what is wrong with them."""
     found: list[tuple[str, Any]] = []
     files = sorted([*ROOT.glob("models/**/*.aspen"), *ROOT.glob("tests/**/*.aspen")])
-    for file in files[:: 1 if THOROUGH else 3]:
+    for file in files[:: 1 if THOROUGH else 4]:
         try:
             text = file.read_bytes().decode().removeprefix("\ufeff")
             found.append((text, parse_file(Source(text, str(file), str(file)), Reader())))
@@ -85,7 +85,7 @@ def test_every_name_of_every_tree_is_found() -> None:
                         place.start,
                     )
                     counted += 1
-    assert counted > 5_000
+    assert counted > 3_000
 
 
 def test_mistakes_in_pieces_are_those_of_the_parser() -> None:
@@ -99,7 +99,7 @@ def test_mistakes_in_pieces_are_those_of_the_parser() -> None:
             assert mistake.span is not None
             assert (start + mistake.span.start, mistake.message) == (tree.span.resolve().start, tree.message)
             broken += 1
-    assert broken > 25
+    assert broken > 15
 
 
 @pytest.mark.parametrize("typed", ["(", ")", "[", "]", "{", "}", " + ", '"', "// ", "param ", "kernel ", "9", "é"])
