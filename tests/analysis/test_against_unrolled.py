@@ -37,6 +37,8 @@ def test_profile(app_text: str, machine_text: str, overlap: bool) -> None:
     assert sum(kernel.exclusive for kernel in profile.kernels) == close(profile.runtime)
     for kernel in profile.kernels:
         assert kernel.exclusive == close(total("time", kernel.name))
+        own = [block.time for block in profile.blocks if block.kernel == kernel.name]
+        assert sum(own) == close(total("time", kernel.name))
         within = (key for key in spent.amounts if key[0] == "time" and kernel.name in key[1])
         assert kernel.inclusive == close(sum(spent.amounts[key] for key in within))
     for caller in profile.kernels:
