@@ -27,6 +27,7 @@ from aspenpy.studies.empirical.columns import BEHIND, KNOWN, is_numeric, numbers
 from aspenpy.studies.empirical.sheet import Sheet, counted
 from aspenpy.studies.learnt.acee import leaks
 from aspenpy.studies.learnt.stepwise import Moments, stepwise
+from aspenpy.studies.readers.libraries import require_library
 from aspenpy.studies.readers.measure import Target
 
 MOST_SIGNIFICANT = 8  # counters that share out the variance: all subsets of them are looked at
@@ -135,6 +136,7 @@ def _components(sheet: Sheet, name: str) -> tuple[str, ...]:
 
 def evidence(sheet: Sheet, metric: MetricName, counters: Counters, options: CounterOptions) -> CounterEvidence:
     """What the counters say of the runtime or the energy."""
+    require_library("scipy", "significance by counters")
     target = numbers(sheet, metric)
     chosen, steps = stepwise(Moments(counters.values, target), "both", "bic")
     entered = dict.fromkeys(step.place for step in steps if step.entered and step.place in chosen)

@@ -23,8 +23,8 @@ COUNTER_OPTIONS = (
     repeated(
         "--column",
         "NAME=HEADER",
-        "of --counters: takes a column by another name, such as 'runtime [ms]=time/ms', and leaves out all that are not "
-        "taken; may be repeated",
+        "of --counters: takes a column by another name, such as 'runtime [ms]=time/ms', and leaves out all that are "
+        "not taken; may be repeated",
         dest="columns",
     ),
     option(

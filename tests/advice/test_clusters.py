@@ -39,8 +39,8 @@ def test_as_scikit_fuzzy_has_it(seed: int, count: int, fuzziness: float) -> None
 
 
 def test_four_points_by_hand() -> None:
-    """Two pairs on a line, 2 apart and 20 between: where the centres are at -10 and 10, which symmetry makes them but for
-    the pull of the other pair, a point at 9 belongs to the far one by 1/19^2 over 1/1 + 1/19^2."""
+    """Two pairs on a line, 2 apart and 20 between, whose centres are at -10 and 10 but for the pull of the other pair:
+    a point belongs to each by the inverse of its squared distance."""
     points = numpy.array([[-11.0], [-9.0], [9.0], [11.0]])
     found = fuzzy_c_means(points, 2)
     low, high = sorted(float(centre) for centre in found.centres[:, 0])

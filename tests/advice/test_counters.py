@@ -19,7 +19,6 @@ from aspenpy.advice.samples import samples_of
 from aspenpy.advice.significance import CounterEvidence
 from aspenpy.advice.significant import Significant
 from aspenpy.answers.case import Case
-from aspenpy.engine.arrays import Floats
 from aspenpy.studies.empirical.sheet import sheet_of_rows
 from aspenpy.studies.readers.measure import Target
 
@@ -175,8 +174,7 @@ def measured_on_lulesh() -> CounterEvidence:
 
 
 def test_lulesh_on_ice_lake() -> None:
-    """What the page about Prometheus shows: each counter is nearest to what it is known for, but reference cycles, which
-    count the time of all threads."""
+    """What the page about Prometheus shows: each counter belongs most to a component that it is known for."""
     found = measured_on_lulesh()
     assert sorted(name or "" for name in found.clusters) == ["clock", "cores", "memory_bandwidth"]
     assert found.r_squared == pytest.approx(0.961, abs=0.005)
