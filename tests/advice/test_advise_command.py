@@ -47,7 +47,10 @@ def test_ranges_that_cannot_be(capsys: pytest.CaptureFixture[str], vary: str, me
     [
         (["scale", "lulesh", "--machine", "xeon_e5_2637_v3"], "`xeon_e5_2637_v3` has no network between nodes"),
         (["scale", "stream", "--machine", "haswell"], "`stream` has no number of ranks that is free"),
-        (["guess", "stream", "--machine", "haswell"], "expected one of classify, configure, scale and a model"),
+        (
+            ["guess", "stream", "--machine", "haswell"],
+            "expected one of classify, significance, configure, scale and a model",
+        ),
         (["stream", "--machine", "haswell", "--threshold", "2"], "--threshold: an efficiency is above 0 and 1 at most"),
         (["stream", "--machine", "haswell", "--levels", "1"], "--levels: a range has at least two values"),
         (["stream", "--machine", "haswell", "--system", "nowhere.txt"], "file not found: `nowhere.txt`"),
