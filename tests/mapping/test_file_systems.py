@@ -83,7 +83,7 @@ def test_the_prediction_and_the_roofline_name_the_file_system() -> None:
 def test_checkpoints_of_the_library_by_hand() -> None:
     """A square of 4096^2 doubles on 256 ranks, two nodes of Perlmutter: 512 KiB a rank. 128 of them leave a node at 25
     GB/s, and are written in one turn on 256 of 274 servers."""
-    application, machine = aspenpy.load_application("jacobi_checkpointed"), aspenpy.load_machine("perlmutter_cpu")
+    application, machine = aspenpy.load_application("jacobi_checkpoint"), aspenpy.load_machine("perlmutter_cpu")
     values = {"n": 4096, "ranks": 256, "iterations": 100, "checkpoint_interval": 10, "restarts": 1}
     server = 1e-3 + 2**19 / (5e12 / 274)
     node = 128 * 2**19 / 25e9

@@ -9,7 +9,7 @@ import aspenpy
 
 APPLICATIONS = sorted(Path(__file__).parents[2].joinpath("models", "apps").glob("*.aspen"))
 OF_RANKS = [path for path in APPLICATIONS if re.search(r"execute \[ranks\]", path.read_text())]
-WITHOUT_FILES = [path for path in OF_RANKS if path.stem != "jacobi_checkpointed"]
+WITHOUT_FILES = [path for path in OF_RANKS if path.stem != "jacobi_checkpoint"]
 """`simple` keeps no files."""
 ONE_CORE = ("micro_kernels",)
 """Whose instances are cores by their own word."""

@@ -61,7 +61,7 @@ def test_a_file_is_formatted_and_fits_a_screen(path: Path) -> None:
 
 KINDS = ("simple", "haswell", "keeneland", "h100")
 WITH_FILES = ("frontier", "perlmutter_cpu", "perlmutter_gpu", "frontera", "summit")
-FILES_NEEDED = ("jacobi_checkpointed",)
+FILES_NEEDED = ("jacobi_checkpoint",)
 """Applications that read or write files, which few machines keep."""
 
 

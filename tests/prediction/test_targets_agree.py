@@ -31,7 +31,7 @@ METRICS = ("runtime", "energy", "loads", "flops", "messages")
 
 
 def machines_for(name):
-    kept = ("perlmutter_cpu",) if name == "jacobi_checkpointed" else ("haswell", "pentium_m", "keeneland_kids")
+    kept = ("perlmutter_cpu",) if name == "jacobi_checkpoint" else ("haswell", "pentium_m", "keeneland_kids")
     return ("cachegrind",) if name.startswith("cache_") else kept
 
 
