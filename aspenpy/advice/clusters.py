@@ -61,7 +61,7 @@ def _from_start(points: Floats, start: Floats, fuzziness: float) -> tuple[Floats
     memberships: Floats = start / start.sum(axis=0)
     for _ in range(MOST_STEPS):
         distances = _squares(points, centres_of(points, memberships, fuzziness))
-        nearness = distances ** (-1 / (fuzziness - 1))
+        nearness = (distances / distances.min(axis=0)) ** (-1 / (fuzziness - 1))  # 1 at most: no power overflows
         new: Floats = nearness / nearness.sum(axis=0)
         moved = float(abs(new - memberships).max())
         memberships = new
@@ -79,7 +79,7 @@ def centres_of(points: Floats, memberships: Floats, fuzziness: float) -> Floats:
 
 
 def _squares(points: Floats, centres: Floats) -> Floats:
-    """Squared distances (clusters x points), in parts of the widest, so that no power of them overflows."""
+    """Squared distances (clusters x points), of what lies on a centre a little more than 0."""
     squares: Floats = numpy.square(centres[:, None, :] - points[None, :, :]).sum(axis=2)
     return numpy.maximum(squares, NEAR * max(float(squares.max()), NEAR))
 

@@ -38,6 +38,13 @@ def test_as_scikit_fuzzy_has_it(seed: int, count: int, fuzziness: float) -> None
     assert found.partition == pytest.approx(coefficient, rel=1e-6)
 
 
+def test_nearly_crisp_clusters_have_each_point_in_one() -> None:
+    """Towards m = 1 the memberships are those of k-means."""
+    memberships = fuzzy_c_means(blobs(2, 3, 0.5), 3, 1.01).memberships
+    assert sorted(memberships.sum(axis=1)) == pytest.approx([12, 12, 12], abs=1e-6)
+    assert memberships.max(axis=0) == pytest.approx(numpy.ones(36), abs=1e-6)
+
+
 def test_four_points_by_hand() -> None:
     """Two pairs on a line, 2 apart and 20 between, whose centres are at -10 and 10 but for the pull of the other pair:
     a point belongs to each by the inverse of its squared distance."""
