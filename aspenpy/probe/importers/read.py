@@ -12,7 +12,8 @@ from aspenpy.probe.importers.imported import Imported, refuse
 from aspenpy.probe.importers.likwid_topology import is_likwid_topology, read_likwid_topology
 from aspenpy.probe.importers.lscpu import is_lscpu, read_lscpu
 from aspenpy.probe.importers.stream import is_stream, read_stream
-from aspenpy.probe.number import Numbers
+from aspenpy.probe.number import Number, Numbers
+from aspenpy.probe.topology import Topology
 
 FORMS: tuple[tuple[Callable[[str], bool], Callable[[Source], Imported]], ...] = (
     (is_stream, read_stream),
@@ -31,10 +32,18 @@ def imported(paths: Sequence[str]) -> Imported:
     if host is None:
         fail("no-topology", f"nothing in {', '.join(paths)} says what the processor is", hint=HINT)
     numbers: Numbers = {}
-    for item in found:
-        for part, values in item.numbers.items():
-            numbers[part] = numbers.get(part, {}) | values
+    for file in found:
+        for part, values in file.numbers.items():
+            numbers[part] = numbers.get(part, {}) | {name: _of_one(name, item, host) for name, item in values.items()}
     return Imported(host, numbers)
+
+
+def _of_one(name: str, number: Number, host: Topology) -> Number:
+    """What all memories attain together, of one of them: STREAM runs on all sockets."""
+    memories = host.sockets * host.domains
+    if not name.startswith("attained") or memories == 1:
+        return number
+    return number.replace(value=number.value / memories, source=f"{number.source}; of {memories} memories")
 
 
 def _imported(source: Source) -> Imported:
