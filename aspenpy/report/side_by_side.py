@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from aspenpy.answers.side_by_side import LARGE, Pair, SideBySide
 from aspenpy.language.dimensions import readable
-from aspenpy.tables.table import Column, Report, Table
+from aspenpy.tables.table import DATA, TEXT, Column, Report, table
 
 
 def report(found: SideBySide) -> Report:
@@ -12,20 +12,20 @@ def report(found: SideBySide) -> Report:
     first, second = found.titles
     columns = (
         Column("part"),
-        Column("property"),
-        Column(first, align="right"),
-        Column(second, align="right"),
+        Column("property", get="name"),
+        Column(first, align="right", media=TEXT, get=lambda pair: _text(pair, pair.first)),
+        Column(second, align="right", media=TEXT, get=lambda pair: _text(pair, pair.second)),
+        Column(first, media=DATA, get="first"),
+        Column(second, media=DATA, get="second"),
+        Column("unit", media=DATA),
         Column("change", _percent, "right"),
-    )
-    rows = tuple(
-        (pair.part, pair.name, _text(pair, pair.first), _text(pair, pair.second), pair.change) for pair in found.pairs
     )
     marked = frozenset(place for place, pair in enumerate(found.pairs) if abs(pair.change or 0) > LARGE)
     changed = len(marked)
     both = sum(pair.change is not None for pair in found.pairs)
     data = {"machines": [found.first.name, found.second.name], "differ": changed, "compared": both}
     title = f"{first} and {second}: {changed} of {both} properties differ by more than {LARGE:.0%}"
-    return Report(title, data, (Table(columns, rows, marked, key="properties"),))
+    return Report(title, data, (table(columns, found.pairs, "properties", marked=marked),))
 
 
 def _percent(value: float) -> str:
