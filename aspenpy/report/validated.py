@@ -46,7 +46,7 @@ def _points(found: Validation) -> Table:
         Column("start", unit="s", get="overhead.start", media=DATA),
         Column("pages", unit="s", get="overhead.pages", media=DATA),
         Column("measured", unit="s", get="least"),
-        Column("mean", unit="s", get="run.mean"),
+        Column("elapsed, mean", unit="s", key="mean", get="run.mean"),
         Column("±", lambda part: f"{100 * part:.2g} %", "right", key="half_interval", get=_half),
         Column("runs", "count", get=lambda point: len(point.run.runs)),
         Column("predicted/measured", "{:.2f}".format, "right", key="ratio"),
