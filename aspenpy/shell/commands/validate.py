@@ -28,6 +28,11 @@ EXAMPLES: Examples = (
         "printf '#define N 9\\ndouble x[N]; int main(void) { for (int i = 0; i < N; i++) x[i] = 2; return 0; }' > x.c; "
         'aspenpy validate x.c --run "true {N}" --over N=1e3,1e5 --machine simple --least 2 --most 2',
     ),
+    (
+        "the same of a model that is written already, in processor time",
+        "printf 'model x { param n = 9  kernel main { execute { flops [n] as dp } } }' > x.aspen; "
+        'aspenpy validate x.aspen --run "true {n}" --over n=1e3,1e5 --machine simple --cpu-time',
+    ),
 )
 
 OPTIONS = (
