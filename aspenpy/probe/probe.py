@@ -7,9 +7,11 @@ import platform
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
+from time import monotonic
 
 from aspenpy.probe.assumed import completed
 from aspenpy.probe.benchmark import Watch, compiler, measured, program, unwatched
+from aspenpy.probe.devices import gpus, package_energies, power
 from aspenpy.probe.importers.read import imported
 from aspenpy.probe.measured import numbers_of, shared_as_measured
 from aspenpy.probe.number import Numbers
@@ -38,8 +40,10 @@ def probe(name: str, watch: Watch = unwatched) -> Probe:
         remark = "There is no C compiler: NumPy measured what it can; all else is assumed."
         return _made(name, host, numbers_by_numpy(host, watch), remark)
     with program(chosen) as target:
+        before, began = package_energies(), monotonic()
         passes = measured(target, host, watch)
-    return machine_of(name, host, passes, f"Measured with {Path(chosen).name}.")
+        watts = [*power(before, package_energies(), monotonic() - began)]
+    return machine_of(name, host, passes, f"Measured with {Path(chosen).name}.", *watts, *gpus())
 
 
 def machine_of(name: str, host: Topology, passes: Sequence[Mapping[str, float]], *remarks: str) -> Probe:
