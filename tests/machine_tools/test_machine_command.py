@@ -45,7 +45,10 @@ def test_peaks_of_a_skeleton(kind: Kind) -> None:
         (("new", "one", "two"), "`aspenpy machine new` takes one name"),
         (("new", "one", "--strict"), "--strict and --format belong to `aspenpy machine check`"),
         (("new", "one", "--output", "none/one.aspen"), "cannot write `none/one.aspen`: No such file or directory"),
-        (("check", "cluster.aspen", "--kind", "cpu"), "--kind belongs to `aspenpy machine new`, --output to it and to `aspenpy machine probe`"),
+        (
+            ("check", "cluster.aspen", "--kind", "cpu"),
+            "--kind belongs to `aspenpy machine new`, --output to it and to `aspenpy machine probe`",
+        ),
     ],
 )
 def test_refused(run: Runner, arguments: tuple[str, ...], said: str) -> None:

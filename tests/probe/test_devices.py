@@ -22,15 +22,11 @@ def test_power_of_packages(tmp_path: Path) -> None:
     assert [*power(before, after, 2.0)] == ["Power of intel-rapl:0 while measuring: 45 W (RAPL)."]
 
 
+GPU = "Made-up GPU, 1000 MiB, 1980 MHz, 700.00 W"
+
+
 @pytest.mark.parametrize(
-    ("script", "said"),
-    [
-        (
-            "echo 'Made-up GPU, 1000 MiB, 1980 MHz, 700.00 W'",
-            ["GPU: Made-up GPU, 1000 MiB, 1980 MHz, 700.00 W (nvidia-smi); not measured."],
-        ),
-        ("exit 9", []),
-    ],
+    ("script", "said"), [(f"echo '{GPU}'", [f"GPU: {GPU} (nvidia-smi); not measured."]), ("exit 9", [])]
 )
 def test_gpus(script: str, said: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     program = tmp_path / "nvidia-smi"
