@@ -29,6 +29,12 @@ static double alone(void (*run)(void *, int), void *argument)
   return least_time(1, run, argument, SHORTEST, seconds);
 }
 
+/* Seconds for what several threads do at once: all of them have to be undisturbed in one window. */
+static double longer(int threads)
+{
+  return threads > 1 ? 5 * seconds : seconds;
+}
+
 /* -- arithmetic: chains of one operation, one alone and twelve side by side ---------------------------------------- */
 
 #define ADD(x) (x) + small
@@ -313,7 +319,7 @@ static void bandwidth(const char *level, const char *cores, int threads, long by
   for (int i = 0; i < 3; i++) {
     char name[99];
     snprintf(name, sizeof name, "%s_%s", level, WAYS[i].name);
-    double time = window_time(threads, WAYS[i].run, &memory, SHORTEST, seconds, share);
+    double time = window_time(threads, WAYS[i].run, &memory, SHORTEST, longer(threads), share);
     print(name, cores, threads * (double)memory.bytes / time);
   }
   done(&memory, threads);
@@ -466,7 +472,7 @@ static void ring(const char *name, int threads, struct memory m)
       for (long chain = 0; chain < chains; chain++) /* each begins elsewhere in the ring */
         at[thread][chain] = line_of(&m, thread, place_behind(&m, chain * (m.places / chains)));
     snprintf(title, sizeof title, chains == 1 ? "%s" : "%s_chains_%ld", name, chains);
-    double time = window_time(threads, hop, &m, SHORTEST, seconds, m.share);
+    double time = window_time(threads, hop, &m, SHORTEST, longer(threads), m.share);
     print(title, "latency", time / (double)(hops(&m) / chains * chains));
   }
   done(&m, threads);
@@ -656,7 +662,7 @@ static void memory(long first, long second, long third, long most, int threads)
   overlap("memory", SLICE, far);
   translation(far);
   common.threads = threads;
-  print("barrier", "latency", least_time(threads, meet, NULL, SHORTEST, seconds) / 100);
+  print("barrier", "latency", least_time(threads, meet, NULL, SHORTEST, longer(threads)) / 100);
   first_touches();
 }
 

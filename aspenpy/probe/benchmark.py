@@ -31,7 +31,7 @@ Part = Literal["core", "memory"]
 SECONDS = {"core": 0.0015, "memory": 0.002}
 """Of each measurement in a pass: some fifty windows."""
 
-PASSES: tuple[Part, ...] = 3 * (*(4 * ("core",)), "memory", "core")
+PASSES: tuple[Part, ...] = 4 * (*(4 * ("core",)), "memory", "core")
 """A disturbance of some tenths of a second meets one of them."""
 
 PATIENCE = 6.0

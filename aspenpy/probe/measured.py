@@ -174,7 +174,7 @@ def _cache(found: Quantities, host: Topology, place: int) -> dict[str, Number]:
     }
     if place == 0:
         return numbers | _sets(found)
-    one, every = found[f"{name}_load_core"], found[f"{name}_load_all"]
+    one, every = found[f"{name}_load_core"], drawn(found, f"{name}_load", "all")
     shared = stated is not None and stated.sharing > 1
     both = from_quantities(
         (every if shared else one).value, "B/s", "loads of all cores on it", every if shared else one
@@ -263,6 +263,13 @@ def shared_as_measured(host: Topology, found: Quantities) -> Topology:
     return host.replace(caches=caches)
 
 
+def drawn(found: Quantities, way: str, which: str) -> Quantity:
+    """Bytes a second of one core, or of all: as much as one at least. On a host that others use, all cores are seldom
+    undisturbed at once."""
+    one = found[f"{way}_core"]
+    return one if which == "core" else max(one, found[f"{way}_all"], key=lambda item: item.value)
+
+
 def _memory(found: Quantities, cores: int) -> dict[str, Number]:
     """Rates of memory beyond those of the first cache: its times add to that of a core's accesses."""
     numbers = {
@@ -270,7 +277,7 @@ def _memory(found: Quantities, cores: int) -> dict[str, Number]:
         "page_fault_latency": _page(found),
     }
     for which, share, name in (("all", cores, "attained"), ("core", 1, "core")):
-        used = [found[f"{level}_{which}"] for level in ("first_load", "memory_load", "memory_copy", "first_copy")]
+        used = [drawn(found, level, which) for level in ("first_load", "memory_load", "memory_copy", "first_copy")]
         first, memory, copied, near = (share / item.value for item in used)
         loads = max(memory - first, memory / 10)  # seconds a byte
         stores = max(2 * copied - 2 * near - 2 * loads, loads / 5)  # a copy loads what it writes, too
