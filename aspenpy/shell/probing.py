@@ -42,7 +42,7 @@ def run_probe(arguments: Arguments, name: str) -> int:
 
 def probed(name: str) -> Probe:
     """This host, measured with a bar on a terminal."""
-    with progress(100, "measuring") as seen:
+    with progress(100, "measuring", rated=False) as seen:
         return probe(name, lambda done, total: seen(100 // total))
 
 

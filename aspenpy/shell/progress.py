@@ -53,8 +53,9 @@ Seen = Callable[[int], None]  # is told how many more are done
 
 
 @contextmanager
-def progress(total: int, what: str) -> Iterator[Seen]:
-    """On a terminal, a bar on standard error until all is done; anywhere else, nothing."""
+def progress(total: int, what: str, rated: bool = True) -> Iterator[Seen]:
+    """On a terminal, a bar on standard error until all is done, with its rate if that is `rated`; anywhere else,
+    nothing."""
     if not is_terminal(sys.stderr):
         yield lambda count: None
         return
@@ -74,6 +75,6 @@ def progress(total: int, what: str) -> Iterator[Seen]:
 
         def seen(count: int) -> None:
             speed = bar.tasks[0].speed
-            bar.update(task, advance=count, rate=f"{speed / 1e6:.1f} M points/s" if speed else "")
+            bar.update(task, advance=count, rate=f"{speed / 1e6:.1f} M points/s" if speed and rated else "")
 
         yield seen
