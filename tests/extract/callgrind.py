@@ -39,7 +39,9 @@ def counted(source: Path, folder: Path, level: str, *flags: str, function: str =
     ]
     compiler = "gcc" if source.suffix == ".c" else "g++"
     if function != "main":
-        text = re.sub(rf"\bstatic void {function}\(", rf"__attribute__((noinline)) void {function}(", source.read_text())
+        text = re.sub(
+            rf"\bstatic void {function}\(", rf"__attribute__((noinline)) void {function}(", source.read_text()
+        )
         flags = [*flags, f"-I{source.parent}"]  # its own headers are not copied
         source = folder / source.name
         source.write_text(text)

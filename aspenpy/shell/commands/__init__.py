@@ -34,7 +34,7 @@ COMMANDS = {
     "list": "List the applications and machines of the library",
     "lsp": "Serve an editor: diagnostics, completion, values and times while models are typed",
     "show": "Show what is in a model: a machine's tree and peaks, an application's calls and data",
-    "machine": "Start a machine model from a template; find implausible numbers in one",
+    "machine": "Start a machine model from a template, or measure this host; find implausible numbers in one",
     "completion": "Write what lets bash, zsh or fish complete commands, options, models and parameters",
 }
 """What each command answers."""
