@@ -32,7 +32,7 @@ def error(capsys: pytest.CaptureFixture[str], *words: str) -> str:
         ("clock=1GHz..20GHz", "`clock` cannot be 20 GHz: hardware has 100 MHz to 10 GHz"),
         ("cores=0..8", "`cores` cannot be 0: hardware has 1 to 100,000"),
         ("clock=1 GB..2 GB", "expected hertz, not bytes: `1 GB`"),
-        ("cores=1,x", "expected a quantity such as 1.2GHz, not `x`"),
+        ("cores=1,x", "there is no hardware component `x`"),
         ("clok", "there is no hardware component `clok`"),
         ("smt", "`haswell` states no `smt`"),
     ],

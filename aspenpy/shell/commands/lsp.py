@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from importlib.util import find_spec
 
 from aspenpy.shell.failure import CommandError
@@ -22,6 +23,8 @@ def run(arguments: Arguments) -> int:
     """0 when the editor has gone."""
     if find_spec("pygls") is None:
         raise CommandError("`aspenpy lsp` needs pygls: pip install 'aspenpy[lsp]'")
+    if sys.stdin is None:
+        raise CommandError("`aspenpy lsp` is talked to over standard input, which is closed")
     from aspenpy.editor.server import serve
 
     serve(arguments.machine)
