@@ -1,0 +1,109 @@
+"""Throttled: what is lost if memory bandwidth, clock, network or power is cut piece by piece, and by noise.
+
+Section 4.5 of Umar's dissertation (Virginia Tech, 2018) throttles memory bandwidth in this way, after the Gremlins,
+which restrict power, memory and network of a system and add noise to it.
+"""
+
+from __future__ import annotations
+
+import numpy
+
+from aspenpy.advice.design_space import DesignSpace
+from aspenpy.advice.sampled import Sampled, quantities, sampled
+from aspenpy.answers.case import Case
+from aspenpy.answers.energy.cap import capped
+from aspenpy.answers.energy.options import DEFAULT, EnergyOptions
+from aspenpy.answers.energy.totals import EnergyTotals
+from aspenpy.answers.prediction import Prediction
+from aspenpy.engine.arrays import Floats
+from aspenpy.language.diagnostics import AspenError, Diagnostic, distinct
+from aspenpy.record import Record
+from aspenpy.tables.result import Result
+
+RESTRICTED = ("memory_bandwidth", "clock", "network_bandwidth")
+NOISY = (*RESTRICTED, "network_latency")
+PIECES = 10
+NOISE = 0.05  # relative standard deviation
+
+
+class Restriction(Record):
+    """A component, or the `power` of a socket, with so many of its `parts` left (1 first) and the `values` that these
+    are, in base units: runtimes (s) and energies (J; none where the machine states no power)."""
+
+    component: str
+    parts: tuple[float, ...]
+    values: tuple[float, ...]
+    runtimes: tuple[float, ...]
+    energies: tuple[float, ...]
+
+    @property
+    def losses(self) -> tuple[float, ...]:
+        """By how many times the runtime is what it is with nothing restricted."""
+        return tuple(runtime / self.runtimes[0] for runtime in self.runtimes)
+
+
+class Throttled(Result):
+    """An application whose machine is restricted, one thing after the other, in so many `pieces`, and whose components
+    lose some of what they are by `noise`, a relative standard deviation. Raises AspenError."""
+
+    reported_by = "throttled"
+
+    def __init__(
+        self, case: Case, options: EnergyOptions = DEFAULT, pieces: int = PIECES, noise: float = NOISE
+    ) -> None:
+        stated = DesignSpace(case, options=options)
+        wanted = [item.component for item in stated.ranges if item.component in NOISY]
+        self.space = DesignSpace(case, wanted, options=options)
+        self.case, self.noise = case, noise
+        self.parts = tuple(float(part) for part in numpy.arange(pieces, 0, -1) / pieces)
+        self.powerless: Diagnostic | None = self.space.powerless
+        power = self._power()
+        self.restrictions = (
+            *(self._restricted(item.component) for item in self.space.ranges if item.component in RESTRICTED),
+            *([power] if power is not None else []),
+        )
+        self.noisy: tuple[Sampled, Sampled | None] = sampled(self.space, dict.fromkeys(NOISY, noise), "slower")
+
+    @property
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
+        said = self.space.prediction.diagnostics
+        return tuple(distinct(said if self.powerless is None else [*said, self.powerless.replace(severity="warning")]))
+
+    def _restricted(self, component: str) -> Restriction:
+        place = next(place for place, item in enumerate(self.space.ranges) if item.component == component)
+        points = numpy.tile(self.space.space.base, (len(self.parts), 1))
+        points[:, place] *= self.parts
+        values = self.space.space.evaluator(quantities(self.space), missing=True)(points)
+        factor = self.space.ranges[place].factor
+        return Restriction(component, self.parts, _floats(points[:, place] * factor), *_rows(values))
+
+    def _power(self) -> Restriction | None:
+        """With caps of a socket's power, in parts of what the kernel that draws most draws there: the clock falls until
+        the cap holds, and below the lowest clock the socket waits. None where the model of power knows no caps."""
+        prediction = self.space.prediction
+        if self.powerless is not None:
+            return None
+        try:
+            watts = capped(prediction, self.space.options.replace(cap=float("inf"))).uncapped
+            caps = [watts * part for part in self.parts]
+            found = [self._under(prediction, cap) for cap in caps]
+        except AspenError as error:
+            self.powerless = error.diagnostics[0]
+            return None
+        return Restriction("power", self.parts, tuple(caps), *_rows(numpy.array(found).T))
+
+    def _under(self, prediction: Prediction, cap: float) -> tuple[float, float]:
+        """Runtime and energy under a cap."""
+        options = self.space.options.replace(cap=cap)
+        slower = capped(prediction, options).prediction
+        totals = EnergyTotals(slower.tree, options)
+        runtime, energy = slower.scope.values([totals.runtime, totals.energy], slower.seed)
+        return float(runtime), float(energy)
+
+
+def _floats(values: Floats) -> tuple[float, ...]:
+    return tuple(map(float, values))
+
+
+def _rows(values: Floats) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    return _floats(values[0]), _floats(values[1]) if len(values) > 1 else ()

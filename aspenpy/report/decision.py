@@ -1,0 +1,194 @@
+"""Decisions as a report: the configuration for each input, what binds it, and the front of time and energy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from aspenpy.advice.choices import amount_in
+from aspenpy.advice.decide import Decided
+from aspenpy.advice.decision import UNITS, BindingLimit, Choice, Decision, Limit
+from aspenpy.language.dimensions import readable
+from aspenpy.report.design_space import configured
+from aspenpy.report.drawing import STYLES, gridded, numbers_in
+from aspenpy.tables.numbers import count
+from aspenpy.tables.table import CSV, DATA, JSON, TEXT, Column, Paragraph, Part, Report, columns, table
+
+UNIT_OF = {"runtime": "s", "energy": "J", "edp": "J*s", "ed2p": "J*s^2"}
+MOST_OF_FRONT = 8  # choices of each input in a table for people; JSON and CSV have all
+
+
+def report(decided: Decided) -> Report:
+    """The decisions, then the fronts."""
+    case = decided.case
+    data = {
+        "application": case.application.name,
+        "machine": case.required_machine.name,
+        "objective": decided.objective,
+        "budget": {name: value for name, value in decided.budget.limits.items()},
+    }
+    where = f"{case.application.name} on {case.required_machine.name}"
+    headline = f"{where}: the least {decided.objective}{within(decided)}"
+    return Report(headline, data, parts(decided), decided.diagnostics)
+
+
+def within(decided: Decided) -> str:
+    """The budget in words."""
+    told = [f"{name} {amount_in(name, value)}" for name, value in decided.budget.limits.items()]
+    return f" within {', '.join(told)}" if told else ""
+
+
+def parts(decided: Decided) -> tuple[Part, ...]:
+    bindings = [_Bound(item, found) for item in decided.decisions for found in item.bindings]
+    fronts = [_Place(item, choice) for item in decided.decisions for choice in item.front]
+    few = [_Place(item, choice) for item in decided.decisions for choice in spread(item.front)]
+    notes = [Paragraph(text) for text in _notes(decided, bool(bindings))]
+    return (
+        table(_decided(), decided.decisions, "decisions", media=(*TEXT, *JSON), sparse=True),
+        table(_bound(), bindings, "bindings", title="what binds", media=(*TEXT, *JSON)),
+        table(_front(TEXT), few, title="between runtime and energy", media=TEXT, sparse=True),
+        table(_front(DATA), fronts, "front", media=DATA),
+        *notes,
+    )
+
+
+def _notes(decided: Decided, bound: bool) -> list[str]:
+    tried = ", ".join(count(item.combinations) for item in decided.decisions)
+    notes = [f"All combinations of {_components(decided)} that have a value were tried: {tried}."]
+    if bound:
+        notes.append("One unit more changes the objective by so much, on average up to the next bound that buys anything.")
+    for item in decided.decisions:
+        if item.jointly:
+            notes.append(f"{_subject(item)}{' and '.join(item.jointly)} bind together: none of them does by itself.")
+        elif not item.bindings and item.unmet is None and decided.budget.limits:
+            notes.append(f"{_subject(item)}no limit keeps it from being better.")
+    return notes
+
+
+def _subject(item: Decision) -> str:
+    named = item.label or item.settings
+    return f"{named}: " if named else ""
+
+
+def _components(decided: Decided) -> str:
+    return ", ".join(item.component for item in decided.choices[0].space.ranges)
+
+
+def _decided() -> tuple[Column, ...]:
+    return (
+        Column("input", key="label", get=lambda it: it.label or None),
+        Column("settings", get=lambda it: it.settings or None),
+        Column("nodes", "count", get="choice.nodes"),
+        Column("configuration", get=lambda it: configured(it.choice.configuration), wrapped=True, media=TEXT),
+        Column("values", get=lambda it: dict(it.choice.configuration.values), media=JSON),
+        Column("runtime", unit="s", get="choice.outcome.runtime"),
+        Column("energy", unit="J", get="choice.outcome.energy"),
+        Column("power", unit="W", get="choice.outcome.power"),
+        Column("cost", lambda value: f"{value:,.6g}", "right", get="choice.cost"),
+        Column("within", get=lambda it: "no" if it.unmet else None, media=TEXT),
+        *columns("unmet combinations", media=JSON),
+        Column("jointly", get=lambda it: list(it.jointly), media=JSON),
+    )
+
+
+class _Bound:
+    """A limit that binds, with its decision."""
+
+    def __init__(self, decision: Decision, found: BindingLimit) -> None:
+        self.decision, self.found = decision, found
+        self.input = decision.label or decision.settings or None
+
+    def objective(self, value: float) -> str:
+        return readable(value, UNIT_OF[self.decision.objective], 4)
+
+    @property
+    def one_more(self) -> str:
+        return f"{self.objective(self.found.worth)} a{_unit(self.found.limit)}"
+
+
+def _unit(limit: Limit) -> str:
+    return f" {UNITS[limit]}" if UNITS[limit] else " unit of money"
+
+
+def _bound() -> tuple[Column, ...]:
+    def amount(name: str) -> Callable[[_Bound], str]:
+        return lambda it: amount_in(it.found.limit, getattr(it.found, name))
+
+    def objective(name: str) -> Callable[[_Bound], str]:
+        return lambda it: it.objective(getattr(it.found, name))
+
+    words = (
+        Column("bound", align="right", get=amount("bound")),
+        Column("without it", align="right", get=objective("without")),
+        Column("next bound", align="right", get=amount("next_bound")),
+        Column("then", align="right", get=objective("next_value")),
+        Column("one more unit", align="right", get="one_more"),
+    )
+    return (
+        Column("input"),
+        Column("limit", get="found.limit"),
+        *(column.replace(media=TEXT) for column in words),
+        *(
+            Column(name, get=f"found.{name}", media=JSON)
+            for name in ("bound", "without", "next_bound", "next_value", "worth")
+        ),
+    )
+
+
+class _Place:
+    """A choice of a front, with its decision."""
+
+    def __init__(self, decision: Decision, choice: Choice) -> None:
+        self.choice = choice
+        self.input = decision.label or decision.settings or None
+        self.chosen = choice == decision.choice
+
+
+def spread(front: tuple[Choice, ...]) -> list[Choice]:
+    """A few of a front, from end to end."""
+    if len(front) <= MOST_OF_FRONT:
+        return list(front)
+    places = {round(place * (len(front) - 1) / (MOST_OF_FRONT - 1)) for place in range(MOST_OF_FRONT)}
+    return [front[place] for place in sorted(places)]
+
+
+def _front(media: tuple[str, ...]) -> tuple[Column, ...]:
+    configuration: tuple[Column, ...] = (Column("configuration", get=lambda it: configured(it.choice.configuration)),)
+    if media == DATA:
+        values = Column("values", get=lambda it: dict(it.choice.configuration.values), media=JSON)
+        configuration = (configuration[0].replace(media=CSV), values)
+    return (
+        Column("input"),
+        Column("nodes", "count", get="choice.nodes"),
+        *configuration,
+        Column("runtime", unit="s", get="choice.outcome.runtime"),
+        Column("energy", unit="J", get="choice.outcome.energy"),
+        Column("power", unit="W", get="choice.outcome.power"),
+        Column("chosen", get=lambda it: ("yes" if it.chosen else None) if media == TEXT else it.chosen),
+    )
+
+
+def draw(decided: Decided) -> Any:
+    """A matplotlib figure: the front of each input in time and energy, the decision marked, the limits as lines."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(6, 4), layout="constrained")
+    axes = figure.subplots()
+    for place, item in enumerate(decided.decisions):
+        style = STYLES[place % len(STYLES)]
+        runtimes = [choice.outcome.runtime for choice in item.front]
+        energies = [choice.outcome.energy for choice in item.front]
+        axes.plot(runtimes, energies, marker=".", label=item.label or item.settings or "choices", **style)
+        if item.unmet is None and item.choice.outcome.energy is not None:
+            axes.plot(item.choice.outcome.runtime, item.choice.outcome.energy, "o", color="black", markersize=6)
+    limits = decided.budget.limits
+    if "energy" in limits:
+        axes.axhline(limits["energy"], color="gray", linewidth=0.8)
+    if "time" in limits:
+        axes.axvline(limits["time"], color="gray", linewidth=0.8)
+    axes.set(xscale="log", yscale="log", xlabel="runtime", ylabel="energy")
+    numbers_in(axes.xaxis, "s")
+    numbers_in(axes.yaxis, "J")
+    gridded(axes)
+    axes.legend(frameon=False, fontsize=8)
+    return figure

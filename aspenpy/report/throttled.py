@@ -1,0 +1,126 @@
+"""A machine that is restricted as a report: what each cut costs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from aspenpy.advice.components import COMPONENTS
+from aspenpy.advice.sampled import Sampled
+from aspenpy.advice.throttled import Restriction, Throttled
+from aspenpy.language.dimensions import readable
+from aspenpy.report.drawing import STYLES, gridded
+from aspenpy.tables.numbers import count, ratio, share
+from aspenpy.tables.table import CSV, JSON, TEXT, Column, Paragraph, Report, table
+
+
+def report(throttled: Throttled) -> Report:
+    """A column for each restriction, a row for each part that is left."""
+    case = throttled.case
+    runtime, energy = throttled.noisy
+    data = {
+        "application": case.application.name,
+        "machine": case.required_machine.name,
+        "noise": throttled.noise,
+        "noisy": {"runtime": _fields(runtime), "energy": None if energy is None else _fields(energy)},
+    }
+    return Report(heading(throttled), data, parts(throttled), throttled.diagnostics)
+
+
+def _fields(found: Sampled) -> dict[str, float]:
+    return {name: getattr(found, name) for name in ("stated", "mean", "low", "high", "count")}
+
+
+def heading(throttled: Throttled) -> str:
+    where = throttled.space.prediction.where
+    halves = [(item.losses[_half(item)], item.component) for item in throttled.restrictions]
+    if not halves:
+        return f"{where}: nothing that it states is restricted"
+    loss, worst = max(halves)
+    return f"{where}: loses most by less {_named(worst)}, {ratio(loss)} the runtime with half of it"
+
+
+def _half(item: Restriction) -> int:
+    return min(range(len(item.parts)), key=lambda place: abs(item.parts[place] - 0.5))
+
+
+def _named(component: str) -> str:
+    return "power" if component == "power" else COMPONENTS[component].title
+
+
+def _value(component: str, value: float) -> str:
+    return readable(value, "W" if component == "power" else COMPONENTS[component].unit)
+
+
+def parts(throttled: Throttled) -> tuple[Any, ...]:
+    def lost(item: Restriction) -> tuple[Column, Column]:
+        return (
+            Column(item.component, align="right", get=lambda row: _value(item.component, item.values[row])),
+            Column("runtime", align="right", get=lambda row: ratio(item.losses[row])),
+        )
+
+    def consumed(item: Restriction) -> tuple[Column, ...]:
+        if not item.energies:
+            return ()
+        return (Column("energy", align="right", get=lambda row: ratio(item.energies[row] / item.energies[0])),)
+
+    heads = [Column("left", "share", get=lambda row: throttled.parts[row])]
+    for item in throttled.restrictions:
+        heads += [*lost(item), *consumed(item)]
+    rows = range(len(throttled.parts))
+    return (
+        table(heads, rows, title="runtime and energy, in times of those with nothing restricted", media=TEXT),
+        _data(throttled),
+        *map(Paragraph, _notes(throttled)),
+    )
+
+
+def _data(throttled: Throttled) -> Any:
+    rows = [(item, place) for item in throttled.restrictions for place in range(len(item.parts))]
+
+    def of(name: str, plural: str) -> Column:
+        return Column(name, get=lambda row: dict(enumerate(getattr(row[0], plural))).get(row[1]))
+
+    heads = (
+        Column("component", get=lambda row: row[0].component),
+        of("left", "parts"),
+        of("value", "values"),
+        of("runtime", "runtimes").replace(unit="s"),
+        of("energy", "energies").replace(unit="J"),
+        of("loss", "losses"),
+    )
+    return table(heads, rows, "restrictions", media=(*JSON, *CSV))
+
+
+def _notes(throttled: Throttled) -> list[str]:
+    runtime, energy = throttled.noisy
+    notes = [
+        f"Noise: where clock, bandwidths and network each lose {share(throttled.noise)} (standard deviation), the run "
+        f"takes {_interval(runtime, 's')}"
+        + (f" and consumes {_interval(energy, 'J')}" if energy is not None else "")
+        + f": 95 % of {count(runtime.count)} samples."
+    ]
+    if any(item.component == "power" for item in throttled.restrictions):
+        notes.append(
+            "Power: a cap of the socket, from what the kernel that draws most draws; the clock is lowered until it "
+            "holds, and below the lowest clock the socket waits."
+        )
+    return notes
+
+
+def _interval(found: Sampled, unit: str) -> str:
+    return f"{readable(found.low, unit)} to {readable(found.high, unit)} instead of {readable(found.stated, unit)}"
+
+
+def draw(throttled: Throttled) -> Any:
+    """A matplotlib figure: the runtime over what is left of each."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(6, 3.6), layout="constrained")
+    axes = figure.subplots()
+    for place, item in enumerate(throttled.restrictions):
+        percents = [100 * part for part in item.parts]
+        axes.plot(percents, item.losses, label=_named(item.component), **STYLES[place % len(STYLES)])
+    axes.set(xlabel="% left", ylabel="times the runtime", xlim=(100, 100 * throttled.parts[-1]))
+    gridded(axes)
+    axes.legend(frameon=False, fontsize=8)
+    return figure
