@@ -11,19 +11,21 @@ import numpy
 from aspenpy.advice.design_space import DesignSpace
 from aspenpy.advice.sampled import Sampled, quantities, sampled
 from aspenpy.answers.case import Case
-from aspenpy.answers.energy.cap import capped
+from aspenpy.answers.energy.cap import PowerByClock, power_by_clock
 from aspenpy.answers.energy.options import DEFAULT, EnergyOptions
 from aspenpy.answers.energy.totals import EnergyTotals
 from aspenpy.answers.prediction import Prediction
 from aspenpy.engine.arrays import Floats
 from aspenpy.language.diagnostics import AspenError, Diagnostic, distinct
 from aspenpy.record import Record
+from aspenpy.studies.explore.points import Formulas
 from aspenpy.tables.result import Result
 
 RESTRICTED = ("memory_bandwidth", "clock", "network_bandwidth")
 NOISY = (*RESTRICTED, "network_latency")
 PIECES = 10
 NOISE = 0.05  # relative standard deviation
+CLOCKS = 513  # at which the power is worked out; between them it is interpolated
 
 
 class Restriction(Record):
@@ -57,6 +59,7 @@ class Throttled(Result):
         self.case, self.noise = case, noise
         self.parts = tuple(float(part) for part in numpy.arange(pieces, 0, -1) / pieces)
         self.powerless: Diagnostic | None = self.space.powerless
+        self._evaluate = self.space.space.evaluator(quantities(self.space), missing=True)
         power = self._power()
         self.restrictions = (
             *(self._restricted(item.component) for item in self.space.ranges if item.component in RESTRICTED),
@@ -73,32 +76,58 @@ class Throttled(Result):
         place = next(place for place, item in enumerate(self.space.ranges) if item.component == component)
         points = numpy.tile(self.space.space.base, (len(self.parts), 1))
         points[:, place] *= self.parts
-        values = self.space.space.evaluator(quantities(self.space), missing=True)(points)
+        values = self._evaluate(points)
         factor = self.space.ranges[place].factor
         return Restriction(component, self.parts, _floats(points[:, place] * factor), *_rows(values))
 
     def _power(self) -> Restriction | None:
         """With caps of a socket's power, in parts of what the kernel that draws most draws there: the clock falls until
-        the cap holds, and below the lowest clock the socket waits. None where the model of power knows no caps."""
+        the cap holds, and below the lowest clock the socket waits. Parts that leave nothing for work are left out. None
+        where the model of power knows no caps."""
         prediction = self.space.prediction
         if self.powerless is not None:
             return None
         try:
-            watts = capped(prediction, self.space.options.replace(cap=float("inf"))).uncapped
-            caps = [watts * part for part in self.parts]
-            found = [self._under(prediction, cap) for cap in caps]
+            clocks, watts = _powers(power_by_clock(prediction, self.space.options), prediction.seed)
+            EnergyTotals(prediction.tree, self.space.options.replace(cap=float(watts[-1])))
         except AspenError as error:
             self.powerless = error.diagnostics[0]
             return None
-        return Restriction("power", self.parts, tuple(caps), *_rows(numpy.array(found).T))
+        found = []
+        for part in self.parts:
+            cap = part * float(watts[-1])
+            try:
+                found.append((part, cap, *self._under(cap, clocks, watts)))
+            except AspenError:
+                break
+        parts, caps, runtimes, energies = zip(*found, strict=True)
+        return Restriction("power", parts, caps, runtimes, energies)
 
-    def _under(self, prediction: Prediction, cap: float) -> tuple[float, float]:
-        """Runtime and energy under a cap."""
-        options = self.space.options.replace(cap=cap)
-        slower = capped(prediction, options).prediction
+    def _under(self, cap: float, clocks: Floats, watts: Floats) -> tuple[float, float]:
+        """Runtime and energy under a cap, at the clock at which it holds, between clocks with these powers."""
+        clock = float(numpy.interp(cap, watts, clocks))
+        if cap >= watts[0]:
+            place = next(place for place, item in enumerate(self.space.ranges) if item.component == "clock")
+            point = self.space.space.base.copy()
+            point[place] = clock / self.space.ranges[place].factor
+            runtime, energy = self._evaluate(point[None, :])[:, 0]
+            return float(runtime), float(energy)
+        prediction, options = self.space.prediction, self.space.options.replace(cap=cap)
+        slower = Prediction(prediction.case.with_set({power_by_clock(prediction).parameter: clock}))
         totals = EnergyTotals(slower.tree, options)
-        runtime, energy = slower.scope.values([totals.runtime, totals.energy], slower.seed)
-        return float(runtime), float(energy)
+        lasting, joules = slower.scope.values([totals.runtime, totals.energy], slower.seed)
+        return float(lasting), float(joules)
+
+
+def _powers(found: PowerByClock, seed: int) -> tuple[Floats, Floats]:
+    """Clocks from the lowest on, and the watts of the kernel that draws most at each."""
+    clocks = numpy.linspace(found.lowest, found.declared, CLOCKS)
+    exprs = [expr for pair in found.kernels for expr in pair]
+    values = Formulas(exprs, [found.symbol], seed)(clocks[:, None])
+    energies, times = values[::2], values[1::2]
+    with numpy.errstate(all="ignore"):
+        watts = numpy.where(times > 0, energies / times, 0.0)
+    return clocks, numpy.maximum.accumulate(watts.max(axis=0))
 
 
 def _floats(values: Floats) -> tuple[float, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from aspenpy.advice.components import COMPONENTS
@@ -52,20 +53,20 @@ def _value(component: str, value: float) -> str:
 
 
 def parts(throttled: Throttled) -> tuple[Any, ...]:
-    def lost(item: Restriction) -> tuple[Column, Column]:
-        return (
-            Column(item.component, align="right", get=lambda row: _value(item.component, item.values[row])),
-            Column("runtime", align="right", get=lambda row: ratio(item.losses[row])),
-        )
+    def told(item: Restriction, header: str, said: Callable[[int], str]) -> Column:
+        """Empty where so little is left that there is no value."""
+        return Column(header, align="right", get=lambda row: said(row) if row < len(item.parts) else None)
 
-    def consumed(item: Restriction) -> tuple[Column, ...]:
+    def lost(item: Restriction) -> tuple[Column, ...]:
+        value = told(item, item.component, lambda row: _value(item.component, item.values[row]))
+        runtime = told(item, "runtime", lambda row: ratio(item.losses[row]))
         if not item.energies:
-            return ()
-        return (Column("energy", align="right", get=lambda row: ratio(item.energies[row] / item.energies[0])),)
+            return (value, runtime)
+        return (value, runtime, told(item, "energy", lambda row: ratio(item.energies[row] / item.energies[0])))
 
     heads = [Column("left", "share", get=lambda row: throttled.parts[row])]
     for item in throttled.restrictions:
-        heads += [*lost(item), *consumed(item)]
+        heads += lost(item)
     rows = range(len(throttled.parts))
     return (
         table(heads, rows, title="runtime and energy, in times of those with nothing restricted", media=TEXT),

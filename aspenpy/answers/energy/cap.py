@@ -56,6 +56,25 @@ def capped(prediction: Prediction, options: EnergyOptions = DEFAULT) -> Capped:
     return Capped(slower, cap, parameter, declared, clock, uncapped, powers.at(clock))
 
 
+class PowerByClock(Record):
+    """The energy (J) and time (s) of each kernel in one socket, in the symbol of the clock that `parameter` sets, from
+    the `lowest` clock to the `declared` one (Hz). The power of the kernel that draws most is the largest ratio."""
+
+    parameter: str
+    symbol: Expr
+    kernels: tuple[tuple[Expr, Expr], ...]
+    lowest: float
+    declared: float
+
+
+def power_by_clock(prediction: Prediction, options: EnergyOptions = DEFAULT) -> PowerByClock:
+    """What a cap of the socket's power is compared with. Raises AspenError where the cores declare no clock."""
+    where = PowerTree(prediction.machine, prediction.socket, prediction.tree.origins)
+    parameter, lowest, declared = clock_range(prediction)
+    powers = _Powers(prediction, options, where, parameter)
+    return PowerByClock(parameter, powers.symbol, tuple(powers.pairs), lowest, declared)
+
+
 def has_clock(prediction: Prediction) -> bool:
     """Whether the cores say which clock a cap could lower."""
     where = PowerTree(prediction.machine, prediction.socket, prediction.tree.origins)
