@@ -7,7 +7,7 @@ from typing import Any
 
 from aspenpy.advice.choices import amount_in
 from aspenpy.advice.decide import Decided
-from aspenpy.advice.decision import UNITS, BindingLimit, Choice, Decision, Limit
+from aspenpy.advice.decision import UNITS, BindingLimit, Budget, Choice, Decision, Limit
 from aspenpy.language.dimensions import readable
 from aspenpy.report.design_space import configured
 from aspenpy.report.drawing import STYLES, gridded, numbers_in
@@ -28,13 +28,12 @@ def report(decided: Decided) -> Report:
         "budget": {name: value for name, value in decided.budget.limits.items()},
     }
     where = f"{case.application.name} on {case.required_machine.name}"
-    headline = f"{where}: the least {decided.objective}{within(decided)}"
+    headline = f"{where}: the least {decided.objective}{budget_in_words(decided.budget)}"
     return Report(headline, data, parts(decided), decided.diagnostics)
 
 
-def within(decided: Decided) -> str:
-    """The budget in words."""
-    told = [f"{name} {amount_in(name, value)}" for name, value in decided.budget.limits.items()]
+def budget_in_words(budget: Budget) -> str:
+    told = [f"{name} {amount_in(name, value)}" for name, value in budget.limits.items()]
     return f" within {', '.join(told)}" if told else ""
 
 
