@@ -9,11 +9,13 @@ from aspenpy.advice.scalability import MOST_NODES, THRESHOLD
 from aspenpy.advice.system import system_ranges
 from aspenpy.answers.case import Case
 from aspenpy.answers.energy.options import CHOICES, EnergyOptions
-from aspenpy.answers.scope import Setting
+from aspenpy.report.decision import draw as draw_decided
 from aspenpy.report.design_space import draw as draw_space
 from aspenpy.report.scalability import draw as draw_scaled
+from aspenpy.report.throttled import draw as draw_throttled
 from aspenpy.shell.commands.sensitivity import varied
 from aspenpy.shell.counters import COUNTER_OPTIONS, significant_of
+from aspenpy.shell.deciding import DECIDE_OPTIONS, decided_of, grouped_of, input_of, throttled_of
 from aspenpy.shell.entry import case_of_arguments
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.option import (
@@ -22,7 +24,6 @@ from aspenpy.shell.option import (
     choice,
     machine,
     option,
-    pairs,
     picture,
     positive,
     repeated,
@@ -46,16 +47,26 @@ EXAMPLES: Examples = (
         "how many nodes are worth it, for two inputs",
         "aspenpy advise scale comd --machine haswell --nodes 64 --input nx=40,ny=40,nz=40 --input nx=80,ny=80,nz=80",
     ),
+    (
+        "nodes, clock and cores under a budget, for two inputs",
+        "aspenpy advise decide comd --machine haswell --budget energy=1000J --input 'small: nx=20,ny=20,nz=20' "
+        "--input 'large: nx=60,ny=60,nz=60'",
+    ),
+    (
+        "groups of nodes for several applications",
+        "aspenpy advise decide lulesh cg --machine haswell --nodes 64 --budget power=5kW --input 'cg: class=B'",
+    ),
+    ("what is lost where the machine is restricted", "aspenpy advise throttle cg --machine haswell"),
 )
 
-STEPS = ("classify", "significance", "configure", "scale")
+STEPS = ("classify", "significance", "configure", "scale", "decide", "throttle")
 
 OPTIONS = (
     option(
         "words",
         "[STEP] MODEL",
-        "an application: a file, or a name of `aspenpy list apps`; before it classify, significance, configure or "
-        "scale for one step alone",
+        "an application: a file, or a name of `aspenpy list apps`; before it classify, significance, configure, scale, "
+        "decide or throttle for one step alone; decide takes several applications",
         nargs="+",
     ),
     machine(required=True),
@@ -84,18 +95,24 @@ OPTIONS = (
         default=THRESHOLD,
     ),
     *COUNTER_OPTIONS,
-    repeated("--input", "NAME=EXPR,...", "scale: settings of the application that make an input; may be repeated"),
+    repeated(
+        "--input",
+        "[LABEL:] NAME=EXPR,...",
+        "scale, decide: settings of the application that make an input; may be repeated",
+    ),
+    *DECIDE_OPTIONS,
     option("--problem", "NAME,...", "the parameters whose product is the size of the problem"),
     choice("--model --law", CHOICES["law"], "of energy (default: what the machine states)", default="auto", dest="law"),
     ALL_FORMATS,
-    picture("sensitivities of pairs, or scaling"),
+    picture("sensitivities of pairs, scaling, the Pareto front, or throttling"),
     SEED,
     OUTSIDE,
 )
 
 
 def run(arguments: Arguments) -> int:
-    step, arguments.model = _step(arguments.words)
+    step, models = _step(arguments.words)
+    arguments.model = models[0]
     if not 0 < arguments.threshold <= 1:
         raise CommandError(f"--threshold: an efficiency is above 0 and 1 at most, not {arguments.threshold:g}")
     if arguments.levels < 2:
@@ -108,24 +125,24 @@ def run(arguments: Arguments) -> int:
         arguments.levels,
         EnergyOptions(arguments.law),
         tuple(words(arguments.problem)),
-        tuple(map(_input, arguments.input)) or ({},),
+        tuple(input_of(text).settings for text in arguments.input) or ({},),
         arguments.nodes,
         arguments.threshold,
     )
+    if len(models) > 1:
+        if arguments.picture:
+            raise CommandError("--picture draws what is decided for one application")
+        return answer(grouped_of(models, options, arguments).report(), arguments)
     return _ANSWERS[step](case_of_arguments(arguments), options, arguments)
 
 
-def _step(words: list[str]) -> tuple[str, str]:
-    """The step, empty for all of them, and the model."""
+def _step(words: list[str]) -> tuple[str, list[str]]:
+    """The step, empty for all of them, and the models."""
     if len(words) == 1:
-        return "", words[0]
-    if len(words) > 2 or words[0] not in STEPS:
+        return "", words
+    if words[0] not in STEPS or (len(words) > 2 and words[0] != "decide"):
         raise CommandError(f"expected one of {', '.join(STEPS)} and a model, not `{' '.join(words)}`")
-    return words[0], words[1]
-
-
-def _input(text: str) -> dict[str, Setting]:
-    return dict(pairs("--input", "NAME=EXPR,NAME=EXPR, such as nx=40,ny=40", words(text)))
+    return words[0], words[1:]
 
 
 # -- the steps -------------------------------------------------------------------------------------
@@ -149,6 +166,16 @@ def _scale(case: Case, options: AdviceOptions, arguments: Arguments) -> int:
     return answer(scaled.report(), arguments, lambda: draw_scaled(scaled))
 
 
+def _decide(case: Case, options: AdviceOptions, arguments: Arguments) -> int:
+    decided = decided_of(case, options, arguments)
+    return answer(decided.report(), arguments, lambda: draw_decided(decided))
+
+
+def _throttle(case: Case, options: AdviceOptions, arguments: Arguments) -> int:
+    throttled = throttled_of(case, options, arguments)
+    return answer(throttled.report(), arguments, lambda: draw_throttled(throttled))
+
+
 def _all(case: Case, options: AdviceOptions, arguments: Arguments) -> int:
     found = advise(case, options)
     return answer(found.report(), arguments, lambda: draw_space(found.space))
@@ -159,5 +186,7 @@ _ANSWERS: dict[str, Callable[[Case, AdviceOptions, Arguments], int]] = {
     "significance": _significance,
     "configure": _configure,
     "scale": _scale,
+    "decide": _decide,
+    "throttle": _throttle,
     "": _all,
 }

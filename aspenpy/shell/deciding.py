@@ -1,0 +1,114 @@
+"""Options of commands that decide under a budget, for one application or several."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from aspenpy.advice.advise import AdviceOptions, on_one_node
+from aspenpy.advice.choices import ChoiceOptions
+from aspenpy.advice.decide import AS_IT_IS, Decided, Input
+from aspenpy.advice.decision import LIMITS, Budget
+from aspenpy.advice.grouped import Grouped, Workload
+from aspenpy.advice.throttled import NOISE, PIECES, Throttled
+from aspenpy.answers.case import Case
+from aspenpy.language.dimensions import DIMENSIONLESS, JOULES, SECONDS, WATTS
+from aspenpy.shell.entry import case_of_arguments
+from aspenpy.shell.failure import CommandError
+from aspenpy.shell.option import Arguments, choice, option, pairs, positive, repeated, words
+from aspenpy.shell.quantity import quantity_of
+
+DIMENSION_OF = {"energy": JOULES, "power": WATTS, "time": SECONDS, "money": DIMENSIONLESS}
+
+DECIDE_OPTIONS = (
+    repeated(
+        "--budget",
+        "LIMIT=QUANTITY,...",
+        "decide: what a run may take at most: energy=1000J, power=5kW, time=2s, money=20000; may be repeated",
+    ),
+    choice(
+        "--minimise --minimize",
+        ("runtime", "energy", "edp", "ed2p"),
+        "decide: what is to be least (default: runtime)",
+        default="runtime",
+    ),
+    option("--groups", "N", "decide, of several applications: the most groups of nodes (default: 2)", type=positive, default=2),
+    option("--runs", "NAME=N,...", "decide, of several applications: how often each runs (default: once)"),
+    option("--pieces", "N", f"throttle: in so many steps (default: {PIECES})", type=positive, default=PIECES),
+    option(
+        "--noise",
+        "S",
+        f"throttle: what noise takes of components, a relative standard deviation (default: {NOISE:g})",
+        type=float,
+        default=NOISE,
+    ),
+)
+
+
+def budget_of(arguments: Arguments) -> Budget:
+    """The limits of `--budget`."""
+    form = f"LIMIT=QUANTITY, of {', '.join(LIMITS)}"
+    given = pairs("--budget", form, [word for text in arguments.budget for word in words(text)])
+    limits = {}
+    for name, text in given.items():
+        if name not in LIMITS:
+            raise CommandError(f"--budget: expected {', '.join(LIMITS)}, not `{name}`")
+        limits[name] = quantity_of(text, DIMENSION_OF[name], "--budget")
+    return Budget(**limits)
+
+
+def input_of(text: str) -> Input:
+    """`small: nx=20,ny=20`; the label may be left out."""
+    label, colon, rest = text.partition(":")
+    settings = pairs("--input", "NAME=EXPR,NAME=EXPR, such as nx=40,ny=40", words(rest if colon else text))
+    return Input(label.strip() if colon else "", dict(settings))
+
+
+def decided_of(case: Case, options: AdviceOptions, arguments: Arguments) -> Decided:
+    """Step 5 for one application."""
+    if arguments.runs:
+        raise CommandError("--runs says how often each of several applications runs")
+    inputs = tuple(map(input_of, arguments.input)) or (AS_IT_IS,)
+    return Decided(case, budget_of(arguments), inputs, arguments.minimise, choice_options(options))
+
+
+def choice_options(options: AdviceOptions) -> ChoiceOptions:
+    return ChoiceOptions(options.wanted, options.system, options.levels, options.nodes, options.energy, options.size)
+
+
+def grouped_of(models: Sequence[str], options: AdviceOptions, arguments: Arguments) -> Grouped:
+    """Step 5 for several applications; an input whose label is the name of one is of that one."""
+    runs = {name: _runs(text) for name, text in pairs("--runs", "NAME=N", words(arguments.runs)).items()}
+    inputs = {item.label: item for item in map(input_of, arguments.input)}
+    for option_name, names in (("--runs", runs), ("--input", inputs)):
+        for name in names:
+            if name not in models:
+                raise CommandError(f"{option_name}: expected one of {', '.join(models)}, not `{name}`")
+    workloads = []
+    for model in models:
+        arguments.model = model
+        case = case_of_arguments(arguments)
+        given = inputs.get(model, AS_IT_IS).replace(label="")
+        workloads.append(Workload(case, given, runs.get(model, 1.0)))
+    return Grouped(workloads, budget_of(arguments), arguments.minimise, arguments.groups, choice_options(options))
+
+
+def _runs(text: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        number = 0.0
+    if not 0 < number < float("inf"):
+        raise CommandError(f"--runs: expected a number above 0, not `{text}`")
+    return number
+
+
+def throttled_of(case: Case, options: AdviceOptions, arguments: Arguments) -> Throttled:
+    """What is lost on one node if it is restricted."""
+    if not 0 <= arguments.noise < 1:
+        raise CommandError(f"--noise: expected a number from 0 to below 1, not {arguments.noise:g}")
+    if arguments.pieces > MOST_PIECES:
+        raise CommandError(f"--pieces: at most {MOST_PIECES:,}, not {arguments.pieces:,}")
+    return Throttled(on_one_node(case, options), options.energy, arguments.pieces, arguments.noise)
+
+
+MOST_PIECES = 1000
