@@ -1,0 +1,102 @@
+"""Documents as one HTML page that needs no network: no scripts, styles and pictures inside. Text is escaped."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from html import escape
+from typing import Any
+
+from aspenpy.tables.document import Block, Code, Document, Link, Listing, Picture, Points, Section, Sentence, Sheet, Span
+
+STYLE = """
+:root { color-scheme: light; }
+body { font: 16px/1.5 system-ui, sans-serif; color: #1c1e21; max-width: 60rem; margin: 2rem auto; padding: 0 1.5rem; }
+h1 { font-size: 1.7rem; line-height: 1.25; margin-bottom: 1rem; overflow-wrap: anywhere; }
+h2 { font-size: 1.25rem; margin: 2.4rem 0 .6rem; border-bottom: 1px solid #d9dce1; padding-bottom: .2rem; }
+h3 { font-size: 1rem; margin: 1.4rem 0 .3rem; overflow-wrap: anywhere; }
+nav { background: #f5f6f8; border-radius: 6px; padding: .6rem 1rem; font-size: .9rem; }
+nav a { margin-right: 1.1em; white-space: nowrap; }
+a { color: #1a4fa0; text-decoration: none; } a:hover { text-decoration: underline; }
+.scroll { overflow-x: auto; }
+table { border-collapse: collapse; font-size: .88rem; margin: .6rem 0 1rem; font-variant-numeric: tabular-nums; }
+th { text-align: left; border-bottom: 2px solid #9aa1ab; padding: .25rem .7rem .25rem 0; vertical-align: bottom; }
+td { border-bottom: 1px solid #e6e8ec; padding: .25rem .7rem .25rem 0; vertical-align: top; }
+.n { text-align: right; white-space: nowrap; }
+code { font: .88em ui-monospace, monospace; background: #f2f3f5; border-radius: 3px; padding: 0 .2em; overflow-wrap: anywhere; }
+pre { font: .85rem/1.4 ui-monospace, monospace; background: #f2f3f5; border-radius: 6px; padding: .7rem 1rem; white-space: pre-wrap; overflow-wrap: anywhere; }
+figure { margin: 1rem 0; } figure svg { max-width: 100%; height: auto; } figcaption { font-size: .85rem; color: #555; }
+:target { background: #fff3c4; }
+"""
+
+POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+"""Nothing is fetched and nothing runs, whatever a model's text holds."""
+
+
+def as_page(document: Document) -> str:
+    sections = [block for block in document.blocks if isinstance(block, Section) and block.level == 1]
+    contents = "".join(f'<a href="#{escape(it.anchor)}">{escape(it.title)}</a> ' for it in sections)
+    pictures = iter(range(len(document.blocks)))
+    body = [_BLOCKS[type(block)](block, next(pictures)) for block in document.blocks]
+    return "\n".join(
+        [
+            "<!DOCTYPE html>",
+            '<html lang="en"><head><meta charset="utf-8">',
+            f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">',
+            '<meta name="viewport" content="width=device-width, initial-scale=1">',
+            f"<title>{escape(document.title)}</title><style>{STYLE}</style></head><body>",
+            f"<h1>{escape(document.title)}</h1>",
+            f"<nav>{contents}</nav>",
+            *body,
+            "</body></html>",
+            "",
+        ]
+    )
+
+
+def _span(span: Span) -> str:
+    if isinstance(span, Link):
+        return f'<a href="#{escape(span.anchor)}">{escape(span.text)}</a>'
+    if isinstance(span, Code):
+        return f"<code>{escape(span.text)}</code>"
+    return escape(span)
+
+
+def _words(words: tuple[Span, ...]) -> str:
+    return "".join(map(_span, words))
+
+
+def _named(anchor: str) -> str:
+    return f' id="{escape(anchor)}"' if anchor else ""
+
+
+def _sheet(part: Sheet, number: int) -> str:
+    def side(place: int) -> str:
+        return ' class="n"' if place in part.numbers else ""
+
+    head = "".join(f"<th{side(place)}>{escape(text)}</th>" for place, text in enumerate(part.heads))
+    rows = [
+        f"<tr>{''.join(f'<td{side(place)}>{_span(cell)}</td>' for place, cell in enumerate(row))}</tr>"
+        for row in part.rows
+    ]
+    opening = f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>'
+    return "\n".join([opening, *rows, "</tbody></table></div>"])
+
+
+def _picture(part: Picture, number: int) -> str:
+    """The names inside of an SVG are made its own: a page has several."""
+    svg = part.svg[part.svg.index("<svg") :]
+    svg = re.sub(r'\bid="([^"]+)"', rf'id="p{number}-\1"', svg)
+    svg = re.sub(r'href="#([^"]+)"', rf'href="#p{number}-\1"', svg)
+    svg = re.sub(r"url\(#([^)]+)\)", rf"url(#p{number}-\1)", svg)
+    return f"<figure>{svg}<figcaption>{escape(part.caption)}</figcaption></figure>"
+
+
+_BLOCKS: dict[type[Block], Callable[[Any, int], str]] = {
+    Section: lambda part, _: f"<h{part.level + 1}{_named(part.anchor)}>{escape(part.title)}</h{part.level + 1}>",
+    Sentence: lambda part, _: f"<p{_named(part.anchor)}>{_words(part.words)}</p>",
+    Points: lambda part, _: "<ul>" + "".join(f"<li>{_words(item)}</li>" for item in part.items) + "</ul>",
+    Sheet: _sheet,
+    Listing: lambda part, _: f"<pre>{escape(part.text)}</pre>",
+    Picture: _picture,
+}
