@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from aspenpy.advice.classification import Classification, Classified
 from aspenpy.advice.configuration import ComponentRange, NearOptimal, Outcome
-from aspenpy.advice.decision import Decision
+from aspenpy.advice.decide import Decided
 from aspenpy.advice.design_space import DesignSpace
 from aspenpy.advice.scalability import Scalability, Scaled
 from aspenpy.advice.significance import Significance
+from aspenpy.advice.throttled import Throttled
 from aspenpy.answers.case import Case
 from aspenpy.studies.explore.sensitivity import Effects
 from aspenpy.tables.result import Result
@@ -25,10 +26,11 @@ class Advice(Result):
         space: DesignSpace,
         scaled: Scaled | None = None,
         significances: tuple[Significance, ...] = (),
-        decisions: tuple[Decision, ...] = (),
+        decided: Decided | None = None,
+        throttled: Throttled | None = None,
     ) -> None:
         self.case, self.classified, self.space, self.scaled = case, classified, space, scaled
-        self.significances, self.decisions = significances, decisions
+        self.significances, self.decided, self.throttled = significances, decided, throttled
 
     @property
     def base(self) -> Outcome:

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from aspenpy.advice.advice import Advice
+from aspenpy.advice.choices import ChoiceOptions
 from aspenpy.advice.classification import Classified
 from aspenpy.advice.configurable import configurable
-from aspenpy.advice.configuration import Configuration
+from aspenpy.advice.configuration import Configuration, Objective
+from aspenpy.advice.decide import AS_IT_IS as AS_GIVEN
+from aspenpy.advice.decide import Decided, Input
+from aspenpy.advice.decision import Budget
 from aspenpy.advice.design_space import LEVELS, DesignSpace
 from aspenpy.advice.problem import on_all_places, problem_of
 from aspenpy.advice.scalability import MOST_NODES, THRESHOLD, Scaled
 from aspenpy.advice.system import SystemRange
+from aspenpy.advice.throttled import Throttled
 from aspenpy.answers.case import Case
 from aspenpy.answers.energy.options import DEFAULT, EnergyOptions
 from aspenpy.answers.prediction import predict
@@ -32,9 +37,11 @@ class AdviceOptions(Record):
     levels: int = LEVELS
     energy: EnergyOptions = DEFAULT
     size: tuple[str, ...] = ()
-    inputs: tuple[Mapping[str, Setting], ...] = ({},)
+    inputs: tuple[Input, ...] = (AS_GIVEN,)
     nodes: int = MOST_NODES
     threshold: float = THRESHOLD
+    budget: Budget = Budget()
+    objective: Objective = "runtime"
 
 
 AS_IT_IS = AdviceOptions()
@@ -86,8 +93,16 @@ def best_of(space: DesignSpace) -> tuple[Configuration, ...]:
 def scaled_of(case: Case, configurations: Sequence[Configuration], options: AdviceOptions) -> Scaled:
     """Step 4, of configurations of a node."""
     return Scaled(
-        case, configurations, options.inputs, most=options.nodes, threshold=options.threshold, size=options.size
+        case, configurations, [item.settings for item in options.inputs], most=options.nodes, threshold=options.threshold, size=options.size
     )
+
+
+def decided_of(case: Case, options: AdviceOptions) -> Decided:
+    """Step 5."""
+    chosen = ChoiceOptions(
+        options.wanted, options.system, options.levels, options.nodes, options.energy, options.size
+    )
+    return Decided(case, options.budget, options.inputs, options.objective, chosen)
 
 
 def advise(case: Case, options: AdviceOptions = AS_IT_IS) -> Advice:
@@ -100,4 +115,13 @@ def advise(case: Case, options: AdviceOptions = AS_IT_IS) -> Advice:
     except AspenError as error:
         if error.diagnostics[0].code not in ("no-network", "no-free-ranks", OF_SO_MANY_NODES):
             raise
-    return Advice(case, classified_of(case, options), space, scaled)
+    throttled = Throttled(on_one_node(case, options), options.energy)
+    return Advice(case, classified_of(case, options), space, scaled, (), _decided(case, options), throttled)
+
+
+def _decided(case: Case, options: AdviceOptions) -> Decided | None:
+    """With few components: nodes, clock and cores where many are varied."""
+    return decided_of(case, options if 0 < len(options.wanted) <= MOST_DECIDED else options.replace(wanted=()))
+
+
+MOST_DECIDED = 3  # components of which all combinations with all numbers of nodes are tried

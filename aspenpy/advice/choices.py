@@ -180,7 +180,7 @@ class Choices:
             for limit in over
         ]
         together = "" if alone else "; each of the limits could be met without the others"
-        return f"at the least excess {' and '.join(told)}{together}", row
+        return f"where the excess is least, {' and '.join(told)}{together}", row
 
 
 def amount_in(limit: Limit, value: float) -> str:

@@ -8,12 +8,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from aspenpy.advice.choices import ChoiceOptions, Choices
+from aspenpy.advice.components import COMPONENTS
 from aspenpy.advice.configuration import Objective
 from aspenpy.advice.decision import Budget, Decision
 from aspenpy.answers.case import Case
 from aspenpy.answers.scope import Setting
 from aspenpy.language.diagnostics import Diagnostic, distinct, fail, warning
+from aspenpy.language.dimensions import readable
 from aspenpy.record import Record
+from aspenpy.tables.numbers import counted
 from aspenpy.tables.result import Result
 
 
@@ -38,7 +41,7 @@ AS_IT_IS = Input("", {})
 
 class Decided(Result):
     """A decision for each input: the combination of nodes and hardware components with the least objective within the
-    budget. Raises AspenError where no input can keep to it."""
+    budget. Where there is none, the decision says so; `require_met` raises AspenError where no input has one."""
 
     reported_by = "decision"
 
@@ -55,6 +58,8 @@ class Decided(Result):
         self.decisions = tuple(
             decision(item, choices, objective, budget) for item, choices in zip(inputs, self.choices, strict=True)
         )
+
+    def require_met(self) -> None:
         if all(item.unmet is not None for item in self.decisions):
             fail("budget-not-met", _unmet(self.decisions[0]), hint=_nearest(self.decisions[0]))
 
@@ -99,5 +104,7 @@ def _unmet(item: Decision) -> str:
 
 def _nearest(item: Decision) -> str:
     """Where the nearest is."""
-    values = ", ".join(f"{name} {value:,.4g}" for name, value in item.choice.configuration.values.items())
-    return f"the nearest has {item.choice.nodes} nodes" + (f", {values}" if values else "")
+    values = [
+        f"{name} {readable(value, COMPONENTS[name].unit, 4)}" for name, value in item.choice.configuration.values.items()
+    ]
+    return f"that is with {', '.join([counted(item.choice.nodes, 'node'), *values])}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from aspenpy.advice.advise import AdviceOptions, on_one_node
+from aspenpy.advice.advise import decided_of as decided_within
 from aspenpy.advice.choices import ChoiceOptions
 from aspenpy.advice.decide import AS_IT_IS, Decided, Input
 from aspenpy.advice.decision import LIMITS, Budget
@@ -67,8 +68,9 @@ def decided_of(case: Case, options: AdviceOptions, arguments: Arguments) -> Deci
     """Step 5 for one application."""
     if arguments.runs:
         raise CommandError("--runs says how often each of several applications runs")
-    inputs = tuple(map(input_of, arguments.input)) or (AS_IT_IS,)
-    return Decided(case, budget_of(arguments), inputs, arguments.minimise, choice_options(options))
+    decided = decided_within(case, options)
+    decided.require_met()
+    return decided
 
 
 def choice_options(options: AdviceOptions) -> ChoiceOptions:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from aspenpy.advice.advise import AdviceOptions, advise, best_of, classified_of, scaled_of, space_of
+from aspenpy.advice.decide import AS_IT_IS
 from aspenpy.advice.scalability import MOST_NODES, THRESHOLD
 from aspenpy.advice.system import system_ranges
 from aspenpy.answers.case import Case
@@ -15,7 +16,7 @@ from aspenpy.report.scalability import draw as draw_scaled
 from aspenpy.report.throttled import draw as draw_throttled
 from aspenpy.shell.commands.sensitivity import varied
 from aspenpy.shell.counters import COUNTER_OPTIONS, significant_of
-from aspenpy.shell.deciding import DECIDE_OPTIONS, decided_of, grouped_of, input_of, throttled_of
+from aspenpy.shell.deciding import DECIDE_OPTIONS, budget_of, decided_of, grouped_of, input_of, throttled_of
 from aspenpy.shell.entry import case_of_arguments
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.option import (
@@ -125,9 +126,11 @@ def run(arguments: Arguments) -> int:
         arguments.levels,
         EnergyOptions(arguments.law),
         tuple(words(arguments.problem)),
-        tuple(input_of(text).settings for text in arguments.input) or ({},),
+        tuple(map(input_of, arguments.input)) or (AS_IT_IS,),
         arguments.nodes,
         arguments.threshold,
+        budget_of(arguments),
+        arguments.minimise,
     )
     if len(models) > 1:
         if arguments.picture:
