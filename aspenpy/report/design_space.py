@@ -70,14 +70,14 @@ def _following(space: DesignSpace) -> list[str]:
     return list(dict.fromkeys(space.problem.size)) if space.problem.per_rank else []
 
 
-def _value(component: str, value: float) -> str:
+def value_of(component: str, value: float) -> str:
     unit = COMPONENTS[component].unit
     return readable(value, unit) if unit else f"{value:,.4g}"
 
 
 def _ranges(ranges: Sequence[ComponentRange]) -> Part:
     def end(name: str) -> Column:
-        return Column(name, align="right", get=lambda it: _value(it.component, getattr(it.variable, name)), media=TEXT)
+        return Column(name, align="right", get=lambda it: value_of(it.component, getattr(it.variable, name)), media=TEXT)
 
     heads = (
         Column("component"),
@@ -153,7 +153,7 @@ def _gap(found: NearOptimal) -> str:
 
 def configured(configuration: Configuration) -> str:
     """`cores 18, clock 3.5 GHz`; as the machine is where nothing is changed."""
-    values = [f"{name} {_value(name, value)}" for name, value in configuration.values.items()]
+    values = [f"{name} {value_of(name, value)}" for name, value in configuration.values.items()]
     return ", ".join(values) or "as it is"
 
 

@@ -37,14 +37,14 @@ def heading(throttled: Throttled) -> str:
     if not halves:
         return f"{where}: nothing that it states is restricted"
     loss, worst = max(halves)
-    return f"{where}: loses most by less {_named(worst)}, {ratio(loss)} the runtime with half of it"
+    return f"{where}: loses most by less {named(worst)}, {ratio(loss)} the runtime with half of it"
 
 
 def _half(item: Restriction) -> int:
     return min(range(len(item.parts)), key=lambda place: abs(item.parts[place] - 0.5))
 
 
-def _named(component: str) -> str:
+def named(component: str) -> str:
     return "power" if component == "power" else COMPONENTS[component].title
 
 
@@ -120,7 +120,7 @@ def draw(throttled: Throttled) -> Any:
     axes = figure.subplots()
     for place, item in enumerate(throttled.restrictions):
         percents = [100 * part for part in item.parts]
-        axes.plot(percents, item.losses, label=_named(item.component), **STYLES[place % len(STYLES)])
+        axes.plot(percents, item.losses, label=named(item.component), **STYLES[place % len(STYLES)])
     axes.set(xlabel="% left", ylabel="times the runtime", xlim=(100, 100 * throttled.parts[-1]))
     gridded(axes)
     axes.legend(frameon=False, fontsize=8)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+import shlex
+from collections.abc import Callable, Sequence
 
+from aspenpy.advice.advice import Advice
 from aspenpy.advice.advise import AdviceOptions, on_one_node
 from aspenpy.advice.advise import decided_of as decided_within
 from aspenpy.advice.choices import ChoiceOptions
@@ -11,12 +14,18 @@ from aspenpy.advice.decide import AS_IT_IS, Decided, Input
 from aspenpy.advice.decision import LIMITS, Budget
 from aspenpy.advice.grouped import Grouped, Workload
 from aspenpy.advice.throttled import NOISE, PIECES, Throttled
+from aspenpy.advice.uncertain import Uncertain
 from aspenpy.answers.case import Case
 from aspenpy.language.dimensions import DIMENSIONLESS, JOULES, SECONDS, WATTS
+from aspenpy.language.files import replacing, require_writable
+from aspenpy.report.advice_page import document
 from aspenpy.shell.entry import case_of_arguments
-from aspenpy.shell.failure import CommandError
+from aspenpy.shell.failure import CommandError, writing
 from aspenpy.shell.option import Arguments, choice, option, pairs, positive, repeated, words
 from aspenpy.shell.quantity import quantity_of
+from aspenpy.tables.document import Document
+from aspenpy.tables.document_html import as_page
+from aspenpy.tables.document_markdown import as_markdown
 
 DIMENSION_OF = {"energy": JOULES, "power": WATTS, "time": SECONDS, "money": DIMENSIONLESS}
 
@@ -34,6 +43,14 @@ DECIDE_OPTIONS = (
     ),
     option("--groups", "N", "decide, of several applications: the most groups of nodes (default: 2)", type=positive, default=2),
     option("--runs", "NAME=N,...", "decide, of several applications: how often each runs (default: once)"),
+    option("-o --output", "FILE", "all steps: writes a report, an .html or .md file, instead of printing"),
+    option(
+        "--uncertain",
+        "NAME=S,...",
+        "of a report: how sure the values of hardware components are, relative standard deviations (default: 0.1 of "
+        "bandwidths and latencies)",
+    ),
+    option("--error", "E", "of a report: relative error of the model, as it was validated (default: 0.12)", type=float),
     option("--pieces", "N", f"throttle: in so many steps (default: {PIECES})", type=positive, default=PIECES),
     option(
         "--noise",
@@ -94,6 +111,50 @@ def grouped_of(models: Sequence[str], options: AdviceOptions, arguments: Argumen
     return Grouped(workloads, budget_of(arguments), arguments.minimise, arguments.groups, choice_options(options))
 
 
+DOCUMENTS: dict[str, Callable[[Document], str]] = {".html": as_page, ".md": as_markdown}
+"""By the end of the file's name."""
+
+
+def require_document(arguments: Arguments) -> None:
+    """Refuses a report that could not be written, before the work is done."""
+    if suffix_of(arguments.output) not in DOCUMENTS:
+        raise CommandError(f"cannot write `{arguments.output}`: the name of a report ends with {', '.join(DOCUMENTS)}")
+    if arguments.error is not None and not 0 <= arguments.error < MOST_ERROR:
+        raise CommandError(f"--error: expected a number from 0 on, not {arguments.error:g}")
+    require_writable(arguments.output)
+
+
+def suffix_of(path: str) -> str:
+    return os.path.splitext(path)[1].lower()
+
+
+def write_document(advice: Advice, arguments: Arguments) -> None:
+    """The report into the file of `--output`."""
+    given = pairs("--uncertain", "NAME=S", words(arguments.uncertain))
+    deviations = {name: _deviation(text) for name, text in given.items()}
+    for name in deviations:
+        if name not in {item.component for item in advice.ranges}:
+            raise CommandError(f"--uncertain: `{name}` is not varied; add it to --vary")
+    uncertain = Uncertain(advice.space, deviations or None, arguments.error)
+    made = document(advice, command_line(arguments.line), uncertain)
+    with writing(arguments.output), replacing(arguments.output) as unfinished:
+        unfinished.write_text(DOCUMENTS[suffix_of(arguments.output)](made), encoding="utf-8")
+
+
+def _deviation(text: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        number = -1.0
+    if not 0 <= number < 1:
+        raise CommandError(f"--uncertain: expected a number from 0 to below 1, not `{text}`")
+    return number
+
+
+def command_line(line: Sequence[str]) -> str:
+    return shlex.join(["aspenpy", *line])
+
+
 def _runs(text: str) -> float:
     try:
         number = float(text)
@@ -114,3 +175,4 @@ def throttled_of(case: Case, options: AdviceOptions, arguments: Arguments) -> Th
 
 
 MOST_PIECES = 1000
+MOST_ERROR = 100

@@ -16,7 +16,7 @@ from aspenpy.report.scalability import draw as draw_scaled
 from aspenpy.report.throttled import draw as draw_throttled
 from aspenpy.shell.commands.sensitivity import varied
 from aspenpy.shell.counters import COUNTER_OPTIONS, significant_of
-from aspenpy.shell.deciding import DECIDE_OPTIONS, budget_of, decided_of, grouped_of, input_of, throttled_of
+from aspenpy.shell.deciding import DECIDE_OPTIONS, budget_of, decided_of, grouped_of, input_of, require_document, throttled_of, write_document
 from aspenpy.shell.entry import case_of_arguments
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.option import (
@@ -31,7 +31,7 @@ from aspenpy.shell.option import (
     words,
 )
 from aspenpy.shell.options import ALL_FORMATS, OUTSIDE, RANKS, SEED, SOCKET, VALUES
-from aspenpy.shell.output import answer
+from aspenpy.shell.output import answer, report
 
 EXAMPLES: Examples = (
     (
@@ -120,6 +120,10 @@ def run(arguments: Arguments) -> int:
         raise CommandError("--levels: a range has at least two values")
     if step in ("classify", "significance") and arguments.picture:
         raise CommandError("--picture draws what configure and scale find")
+    if arguments.output:
+        if step:
+            raise CommandError("--output writes the report of all steps: leave the step out")
+        require_document(arguments)
     options = AdviceOptions(
         tuple(varied(arguments.vary)),
         tuple(item for name in arguments.system for item in system_ranges(name)),
@@ -181,6 +185,11 @@ def _throttle(case: Case, options: AdviceOptions, arguments: Arguments) -> int:
 
 def _all(case: Case, options: AdviceOptions, arguments: Arguments) -> int:
     found = advise(case, options)
+    if arguments.output:
+        write_document(found, arguments)
+        if arguments.format == "table":
+            report(found.report().diagnostics or ())
+            return 0
     return answer(found.report(), arguments, lambda: draw_space(found.space))
 
 

@@ -1,0 +1,88 @@
+"""Sections of the document of advice: decisions under a budget, and what restrictions cost."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from aspenpy.advice.advice import Advice
+from aspenpy.advice.choices import amount_in
+from aspenpy.advice.decision import Decision
+from aspenpy.language.dimensions import readable
+from aspenpy.report.decision import UNIT_OF, budget_in_words, spread
+from aspenpy.report.design_space import configured
+from aspenpy.report.throttled import named
+from aspenpy.tables.document import Block, Link, Picture, Section, Sentence, anchor_of, sheet
+from aspenpy.tables.numbers import count, ratio, seconds, share
+
+LEFT = (0.9, 0.7, 0.5, 0.3)  # parts in the table; the picture has all
+
+
+def decided_blocks(advice: Advice, svg: str | None) -> list[Block]:
+    decided = advice.decided
+    if decided is None:
+        return []
+    rows = []
+    for item in decided.decisions:
+        places = [item.choice] if item.unmet else spread(item.front) or [item.choice]
+        for choice in places:
+            power = choice.outcome.power
+            rows.append(
+                [
+                    item.label or item.settings or "as given",
+                    count(choice.nodes),
+                    configured(choice.configuration),
+                    Link(seconds(choice.outcome.runtime), anchor_of("formula", "optimum")),
+                    "" if choice.outcome.energy is None else readable(choice.outcome.energy, "J"),
+                    "" if power is None else readable(power, "W"),
+                    "chosen" if choice == item.choice and not item.unmet else "",
+                ]
+            )
+    heads = ("input", "nodes", "configuration", "runtime", "energy", "power", "")
+    note = f"The least {decided.objective}{budget_in_words(decided.budget) or ' without a budget'}, and choices that no other beats in both time and energy:"
+    blocks: list[Block] = [Section("Between time and energy", "decide"), Sentence((note,)), sheet(heads, rows, (1, 3, 4, 5))]
+    blocks += [Sentence(tuple(words)) for item in decided.decisions for words in _bound(item)]
+    return blocks if svg is None else [*blocks, Picture(svg, "Time and energy of these choices; the black dot is chosen.")]
+
+
+def _bound(item: Decision) -> list[list[Any]]:
+    """What keeps a decision from being better."""
+    name = item.label or item.settings
+    subject = f"{name}: " if name else ""
+    unit = UNIT_OF[item.objective]
+    if item.unmet is not None:
+        return [[f"{subject}no configuration keeps to the budget: {item.unmet}. The nearest is shown."]]
+    return [
+        [
+            f"{subject}the {found.limit} binds: with {amount_in(found.limit, found.next_bound)} instead of "
+            f"{amount_in(found.limit, found.bound)} it would be {readable(found.next_value, unit, 4)}, ",
+            Link(f"{readable(found.worth, unit, 3)} for each unit more", anchor_of("formula", "worth")),
+            ".",
+        ]
+        for found in item.bindings
+    ]
+
+
+def throttled_blocks(advice: Advice, svg: str | None) -> list[Block]:
+    throttled = advice.throttled
+    if throttled is None:
+        return []
+    rows = []
+    for item in throttled.restrictions:
+        by_part = {round(part, 6): loss for part, loss in zip(item.parts, item.losses, strict=True)}
+        cells: list[Any] = []
+        for part in LEFT:
+            loss = by_part.get(part)
+            cells.append("" if loss is None else Link(f"x {ratio(loss)}", anchor_of("formula", "restricted")))
+        rows.append([named(item.component), *cells])
+    runtime, _ = throttled.noisy
+    noise = (
+        f"Noise that takes {share(throttled.noise)} (standard deviation) from each of clock, bandwidths and network makes "
+        f"it {seconds(runtime.low)} to {seconds(runtime.high)} instead of {seconds(runtime.stated)}."
+    )
+    blocks: list[Block] = [
+        Section("If something is cut", "cut"),
+        Sentence(("The runtime on one node if only a part of one thing is left, in times of the runtime with all of it:",)),
+        sheet(("restricted", *(f"{share(part)} left" for part in LEFT)), rows, range(1, 1 + len(LEFT))),
+        Sentence((noise,)),
+    ]
+    return blocks if svg is None else [*blocks, Picture(svg, "The runtime over what is left.")]
