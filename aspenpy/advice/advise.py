@@ -93,15 +93,18 @@ def best_of(space: DesignSpace) -> tuple[Configuration, ...]:
 def scaled_of(case: Case, configurations: Sequence[Configuration], options: AdviceOptions) -> Scaled:
     """Step 4, of configurations of a node."""
     return Scaled(
-        case, configurations, [item.settings for item in options.inputs], most=options.nodes, threshold=options.threshold, size=options.size
+        case,
+        configurations,
+        [item.settings for item in options.inputs],
+        most=options.nodes,
+        threshold=options.threshold,
+        size=options.size,
     )
 
 
 def decided_of(case: Case, options: AdviceOptions) -> Decided:
     """Step 5."""
-    chosen = ChoiceOptions(
-        options.wanted, options.system, options.levels, options.nodes, options.energy, options.size
-    )
+    chosen = ChoiceOptions(options.wanted, options.system, options.levels, options.nodes, options.energy, options.size)
     return Decided(case, options.budget, options.inputs, options.objective, chosen)
 
 

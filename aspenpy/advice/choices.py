@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from itertools import combinations
 
 import numpy
+from numpy.typing import NDArray
 
 from aspenpy.advice.configurable import configurable
 from aspenpy.advice.configuration import Configuration, Objective, Outcome
@@ -32,6 +33,8 @@ MOST_CHOICES = 200_000
 DECIDED = ("nodes", "clock", "cores")  # components, where the user names none
 NEAR = 1e-9  # by which part a limit may be exceeded by rounding
 
+Bools = NDArray[numpy.bool_]
+
 
 class ChoiceOptions(Record):
     """The hardware components that are `wanted` (nodes, clock and cores, if none; nodes always where there is a
@@ -54,9 +57,7 @@ class Choices:
     def __init__(self, case: Case, options: ChoiceOptions) -> None:
         energy = options.energy if options.energy.charged != "auto" else options.energy.replace(charged="cores_used")
         wanted = wanted_of(case, options)
-        self.space = DesignSpace(
-            case, wanted, options.system, levels=options.levels, options=energy, size=options.size
-        )
+        self.space = DesignSpace(case, wanted, options.system, levels=options.levels, options=energy, size=options.size)
         self.levels = [self._levels(place, options.levels) for place in range(len(self.space.ranges))]
         size = int(numpy.prod([len(values) for values in self.levels]))
         if size > MOST_CHOICES:
@@ -67,7 +68,10 @@ class Choices:
         known = ~numpy.isnan(values[0])
         if not known.any():
             self.space.space.evaluator(self._quantities(energy)[:1])(points[:1])
-        self.points, self.runtime, self.energy, self.cost = points[known], *values[:, known]
+        self.points: Floats = points[known]
+        self.runtime: Floats = values[0, known]
+        self.energy: Floats = values[1, known]
+        self.cost: Floats = values[2, known]
 
     def _levels(self, place: int, levels: int) -> Floats:
         """The values of a component, the one where nothing is varied among them unless values are listed."""
@@ -99,14 +103,16 @@ class Choices:
             return self.cost
         if self.space.powerless is not None:
             raise AspenError(self.space.powerless)
-        return self.energy if limit == "energy" else self.energy / self.runtime
+        power: Floats = self.energy / self.runtime
+        return self.energy if limit == "energy" else power
 
     def worth(self, objective: Objective) -> Floats:
         """The objective of each. Raises AspenError where the machine states no power and it needs it."""
         if objective == "runtime":
             return self.runtime
         energy = self.amounts("energy")
-        return energy * self.runtime ** {"energy": 0, "edp": 1, "ed2p": 2}[objective]
+        product: Floats = energy * self.runtime ** {"energy": 0, "edp": 1, "ed2p": 2}[objective]
+        return product
 
     def choice(self, row: int) -> Choice:
         """That of a row."""
@@ -117,15 +123,15 @@ class Choices:
         cost = float(self.cost[row]) if self.costs else None
         return Choice(nodes, Configuration(values), Outcome(float(self.runtime[row]), energy), cost)
 
-    def within(self, budget: Budget, but: Iterable[Limit] = ()) -> Floats:
+    def within(self, budget: Budget, but: Iterable[Limit] = ()) -> Bools:
         """Which keep to a budget, but for some limits of it."""
-        kept = numpy.ones(len(self.points), dtype=bool)
+        kept: Bools = numpy.ones(len(self.points), dtype=bool)
         for limit, bound in budget.limits.items():
             if limit not in but:
                 kept &= self.amounts(limit) <= bound * (1 + NEAR)
         return kept
 
-    def best(self, objective: Objective, kept: Floats) -> int:
+    def best(self, objective: Objective, kept: Bools) -> int:
         """The row with the least objective; of those that rounding cannot tell apart the one with the least energy, or
         runtime where there is none."""
         rows = numpy.flatnonzero(kept)
@@ -133,7 +139,7 @@ class Choices:
         alike = rows[worth <= worth.min() * (1 + ALIKE)]
         return int(alike[(self.runtime[alike] * self.energy[alike]).argmin()])
 
-    def front(self, kept: Floats) -> tuple[Choice, ...]:
+    def front(self, kept: Bools) -> tuple[Choice, ...]:
         """Those that none beats in both runtime and energy, the fastest first."""
         rows = numpy.flatnonzero(kept)
         if self.space.powerless is not None:

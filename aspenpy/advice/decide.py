@@ -78,9 +78,7 @@ def decision(item: Input, choices: Choices, objective: Objective, budget: Budget
     kept = choices.within(budget)
     if not kept.any():
         reason, row = choices.unmet(budget)
-        return Decision(
-            item.label, item.words, objective, choices.choice(row), len(choices.points), unmet=reason
-        )
+        return Decision(item.label, item.words, objective, choices.choice(row), len(choices.points), unmet=reason)
     row = choices.best(objective, kept)
     value = float(choices.worth(objective)[row])
     bindings = choices.bindings(objective, budget, value)
@@ -105,6 +103,7 @@ def _unmet(item: Decision) -> str:
 def _nearest(item: Decision) -> str:
     """Where the nearest is."""
     values = [
-        f"{name} {readable(value, COMPONENTS[name].unit, 4)}" for name, value in item.choice.configuration.values.items()
+        f"{name} {readable(value, COMPONENTS[name].unit, 4)}"
+        for name, value in item.choice.configuration.values.items()
     ]
     return f"that is with {', '.join([counted(item.choice.nodes, 'node'), *values])}"

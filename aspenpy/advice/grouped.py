@@ -145,9 +145,7 @@ class Grouped(Result):
         return Outcome(float(column[0]), energy)
 
     def _group(self, part: tuple[int, ...], place: int) -> Group:
-        return Group(
-            {self.workloads[one].name: self.choices[one].choice(int(self._rows[one][place])) for one in part}
-        )
+        return Group({self.workloads[one].name: self.choices[one].choice(int(self._rows[one][place])) for one in part})
 
 
 def _nodes(choices: Choices) -> Floats:

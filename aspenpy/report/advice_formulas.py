@@ -8,7 +8,7 @@ from aspenpy.advice.configuration import ComponentRange
 from aspenpy.answers.prediction import Prediction
 from aspenpy.language.source import Span as Place
 from aspenpy.report import explanation
-from aspenpy.tables.document import Block, Code, Points, Section, Sentence, Words, anchor_of, sheet
+from aspenpy.tables.document import Block, Code, Points, Section, Sentence, Span, Words, anchor_of, sheet
 from aspenpy.tables.table import Table
 
 MOST_KERNELS = 20  # the longest, of which each requirement is explained
@@ -50,8 +50,8 @@ FORMULAS: dict[str, tuple[str, str]] = {
     ),
     "interval": (
         "Interval",
-        "From the 2.5 % to the 97.5 % quantile of 1,000 runs of the model in which each component's value is multiplied "
-        "by a normally distributed factor around 1.",
+        "From the 2.5 % to the 97.5 % quantile of 1,000 runs of the model in which each component's value is "
+        "multiplied by a normally distributed factor around 1.",
     ),
     "restricted": ("Restricted", "The runtime with a part of what the machine has / the runtime with all of it."),
 }
@@ -69,7 +69,7 @@ def appendix(advice: Advice) -> list[Block]:
 
 def _components(advice: Advice) -> list[Block]:
     """What is varied: the parameter and the line that it is written in."""
-    rows = []
+    rows: list[list[Span]] = []
     for item in advice.ranges:
         place, line = _written(advice, item)
         rows.append([COMPONENTS[item.component].title, Code(item.sets), place, Code(line) if line else ""])
@@ -112,7 +112,9 @@ def _kernels(advice: Advice) -> list[Block]:
     for name in names[:MOST_KERNELS]:
         blocks += _kernel(prediction, name)
     if len(names) > MOST_KERNELS:
-        blocks.append(Sentence((f"{len(names) - MOST_KERNELS} shorter kernels are left out.",), anchor_of("kernel", "")))
+        blocks.append(
+            Sentence((f"{len(names) - MOST_KERNELS} shorter kernels are left out.",), anchor_of("kernel", ""))
+        )
     return blocks
 
 

@@ -21,7 +21,7 @@ def decided_blocks(advice: Advice, svg: str | None) -> list[Block]:
     decided = advice.decided
     if decided is None:
         return []
-    rows = []
+    rows: list[list[Any]] = []
     for item in decided.decisions:
         places = [item.choice] if item.unmet else spread(item.front) or [item.choice]
         for choice in places:
@@ -38,10 +38,17 @@ def decided_blocks(advice: Advice, svg: str | None) -> list[Block]:
                 ]
             )
     heads = ("input", "nodes", "configuration", "runtime", "energy", "power", "")
-    note = f"The least {decided.objective}{budget_in_words(decided.budget) or ' without a budget'}, and choices that no other beats in both time and energy:"
-    blocks: list[Block] = [Section("Between time and energy", "decide"), Sentence((note,)), sheet(heads, rows, (1, 3, 4, 5))]
+    within = budget_in_words(decided.budget) or " without a budget"
+    note = f"The least {decided.objective}{within}, and choices that no other beats in both time and energy:"
+    blocks: list[Block] = [
+        Section("Between time and energy", "decide"),
+        Sentence((note,)),
+        sheet(heads, rows, (1, 3, 4, 5)),
+    ]
     blocks += [Sentence(tuple(words)) for item in decided.decisions for words in _bound(item)]
-    return blocks if svg is None else [*blocks, Picture(svg, "Time and energy of these choices; the black dot is chosen.")]
+    return (
+        blocks if svg is None else [*blocks, Picture(svg, "Time and energy of these choices; the black dot is chosen.")]
+    )
 
 
 def _bound(item: Decision) -> list[list[Any]]:
@@ -66,7 +73,7 @@ def throttled_blocks(advice: Advice, svg: str | None) -> list[Block]:
     throttled = advice.throttled
     if throttled is None:
         return []
-    rows = []
+    rows: list[list[Any]] = []
     for item in throttled.restrictions:
         by_part = {round(part, 6): loss for part, loss in zip(item.parts, item.losses, strict=True)}
         cells: list[Any] = []
@@ -81,7 +88,9 @@ def throttled_blocks(advice: Advice, svg: str | None) -> list[Block]:
     )
     blocks: list[Block] = [
         Section("If something is cut", "cut"),
-        Sentence(("The runtime on one node if only a part of one thing is left, in times of the runtime with all of it:",)),
+        Sentence(
+            ("The runtime on one node with only a part of one thing left, in times of that with all of it:",)
+        ),
         sheet(("restricted", *(f"{share(part)} left" for part in LEFT)), rows, range(1, 1 + len(LEFT))),
         Sentence((noise,)),
     ]

@@ -10,6 +10,7 @@ from aspenpy.advice.advice import Advice
 from aspenpy.advice.classification import Classification
 from aspenpy.advice.components import COMPONENTS
 from aspenpy.advice.configuration import NearOptimal, Objective
+from aspenpy.advice.sampled import Sampled
 from aspenpy.advice.scalability import Scalability
 from aspenpy.advice.uncertain import Uncertain
 from aspenpy.language.dimensions import readable
@@ -112,8 +113,8 @@ def _takes(advice: Advice, uncertain: Uncertain) -> Words:
     if base.energy is not None and base.power is not None:
         said += [" and consumes ", _joules(base.energy), f", {readable(base.power, 'W')} on average"]
     low, high = uncertain.runtime_ends
-    said += ["; the time is sure to be between ", Link(f"{seconds(low)} and {seconds(high)}", "sure")]
-    return (*said, " as far as is known.")
+    said += ["; with all that is uncertain, it takes between ", Link(f"{seconds(low)} and {seconds(high)}", "sure")]
+    return (*said, ".")
 
 
 def _binds(advice: Advice) -> Words:
@@ -136,7 +137,10 @@ def _depends(advice: Advice) -> Words:
 
 def _best(advice: Advice, item: NearOptimal) -> Words:
     """What to change, and by how much it is better."""
-    said: list[Any] = [f"For {OBJECTIVES[item.objective]}: {_changed(advice, item)}; it takes ", _time(item.outcome.runtime)]
+    said: list[Any] = [
+        f"For {OBJECTIVES[item.objective]}: {_changed(advice, item)}; it takes ",
+        _time(item.outcome.runtime),
+    ]
     said.append(f" ({_against(item.outcome.runtime, advice.base.runtime)})")
     if item.outcome.energy is not None and advice.base.energy is not None:
         said += [" and ", _joules(item.outcome.energy), f" ({_against(item.outcome.energy, advice.base.energy)})"]
@@ -179,14 +183,19 @@ def _bound(advice: Advice) -> list[Block]:
     numbers = (1, 3, 5)
     heads = ("kernel", "time", "bound by", "energy", "energy goes with", "from balance")
     rows = [_kernel_row(item, place) for place, item in enumerate(advice.classifications[: MOST_KERNELS_SHOWN + 1])]
-    shares = [
-        [item.bound, item.component or "", Link(share(item.time), "kernels"), "" if item.energy is None else share(item.energy)]
+    shares: list[list[Any]] = [
+        [
+            item.bound,
+            item.component or "",
+            Link(share(item.time), "kernels"),
+            "" if item.energy is None else share(item.energy),
+        ]
         for item in whole.shares
         if item.time >= 5e-4 or (item.energy or 0) >= 5e-4
     ]
     note = (
-        "A kernel is a part of the program. It is bound by what it waits for; what else it does meanwhile costs no time. "
-        "From balance: how many times the flops that it does for each byte of memory are those at which both take "
+        "A kernel is a part of the program. It is bound by what it waits for; what else it does meanwhile costs no "
+        "time. From balance: how many times the flops that it does for each byte of memory are those at which both take "
         "equally long; below 1 memory takes longer."
     )
     return [
@@ -215,7 +224,7 @@ def _kernel_row(item: Classification, place: int) -> list[Any]:
 def _matters(advice: Advice) -> list[Block]:
     energies = {} if advice.energy_effects is None else {it.parameters[0]: it for it in advice.energy_effects.singles}
     bases = {item.component: item for item in advice.ranges}
-    rows = []
+    rows: list[list[Any]] = []
     for effect in advice.runtime_effects.singles[:MOST_COMPONENTS]:
         name = effect.parameters[0]
         energy, item = energies.get(name), bases[name]
@@ -229,23 +238,29 @@ def _matters(advice: Advice) -> list[Block]:
     heads = ("component", "from, to", "as it is", "runtime", "sensitivity", "energy", "of energy")
     blocks: list[Block] = [
         Section("What matters", "matters"),
-        Sentence(("Each component of the machine by itself goes from one end of its range to the other, all else stays.",)),
+        Sentence(
+            ("Each component by itself goes from one end of its range to the other; all else stays.",)
+        ),
         sheet(heads, rows, (2, 3, 4, 5, 6)),
     ]
     svg = drawn(design_space.draw, advice.space)
     if svg is not None:
-        blocks.append(Picture(svg, "Two components at once: the largest change of all pairs is 100. On the diagonal one alone."))
+        blocks.append(
+            Picture(svg, "Two components at once: the largest change of all pairs is 100. On the diagonal one alone.")
+        )
     return blocks
 
 
 def _change(advice: Advice) -> list[Block]:
-    rows = [
+    rows: list[list[Any]] = [
         [
             OBJECTIVES[item.objective],
             _changed(advice, item),
             Link(seconds(item.outcome.runtime), anchor_of("formula", "optimum")),
             _against(item.outcome.runtime, advice.base.runtime),
-            "" if item.outcome.energy is None else Link(readable(item.outcome.energy, "J"), anchor_of("formula", "optimum")),
+            ""
+            if item.outcome.energy is None
+            else Link(readable(item.outcome.energy, "J"), anchor_of("formula", "optimum")),
             "" if item.outcome.energy is None else _against(item.outcome.energy, advice.base.energy or 1.0),
         ]
         for item in advice.near_optimal
@@ -261,7 +276,7 @@ def _change(advice: Advice) -> list[Block]:
 def _nodes(advice: Advice) -> list[Block]:
     if advice.scaled is None:
         return []
-    rows = [
+    rows: list[list[Any]] = [
         [
             item.settings or "as given",
             item.mode,
@@ -288,13 +303,18 @@ def _nodes(advice: Advice) -> list[Block]:
 def _sure(uncertain: Uncertain) -> list[Block]:
     names = ", ".join(f"{COMPONENTS[name].title} {share(part)}" for name, part in uncertain.deviations.items())
     low, high = uncertain.runtime_ends
+    consumed: Words = (".",)
+    if uncertain.energy is not None:
+        consumed = (" and consume ", Link(_ends(uncertain.energy), anchor_of("formula", "interval")), ".")
     items: list[Words] = [
         (
             f"If the machine's own values are off ({names or 'none'}: standard deviations, assumed), 95 % of "
             f"{count(uncertain.runtime.count)} samples take ",
-            Link(f"{seconds(uncertain.runtime.low)} to {seconds(uncertain.runtime.high)}", anchor_of("formula", "interval")),
-            "." if uncertain.energy is None else " and consume ",
-            *([] if uncertain.energy is None else [Link(_ends(uncertain), anchor_of("formula", "interval")), "."]),
+            Link(
+                f"{seconds(uncertain.runtime.low)} to {seconds(uncertain.runtime.high)}",
+                anchor_of("formula", "interval"),
+            ),
+            *consumed,
         ),
         (
             f"The model itself errs: {share(uncertain.error)}, {uncertain.stated_by}. With both, the run takes ",
@@ -306,15 +326,12 @@ def _sure(uncertain: Uncertain) -> list[Block]:
     return [Section("How sure this is", "sure"), Points(tuple(items))]
 
 
-def _ends(uncertain: Uncertain) -> str:
-    energy = uncertain.energy
-    return "" if energy is None else f"{readable(energy.low, 'J')} to {readable(energy.high, 'J')}"
+def _ends(energy: Sampled) -> str:
+    return f"{readable(energy.low, 'J')} to {readable(energy.high, 'J')}"
 
 
 def _assumed(advice: Advice) -> list[Block]:
-    items: list[Words] = [
-        (f"{COMPONENTS[item.component].title}: range from {item.origin}",) for item in advice.ranges
-    ]
+    items: list[Words] = [(f"{COMPONENTS[item.component].title}: range from {item.origin}",) for item in advice.ranges]
     if advice.space.problem.ranks is not None:
         items.append(("One rank runs in each place that the machine has for one, and the whole problem stays.",))
     if advice.space.machine.absent:

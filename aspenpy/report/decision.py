@@ -15,6 +15,7 @@ from aspenpy.tables.numbers import count
 from aspenpy.tables.table import CSV, DATA, JSON, TEXT, Column, Paragraph, Part, Report, columns, table
 
 UNIT_OF = {"runtime": "s", "energy": "J", "edp": "J*s", "ed2p": "J*s^2"}
+WIDE = 8.0
 MOST_OF_FRONT = 8  # choices of each input in a table for people; JSON and CSV have all
 
 
@@ -25,7 +26,7 @@ def report(decided: Decided) -> Report:
         "application": case.application.name,
         "machine": case.required_machine.name,
         "objective": decided.objective,
-        "budget": {name: value for name, value in decided.budget.limits.items()},
+        "budget": dict(decided.budget.limits),
     }
     where = f"{case.application.name} on {case.required_machine.name}"
     headline = f"{where}: the least {decided.objective}{budget_in_words(decided.budget)}"
@@ -55,7 +56,9 @@ def _notes(decided: Decided, bound: bool) -> list[str]:
     tried = ", ".join(count(item.combinations) for item in decided.decisions)
     notes = [f"All combinations of {_components(decided)} that have a value were tried: {tried}."]
     if bound:
-        notes.append("One unit more changes the objective by so much, on average up to the next bound that buys anything.")
+        notes.append(
+            "One unit more changes the objective by so much, on average up to the next bound that buys anything."
+        )
     for item in decided.decisions:
         if item.jointly:
             notes.append(f"{_subject(item)}{' and '.join(item.jointly)} bind together: none of them does by itself.")
@@ -167,6 +170,12 @@ def _front(media: tuple[str, ...]) -> tuple[Column, ...]:
     )
 
 
+def _wide(decided: Decided) -> bool:
+    """Whether energies differ by more than an axis of equal steps shows."""
+    energies = [choice.outcome.energy or 0.0 for item in decided.decisions for choice in item.front]
+    return bool(energies) and max(energies) > WIDE * min(energies) > 0
+
+
 def draw(decided: Decided) -> Any:
     """A matplotlib figure: the front of each input in time and energy, the decision marked, the limits as lines."""
     from matplotlib.figure import Figure
@@ -176,7 +185,7 @@ def draw(decided: Decided) -> Any:
     for place, item in enumerate(decided.decisions):
         style = STYLES[place % len(STYLES)]
         runtimes = [choice.outcome.runtime for choice in item.front]
-        energies = [choice.outcome.energy for choice in item.front]
+        energies = [choice.outcome.energy or 0.0 for choice in item.front]
         axes.plot(runtimes, energies, marker=".", label=item.label or item.settings or "choices", **style)
         if item.unmet is None and item.choice.outcome.energy is not None:
             axes.plot(item.choice.outcome.runtime, item.choice.outcome.energy, "o", color="black", markersize=6)
@@ -185,7 +194,7 @@ def draw(decided: Decided) -> Any:
         axes.axhline(limits["energy"], color="gray", linewidth=0.8)
     if "time" in limits:
         axes.axvline(limits["time"], color="gray", linewidth=0.8)
-    axes.set(xscale="log", yscale="log", xlabel="runtime", ylabel="energy")
+    axes.set(xscale="log", xlabel="runtime", ylabel="energy", yscale="log" if _wide(decided) else "linear")
     numbers_in(axes.xaxis, "s")
     numbers_in(axes.yaxis, "J")
     gridded(axes)

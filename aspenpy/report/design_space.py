@@ -77,7 +77,9 @@ def value_of(component: str, value: float) -> str:
 
 def _ranges(ranges: Sequence[ComponentRange]) -> Part:
     def end(name: str) -> Column:
-        return Column(name, align="right", get=lambda it: value_of(it.component, getattr(it.variable, name)), media=TEXT)
+        return Column(
+            name, align="right", get=lambda it: value_of(it.component, getattr(it.variable, name)), media=TEXT
+        )
 
     heads = (
         Column("component"),

@@ -41,7 +41,13 @@ DECIDE_OPTIONS = (
         "decide: what is to be least (default: runtime)",
         default="runtime",
     ),
-    option("--groups", "N", "decide, of several applications: the most groups of nodes (default: 2)", type=positive, default=2),
+    option(
+        "--groups",
+        "N",
+        "decide, of several applications: the most groups of nodes (default: 2)",
+        type=positive,
+        default=2,
+    ),
     option("--runs", "NAME=N,...", "decide, of several applications: how often each runs (default: once)"),
     option("-o --output", "FILE", "all steps: writes a report, an .html or .md file, instead of printing"),
     option(

@@ -7,7 +7,19 @@ from collections.abc import Callable
 from html import escape
 from typing import Any
 
-from aspenpy.tables.document import Block, Code, Document, Link, Listing, Picture, Points, Section, Sentence, Sheet, Span
+from aspenpy.tables.document import (
+    Block,
+    Code,
+    Document,
+    Link,
+    Listing,
+    Picture,
+    Points,
+    Section,
+    Sentence,
+    Sheet,
+    Span,
+)
 
 STYLE = """
 :root { color-scheme: light; }
@@ -23,8 +35,9 @@ table { border-collapse: collapse; font-size: .88rem; margin: .6rem 0 1rem; font
 th { text-align: left; border-bottom: 2px solid #9aa1ab; padding: .25rem .7rem .25rem 0; vertical-align: bottom; }
 td { border-bottom: 1px solid #e6e8ec; padding: .25rem .7rem .25rem 0; vertical-align: top; }
 .n { text-align: right; white-space: nowrap; }
-code { font: .88em ui-monospace, monospace; background: #f2f3f5; border-radius: 3px; padding: 0 .2em; overflow-wrap: anywhere; }
-pre { font: .85rem/1.4 ui-monospace, monospace; background: #f2f3f5; border-radius: 6px; padding: .7rem 1rem; white-space: pre-wrap; overflow-wrap: anywhere; }
+code { font: .88em ui-monospace, monospace; background: #f2f3f5; border-radius: 3px; padding: 0 .2em; }
+pre { font: .85rem/1.4 ui-monospace, monospace; background: #f2f3f5; border-radius: 6px; padding: .7rem 1rem; }
+pre { white-space: pre-wrap; } pre, code { overflow-wrap: anywhere; }
 figure { margin: 1rem 0; } figure svg { max-width: 100%; height: auto; } figcaption { font-size: .85rem; color: #555; }
 :target { background: #fff3c4; }
 """

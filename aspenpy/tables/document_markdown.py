@@ -6,7 +6,19 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from aspenpy.tables.document import Block, Code, Document, Link, Listing, Picture, Points, Section, Sentence, Sheet, Span
+from aspenpy.tables.document import (
+    Block,
+    Code,
+    Document,
+    Link,
+    Listing,
+    Picture,
+    Points,
+    Section,
+    Sentence,
+    Sheet,
+    Span,
+)
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~!&])")
 

@@ -16,7 +16,16 @@ from aspenpy.report.scalability import draw as draw_scaled
 from aspenpy.report.throttled import draw as draw_throttled
 from aspenpy.shell.commands.sensitivity import varied
 from aspenpy.shell.counters import COUNTER_OPTIONS, significant_of
-from aspenpy.shell.deciding import DECIDE_OPTIONS, budget_of, decided_of, grouped_of, input_of, require_document, throttled_of, write_document
+from aspenpy.shell.deciding import (
+    DECIDE_OPTIONS,
+    budget_of,
+    decided_of,
+    grouped_of,
+    input_of,
+    require_document,
+    throttled_of,
+    write_document,
+)
 from aspenpy.shell.entry import case_of_arguments
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.option import (

@@ -1,0 +1,174 @@
+"""Decisions under budgets: against brute force in plain Python on random design spaces, and arithmetic by hand."""
+
+from __future__ import annotations
+
+import random
+from itertools import product
+
+import pytest
+
+from aspenpy.advice.choices import ChoiceOptions
+from aspenpy.advice.configuration import Objective
+from aspenpy.advice.decide import Decided, Input
+from aspenpy.advice.decision import Budget
+from aspenpy.advice.grouped import Grouped, Workload
+from aspenpy.answers.case import Case
+from aspenpy.language.diagnostics import AspenError
+from aspenpy.models.library import parse
+
+APPLICATION = """model work {{
+  param ranks = 1
+  param rows = 64
+  kernel main {{
+    execute [ranks] of [rows/ranks] {{ flops [rows*1e9/ranks] }}
+    if (ranks > 1) {{ execute [ranks] {{ messages [ranks*{volume!r}] }} }}
+  }}
+}}"""
+MACHINE = """param boxes = 1 in 1 .. 64
+param speed = 1e9 in 1e8 .. 1e10
+machine cluster {{ node [boxes] box interconnect [boxes] port }}
+node box {{ socket chip property cost [{price!r}] }}
+socket chip {{ core [1] unit static power [{idle!r} W] dynamic power [{full!r} W] }}
+core unit {{
+  property rank property clock [speed] property issue [1 flop] resource flops(x) [x/(clock*issue)]
+}}
+interconnect port {{ resource messages(x) [x/64e9] dynamic power [0 W] property cost [0] }}
+"""
+CLOCKS, NODES = (5e8, 1e9, 2e9), (1, 2, 4, 8)
+WANTED = ("clock=0.5GHz,1GHz,2GHz", "nodes=1,2,4,8")
+PLAIN = {"volume": 1e9, "price": 10.0, "idle": 10.0, "full": 30.0}
+
+
+def case(**values: float) -> Case:
+    """rows/(nodes clock) s of flops, then nodes volume/64e9 s of messages, which all nodes send at once."""
+    values = {**PLAIN, **values}
+    return Case(parse(APPLICATION.format(**values)), parse(MACHINE.format(**values)))
+
+
+def by_hand(rows: float, nodes: int, clock: float, **values: float) -> tuple[float, float, float, float]:
+    """Runtime, energy, power and cost; idle power of the sockets at work for all of the run, the rest with flops."""
+    at = {**PLAIN, **values}
+    flops = rows * 1e9 / nodes / clock
+    messages = nodes * at["volume"] / 64e9 if nodes > 1 else 0.0
+    energy = nodes * (at["idle"] * (flops + messages) + at["full"] * flops)
+    return flops + messages, energy, energy / (flops + messages), nodes * at["price"]
+
+
+def test_what_a_combination_takes() -> None:
+    choices = Decided(case(), Budget(), options=ChoiceOptions(WANTED)).choices[0]
+    assert len(choices.points) == len(CLOCKS) * len(NODES)
+    for row in range(len(choices.points)):
+        choice = choices.choice(row)
+        runtime, energy, _, cost = by_hand(64, choice.nodes, choice.configuration.values["clock"])
+        assert choice.outcome.runtime == pytest.approx(runtime)
+        assert choice.outcome.energy == pytest.approx(energy)
+        assert choice.cost == pytest.approx(cost)
+
+
+def objective_of(name: Objective, runtime: float, energy: float) -> float:
+    return {"runtime": runtime, "energy": energy, "edp": runtime * energy, "ed2p": runtime**2 * energy}[name]
+
+
+@pytest.mark.parametrize("block", range(4))
+def test_random_design_spaces_against_brute_force(block: int) -> None:
+    """200 of them: the decision, each limit that binds, what the next bound buys, the front, and whether there is
+    anything within the budget at all."""
+    drawn = random.Random(block)
+    for _ in range(50):
+        values = {
+            "volume": drawn.uniform(1e8, 4e9),
+            "price": drawn.uniform(1, 100),
+            "idle": drawn.uniform(1, 50),
+            "full": drawn.uniform(1, 100),
+        }
+        rows = drawn.randint(8, 200)
+        every = [by_hand(rows, nodes, clock, **values) for nodes, clock in product(NODES, CLOCKS)]
+        names = ("time", "energy", "power", "money")
+        limits = {
+            name: drawn.choice([point[place] for point in every]) * drawn.uniform(1.01, 1.2)
+            for place, name in enumerate(names)
+            if drawn.random() < 0.5
+        }
+        objective = drawn.choice(("runtime", "energy", "edp", "ed2p"))
+        inputs = [Input("", {"rows": rows})]
+        found = Decided(case(**values), Budget(**limits), inputs, objective, ChoiceOptions(WANTED)).decisions[0]
+
+        def within(point: tuple[float, ...], but: str = "") -> bool:
+            return all(point[names.index(name)] <= bound for name, bound in limits.items() if name != but)
+
+        def least(points: list[tuple[float, float, float, float]]) -> float:
+            return min(objective_of(objective, *point[:2]) for point in points)
+
+        kept = [point for point in every if within(point)]
+        assert (found.unmet is not None) == (not kept)
+        if not kept:
+            continue
+        assert found.choice.outcome.worth(objective) == pytest.approx(least(kept))
+        better = {
+            name: [point for point in every if within(point, name) and least([point]) < least(kept) * (1 - 1e-9)]
+            for name in limits
+        }
+        assert {item.limit for item in found.bindings} == {name for name in limits if better[name]}
+        for item in found.bindings:
+            following = min(point[names.index(item.limit)] for point in better[item.limit])
+            there = [point for point in better[item.limit] if point[names.index(item.limit)] <= following * (1 + 1e-12)]
+            assert item.next_bound == pytest.approx(following)
+            assert item.next_value == pytest.approx(least(there))
+            assert item.without == pytest.approx(least(better[item.limit]))
+            assert item.worth == pytest.approx((least(there) - least(kept)) / (following - limits[item.limit]))
+        undominated = {
+            point
+            for point in kept
+            if not any(other[0] <= point[0] and other[1] <= point[1] and other[:2] != point[:2] for other in kept)
+        }
+        runtimes = sorted({round(point[0], 9) for point in undominated})
+        assert [round(choice.outcome.runtime, 9) for choice in found.front] == pytest.approx(runtimes)
+
+
+def test_a_budget_that_cannot_be_met() -> None:
+    """The least power is that of one node at 500 MHz, 40 W as at any clock; the budget is 1 W."""
+    decided = Decided(case(), Budget(power=1), options=ChoiceOptions(WANTED))
+    with pytest.raises(AspenError, match="the power is 40 W, 39 W above 1 W") as refused:
+        decided.require_met()
+    assert "1 node" in (refused.value.diagnostics[0].hint or "")
+
+
+def test_two_limits_that_bind_together() -> None:
+    """Of 1 and 2 nodes the second is faster; 2 nodes break both limits, so that either alone buys nothing."""
+    options = ChoiceOptions(("clock=1GHz,1.001GHz", "nodes=1,2"))
+    one, two = (by_hand(64, nodes, 1.001e9) for nodes in (1, 2))
+    budget = Budget(power=(one[2] + two[2]) / 2, money=15)
+    found = Decided(case(), budget, options=options).decisions[0]
+    assert (found.choice.nodes, found.bindings, found.jointly) == (1, (), ("power", "money"))
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_groups_against_brute_force(seed: int) -> None:
+    """Two and three applications on up to 8 nodes: each way to group them with each choice for each group."""
+    drawn = random.Random(seed)
+    volumes = [drawn.uniform(1e8, 2e10) for _ in range(2 + seed % 2)]
+    rows = [drawn.randint(8, 200) for _ in volumes]
+    cases = [case(volume=volume) for volume in volumes]
+    machine = cases[0].machine
+    workloads = [
+        Workload(each.changed(machine=machine), Input(str(place), {"rows": rows[place]}), drawn.randint(1, 5))
+        for place, each in enumerate(cases)
+    ]
+    power = drawn.choice((150.0, 300.0))
+    found = Grouped(workloads, Budget(power=power), "edp", 2, ChoiceOptions(WANTED, nodes=8))
+    best = float("inf")
+    for sides in product((0, 1), repeat=len(volumes)):
+        groups = [[place for place, side in enumerate(sides) if side == number] for number in (0, 1)]
+        groups = [group for group in groups if group]
+        for choices in product(product(NODES, CLOCKS), repeat=len(groups)):
+            runs = [
+                [(workloads[place].runs, by_hand(rows[place], *choice, volume=volumes[place])) for place in group]
+                for group, choice in zip(groups, choices, strict=True)
+            ]
+            watts = sum(max(taken[2] for _, taken in group) for group in runs)
+            if sum(choice[0] for choice in choices) > 8 or watts > power:
+                continue
+            time = max(sum(count * taken[0] for count, taken in group) for group in runs)
+            energy = sum(count * taken[1] for group in runs for count, taken in group)
+            best = min(best, time * energy)
+    assert found.best.outcome.edp == pytest.approx(best)
