@@ -123,6 +123,7 @@ def _kernel(prediction: Prediction, name: str) -> list[Block]:
     tables = explanation.report(prediction.explain(name)).page
     for part in tables:
         if isinstance(part, Table):
+            blocks.append(Sentence((part.title,)))
             facts = [(str(row[0]), str(row[1])) for row in part.rows]
             blocks.append(Points(tuple(_fact(label, text) for label, text in facts)))
     return blocks

@@ -83,14 +83,12 @@ def throttled_blocks(advice: Advice, svg: str | None) -> list[Block]:
         rows.append([named(item.component), *cells])
     runtime, _ = throttled.noisy
     noise = (
-        f"Noise that takes {share(throttled.noise)} (standard deviation) from each of clock, bandwidths and network makes "
-        f"it {seconds(runtime.low)} to {seconds(runtime.high)} instead of {seconds(runtime.stated)}."
+        f"Noise that takes {share(throttled.noise)} (standard deviation) from each of clock, bandwidths and network "
+        f"makes it {seconds(runtime.low)} to {seconds(runtime.high)} instead of {seconds(runtime.stated)}."
     )
     blocks: list[Block] = [
         Section("If something is cut", "cut"),
-        Sentence(
-            ("The runtime on one node with only a part of one thing left, in times of that with all of it:",)
-        ),
+        Sentence(("The runtime on one node with only a part of one thing left, in times of that with all of it:",)),
         sheet(("restricted", *(f"{share(part)} left" for part in LEFT)), rows, range(1, 1 + len(LEFT))),
         Sentence((noise,)),
     ]

@@ -195,8 +195,8 @@ def _bound(advice: Advice) -> list[Block]:
     ]
     note = (
         "A kernel is a part of the program. It is bound by what it waits for; what else it does meanwhile costs no "
-        "time. From balance: how many times the flops that it does for each byte of memory are those at which both take "
-        "equally long; below 1 memory takes longer."
+        "time. From balance: how many times the flops that it does for each byte of memory are those at which both "
+        "take equally long; below 1 memory takes longer."
     )
     return [
         Section("What it is bound by", "bound"),
@@ -238,9 +238,7 @@ def _matters(advice: Advice) -> list[Block]:
     heads = ("component", "from, to", "as it is", "runtime", "sensitivity", "energy", "of energy")
     blocks: list[Block] = [
         Section("What matters", "matters"),
-        Sentence(
-            ("Each component by itself goes from one end of its range to the other; all else stays.",)
-        ),
+        Sentence(("Each component by itself goes from one end of its range to the other; all else stays.",)),
         sheet(heads, rows, (2, 3, 4, 5, 6)),
     ]
     svg = drawn(design_space.draw, advice.space)
@@ -291,11 +289,12 @@ def _nodes(advice: Advice) -> list[Block]:
     ]
     heads = ("input", "scaling", "configuration", "1 node", "worth it", "then", "knee", "fastest")
     note = (
-        f"Strong scaling: the same problem on more nodes. Weak: a problem that grows with them. Worth it are nodes at an "
-        f"efficiency of at least {share(advice.scaled.threshold)}; at the knee the curve of time bends; with the fastest "
-        "number of nodes the run is shortest."
+        f"Strong scaling: the same problem on more nodes. Weak: a problem that grows with them. Worth it are nodes at "
+        f"an efficiency of at least {share(advice.scaled.threshold)}; at the knee the curve of time bends; with the "
+        "fastest number of nodes the run is shortest."
     )
-    blocks: list[Block] = [Section("How many nodes", "nodes"), Sentence((note,)), sheet(heads, rows, (3, 4, 5, 6, 7))]
+    table = sheet(heads, rows, (3, 4, 5, 6, 7))
+    blocks: list[Block] = [Section("How many nodes", "nodes"), Sentence((note,)), table]
     svg = drawn(scalability.draw, advice.scaled)
     return blocks if svg is None else [*blocks, Picture(svg, "Time over nodes; a dot is at the knee.")]
 

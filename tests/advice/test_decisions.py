@@ -69,6 +69,17 @@ def objective_of(name: Objective, runtime: float, energy: float) -> float:
     return {"runtime": runtime, "energy": energy, "edp": runtime * energy, "ed2p": runtime**2 * energy}[name]
 
 
+NAMES = ("time", "energy", "power", "money")
+
+
+def within(point: tuple[float, ...], limits: dict[str, float], but: str = "") -> bool:
+    return all(point[NAMES.index(name)] <= bound for name, bound in limits.items() if name != but)
+
+
+def least(points: list[tuple[float, float, float, float]], objective: Objective) -> float:
+    return min(objective_of(objective, *point[:2]) for point in points)
+
+
 @pytest.mark.parametrize("block", range(4))
 def test_random_design_spaces_against_brute_force(block: int) -> None:
     """200 of them: the decision, each limit that binds, what the next bound buys, the front, and whether there is
@@ -83,39 +94,38 @@ def test_random_design_spaces_against_brute_force(block: int) -> None:
         }
         rows = drawn.randint(8, 200)
         every = [by_hand(rows, nodes, clock, **values) for nodes, clock in product(NODES, CLOCKS)]
-        names = ("time", "energy", "power", "money")
         limits = {
             name: drawn.choice([point[place] for point in every]) * drawn.uniform(1.01, 1.2)
-            for place, name in enumerate(names)
+            for place, name in enumerate(NAMES)
             if drawn.random() < 0.5
         }
         objective = drawn.choice(("runtime", "energy", "edp", "ed2p"))
         inputs = [Input("", {"rows": rows})]
         found = Decided(case(**values), Budget(**limits), inputs, objective, ChoiceOptions(WANTED)).decisions[0]
 
-        def within(point: tuple[float, ...], but: str = "") -> bool:
-            return all(point[names.index(name)] <= bound for name, bound in limits.items() if name != but)
-
-        def least(points: list[tuple[float, float, float, float]]) -> float:
-            return min(objective_of(objective, *point[:2]) for point in points)
-
-        kept = [point for point in every if within(point)]
+        kept = [point for point in every if within(point, limits)]
         assert (found.unmet is not None) == (not kept)
         if not kept:
             continue
-        assert found.choice.outcome.worth(objective) == pytest.approx(least(kept))
+        assert found.choice.outcome.worth(objective) == pytest.approx(least(kept, objective))
         better = {
-            name: [point for point in every if within(point, name) and least([point]) < least(kept) * (1 - 1e-9)]
+            name: [
+                point
+                for point in every
+                if within(point, limits, name) and least([point], objective) < least(kept, objective) * (1 - 1e-9)
+            ]
             for name in limits
         }
         assert {item.limit for item in found.bindings} == {name for name in limits if better[name]}
         for item in found.bindings:
-            following = min(point[names.index(item.limit)] for point in better[item.limit])
-            there = [point for point in better[item.limit] if point[names.index(item.limit)] <= following * (1 + 1e-12)]
+            following = min(point[NAMES.index(item.limit)] for point in better[item.limit])
+            there = [point for point in better[item.limit] if point[NAMES.index(item.limit)] <= following * (1 + 1e-12)]
             assert item.next_bound == pytest.approx(following)
-            assert item.next_value == pytest.approx(least(there))
-            assert item.without == pytest.approx(least(better[item.limit]))
-            assert item.worth == pytest.approx((least(there) - least(kept)) / (following - limits[item.limit]))
+            assert item.next_value == pytest.approx(least(there, objective))
+            assert item.without == pytest.approx(least(better[item.limit], objective))
+            assert item.worth == pytest.approx(
+                (least(there, objective) - least(kept, objective)) / (following - limits[item.limit])
+            )
         undominated = {
             point
             for point in kept
