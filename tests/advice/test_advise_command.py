@@ -49,7 +49,7 @@ def test_ranges_that_cannot_be(capsys: pytest.CaptureFixture[str], vary: str, me
         (["scale", "stream", "--machine", "haswell"], "`stream` has no number of ranks that is free"),
         (
             ["guess", "stream", "--machine", "haswell"],
-            "expected one of classify, significance, configure, scale and a model",
+            "expected one of classify, significance, configure, scale, decide, throttle and a model",
         ),
         (["stream", "--machine", "haswell", "--threshold", "2"], "--threshold: an efficiency is above 0 and 1 at most"),
         (["stream", "--machine", "haswell", "--levels", "1"], "--levels: a range has at least two values"),
