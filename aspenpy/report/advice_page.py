@@ -48,6 +48,7 @@ BOUND_BY = {
     "latency": "waits for things that take time by themselves: launches, barriers, the start of messages",
     "I/O": "waits for files",
 }
+TELLING = 1e-3  # a sensitivity below which a component is not named among the first
 MOST_KERNELS_SHOWN, MOST_COMPONENTS = 12, 12
 
 
@@ -129,7 +130,9 @@ def _binds(advice: Advice) -> Words:
 
 def _depends(advice: Advice) -> Words:
     said: list[Any] = ["What changes the runtime most: "]
-    for place, effect in enumerate(advice.runtime_effects.singles[:3]):
+    singles = advice.runtime_effects.singles
+    told = [effect for effect in singles[:3] if effect is singles[0] or effect.sensitivity >= TELLING]
+    for place, effect in enumerate(told):
         said += [", " if place else "", COMPONENTS[effect.parameters[0]].title, " ("]
         said += [Link(f"{seconds(effect.least)} to {seconds(effect.most)}", "matters"), ")"]
     return (*said, ".")
