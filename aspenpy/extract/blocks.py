@@ -9,7 +9,7 @@ from aspenpy.expr import graph
 from aspenpy.expr.node import Expr
 from aspenpy.expr.polynomial import constant
 from aspenpy.extract import values as v
-from aspenpy.extract.costs import Access, Arithmetic, Choice, Guard, Invocation, Item, Nest
+from aspenpy.extract.costs import Access, Arithmetic, Choice, Exchange, Guard, Invocation, Item, Nest
 from aspenpy.extract.count import Counter, Domain, NoClosedForm
 from aspenpy.extract.scope import UNKNOWN
 from aspenpy.extract.values import ONE, ZERO, TooLong, Value
@@ -290,6 +290,16 @@ def height(item: Item) -> int:
     if isinstance(item, Choice):
         return max(map(height, (*item.then, *item.otherwise)), default=0)
     return 0
+
+
+def parted(items: list[Item]) -> bool:
+    """Whether calls or messages part the blocks that some items are."""
+    return any(
+        isinstance(item, Invocation | Exchange)
+        or (isinstance(item, Nest) and parted(item.body))
+        or (isinstance(item, Choice) and (parted(item.then) or parted(item.otherwise)))
+        for item in items
+    )
 
 
 def invocations(items: list[Item]) -> Iterator[Invocation]:

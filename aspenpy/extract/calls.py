@@ -12,7 +12,8 @@ from aspenpy.extract import values as v
 from aspenpy.extract.assigned import every
 from aspenpy.extract.conditions import Conditions
 from aspenpy.extract.contexts import Context, Shared
-from aspenpy.extract.costs import Access, Invocation, Item, Nest, Place
+from aspenpy.extract.costs import Access, Exchange, Invocation, Item, Nest, Place
+from aspenpy.extract.mpi import SIZES, sending
 from aspenpy.extract.scope import NOTHING, Known, Names, Real, depends_on_data
 from aspenpy.extract.values import ONE, ZERO, Value
 from aspenpy.language.source import Span
@@ -69,6 +70,8 @@ class Calls(Conditions):
 
     def _library(self, node: r.Call) -> Known:
         """A function whose text is not at hand."""
+        if node.name.startswith("MPI_") and self._exchanged(node):
+            return None
         if node.name in k.SIZES and len(node.arguments) == 1:
             return self._held(node)
         if node.name in ("resize", "assign") and len(node.arguments) >= 2 and node.arguments[1].type.kind == "integer":
@@ -102,6 +105,34 @@ class Calls(Conditions):
             self.scope.forget()
         self._escaped(node)
         return self._unknown(node)
+
+    def _exchanged(self, node: r.Call) -> bool:
+        """A call of MPI that sends something, or asks for the ranks; others are calls of a library."""
+        if node.name in ("MPI_Comm_size", "MPI_Comm_rank") and len(node.arguments) == 2:
+            target = node.arguments[1].operand if isinstance(node.arguments[1], r.Address) else None
+            if isinstance(target, r.Variable):
+                key = self.aliases.get(target.key, target.key)
+                self.scope.values[key] = self.names.ranks() if "size" in node.name else self.names.rank()
+            return True
+        sent = sending(node.name)
+        if sent is None:
+            self._escaped(node)
+            return True
+        volume = ZERO
+        if sent.count is not None and sent.type is not None and len(node.arguments) > max(sent.count, sent.type):
+            text = self.text(node.arguments[sent.type])
+            size = constant(SIZES[text]) if text in SIZES else self._bytes_of(text, node)
+            volume = v.times(self.whole(node.arguments[sent.count]), size)
+            if depends_on_data(volume):
+                volume = self.hole("bytes", f"bytes that `{self.text(node)}` sends", constant(8), node.span, 0)
+        self.out.append(Exchange(volume, sent.exchange, sent.told, node.span))
+        self.scope.forget()
+        if sent.exchange != "broadcast":  # all ranks are taken to have the value that the root has
+            self._escaped(node)
+        return True
+
+    def _bytes_of(self, type: str, node: r.Call) -> Value:
+        return self.hole(f"{type}_bytes", f"bytes of `{type}`", constant(8), node.span, 0)
 
     def _moved_whole(self, node: r.Call) -> Known:
         """`memcpy` and `memset`: a loop over words of eight bytes."""

@@ -117,7 +117,16 @@ class Invocation(Record):
     span: Span | None = None
 
 
-Item = Access | Arithmetic | Choice | Nest | Invocation
+class Exchange(Record):
+    """A message of so many bytes from each rank, or what all ranks take part in, by its name in the language."""
+
+    volume: Value
+    exchange: str = ""
+    told: str = ""
+    span: Span | None = None
+
+
+Item = Access | Arithmetic | Choice | Nest | Invocation | Exchange
 
 
 class Hole(Record):

@@ -16,6 +16,7 @@ from functools import cache, cached_property
 from glob import glob
 from typing import Any
 
+from aspenpy.extract.mpi import HEADER
 from aspenpy.language.diagnostics import AspenError, Diagnostic, Severity, fail
 from aspenpy.language.files import MAXIMUM_SIZE
 from aspenpy.language.source import Source, Span
@@ -150,9 +151,12 @@ class Reading:
         self.options = options
         self.texts: dict[str, Text] = {path: Text(path, _bytes_of(path))}
         cindex = library()
-        arguments = [*_language(path), *options, *_headers(path)]
+        own = os.path.dirname(os.path.abspath(__file__))
+        arguments = [*_language(path), *options, *_headers(path), "-idirafter", own]
+        given = [(os.path.join(own, "mpi.h"), HEADER)]  # found where no other is
         try:
-            self.unit = cindex.Index.create().parse(path, args=arguments, options=MACROS | KEEP_GOING)
+            index = cindex.Index.create()
+            self.unit = index.parse(path, args=arguments, unsaved_files=given, options=MACROS | KEEP_GOING)
         except cindex.TranslationUnitLoadError:
             fail("unreadable-source", f"libclang cannot read `{path}`", hint="is it a file of C or C++?")
         self.diagnostics: list[Diagnostic] = list(self._judged())

@@ -15,7 +15,7 @@ from typing import Literal
 from aspenpy.expr.node import Expr
 from aspenpy.extract import values as v
 from aspenpy.extract.commoning import commoned
-from aspenpy.extract.costs import Access, Arithmetic, Array, Choice, Guard, Invocation, Item, Nest
+from aspenpy.extract.costs import Access, Arithmetic, Array, Choice, Exchange, Guard, Invocation, Item, Nest
 from aspenpy.extract.jam import jammed
 from aspenpy.extract.values import ONE
 from aspenpy.record import Record
@@ -92,7 +92,7 @@ class Registers:
                     known.pop(store.place(), None)
                 found.append(item.replace(body=self._straight(item.body, dict(known))))
             else:
-                if isinstance(item, Invocation):
+                if isinstance(item, Invocation | Exchange):
                     known.clear()
                 found.append(item)
         return self._overwritten(found)
@@ -143,7 +143,7 @@ class Registers:
                 then, otherwise = self._forwarded(item.then), self._forwarded(item.otherwise)
                 item = item.replace(then=then, otherwise=otherwise)
                 known = {}
-            elif isinstance(item, Invocation):
+            elif isinstance(item, Invocation | Exchange):
                 known = {}
             found.append(item)
         return self._overwritten(found)
@@ -263,9 +263,9 @@ def stores(items: list[Item]) -> Iterator[Access]:
     return (access for access in accesses(items) if access.kind == "store")
 
 
-def calls(items: list[Item]) -> Iterator[Invocation | Arithmetic]:
+def calls(items: list[Item]) -> Iterator[Item]:
     """Calls of other functions, which may change any memory that is not the function's own."""
-    return (item for item in _each(items) if isinstance(item, Invocation))
+    return (item for item in _each(items) if isinstance(item, Invocation | Exchange))
 
 
 def _runs(nest: Nest) -> tuple[Guard, ...]:

@@ -126,6 +126,8 @@ class Names:
         self.libraries: dict[str, Value] = {}
         self.diagnostics: list[Diagnostic] = []
         self.followed = 0  # records walked to know what calls leave behind
+        self._ranks: Value | None = None
+        self._rank: Value | None = None
         self._fresh = 0
 
     @staticmethod
@@ -191,6 +193,18 @@ class Names:
         return self.hole(
             f"{function}_flops", f"all that `{function}` does, which is too involved for formulas", constant(0), span, 0
         )
+
+    def ranks(self) -> Value:
+        """The processes of MPI."""
+        if self._ranks is None:
+            self._ranks = self.hole("ranks", "processes of MPI", constant(1), None, 1)
+        return self._ranks
+
+    def rank(self) -> Value:
+        """Which of the processes of MPI this one is."""
+        if self._rank is None:
+            self._rank = self.hole("rank", "the process of MPI that is modelled, from 0", constant(0), None, 0)
+        return self._rank
 
     def library(self, function: str) -> Value:
         """The operations of one call of a function whose text is not at hand."""

@@ -10,8 +10,8 @@ from aspenpy.expr.node import Expr
 from aspenpy.expr.polynomial import atom, constant
 from aspenpy.expr.printer import ASPEN, TooLarge, written
 from aspenpy.extract import values as v
-from aspenpy.extract.blocks import Amounts, Summary, height, invocations
-from aspenpy.extract.costs import Array, Choice, Invocation, Item, Nest, Place, Profile
+from aspenpy.extract.blocks import Amounts, Summary, height, parted
+from aspenpy.extract.costs import Array, Choice, Exchange, Invocation, Item, Nest, Place, Profile
 from aspenpy.extract.count import Counter, Domain, NoClosedForm
 from aspenpy.extract.patterns import requests
 from aspenpy.extract.scope import SIZE, STEADY, UNKNOWN, Names
@@ -312,8 +312,8 @@ class Body:
         lines: list[str] = []
         waiting: list[Item] = []
         for item in items:
-            if isinstance(item, Nest | Invocation) or (
-                isinstance(item, Choice) and height(item) + sum(1 for _ in invocations([item]))
+            if isinstance(item, Nest | Invocation | Exchange) or (
+                isinstance(item, Choice) and (height(item) or parted([item]))
             ):
                 lines += self._plain(waiting)
                 waiting = []
@@ -329,6 +329,8 @@ class Body:
     def _statement(self, item: Item, around: tuple[Nest, ...]) -> list[str]:
         if isinstance(item, Invocation):
             return self._call(item)
+        if isinstance(item, Exchange):
+            return self._exchange(item)
         if isinstance(item, Choice):
             return self._choice(item, around)
         assert isinstance(item, Nest)
@@ -350,7 +352,7 @@ class Body:
 
     def _is_block(self, nest: Nest) -> bool:
         """Whether a nest is told as one block, in which its data stay in the caches."""
-        if any(True for _ in invocations(nest.body)):
+        if parted(nest.body):
             return False
         if not is_parallel(nest) and any(is_parallel(inner) for inner in nests_in(nest.body)):
             return False
@@ -418,6 +420,13 @@ class Body:
                     self.shared(Array(f"{kernel.name}.{formal.name}", f"{kernel.name}_{formal.name}", "formal", 8))
                 )
         return [f"call {kernel.name}({', '.join(arguments)})" if arguments else f"call {kernel.name}"]
+
+    def _exchange(self, item: Exchange) -> list[str]:
+        """What one rank sends; all take part."""
+        way = f"messages [{self.formula(item.volume)}]" + (f" as {item.exchange}" if item.exchange else "")
+        told = f"  // {item.told}" if item.told else ""
+        head = f"execute [{self.formula(self.names.ranks())}] {{"
+        return [*_comments("", item.span), head, way + told, "}"]
 
     # -- blocks ------------------------------------------------------------------------------------
 

@@ -1,0 +1,101 @@
+"""MPI: which calls send messages, of how many bytes, and what the language calls the collective.
+
+Sizes are those of a rank: MPI: A Message-Passing Interface Standard 4.0, chapters 3 and 6; the names of algorithms and
+what the size of each means are those of docs/networks.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from aspenpy.record import Record
+
+
+class Sending(Record):
+    """A function of MPI: where the number of elements and their type stand among its arguments, and the exchange that
+    all ranks take part in, if it is one. `told` says what the language has no word for."""
+
+    count: int | None
+    type: int | None
+    exchange: str = ""
+    told: str = ""
+
+
+_POINT = Sending(1, 2)
+_ROOTED = "to or from one rank, as messages of the others"
+
+SENDING = {
+    **dict.fromkeys(("Send", "Isend", "Ssend", "Rsend", "Bsend", "Issend", "Send_init", "Sendrecv"), _POINT),
+    "Sendrecv_replace": _POINT,
+    "Put": _POINT,
+    "Get": _POINT,
+    "Accumulate": _POINT,
+    "Bcast": Sending(1, 2, "broadcast"),
+    "Reduce": Sending(2, 3, "reduce"),
+    "Allreduce": Sending(2, 3, "allreduce"),
+    "Reduce_scatter_block": Sending(2, 3, "reduce_scatter"),
+    "Allgather": Sending(1, 2, "allgather"),
+    "Allgatherv": Sending(1, 2, "allgather"),
+    "Alltoall": Sending(1, 2, "alltoall"),
+    "Gather": Sending(1, 2, told=_ROOTED),
+    "Gatherv": Sending(1, 2, told=_ROOTED),
+    "Scatter": Sending(1, 2, told=_ROOTED),
+    "Scan": Sending(2, 3, told="from each rank to the next"),
+    "Exscan": Sending(2, 3, told="from each rank to the next"),
+    "Barrier": Sending(None, None, "barrier"),
+}
+"""By the name without `MPI_`; collectives that do not wait begin with `I`. What is received is counted where it is
+sent."""
+
+SIZES = {
+    "MPI_CHAR": 1, "MPI_BYTE": 1, "MPI_SIGNED_CHAR": 1, "MPI_UNSIGNED_CHAR": 1, "MPI_INT8_T": 1, "MPI_UINT8_T": 1,
+    "MPI_C_BOOL": 1, "MPI_SHORT": 2, "MPI_UNSIGNED_SHORT": 2, "MPI_INT16_T": 2, "MPI_UINT16_T": 2, "MPI_INT": 4,
+    "MPI_UNSIGNED": 4, "MPI_INT32_T": 4, "MPI_UINT32_T": 4, "MPI_FLOAT": 4, "MPI_LONG": 8, "MPI_UNSIGNED_LONG": 8,
+    "MPI_LONG_LONG": 8, "MPI_LONG_LONG_INT": 8, "MPI_UNSIGNED_LONG_LONG": 8, "MPI_INT64_T": 8, "MPI_UINT64_T": 8,
+    "MPI_DOUBLE": 8, "MPI_C_FLOAT_COMPLEX": 8, "MPI_FLOAT_INT": 8, "MPI_2INT": 8, "MPI_LONG_DOUBLE": 16,
+    "MPI_DOUBLE_INT": 16, "MPI_C_DOUBLE_COMPLEX": 16, "MPI_CXX_DOUBLE_COMPLEX": 16,
+}  # fmt: skip
+"""Bytes of the types of MPI on machines of 64 bits."""
+
+
+def sending(name: str) -> Sending | None:
+    """What a call sends; None of what sends nothing."""
+    word = name.removeprefix("MPI_")
+    if word == name:
+        return None
+    plain = word[1:].capitalize() if word.startswith("I") and word not in SENDING else word
+    return SENDING.get(plain)
+
+
+def _header() -> Iterator[str]:
+    """A header for programs whose MPI is not installed where they are read: functions take any arguments."""
+    yield "typedef int MPI_Comm, MPI_Datatype, MPI_Op, MPI_Request, MPI_Group, MPI_Win, MPI_Info, MPI_File;"
+    yield "typedef long MPI_Aint, MPI_Offset;"
+    yield "typedef struct { int MPI_SOURCE, MPI_TAG, MPI_ERROR; } MPI_Status;"
+    for place, name in enumerate(SIZES):
+        yield f"#define {name} ((MPI_Datatype){place + 1})"
+    operations = "MAX MIN SUM PROD LAND BAND LOR BOR LXOR BXOR MAXLOC MINLOC REPLACE".split()
+    for place, name in enumerate(("COMM_WORLD", "COMM_SELF", "COMM_NULL", "ANY_SOURCE", "ANY_TAG", "PROC_NULL")):
+        yield f"#define MPI_{name} ({-place - 1})"
+    for place, name in enumerate(operations):
+        yield f"#define MPI_{name} ((MPI_Op){place + 1})"
+    yield "#define MPI_STATUS_IGNORE ((MPI_Status*)0)\n#define MPI_STATUSES_IGNORE ((MPI_Status*)0)"
+    yield "#define MPI_IN_PLACE ((void*)-1)\n#define MPI_SUCCESS 0\n#define MPI_REQUEST_NULL 0"
+    yield "#define MPI_MAX_PROCESSOR_NAME 256\n#define MPI_INFO_NULL 0"
+    yield "#define MPI_THREAD_SINGLE 0\n#define MPI_THREAD_FUNNELED 1\n#define MPI_THREAD_MULTIPLE 3"
+    yield '#ifdef __cplusplus\nextern "C" {\n#define ANY_ARGUMENTS ...\n#else\n#define ANY_ARGUMENTS\n#endif'
+    yield "double MPI_Wtime(void);"
+    nonblocking = [f"I{name.lower()}" for name, kind in SENDING.items() if kind is not _POINT]
+    others = "Init Init_thread Finalize Abort Comm_rank Comm_size Comm_split Comm_dup Comm_free Recv Irecv Recv_init "
+    others += "Wait Waitall Waitany Waitsome Test Testall Start Startall Request_free Probe Iprobe Get_count "
+    others += (
+        "Type_contiguous Type_vector Type_commit Type_free Cart_create Cart_coords Cart_shift Cart_rank Dims_create "
+    )
+    others += "Get_processor_name Op_create Op_free Type_create_struct Type_size Alltoallv Reduce_scatter Scatterv "
+    others += "Cart_sub Error_string Comm_group Group_incl Comm_create Win_create Win_fence Win_free Address"
+    for name in (*SENDING, *nonblocking, *others.split()):
+        yield f"int MPI_{name}(ANY_ARGUMENTS);"
+    yield "#ifdef __cplusplus\n}\n#endif\n"
+
+
+HEADER = "\n".join(_header())
