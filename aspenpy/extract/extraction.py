@@ -7,6 +7,7 @@ import re
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from fractions import Fraction
 from typing import TypeVar
 
 from aspenpy.expr import graph
@@ -23,6 +24,7 @@ from aspenpy.extract.execution import Build, Counts, command_of
 from aspenpy.extract.filling import Filling, Over, points
 from aspenpy.extract.fit import shown
 from aspenpy.extract.front_end import Reading
+from aspenpy.extract.pragmas import assumed
 from aspenpy.extract.registers import Level, Registers
 from aspenpy.extract.scope import SIZE, Names
 from aspenpy.extract.text import NOTHING, Kernel, Options, Writer
@@ -41,6 +43,9 @@ MOST_WORDS = 500_000
 """Words and signs of a model; the language allows 600,000."""
 
 NO_SIZES: Over = {}
+
+BY_PRAGMA = ": by its pragma"
+"""How the meaning of a parameter ends that a pragma of COMPASS gives a value."""
 
 _WORD = re.compile(r"\w+|[^\w\s]")
 
@@ -131,7 +136,9 @@ class _Extractor:
         flags: tuple[str, ...],
         run: Run | None,
     ) -> None:
-        self.program, self.diagnostics = program_of(Reading(path, flags))
+        reading = Reading(path, flags)
+        self.program, self.diagnostics = program_of(reading)
+        self.texts = reading.texts
         self.flags, self.run = flags, run
         self.path, self.level, self.options, self.wanted = path, level, options, functions
         self.names = Names()
@@ -188,11 +195,12 @@ class _Extractor:
         if main is None:
             calls = [f"call {self.writer.kernels[root.key].name}" for root in roots if root.key in self.writer.kernels]
             kernels.append(Kernel(self.names.unique("main"), (), ("kernel main {", *(calls or NOTHING), "}")))
+        self._assume()
         if self.run is not None:
             self._fill(self.run)
         text = self._text(kernels)
         holes = tuple(self._holes())
-        unknown = (_warned(hole) for hole in holes if hole.fit is None)
+        unknown = (_warned(hole) for hole in holes if hole.fit is None and not hole.meaning.endswith(BY_PRAGMA))
         found = [*self.diagnostics, *distinct(self.names.diagnostics), *unknown, *self._told_overlaps()]
         name = os.path.splitext(os.path.basename(self.path))[0]
         return Extraction(name, self.level, text, holes, tuple(kernel.name for kernel in kernels), tuple(found))
@@ -299,6 +307,21 @@ class _Extractor:
             return constant(value)
         return self.names.hole(variable.name, "", constant(value), variable.span)
 
+    def _assume(self) -> None:
+        """Takes passes of loops and shares of branches from COMPASS's pragmas above them."""
+        for symbol, hole in self.names.holes.items():
+            text = None if hole.span is None else self.texts.get(hole.span.source.name)
+            if hole.span is None or text is None or not text.pragmas:
+                continue
+            branch = re.search(r"\bif\s*\(\s*$", hole.span.source.text[: hole.span.start])
+            what = "loop" if branch is None else "probability"
+            start = hole.span.start if branch is None else branch.start()
+            value = assumed(text.pragmas_above(start), what)
+            if value is not None:
+                fraction = Fraction(value).limit_denominator(10**6)
+                told = hole.replace(value=constant(fraction), meaning=_brief(hole.meaning) + BY_PRAGMA)
+                self.names.holes[symbol] = told
+
     # -- runs --------------------------------------------------------------------------------------
 
     def _fill(self, run: Run) -> None:
@@ -368,6 +391,8 @@ class _Extractor:
                 )
                 continue
             told = f"unknown: {hole.meaning}" + (f" ({place})" if place else "") if hole.meaning else place
+            if hole.meaning.endswith(BY_PRAGMA):
+                told = told.removeprefix("unknown: ")
             if hole.fit is not None:
                 told = _counted(hole) + (f" ({place})" if place else "")
             yield f"param {hole.name} = {hole.text()}  // {told}"

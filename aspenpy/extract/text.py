@@ -13,21 +13,12 @@ from aspenpy.extract import values as v
 from aspenpy.extract.blocks import Amounts, Summary, height, parted
 from aspenpy.extract.costs import Array, Choice, Exchange, Invocation, Item, Nest, Place, Profile
 from aspenpy.extract.count import Counter, Domain, NoClosedForm
-from aspenpy.extract.patterns import requests
+from aspenpy.extract.patterns import Request, requests
+from aspenpy.extract.pragmas import directives, parallel
 from aspenpy.extract.scope import SIZE, STEADY, UNKNOWN, Names
 from aspenpy.extract.values import ONE, ZERO, TooLong, Value
 from aspenpy.language.source import Span
 from aspenpy.record import Record
-
-PARALLEL = (
-    "omp parallel for",
-    "omp for",
-    "omp target teams distribute parallel for",
-    "omp parallel do",
-    "acc parallel loop",
-    "acc kernels loop",
-)
-
 
 NOTHING = ["execute { flops [0] }"]
 """What stands where the language wants a statement and the program has nothing that counts."""
@@ -432,23 +423,51 @@ class Body:
 
     def _block(self, items: list[Item], nest: Nest | None) -> list[str]:
         amounts = Summary(self.counter, self.names.varying).amounts(items)
-        parallel = nest is not None and is_parallel(nest)
-        lines = self._requirements(amounts, parallel)
+        parts = () if nest is None else self._parts(nest)
+        simd = any(found.is_simd for inner in nests_in(items) for found in directives(inner.pragmas))
+        lines = self._requirements(amounts, parts, ", simd" if simd else "")
         if not lines:
             return []
-        head = f"execute [{self.formula(self.threads())}] {{" if parallel else "execute {"
+        offloaded = nest is not None and any(found.is_offloaded for found in directives(nest.pragmas))
+        label = ' "target"' if offloaded else ""
+        head = f"execute [{self.formula(_product(parts))}]{label} {{" if parts else "execute {"
         comments = _comments(nest.comment, nest.span) if nest is not None else []
-        remarks = self._remarks(amounts)
+        remarks = [*self._reduced(nest), *self._remarks(amounts)]
         return [*comments, *remarks, head, *lines, "}"]
+
+    def _parts(self, nest: Nest) -> tuple[Value, ...]:
+        """Into how many parts loops are parted that run side by side, the outermost first: threads, or on a device the
+        passes of all loops that are collapsed."""
+        found = parallel(nest.pragmas)
+        if found is None:
+            return ()
+        passes: list[Value] = []
+        inner = nest
+        for depth in range(found.collapsed if found.is_offloaded else 0):
+            inside = [item for item in inner.body if isinstance(item, Nest)]
+            if (
+                len(inner.bounds) != 1
+                or v.counters(inner.bounds[0])
+                or (depth + 1 < found.collapsed and len(inside) != 1)
+            ):
+                return (self.threads(),)
+            passes.append(inner.bounds[0])
+            inner = inside[0] if inside else inner
+        return tuple(passes) or (self.threads(),)
+
+    @staticmethod
+    def _reduced(nest: Nest | None) -> list[str]:
+        found = parallel(nest.pragmas) if nest is not None else None
+        return [f"// combined over threads: {', '.join(found.reductions)}"] if found and found.reductions else []
 
     def threads(self) -> Value:
         if self.writer.threads is None:
             self.writer.threads = self.names.hole("threads", "threads of OpenMP", ONE, None, 1)
         return self.writer.threads
 
-    def _requirements(self, amounts: Amounts, parallel: bool) -> list[str]:
+    def _requirements(self, amounts: Amounts, parts: tuple[Value, ...], simd: str) -> list[str]:
         def shared(value: Value) -> str:
-            return self.formula(v.ratio(value, self.threads()) if parallel else value)
+            return self.formula(v.ratio(value, _product(parts)) if parts else value)
 
         lines = []
         for done in amounts.operations:
@@ -459,7 +478,7 @@ class Body:
                 trait = f" as {done.precision}" if done.precision else ""
                 lines.append(f"flops [{shared(v.times(done.amount, each))}]{trait}  // {done.name}")
             else:
-                lines.append(f"flops [{shared(done.amount)}] as {done.name}, {done.precision}")
+                lines.append(f"flops [{shared(done.amount)}] as {done.name}, {done.precision}{simd}")
         for chain in amounts.chains if self.writer.options.chains else ():
             for name in dict.fromkeys(chain.classes):
                 times = chain.classes.count(name)
@@ -471,7 +490,7 @@ class Body:
             array = self.array(request.array)
             way = f"{request.kind}s [{shared(request.words)}] of size [{request.size}]"
             way += f" {'from' if request.kind == 'load' else 'to'} {array}"
-            arguments = ", ".join(map(self.formula, request.arguments))
+            arguments = ", ".join(map(self.formula, _of_one(request, parts)))
             trait = f"{request.trait}({arguments})" if arguments else request.trait
             if v.number(request.reuse) != 1:
                 trait += f", reuse({self.formula(request.reuse)})"
@@ -490,8 +509,24 @@ class Body:
         return found
 
 
+def _product(parts: tuple[Value, ...]) -> Value:
+    product = ONE
+    for part in parts:
+        product = v.times(product, part)
+    return product
+
+
+def _of_one(request: Request, parts: tuple[Value, ...]) -> tuple[Value, ...]:
+    """The arguments of a pattern for one instance, where its loops are parted, the outermost first."""
+    arguments = list(request.arguments)
+    step = 2 if request.trait == "nest" else 1
+    for place, part in zip(range(len(arguments) - 1, 0, -step), parts, strict=False):
+        arguments[place] = v.ratio(arguments[place], part)
+    return tuple(arguments)
+
+
 def is_parallel(nest: Nest) -> bool:
-    return any(pragma.startswith(PARALLEL) for pragma in nest.pragmas)
+    return parallel(nest.pragmas) is not None
 
 
 def nests_in(items: Iterable[Item]) -> Iterable[Nest]:

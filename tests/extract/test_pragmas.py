@@ -1,0 +1,101 @@
+"""OpenMP and COMPASS's pragmas above loops and branches; what renaming and reformatting a source leaves alone."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from aspenpy.extract.extraction import extract
+from tests.extract.modelled import PROGRAMS
+from tests.thorough import thorough
+
+pytest.importorskip("clang.cindex", reason="C is read by libclang: pip install 'aspenpy[extract]'")
+
+LOOPS = "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) y[i*m + j] *= 2.5;"
+
+
+@pytest.mark.parametrize(
+    ("pragma", "lines"),
+    [
+        ("omp parallel for", ("execute [threads] {", "y as nest(8, m, 8*m, n/threads)", "[m*n/threads] as multiply")),
+        ("omp for schedule(static, 4)", ("execute [threads] {",)),
+        ("omp taskloop", ("execute [threads] {",)),
+        ("omp parallel for simd", ("execute [threads] {", "as multiply, dp, simd")),
+        ("omp simd", ("execute {", "[m*n] as multiply, dp, simd")),
+        ("omp parallel for reduction(+: s, t)", ("// combined over threads: s, t",)),
+        ("omp target teams distribute parallel for", ('execute [n] "target" {', "flops [m] as multiply, dp")),
+        ("omp target teams loop collapse(2)", ('execute [m*n] "target" {', "flops [1] as", "nest(8, 1, 8*m, 1)")),
+        ("acc parallel loop collapse(2)", ('execute [m*n] "target" {',)),
+        ("omp critical", ("execute {",)),
+        ("unroll", ("execute {",)),
+    ],
+)  # fmt: skip
+def test_loops_below_pragmas_are_parallel(pragma: str, lines: tuple[str, ...], tmp_path: Path) -> None:
+    (tmp_path / "a.c").write_text(f"void f(int n, int m, double *restrict y) {{\n#pragma {pragma}\n{LOOPS} }}")
+    text = extract(tmp_path / "a.c").text
+    assert [line for line in lines if line not in text] == []
+
+
+def test_compass_says_how_often(tmp_path: Path) -> None:
+    (tmp_path / "a.c").write_text("""
+void f(int *q, double *x) {
+  #pragma aspen control loop(40)
+  while (q[0]) { q[0] = q[1]; x[3] += 1.5; }
+  #pragma aspen control if probability(0.125)
+  if (x[2] > 4.5) x[2] /= 3.5;
+}""")
+    text = extract(tmp_path / "a.c").text
+    assert "param f_loop_passes = 40 " in text
+    assert "param f_branch = 0.125 " in text
+
+
+# -- names and layout ------------------------------------------------------------------------------
+
+_TOKEN = re.compile(r'"(?:\\.|[^"\\])*"|/\*.*?\*/|//[^\n]*|^[ \t]*#[^\n]*|[A-Za-z_]\w*|\.?\d[\w.]*|\s+|.', re.S | re.M)
+KEPT = set(
+    "auto break case char const continue default do double else enum extern float for if inline int long register "
+    "restrict return short signed sizeof static struct switch typedef union unsigned void volatile while main calloc "
+    "malloc free powf sqrt sqrtf exp expf fabs size_t define ifndef ifdef endif".split()
+)
+
+
+def renamed(text: str) -> str:
+    """With other names, one space where white space was, and no comments."""
+    found = []
+    for token in _TOKEN.findall(text):
+        if token.startswith(("/*", "//")):
+            found.append(" ")
+        elif token.lstrip().startswith("#"):
+            plain = re.sub(r"//.*|/\*.*?\*/", "", token)
+            inner = plain if "include" in plain else re.sub(r"[A-Za-z_]\w*", lambda word: _other(word[0]), plain)
+            found.append(f"\n{inner.strip()}\n")
+        elif token.isspace():
+            found.append(" ")
+        else:
+            found.append(_other(token) if re.match(r"[A-Za-z_]", token) else token)
+    return "".join(found)
+
+
+def _other(word: str) -> str:
+    return word if word in KEPT else f"z_{word}"
+
+
+def without_names(text: str) -> list[str]:
+    """The lines of a model with its names as they were, without comments."""
+    plain = (re.sub(r"\s*//.*", "", line).strip() for line in text.splitlines())
+    return [re.sub(r"\bz_(\w)", r"\1", re.sub(r"\b(\w+?)_\b", r"\1", line)) for line in plain if line]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        name if name in ("gemm", "lu", "deriche") else pytest.param(name, marks=thorough)
+        for name in sorted(path.stem for path in PROGRAMS.glob("*.c"))
+    ],
+)
+def test_renaming_and_reformatting_changes_nothing_but_names(name: str, tmp_path: Path) -> None:
+    source = (PROGRAMS / f"{name}.c").read_text()
+    (tmp_path / "a.c").write_text(source)
+    before = extract(tmp_path / "a.c").text
+    (tmp_path / "a.c").write_text(renamed(source))
+    assert without_names(extract(tmp_path / "a.c").text) == without_names(before)
