@@ -5,145 +5,34 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from aspenpy.expr import graph
 from aspenpy.expr.node import Expr
-from aspenpy.expr.polynomial import atom, constant
-from aspenpy.expr.printer import ASPEN, TooLarge, written
+from aspenpy.expr.polynomial import constant
+from aspenpy.expr.printer import TooLarge
 from aspenpy.extract import values as v
 from aspenpy.extract.blocks import Amounts, Summary, height, parted
 from aspenpy.extract.costs import Array, Choice, Exchange, Invocation, Item, Nest, Place, Profile
-from aspenpy.extract.count import Counter, Domain, NoClosedForm
+from aspenpy.extract.count import Domain, NoClosedForm
+from aspenpy.extract.naming import Kernel, Model, Naming, Options, comments, where
 from aspenpy.extract.patterns import Request, requests
 from aspenpy.extract.pragmas import directives, parallel
-from aspenpy.extract.scope import SIZE, STEADY, UNKNOWN, Names
 from aspenpy.extract.values import ONE, ZERO, TooLong, Value
-from aspenpy.language.source import Span
-from aspenpy.record import Record
 
 NOTHING = ["execute { flops [0] }"]
 """What stands where the language wants a statement and the program has nothing that counts."""
 
 
-class Options(Record):
-    """What the text says besides operations and accesses."""
-
-    chains: bool = False
-    integers: bool = False
-
-
-class Formal(Record):
-    """An argument of a kernel: its place among the function's, and its name in the model."""
-
-    position: int
-    kind: str
-    name: str
-
-
-class Kernel(Record):
-    """The text of one kernel, what it is called with, and its operations and words in all."""
-
-    name: str
-    formals: tuple[Formal, ...]
-    lines: tuple[str, ...]
-    totals: tuple[tuple[str, str], ...] = ()
-
-
-class Writer:
+class Writer(Model):
     """Writes the kernels of a program, those that are called first."""
-
-    def __init__(self, names: Names, options: Options) -> None:
-        self.names = names
-        self.options = options
-        self.kernels: dict[str, Kernel] = {}
-        self.used: set[Expr] = set()
-        self.data: dict[str, Array] = {}
-        self.reaches: dict[str, Value | None] = {}
-        self.threads: Value | None = None
-        self.roots: set[object] = set()
-        self.arguments: set[Expr] = set()
-        self.bound: dict[Expr, Expr] = {}
-        self.same: dict[str, str] = {}
-
-    # -- data --------------------------------------------------------------------------------------
 
     def declarations(self) -> list[str]:
         """The data of the model, each with its size."""
         body = Body(self, Profile("", "", [], ()), True)
         found = []
         for key, array in self.data.items():
-            comment = _where(array.span)
+            comment = where(array.span)
             size = body.size(array.replace(volume=array.volume or self._reached(key)))
             found.append(f"data {self.names.shared[key]} {size}{f'  // {comment}' if comment else ''}")
         return found
-
-    def _reached(self, key: str) -> Value | None:
-        """What a program touches of an array, in sizes of the model."""
-        reach = self.reaches.get(key)
-        if reach is None:
-            return None
-        bound = {symbol: atom(self.bound[symbol]) for symbol in v.symbols(reach) if symbol in self.bound}
-        reach = v.replaced(reach, bound)
-        known = all(symbol.payload[1] in (SIZE, STEADY) for symbol in v.symbols(reach))
-        return reach if known or not v.symbols(reach) - self.arguments else None
-
-    def reached(self, array: str, reach: Value | None) -> None:
-        """Takes down how far a block goes into an array."""
-        known = self.reaches.get(array, reach)
-        if known is None or reach is None or v.never_negative(v.minus(known, reach)):
-            self.reaches[array] = known and reach and known
-        else:
-            further = v.never_negative(v.minus(reach, known))
-            self.reaches[array] = reach if further else v.extreme("max", (known, reach))
-
-    # -- kernels -----------------------------------------------------------------------------------
-
-    def bind(self, callee: Profile, calls: list[Invocation]) -> None:
-        """Arguments that are the same parameter or array of the model in all calls are called as that."""
-        for position, formal in enumerate(callee.formals):
-            given = [call.arguments[position] if position < len(call.arguments) else None for call in calls]
-            if isinstance(formal, str):
-                places = {
-                    self.same.get(place.array, place.array)
-                    if isinstance(place, Place) and place.offset is not None and not place.offset.terms
-                    else None
-                    for place in given
-                }
-                (array, *more) = places
-                if not more and array is not None and self._is_models(self.names.arrays[array]):
-                    self.same[formal] = array
-            elif formal is not None:
-                values = {self._single(value) for value in given}
-                (symbol, *more_) = values
-                if not more_ and symbol is not None:
-                    self.bound[formal] = symbol
-
-    def _is_models(self, array: Array) -> bool:
-        """Whether an array is declared by the model and not in a kernel."""
-        if array.hold == "formal":
-            return array.key in self.roots
-        return array.volume is None or all(
-            symbol.payload[1] in (SIZE, STEADY) or symbol in self.bound for symbol in v.symbols(array.volume)
-        )
-
-    def _single(self, value: Value | Place | None) -> Expr | None:
-        """The parameter of the model that a value is."""
-        if value is None or isinstance(value, Place) or len(v.symbols(value)) != 1:
-            return None
-        (symbol,) = v.symbols(value)
-        if not v.same(value, atom(symbol)):
-            return None
-        if symbol.payload[1] in (UNKNOWN, STEADY):
-            (symbol,) = v.symbols(self.parameter(symbol))
-        symbol = self.bound.get(symbol, symbol)
-        return symbol if symbol.payload[1] == SIZE else None
-
-    def parameter(self, symbol: Expr) -> Value:
-        """The parameter that stands for an unknown; one for what is read from the same place."""
-        text, span = self.names.unknowns.get(symbol, ("value", None))
-        origin = self.names.origins.get(symbol)
-        if origin is not None:
-            origin = (self.same.get(origin[0], origin[0]), origin[1])
-        return self.names.parameter(symbol, text, span, origin=origin)
 
     def kernel(self, profile: Profile, items: list[Item], is_root: bool, name: str | None = None) -> Kernel:
         """The kernel of a function. The arguments of a root are parameters and data of the model."""
@@ -159,143 +48,8 @@ class Writer:
         return kernel
 
 
-class Body:
+class Body(Naming):
     """The statements of one kernel."""
-
-    def __init__(self, writer: Writer, profile: Profile, is_root: bool) -> None:
-        self.writer = writer
-        self.names = writer.names
-        self.profile = profile
-        self.is_root = is_root
-        self.counter = Counter()
-        self.symbols: dict[Expr, str] = {}
-        self.own: dict[str, str] = {}
-        self.formals: dict[int, Formal] = {}
-        self.local: list[str] = []
-        self.taken: set[str] = set()
-        self.counters: set[Expr] = set()
-
-    def finished(self, name: str, lines: list[str]) -> Kernel:
-        formals = tuple(formal for _, formal in sorted(self.formals.items()))
-        arguments = ", ".join(f"{formal.kind} {formal.name}" for formal in formals)
-        head = f"kernel {name}({arguments}) {{" if formals else f"kernel {name} {{"
-        assumed = [self.formula(value) for value in self.counter.assumptions.values()]
-        comments = _comments(self.profile.comment, self.profile.span)
-        if assumed:
-            comments.append(f"// holds where none of these is below 0: {', '.join(assumed)}")
-        declared = [*self.local, ""] if self.local else []
-        return Kernel(name, formals, (*comments, head, *declared, *lines, "}"))
-
-    # -- names -------------------------------------------------------------------------------------
-
-    def formula(self, value: Value) -> str:
-        """A value in the language."""
-        return self.printed(v.expression(self.settled(value)))
-
-    def settled(self, value: Value) -> Value:
-        """With a parameter in place of each unknown."""
-        given = {}
-        for symbol in v.in_order(v.symbols(value)):
-            if symbol.payload[1] in (UNKNOWN, STEADY):
-                given[symbol] = self.writer.parameter(symbol)
-        return v.replaced(value, given) if given else value
-
-    def printed(self, expr: Expr) -> str:
-        symbols = v.in_order(graph.free_symbols(expr))
-        for symbol in symbols:
-            self.named(symbol)
-        if len(symbols) > 200:
-            raise TooLarge("too many names")
-        return "".join(written(expr, ASPEN, self.symbols))
-
-    def named(self, symbol: Expr) -> str:
-        """The name of a symbol in this kernel: a parameter of the model, an argument, or the counter of a loop."""
-        if symbol in self.symbols:
-            return self.symbols[symbol]
-        name, owner = symbol.payload[0], symbol.payload[1]
-        if owner == SIZE:
-            self.writer.used.add(symbol)
-            self.symbols[symbol] = self.names.holes[symbol].name if symbol in self.names.holes else name
-        elif owner.startswith(SIZE):
-            self.symbols[symbol] = self._argument(symbol, name)
-        else:
-            self.symbols[symbol] = self._free(name.split("#")[0] or "pass")
-            self.counters.add(symbol)
-        return self.symbols[symbol]
-
-    def _argument(self, symbol: Expr, name: str) -> str:
-        bound = self.writer.bound.get(symbol)
-        if bound is not None:
-            return self.named(bound)
-        position = self.profile.formals.index(symbol) if symbol in self.profile.formals else -1
-        if self.is_root or position < 0:
-            meaning = f"argument `{name}` of {self.profile.name}"
-            hole = self.names.parameter(symbol, name, self.profile.span, meaning, ("argument", name))
-            (only,) = v.symbols(hole)
-            return self.named(only)
-        free = self._free(name)
-        self.formals[position] = Formal(position, "param", free)
-        return free
-
-    def _free(self, wanted: str) -> str:
-        """A name that neither the model nor this kernel has."""
-        name, number = self.names.plain(wanted), 2
-        while name in self.taken or name in self.names.taken:
-            name, number = f"{self.names.plain(wanted)}_{number}", number + 1
-        self.taken.add(name)
-        return name
-
-    def array(self, key: str) -> str:
-        """The name of an array here; it is declared where it belongs."""
-        array = self.names.arrays[key]
-        key = self.names.canonical(key, self.writer.same)
-        array = self.names.arrays.get(key) or array.replace(key=key)
-        if key in self.own:
-            return self.own[key]
-        if key in self.profile.formals and not self.is_root:
-            position = self.profile.formals.index(key)
-            name = self._free(array.name)
-            self.formals[position] = Formal(position, "data", name)
-        elif array.volume is not None and self._is_local(array.volume):
-            name = self._free(array.name)
-            self.local.append(f"data {name} {self.size(array)}")
-        else:
-            return self.shared(array)
-        self.own[key] = name
-        return name
-
-    def shared(self, array: Array) -> str:
-        """The name of an array that belongs to the model."""
-        if array.key in self.names.shared:
-            return self.names.shared[array.key]
-        name = self.names.shared[array.key] = self.names.unique(array.name) if array.hold == "formal" else array.name
-        self.writer.data[array.key] = array
-        return name
-
-    def _is_local(self, volume: Value) -> bool:
-        """Whether a size depends on arguments that only this kernel knows."""
-        owners = {symbol.payload[1] for symbol in v.symbols(volume)}
-        return not self.is_root and any(owner.startswith(f"{SIZE} ") for owner in owners)
-
-    def size(self, array: Array) -> str:
-        """How a declaration of data says the size of an array."""
-        if array.volume is None:
-            bytes_ = self.names.hole(
-                f"{array.name}_bytes",
-                f"bytes of `{array.name}`, which the source does not say",
-                constant(8_000_000),
-                array.span,
-                1,
-            )
-            return f"[{self.formula(bytes_)}]"
-        extents = [extent for extent in array.extents if extent is not None]
-        product = constant(array.word)
-        for extent in extents:
-            product = v.times(product, extent)
-        if extents and len(extents) == len(array.extents) and v.same(product, array.volume):
-            shape = {1: "Array", 2: "Matrix", 3: "Volume"}.get(len(extents), "Array")
-            return f"as {shape}({', '.join(map(self.formula, extents))}, {array.word})"
-        return f"[{self.formula(array.volume)}]"
 
     # -- statements --------------------------------------------------------------------------------
 
@@ -367,7 +121,7 @@ class Body:
             passes = v.times(passes, nest.share)
         count = self.formula(passes)
         counter = f" {self.symbols[nest.counter]}" if nest.counter in self.counters else ""
-        return [*_comments(nest.comment, nest.span), f"iterate{counter} [{count}] {{", *inner, "}"]
+        return [*comments(nest.comment, nest.span), f"iterate{counter} [{count}] {{", *inner, "}"]
 
     def _choice(self, item: Choice, around: tuple[Nest, ...]) -> list[str]:
         then, otherwise = (self.statements(side, around) for side in (item.then, item.otherwise))
@@ -417,7 +171,7 @@ class Body:
         way = f"messages [{self.formula(item.volume)}]" + (f" as {item.exchange}" if item.exchange else "")
         told = f"  // {item.told}" if item.told else ""
         head = f"execute [{self.formula(self.names.ranks())}] {{"
-        return [*_comments("", item.span), head, way + told, "}"]
+        return [*comments("", item.span), head, way + told, "}"]
 
     # -- blocks ------------------------------------------------------------------------------------
 
@@ -431,9 +185,9 @@ class Body:
         offloaded = nest is not None and any(found.is_offloaded for found in directives(nest.pragmas))
         label = ' "target"' if offloaded else ""
         head = f"execute [{self.formula(_product(parts))}]{label} {{" if parts else "execute {"
-        comments = _comments(nest.comment, nest.span) if nest is not None else []
+        told = comments(nest.comment, nest.span) if nest is not None else []
         remarks = [*self._reduced(nest), *self._remarks(amounts)]
-        return [*comments, *remarks, head, *lines, "}"]
+        return [*told, *remarks, head, *lines, "}"]
 
     def _parts(self, nest: Nest) -> tuple[Value, ...]:
         """Into how many parts loops are parted that run side by side, the outermost first: threads, or on a device the
@@ -541,22 +295,6 @@ def nests_in(items: Iterable[Item]) -> Iterable[Nest]:
 def _depends(item: Item, counter: Expr) -> bool:
     """Whether the passes of the loops in an item depend on a counter."""
     return any(v.depends(bound, counter) for nest in nests_in([item]) for bound in nest.bounds)
-
-
-def _comments(comment: str, span: Span | None) -> list[str]:
-    found = [f"// {comment}"] if comment else []
-    if span is not None:
-        words = " ".join(span.text().split())
-        found.append(f"// {_where(span)}: {words if len(words) < 80 else words[:77] + '...'}")
-    return found
-
-
-def _where(span: Span | None) -> str:
-    """File and line."""
-    if span is None:
-        return ""
-    name = span.source.name.replace("\\", "/").rsplit("/", 1)[-1]
-    return f"{name}:{span.position().line}"
 
 
 __all__ = ["Domain", "Kernel", "Options", "Writer"]
