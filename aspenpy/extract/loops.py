@@ -43,10 +43,11 @@ class Loops(Trips):
         head = self.scope.copy()
         self.loops.append((counter, changed))
         self.out, held = [], self.out
-        bounds = self._bounds(node, counter, variable)
+        bounds, is_all = self._bounds(node, counter, variable)
         tested, self.out = self.out, held
         share = None
-        if leaves(node.body) and node.condition is not None and not (len(bounds) == 1 and self._is_hole(bounds[0])):
+        early = not is_all or (leaves(node.body) and node.condition is not None)
+        if early and not (len(bounds) == 1 and self._is_hole(bounds[0])):
             text = self.text_of_loop(node)
             share = self.hole(
                 f"{variable or 'loop'}_share",

@@ -19,25 +19,29 @@ class Trips(Calls):
     def text_of_loop(self, node: r.Loop) -> str:
         return f"`{' '.join(node.span.text().split())[:60]}`" if node.span is not None else "the loop"
 
-    def _bounds(self, node: r.Loop, counter: Expr, variable: str) -> tuple[Value, ...]:
-        """How many passes a loop makes: the smallest of these; a parameter where the source does not say."""
+    def _bounds(self, node: r.Loop, counter: Expr, variable: str) -> tuple[tuple[Value, ...], bool]:
+        """How many passes a loop makes: the smallest of these; a parameter where the source does not say. And whether
+        they are all that its condition says."""
         found: list[Value] = []
-        if node.condition is not None:
-            for part in _conjuncts(node.condition):
-                try:
-                    found += self._bound(part, counter)
-                except TooLong:
-                    continue
+        parts = _conjuncts(node.condition) if node.condition is not None else []
+        told = 0
+        for part in parts:
+            try:
+                bounds = self._bound(part, counter)
+            except TooLong:
+                continue
+            found += bounds
+            told += bool(bounds) and not any(map(depends_on_data, bounds))
         known = [bound for bound in found if not depends_on_data(bound)]
         if known:
             if not node.tested_first:
                 known = [v.plus(bound, ONE) for bound in known]
-            return tuple(known)
+            return tuple(known), told == len(parts)
         text = self.text_of_loop(node)
         passes = self.hole(
             f"{variable or 'loop'}_passes", f"passes of {text}, which depend on the program's data", ONE, node.span, 0
         )
-        return (passes,)
+        return (passes,), True
 
     def _bound(self, node: r.Expression, counter: Expr) -> list[Value]:
         """The passes before one part of a condition fails for the first time."""

@@ -87,6 +87,13 @@ def test_sizes_that_only_the_command_knows_and_macros(tmp_path: Path) -> None:
     assert repeated["main_x_passes"] == "3/REPEATS"
 
 
+def test_loops_that_data_may_end_early_have_a_share(tmp_path: Path) -> None:
+    text = """int main(int c, char **v) { double r = 1; int n = 20;
+      for (int i = 0; i < n && r > 0.3; i++) r *= 0.5;
+      return 0; }"""
+    assert values(run(tmp_path, "./a.out", {}, text))["main_i_share"] == "0.1"  # two of twenty
+
+
 @slow
 @pytest.mark.skipif(not shutil.which("valgrind"), reason="counts instructions with Valgrind")
 def test_lackey_counts_as_gcov_does(tmp_path: Path) -> None:
