@@ -51,23 +51,25 @@ class Runs:
         if isinstance(node, r.Block):
             return next((count for inner in node.statements if (count := self._first(inner)) is not None), None)
         if isinstance(node, r.Loop):
+            if _is_range(node):
+                return None
             if node.start is not None:
                 return self._first(node.start)
             return None if node.tested_first else self._entered_last(node)
         if isinstance(node, r.Branch):
-            return self._tests(node.condition)
+            return self._tests(node.condition, node.span)
         if isinstance(node, r.Switch):
-            return self.at(node.subject.span)
+            return self.at(node.span)
         if isinstance(node, r.Declaration) and node.value is None:
             return None
         return None if node is None else self.at(node.span)
 
-    def _tests(self, condition: r.Expression) -> float | None:
+    def _tests(self, condition: r.Expression, span: Span | None) -> float | None:
         """How often a condition was evaluated; of one in several parts, GCC counts the last."""
         parts = every(condition)
         if any(isinstance(part, r.Selection) or getattr(part, "operator", "") in ("&&", "||") for part in parts):
             return None
-        return self.at(condition.span)
+        return self.at(span)
 
     def _entered_last(self, node: r.Loop) -> float | None:
         """`do { } while (0)`, which macros are made of, passes once."""
@@ -107,22 +109,23 @@ class Runs:
             held = entering - failed
         if failed is None and entering is not None and held is not None:
             failed = entering - held
-        self._take(node.condition.span, entering, held)
+        self._take(node.span, entering, held)
         sides = [self._flow(node.then, held), self._flow(node.otherwise, failed)]
         return _Flow(*(_sum(*(getattr(side, name) for side in sides)) for name in ("onwards", "breaks", "returns")))
 
     def _switch(self, node: r.Switch, entering: float | None) -> _Flow:
         sides = [self._flow(case, None) for case in node.cases]
-        self._take(node.subject.span, entering, *(self._first(case) for case in node.cases))
+        self._take(node.span, entering, *(self._first(case) for case in node.cases))
         returns = _sum(*(side.returns for side in sides))
         return _Flow(None if entering is None or returns is None else entering - returns, 0, returns)
 
     def _loop(self, node: r.Loop, entering: float | None) -> _Flow:
-        passes = self._first(node.body)
-        tests = None if node.condition is None else self._tests(node.condition)
+        body = _written(node) if _is_range(node) else node.body
+        passes = self._first(body)
+        tests = None if node.condition is None or _is_range(node) else self._tests(node.condition, node.condition.span)
         if passes is None and node.tested_first and tests is not None and entering is not None:
             passes = None if leaves(node.body) else tests - entering
-        inside = self._flow(node.body, passes)
+        inside = self._flow(body, passes)
         left = _sum(inside.breaks, inside.returns)
         if entering is None and node.tested_first and tests is not None and passes is not None and left is not None:
             entering = tests - passes + left
@@ -134,6 +137,20 @@ class Runs:
         """What was found; one text may run in several places, as the arguments of macros do."""
         if span is not None and entered is not None and None not in passes:
             self.found[span] = Ran(entered, tuple(max(count or 0, 0) for count in passes))
+
+
+def _is_range(node: r.Loop) -> bool:
+    """Whether a loop goes over a container: all of its head stands in one place."""
+    start = node.start.span if isinstance(node.start, r.Declaration) else None
+    return start is not None and node.span is not None and start.start == node.span.start
+
+
+def _written(node: r.Loop) -> r.Statement:
+    """The body of a loop over a container without its variable, which is declared in the head."""
+    body = node.body
+    if isinstance(body, r.Block) and len(body.statements) == 2 and isinstance(body.statements[0], r.Declaration):
+        return body.statements[1]
+    return body
 
 
 def _sum(*counts: float | None) -> float | None:

@@ -58,7 +58,5 @@ def _alone(node: Any) -> Iterator[Span | None]:
         yield node.span
     if isinstance(node, r.Loop):
         yield from (part.span for part in (node.condition, node.step) if part is not None)
-    elif isinstance(node, r.Branch):
-        yield node.condition.span
-    elif isinstance(node, r.Switch):
-        yield node.subject.span
+    elif isinstance(node, r.Branch | r.Switch):
+        yield node.span

@@ -94,6 +94,29 @@ def test_loops_that_data_may_end_early_have_a_share(tmp_path: Path) -> None:
     assert values(run(tmp_path, "./a.out", {}, text))["main_i_share"] == "0.1"  # two of twenty
 
 
+CPP = """#include <vector>
+#include <cstdlib>
+double norm(const std::vector<double>& x) {
+  double s = 0; for (auto v : x) if (v > 0.5) s += v * v; return s; }
+int main(int argc, char** argv) {
+  std::vector<double> x(std::atoi(argv[1]));
+  for (int i = 0; i < (int) x.size(); ++i) x[i] = (i % 8) / 8.0;
+  return norm(x) < 0;
+}
+"""
+
+
+@pytest.mark.skipif(not shutil.which("g++"), reason="compiles programs with GCC")
+def test_loops_over_containers(tmp_path: Path) -> None:
+    (tmp_path / "v.cpp").write_text(CPP)
+    found = values(extract(tmp_path / "v.cpp", run=Run("./a.out {n}", {"n": [80, 800]})))
+    assert found["n"] == "800"
+    assert found.get("norm_branch") in (
+        "0.375",
+        "0.5",
+    )  # three of eight, or left open: never a count of the loop's head
+
+
 @slow
 @pytest.mark.skipif(not shutil.which("valgrind"), reason="counts instructions with Valgrind")
 def test_lackey_counts_as_gcov_does(tmp_path: Path) -> None:
