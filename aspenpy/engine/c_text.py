@@ -163,6 +163,10 @@ class CWriter(Writer):
     and loops make at most `most_passes`."""
 
     inline = LEAVES | {"array"}
+    number, condition, variable = "const double", "const int", "double"
+    """How a declaration begins: of a value, of a condition, of what a loop changes."""
+    table = "{storage} {name}[] = {{{elements}}};"
+    forms = FORMS
 
     def __init__(
         self,
@@ -193,7 +197,7 @@ class CWriter(Writer):
             return self._loop(place, op)
         text, name = self.text(place), self._new()
         self.names[place] = name
-        return [f"const {'int' if is_condition(self.program, place) else 'double'} {name} = {text};"]
+        return [f"{self.condition if is_condition(self.program, place) else self.number} {name} = {text};"]
 
     def _loop(self, place: int, op: Op) -> list[str]:
         loop: Loop = op.payload
@@ -207,9 +211,9 @@ class CWriter(Writer):
         term = self.text(loop.body)
         self.names = known  # another loop over the same counter declares its own
         return [
-            f"const double {count} = {passes};",
-            f"double {total} = 0.0 * {count};",
-            f"for (double {index} = 0.0; {index} < {count} && !isnan({total}); {index} += 1.0) {{",
+            f"{self.number} {count} = {passes};",
+            f"{self.variable} {total} = 0.0 * {count};",
+            f"for ({self.variable} {index} = 0.0; {index} < {count} && !isnan({total}); {index} += 1.0) {{",
             *("    " + line for line in inner),
             f"    {total} += {term};",
             "}",
@@ -219,10 +223,10 @@ class CWriter(Writer):
         """The declaration of an array; tables are stored row by row."""
         array = written_out(self.program, place)
         assert array is not None
-        storage = "const" if array.computed else "static const"
+        storage = "const double" if array.computed else "static const double"
         texts = [float_numeral(item) if isinstance(item, float) else self.text(item) for item in array.elements]
         self.names[place] = name = self._new()
-        return f"{storage} double {name}[] = {{{', '.join(texts)}}};"
+        return self.table.format(storage=storage, name=name, elements=", ".join(texts))
 
     def numeral(self, value: float | bool) -> tuple[str, int]:
         if isinstance(value, bool):
@@ -244,7 +248,7 @@ class CWriter(Writer):
         elif op.kind == "if" and is_condition(self.program, place):
             template, binding = "aspen_either({0}, {1}, {2})", ATOM
         else:
-            template, binding = FORMS.get(op.kind) or (FUNCTIONS[op.kind].c, ATOM)
+            template, binding = self.forms.get(op.kind) or (FUNCTIONS[op.kind].c, ATOM)
         texts = self.operands(op, binding)
         undecided = conditions(self.program, place)
         texts = ["-1" if arg in undecided and text == "NAN" else text for arg, text in zip(op.args, texts, strict=True)]

@@ -70,6 +70,25 @@ KINDS = [
 ]
 
 
+FAILING = [
+    1 / (1 / n),
+    power(1 / n, 0),
+    apply("max", apply("log", n), 1),
+    apply("min", apply("sqrt", n - 1), 1),
+    if_else(compare("<", 1 / n, 1), 1, 2),
+    index(array([1, 2]), n - 1),
+    checked("quantity", n),
+    apply("exp", n + 1000),
+    apply("mod", 1, n),
+    summation(i, 5, apply("max", 1 / (n + i - 3), 1)),
+    summation(i, 1 / n, apply("max", i, 1)),
+    failure("never") + n,
+    1 / power(2 + n, 5000),
+    apply("lookup", array([1, 2]), array([n, 0]), 1),
+]
+"""Where n is 0."""
+
+
 @needs_gcc
 def test_every_kind_of_node(tmp_path):
     results = run(tmp_path, [(expr, [n, m], (7.0, 2.0)) for expr in KINDS])
@@ -78,23 +97,7 @@ def test_every_kind_of_node(tmp_path):
 
 @needs_gcc
 def test_what_has_no_value_is_not_a_number(tmp_path):
-    failing = [
-        1 / (1 / n),
-        power(1 / n, 0),
-        apply("max", apply("log", n), 1),
-        apply("min", apply("sqrt", n - 1), 1),
-        if_else(compare("<", 1 / n, 1), 1, 2),
-        index(array([1, 2]), n - 1),
-        checked("quantity", n),
-        apply("exp", n + 1000),
-        apply("mod", 1, n),
-        summation(i, 5, apply("max", 1 / (n + i - 3), 1)),
-        summation(i, 1 / n, apply("max", i, 1)),
-        failure("never") + n,
-        1 / power(2 + n, 5000),
-        apply("lookup", array([1, 2]), array([n, 0]), 1),
-    ]
-    assert all(math.isnan(result) for result in run(tmp_path, [(expr, [n], (0.0,)) for expr in failing]))
+    assert all(math.isnan(result) for result in run(tmp_path, [(expr, [n], (0.0,)) for expr in FAILING]))
     assert run(tmp_path, [(if_else(compare("==", n, 0), 5, 1 / n), [n], (0.0,))]) == [5.0]
 
 

@@ -1,7 +1,8 @@
-"""Every model of the library at random points: exact arithmetic, prepared functions, sweeps by each back end, C and
-SymPy give the same runtime, energy and amounts. By default a third is compiled."""
+"""Every model of the library at random points: exact arithmetic, prepared functions, sweeps by each back end, C,
+JavaScript and SymPy give the same runtime, energy and amounts. By default a third is compiled."""
 
 import ctypes
+import json
 import math
 import random
 import shutil
@@ -17,6 +18,7 @@ from aspenpy.answers.metrics import has_metric, metric
 from aspenpy.engine.backends import BACKENDS
 from aspenpy.engine.c_text import HEADERS, helpers, to_c_fragment, used_helpers
 from aspenpy.engine.compiled import compilable
+from aspenpy.engine.javascript_text import NotInJavaScript, to_javascript, with_helpers
 from aspenpy.engine.program import Program
 from aspenpy.expr.evaluate import EvaluationError, evaluate
 from aspenpy.expr.node import topological
@@ -169,3 +171,25 @@ def test_sympy_says_the_same_and_latex_is_balanced():
         assert text.count("{") == text.count("}")
         assert text.count(r"\left") == text.count(r"\right")
         assert math.isfinite(values[0])
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="no Node.js on this machine")
+def test_javascript(tmp_path):
+    """All in one script, every formula; a draw has no form in JavaScript."""
+    functions, written = [], []
+    for formula in formulas():
+        try:
+            functions.append(
+                to_javascript([formula.expr], formula.symbols, f"f{len(written)}", formula.prediction.seed)
+            )
+        except NotInJavaScript:
+            continue
+        written.append(formula)
+    calls = [f"{json.dumps([list(map(float, point)) for point in item.points])}" for item in written]
+    listed = ", ".join(f"{call}.map(f{number}).map(([value]) => value)" for number, call in enumerate(calls))
+    script = tmp_path / "all.js"
+    script.write_text(with_helpers("\n".join(functions)) + f"console.log(JSON.stringify([{listed}]));\n")
+    done = subprocess.run(["node", str(script)], check=True, capture_output=True, text=True)
+    assert len(written) > 0.9 * len(formulas())
+    for formula, values in zip(written, json.loads(done.stdout), strict=True):
+        close(values, formula)
