@@ -10,8 +10,9 @@ from aspenpy.language.diagnostics import fail
 from aspenpy.models.application.model import Application
 from aspenpy.models.library import load_application, load_machine
 from aspenpy.models.machine.model import Machine
-from aspenpy.shell.option import Arguments
-from aspenpy.shell.options import settings_of
+from aspenpy.shell.failure import CommandError
+from aspenpy.shell.option import Arguments, words
+from aspenpy.shell.options import machine_names, settings_of
 
 
 def case_of_arguments(arguments: Arguments, kernel: str | None = None) -> Case:
@@ -38,6 +39,22 @@ def ranks_of(arguments: Arguments) -> dict[str, Any]:
 def machine_named(name: str, arguments: Arguments) -> Machine:
     """A machine that a command line names."""
     return load_machine(name, allow_outside=arguments.allow_outside)
+
+
+def machines_of(arguments: Arguments) -> list[tuple[Machine, str | None]]:
+    """The machines of a command that takes several with their sockets, paired in order; a single machine takes all the
+    sockets."""
+    found = [machine_named(name, arguments) for name in machine_names(arguments.machines)]
+    sockets: list[str | None] = [*words(arguments.sockets)] or [None]
+    if len(found) == 1 and sockets == [None]:
+        sockets = list(found[0].sockets)
+    if len(found) == 1:
+        found *= len(sockets)
+    if len(sockets) == 1:
+        sockets *= len(found)
+    if len(found) != len(sockets):
+        raise CommandError(f"{len(found)} machines and {len(sockets)} sockets: give one socket for each machine")
+    return list(zip(found, sockets, strict=True))
 
 
 def entries(application: Application, kernel: str | None) -> list[str]:

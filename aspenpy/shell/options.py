@@ -9,6 +9,9 @@ from aspenpy.shell.pictures import require_drawable
 
 MODEL = option("model", "MODEL", "an application: a file, or a name of `aspenpy list apps`")
 SOCKET = option("--socket", "S", "the kind of socket to run on, where the machine has several")
+SOCKETS = option(
+    "--socket", "S,...", "their sockets: one for each machine, or several for a single machine", dest="sockets"
+)
 KERNEL = option("--kernel", "K", "the kernel to run (default: main)")
 SET = repeated(
     "--set",

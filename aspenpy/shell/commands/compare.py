@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from aspenpy.answers.prediction import predict
 from aspenpy.language.axis import interval
-from aspenpy.models.machine.model import Machine
 from aspenpy.report.comparison import draw
-from aspenpy.shell.entry import case_of_arguments, machine_named
+from aspenpy.shell.entry import case_of_arguments, machines_of
 from aspenpy.shell.failure import CommandError
-from aspenpy.shell.option import Arguments, Examples, flag, machines, option, words
-from aspenpy.shell.options import ALL_FORMATS, MODEL, OUTSIDE, PAR, RANKS, SEED, VALUES, machine_names
+from aspenpy.shell.option import Arguments, Examples, flag, machines, option
+from aspenpy.shell.options import ALL_FORMATS, MODEL, OUTSIDE, PAR, RANKS, SEED, SOCKETS, VALUES
 from aspenpy.shell.output import answer
 from aspenpy.shell.progress import Progress
 from aspenpy.studies.explore.comparison import Comparison, Sweep
@@ -26,7 +25,7 @@ EXAMPLES: Examples = (
 OPTIONS = (
     MODEL,
     machines("the machines, files or names", required=True),
-    option("--socket", "S,...", "their sockets: one for each machine, or several for a single machine", dest="sockets"),
+    SOCKETS,
     *VALUES,
     PAR,
     *RANKS,
@@ -47,25 +46,10 @@ def run(arguments: Arguments) -> int:
     if arguments.over is None and arguments.picture:
         raise CommandError("--picture belongs to --over NAME=LOW..HIGH")
     case = case_of_arguments(arguments)
-    cases = [case.changed(machine=machine, socket=socket) for machine, socket in _machines(arguments)]
+    cases = [case.changed(machine=machine, socket=socket) for machine, socket in machines_of(arguments)]
     comparison = Comparison(cases, transfer=arguments.transfer)
     sweep = None if arguments.over is None else _sweep(comparison, arguments)
     return answer(comparison.report(sweep=sweep), arguments, None if sweep is None else lambda: draw(sweep))
-
-
-def _machines(arguments: Arguments) -> list[tuple[Machine, str | None]]:
-    """Machines with their sockets, paired in order; a single machine takes all the sockets."""
-    found = [machine_named(name, arguments) for name in machine_names(arguments.machines)]
-    sockets: list[str | None] = [*words(arguments.sockets)] or [None]
-    if len(found) == 1 and sockets == [None]:
-        sockets = list(found[0].sockets)
-    if len(found) == 1:
-        found *= len(sockets)
-    if len(sockets) == 1:
-        sockets *= len(found)
-    if len(found) != len(sockets):
-        raise CommandError(f"{len(found)} machines and {len(sockets)} sockets: give one socket for each machine")
-    return list(zip(found, sockets, strict=True))
 
 
 def _sweep(comparison: Comparison, arguments: Arguments) -> Sweep:
