@@ -86,24 +86,24 @@ class Explanation(Record, Result):
         return self.prediction.runtime
 
 
-class _Asked(Total):
+class AskedBy(Total):
     """P times the amount of a requirement."""
 
     cost: RequirementCost
 
 
-class _Time(Total):
+class TimeOf(Total):
     """Seconds of a requirement."""
 
     cost: RequirementCost
 
 
-def _by_requirement(tree: CostTree, block: flow.Block, kernel: flow.Kernel) -> Totals:
+def by_requirement(tree: CostTree, block: flow.Block, kernel: flow.Kernel) -> Totals:
     """Each requirement's amount and time apart."""
     totals: Totals = {}
     for cost in tree.blocks[block].requirements:
-        totals[_Asked(cost)] = graph.mul(block.parallelism, cost.requirement.amount)
-        totals[_Time(cost)] = cost.time
+        totals[AskedBy(cost)] = graph.mul(block.parallelism, cost.requirement.amount)
+        totals[TimeOf(cost)] = cost.time
     return totals
 
 
@@ -111,7 +111,7 @@ def explain(prediction: Evaluation, kernel: str | None = None, diagnostics: tupl
     """The steps of one kernel, or of all that ran; `diagnostics` are the warnings that go with them."""
     tree = prediction.tree
     wanted = list(tree.in_order(kernel))
-    totals = Totaller(OfBlocks(partial(_by_requirement, tree))).kernel(tree.entry)
+    totals = Totaller(OfBlocks(partial(by_requirement, tree))).kernel(tree.entry)
     if len(wanted) > MOST_STEPS:
         message = f"{len(wanted):,} requirements ran, and at most {MOST_STEPS:,} are explained at once"
         hint = "explain one kernel, as in `aspenpy explain MODEL KERNEL`; `aspenpy profile` tells where the time goes"
@@ -131,7 +131,7 @@ def explain(prediction: Evaluation, kernel: str | None = None, diagnostics: tupl
 
 def _numbers(cost: RequirementCost, totals: Totals) -> tuple[Expr, Expr, Expr]:
     count = cost.offer.place.count if cost.offer else graph.ZERO
-    return totals[_Asked(cost)], totals[_Time(cost)], count
+    return totals[AskedBy(cost)], totals[TimeOf(cost)], count
 
 
 def _spread(whole: BlockCost, cost: RequirementCost) -> Expr | None:

@@ -99,13 +99,18 @@ class Point(Record):
 @within_floats
 def points(prediction: Prediction) -> list[Point]:
     """The application and behind it its kernels that do flops, the one that takes longest first."""
-    totals = run_totals(_Ideal(prediction.tree), prediction.tree.entry)
+    totals = roofline_totals(prediction.tree)
     values = prediction.scope.numbers(totals, prediction.seed)
     worst = prediction.bottleneck
     whole = _point(prediction, None, values, prediction.runtime, worst.resource if worst else None)
     uses = sorted(prediction.kernels, key=lambda use: -use.exclusive)
     all_points = [_point(prediction, use.name, values, use.exclusive, use.bound_by) for use in uses]
     return [point for point in (whole, *all_points) if point is not None]
+
+
+def roofline_totals(tree: CostTree) -> Totals:
+    """`Asked`, `ServedBy` and `Ideal` of each kernel, and of all together, in the symbols of the models."""
+    return run_totals(_Ideal(tree), tree.entry)
 
 
 def _point(
