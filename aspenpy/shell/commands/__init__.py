@@ -27,6 +27,7 @@ COMMANDS = {
     "empirical": "Learn runtime or energy from measurements: ACEE, COS, Leading Loads, Power-Aware Speedup, bandwidth",
     "measure": "Repeat a command until its mean runtime is known; read what other tools have measured",
     "repl": "Ask what-if questions line by line, compared with a baseline",
+    "page": "Write a page with sliders for a browser: runtime, energy, roofline and curves; works offline",
     "network": "Show a machine's network: topology, messages, collectives",
     "scale": "Predict strong and weak scaling: efficiency, communication, the optimal number of ranks",
     "check": "Check models for errors and likely mistakes",

@@ -1,0 +1,37 @@
+// Elements of the page. Text is set as text, never as HTML.
+
+function add(node, properties, children) {
+  for (const [name, value] of Object.entries(properties)) {
+    if (value === null || value === undefined || value === false) continue;
+    if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
+    else node.setAttribute(name, value === true ? "" : value);
+  }
+  node.append(...children.filter((child) => child !== null));
+  return node;
+}
+
+function element(name, properties = {}, ...children) {
+  return add(document.createElement(name), properties, children);
+}
+
+function drawn(name, properties = {}, ...children) {
+  return add(document.createElementNS("http://www.w3.org/2000/svg", name), properties, children);
+}
+
+function byId(id) {
+  return document.getElementById(id);
+}
+
+// Sets a text only where it changed: the browser then lays out no more than it must.
+function setText(node, text) {
+  if (node.textContent !== text) node.textContent = text;
+}
+
+// Calls an action once nothing has happened for some milliseconds.
+function later(action, milliseconds) {
+  let timer = 0;
+  return () => {
+    clearTimeout(timer);
+    timer = setTimeout(action, milliseconds);
+  };
+}

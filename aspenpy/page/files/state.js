@@ -1,0 +1,64 @@
+// State: the values of the inputs, the pinned baseline, and what the curve shows; the link holds all of it.
+
+const facts = JSON.parse(byId("data").textContent);
+const METRICS = [
+  { name: "runtime", unit: "s", of: ([runtime]) => runtime },
+  { name: "energy", unit: "J", of: ([, energy]) => energy },
+  { name: "power", unit: "W", of: ([runtime, energy]) => energy / runtime },
+  { name: "energy-delay product", unit: "J s", of: ([runtime, energy]) => energy * runtime },
+];
+const state = { values: facts.inputs.map((input) => input.value), pinned: null, axis: 0, metric: 0 };
+
+function titleOf(input) {
+  return input.machine === null ? input.name : `${input.name} (${machineTitle(input.machine)})`;
+}
+
+// Of several machines with one name the socket tells them apart, or the place.
+function machineTitle(number) {
+  const { name, socket } = facts.machines[number], alike = facts.machines.filter((machine) => machine.name === name);
+  if (alike.length === 1) return name;
+  return alike.filter((machine) => machine.socket === socket).length === 1 ? `${name}, ${socket}` : `${name} ${number + 1}`;
+}
+
+function keyOf(input) {
+  return input.machine === null ? input.name : `${input.machine}:${input.name}`;
+}
+
+// The arguments of a machine's functions.
+function argumentsOf(number, values) {
+  return facts.machines[number].inputs.map((input) => values[input]);
+}
+
+function computed(number, values) {
+  return machines[number].all(argumentsOf(number, values));
+}
+
+function headline(number, values) {
+  return machines[number].headline(argumentsOf(number, values));
+}
+
+// -- the link --
+
+function linkText() {
+  const link = new URLSearchParams();
+  facts.inputs.forEach((input, place) => {
+    if (state.values[place] !== input.value) link.set(keyOf(input), String(state.values[place]));
+    if (state.pinned && state.pinned[place] !== input.value) link.set(`pin:${keyOf(input)}`, String(state.pinned[place]));
+  });
+  if (state.pinned) link.set("pinned", "1");
+  if (state.axis) link.set("axis", keyOf(facts.inputs[state.axis]));
+  if (state.metric) link.set("metric", METRICS[state.metric].name);
+  return "#" + link.toString();
+}
+
+function readLink() {
+  const link = new URLSearchParams(location.hash.slice(1));
+  const from = (key, otherwise) => {
+    const value = link.has(key) ? Number(link.get(key)) : NaN;
+    return Number.isFinite(value) ? value : otherwise;
+  };
+  state.values = facts.inputs.map((input) => from(keyOf(input), input.value));
+  state.pinned = link.has("pinned") ? facts.inputs.map((input) => from(`pin:${keyOf(input)}`, input.value)) : null;
+  state.axis = Math.max(0, facts.inputs.findIndex((input) => keyOf(input) === link.get("axis")));
+  state.metric = Math.max(0, METRICS.findIndex((metric) => metric.name === link.get("metric")));
+}

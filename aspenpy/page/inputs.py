@@ -1,0 +1,161 @@
+"""Input: a parameter that the reader of a page can change: its value, range and unit, and where it is declared."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from aspenpy.answers.prediction import Prediction
+from aspenpy.answers.scope import as_float
+from aspenpy.expr.graph import Expr, free_symbols
+from aspenpy.language import nodes
+from aspenpy.language.diagnostics import AspenError, fail
+from aspenpy.language.dimensions import symbol as symbol_of_unit
+from aspenpy.language.dimensions import unit_of
+from aspenpy.language.source import Span
+from aspenpy.models.application.ranges import declared_range
+from aspenpy.models.machine.dimensions import PROPERTY_DIMENSIONS
+from aspenpy.models.machine.model import OWNER
+from aspenpy.record import Record
+
+MOST_INPUTS = 40  # of one model that are free without being asked for
+WIDE = 100  # a slider over a range whose ends are so many times apart goes in equal ratios
+REACH = 100  # how many times less and more than its value a parameter without a declared range goes
+
+
+class Place(Record):
+    """Where something is written: file with line, and the line itself."""
+
+    where: str
+    line: str
+
+
+class Input(Record):
+    """A parameter of the application (`machine` is None), or of the machine at that position. `symbol` is its own in
+    every model. The slider goes from `low` to `high`, in equal ratios if `log`, over whole numbers if `whole`."""
+
+    name: str
+    symbol: Expr
+    machine: int | None
+    value: float
+    low: float
+    high: float
+    log: bool
+    whole: bool
+    unit: str
+    place: Place | None
+
+
+def place_of(span: Span | None) -> Place | None:
+    """The place with the whole line, without what is indented; None for what was made in Python. Of a file of the user
+    only its name is told: a page is sent to others."""
+    if span is None:
+        return None
+    source, start, _ = span.resolve()
+    line = source.text[source.text.rfind("\n", 0, start) + 1 :].partition("\n")[0]
+    name = source.in_library or os.path.basename(source.name)
+    return Place(f"{name}:{span.position().line}", " ".join(line.split()))
+
+
+def inputs_of(predictions: Sequence[Prediction], names: Sequence[str] = ()) -> list[Input]:
+    """The inputs of those names, or without any the parameters that the runtime depends on and that are plain numbers.
+    Raises AspenError for a name that no model has, and for what is no number."""
+    found: dict[tuple[Expr, int | None], Input] = {}
+    for number, prediction in enumerate(predictions):
+        symbols = _named(predictions, prediction, names) if names else _constants(prediction)
+        for symbol in symbols:
+            machine = number if symbol.payload[1] == OWNER else None
+            if (symbol, machine) not in found:
+                found[symbol, machine] = _input(prediction, symbol, machine)
+    return sorted(found.values(), key=lambda item: -1 if item.machine is None else item.machine)
+
+
+def _named(predictions: Sequence[Prediction], prediction: Prediction, names: Sequence[str]) -> Iterator[Expr]:
+    """The symbols of the names that this prediction has; one of them all must have each."""
+    for name in dict.fromkeys(names):
+        try:
+            yield prediction.scope.symbol(name)
+        except AspenError:
+            if not any(_has(other, name) for other in predictions):
+                raise
+
+
+def _has(prediction: Prediction, name: str) -> bool:
+    try:
+        prediction.scope.symbol(name)
+    except AspenError:
+        return False
+    return True
+
+
+def _constants(prediction: Prediction) -> list[Expr]:
+    """Numbers that nothing else decides, the first of each model."""
+    scope = prediction.scope
+    used = [symbol for symbol in scope.used([prediction.tree.runtime]) if _is_number(scope.definitions[symbol])]
+    own = [symbol for symbol in used if symbol.payload[1] != OWNER]
+    return own[:MOST_INPUTS] + [symbol for symbol in used if symbol.payload[1] == OWNER][:MOST_INPUTS]
+
+
+def _is_number(expr: Expr) -> bool:
+    return expr.kind not in ("array", "draw", "boolean") and not free_symbols(expr)
+
+
+def _input(prediction: Prediction, symbol: Expr, machine: int | None) -> Input:
+    scope, name = prediction.scope, prediction.scope.display_name(symbol)
+    span = _span(prediction, symbol)
+    (exact,) = scope.values([symbol], prediction.seed)
+    value = as_float(exact, f"`{name}`", span)
+    whole = isinstance(exact, int) or value.is_integer()
+    low, high, log = _range(prediction, symbol, value, whole)
+    return Input(name, symbol, machine, value, low, high, log, whole, _unit(prediction, symbol), place_of(span))
+
+
+def _span(prediction: Prediction, symbol: Expr) -> Span | None:
+    node = _node(prediction, symbol)
+    return None if node is None else node.span
+
+
+def _node(prediction: Prediction, symbol: Expr) -> nodes.Parameter | nodes.Property | None:
+    """The declaration; None for an argument of a kernel."""
+    if symbol.payload[1] == OWNER:
+        return prediction.machine.declaration(symbol.payload[0])
+    return next((item.node for item in prediction.application.parameters.values() if item.symbol is symbol), None)
+
+
+def _range(prediction: Prediction, symbol: Expr, value: float, whole: bool) -> tuple[float, float, bool]:
+    """The declared range, widened to the value; without one, `REACH` to both sides of the value."""
+    parameters = [*prediction.application.parameters.values(), *prediction.machine.parameters]
+    ends = declared_range(symbol, parameters)
+    if ends is not None:
+        low, high = (as_float(end, "the end of a range", None) for end in prediction.scope.values(ends))
+        if low < high:
+            low, high = min(low, value), max(high, value)
+            return low, high, high >= WIDE * low > 0
+    if value == 0:
+        return 0.0, 10.0, False
+    if value < 0:
+        return 2 * value, 0.0, False
+    low, high = value / REACH, value * REACH
+    return (max(1.0, float(round(low))) if whole else low), high, True
+
+
+def _unit(prediction: Prediction, symbol: Expr) -> str:
+    """The unit that its value is written with, or that of the property that it is the value of; else none."""
+    node = _node(prediction, symbol)
+    value: Any = None if node is None else node.value
+    if isinstance(value, nodes.Number) and value.unit:
+        return symbol_of_unit(unit_of(value.unit).dimension)
+    for component in prediction.machine.components.values():
+        for item in component.properties.values():
+            if symbol in (item.symbol, item.value) and item.name in PROPERTY_DIMENSIONS:
+                return symbol_of_unit(PROPERTY_DIMENSIONS[item.name])
+    return ""
+
+
+def refuse_arrays(predictions: Sequence[Prediction], names: Sequence[str]) -> None:
+    """A slider moves one number."""
+    for prediction in predictions:
+        for name in names:
+            if _has(prediction, name) and prediction.scope.is_array(prediction.scope.symbol(name)):
+                fail("not-a-number", f"`{name}` is an array, and a slider moves one number")

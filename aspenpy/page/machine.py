@@ -1,0 +1,160 @@
+"""What a page says of an application on one machine: numbers by place, with names, formulas and lines of the models.
+
+Everything here becomes JSON; the numbers themselves are computed in the browser.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+from aspenpy.answers.energy.totals import EnergyTotals
+from aspenpy.answers.explanation import AskedBy, TimeOf, by_requirement
+from aspenpy.answers.roofline_points import Asked, roofline_totals
+from aspenpy.cost.cost import Bound, Inclusive
+from aspenpy.cost.prices import RequirementCost
+from aspenpy.expr import graph
+from aspenpy.expr.graph import Expr
+from aspenpy.expr.printer import excerpt
+from aspenpy.language.diagnostics import AspenError
+from aspenpy.models.application import flow
+from aspenpy.models.application.total import Amount, Busy, Calls, Exclusive, OfBlocks, Totaller, Totals, of_kind, summed
+from aspenpy.page.inputs import Place, place_of
+from aspenpy.page.numbers import Numbers
+from aspenpy.page.roofs import roofs
+from aspenpy.record import Record
+from aspenpy.tables.numbers import unit_of_resource
+
+LONGEST_FORMULA = 1500  # characters of the formula of a whole run; those of kernels and steps are shorter
+LONGEST_PART = 300
+MOST_STEPS = 400  # requirements whose chain is told; a page of more would be too large for a mail
+
+Facts = dict[str, Any]
+
+
+class MachinePage(Record):
+    """The numbers of one machine, the places of runtime and energy among them, and all else as JSON."""
+
+    numbers: Numbers
+    headline: tuple[Expr, ...]
+    facts: Facts
+
+
+def machine_page(numbers: Numbers) -> MachinePage:
+    prediction = numbers.prediction
+    tree = prediction.tree
+    energy = _energy(numbers)
+    headline = (tree.runtime,) if energy is None else (tree.runtime, energy.energy)
+    kernels = list(_kernels(numbers, energy))
+    facts: Facts = {
+        "name": prediction.machine.name,
+        "socket": prediction.socket,
+        "runtime": _told(numbers, tree.runtime),
+        "energy": None if energy is None else _told(numbers, energy.energy),
+        "kernels": kernels,
+        "resources": list(_resources(numbers)),
+        "conflicts": sorted(map(list, tree.conflicts)),
+        "roofs": roofs(numbers),
+    }
+    return MachinePage(numbers, headline, facts)
+
+
+def _energy(numbers: Numbers) -> EnergyTotals | None:
+    """None where the machine declares no power."""
+    try:
+        return EnergyTotals(numbers.prediction.tree)
+    except AspenError:
+        return None
+
+
+def _told(numbers: Numbers, expr: Expr) -> Facts:
+    return {"value": numbers.add(expr), "formula": numbers.written(expr, LONGEST_FORMULA)}
+
+
+def _place(place: Place | None) -> Facts | None:
+    return None if place is None else {"where": place.where, "line": place.line}
+
+
+def _resources(numbers: Numbers) -> Iterator[Facts]:
+    """Amount and busy time over the run, with the component that serves each."""
+    prediction = numbers.prediction
+    totals = prediction.tree.totals
+    amounts = {key.resource: expr for key, expr in of_kind(Amount, totals).items()}
+    for name, busy in ((key.resource, expr) for key, expr in of_kind(Busy, totals).items()):
+        component = prediction.component_of(name)
+        yield {
+            "name": name,
+            "unit": unit_of_resource(name),
+            "component": component.rpartition("/")[2] if component else None,
+            "amount": numbers.add(amounts[name]) if name in amounts else None,
+            "busy": numbers.add(busy),
+        }
+
+
+# -- kernels ---------------------------------------------------------------------------------------
+
+
+def _kernels(numbers: Numbers, energy: EnergyTotals | None) -> Iterator[Facts]:
+    """The kernels that ran, the entry first."""
+    tree = numbers.prediction.tree
+    totals, asked = tree.kernel_totals, roofline_totals(tree)
+    joules = {} if energy is None else energy.by_kernel
+    steps = _steps(numbers)
+    for kernel in reversed(tree.kernels):
+        name = kernel.name
+        bounds = {key.resource: expr for key, expr in of_kind(Bound, totals).items() if key.kernel == name}
+        exclusive = totals.get(Exclusive(name), graph.ZERO)
+        yield {
+            "name": name,
+            "place": _place(place_of(kernel.name_span)),
+            "calls": numbers.add(totals.get(Calls(name), graph.ZERO)),
+            "inclusive": numbers.add(totals.get(Inclusive(name), graph.ZERO)),
+            "exclusive": numbers.add(exclusive),
+            "formula": numbers.written(exclusive, LONGEST_PART),
+            "energy": None if energy is None else numbers.add(summed(joules.get(name, {}).values())),
+            "bounds": [[resource, numbers.add(expr)] for resource, expr in bounds.items()],
+            **_point(numbers, asked, name),
+            "steps": steps.get(name, []),
+        }
+
+
+def _point(numbers: Numbers, asked: Totals, kernel: str) -> Facts:
+    """Flops, and the bytes that cross the memory bus; the roofline's coordinates follow."""
+    flops = asked.get(Asked(kernel, "flops"))
+    if flops is None:
+        return {"flops": None, "bytes": None}
+    sent = [asked[Asked(kernel, name)] for name in ("loads", "stores") if Asked(kernel, name) in asked]
+    return {"flops": numbers.add(flops), "bytes": numbers.add(summed(sent))}
+
+
+# -- requirements ----------------------------------------------------------------------------------
+
+
+def _steps(numbers: Numbers) -> dict[str, list[Facts]]:
+    """By kernel: from the line of each requirement to its amount and seconds over the run."""
+    tree = numbers.prediction.tree
+    totals = Totaller(OfBlocks(partial(by_requirement, tree))).kernel(tree.entry)
+    steps: dict[str, list[Facts]] = {}
+    for kernel, block, cost in list(tree.in_order())[:MOST_STEPS]:
+        exprs = graph.substitute([totals[AskedBy(cost)], totals[TimeOf(cost)]], {tree.entry.context: graph.ZERO})
+        amount, time = (numbers.add(expr) for expr in exprs)
+        steps.setdefault(kernel.name, []).append({**_step(block, cost), "amount": amount, "time": time})
+    return steps
+
+
+def _step(block: flow.Block, cost: RequirementCost) -> Facts:
+    requirement, offer = cost.requirement, cost.offer
+    rate = offer.resource.time if offer else cost.base
+    return {
+        "block": block.label,
+        "resource": requirement.resource,
+        "unit": unit_of_resource(requirement.resource),
+        "written": " ".join(requirement.span.text().split()) if requirement.span else requirement.resource,
+        "place": _place(place_of(requirement.span)),
+        "instances": excerpt(block.parallelism, LONGEST_PART),
+        "component": offer.where if offer else None,
+        "rate": excerpt(rate, LONGEST_PART),
+        "rate_place": _place(place_of(offer.resource.span)) if offer else None,
+        "traits": [[trait.name, excerpt(trait.formula, LONGEST_PART)] for trait in cost.traits],
+    }

@@ -1,0 +1,105 @@
+"""WhatIf: the page of an application on one or more machines."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+from aspenpy.answers.case import Case
+from aspenpy.answers.prediction import predict
+from aspenpy.engine.javascript_text import NotInJavaScript, to_javascript, with_helpers
+from aspenpy.language.diagnostics import Diagnostic, distinct, fail
+from aspenpy.page.document import document
+from aspenpy.page.inputs import Input, Place, inputs_of, refuse_arrays
+from aspenpy.page.machine import MachinePage, machine_page
+from aspenpy.page.numbers import Numbers
+from aspenpy.version import VERSION
+
+MOST_MACHINES = 4  # side by side
+
+
+class WhatIf:
+    """A page on which a reader changes parameters: of the cases of one application, each on its machine.
+
+    `free` names the parameters; without any it has those that the runtime depends on and that are plain numbers.
+    `html` is one file that needs no other and no network. Raises AspenError where a case cannot be predicted, or its
+    formulas cannot run in a browser.
+    """
+
+    def __init__(self, cases: Sequence[Case], free: Sequence[str] = ()) -> None:
+        if len(cases) > MOST_MACHINES:
+            fail("too-many-machines", f"a page has room for {MOST_MACHINES} machines, not {len(cases)}")
+        self.predictions = [predict(case) for case in cases]
+        refuse_arrays(self.predictions, free)
+        self.inputs = inputs_of(self.predictions, free)
+        if not free:
+            self.inputs = [item for item in self.inputs if self._runs(item)]
+
+    @property
+    def title(self) -> str:
+        machines = [prediction.machine.name for prediction in self.predictions]
+        return f"{self.predictions[0].application.name} on {' and '.join(machines)}"
+
+    @property
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
+        return tuple(distinct(item for prediction in self.predictions for item in prediction.diagnostics))
+
+    @cached_property
+    def html(self) -> str:
+        return document(self.title, self.facts, self.script)
+
+    @cached_property
+    def machines(self) -> list[MachinePage]:
+        """In the order of the cases."""
+        return [
+            machine_page(Numbers(prediction, self.inputs_on(number)))
+            for number, prediction in enumerate(self.predictions)
+        ]
+
+    def inputs_on(self, number: int) -> list[Input]:
+        """The inputs of the application, and those of one machine: the arguments of its functions, in their order."""
+        symbols = self.predictions[number].scope.definitions
+        return [item for item in self.inputs if item.machine in (None, number) and item.symbol in symbols]
+
+    @cached_property
+    def script(self) -> str:
+        """`machines`: for each the function of all numbers, and that of runtime and energy alone."""
+        functions = []
+        for number, page in enumerate(self.machines):
+            functions.append(page.numbers.function(f"all{number}"))
+            functions.append(page.numbers.function(f"headline{number}", page.headline))
+        pairs = ", ".join(f"{{ all: all{number}, headline: headline{number} }}" for number in range(len(self.machines)))
+        return with_helpers("\n\n".join(functions)) + f"\nconst machines = [{pairs}];\n"
+
+    @cached_property
+    def facts(self) -> dict[str, Any]:
+        """All but the functions, for JSON."""
+        application = self.predictions[0].application
+        return {
+            "title": self.title,
+            "application": application.name,
+            "version": VERSION,
+            "inputs": [_input(item) for item in self.inputs],
+            "machines": [
+                {**page.facts, "inputs": [self.inputs.index(item) for item in self.inputs_on(number)]}
+                for number, page in enumerate(self.machines)
+            ],
+            "warnings": [diagnostic.message for diagnostic in self.diagnostics],
+        }
+
+    def _runs(self, item: Input) -> bool:
+        """Whether the runtime has a form in JavaScript while the input is free: a random draw may depend on it."""
+        prediction = self.predictions[item.machine or 0]
+        try:
+            to_javascript([prediction.formula("runtime", [item.name])], [item.symbol], "f", prediction.seed)
+        except NotInJavaScript:
+            return False
+        return True
+
+
+def _input(item: Input) -> dict[str, Any]:
+    place: Place | None = item.place
+    told = None if place is None else {"where": place.where, "line": place.line}
+    numbers = {"value": item.value, "low": item.low, "high": item.high, "log": item.log, "whole": item.whole}
+    return {"name": item.name, "machine": item.machine, "unit": item.unit, **numbers, "place": told}

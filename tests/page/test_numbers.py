@@ -1,0 +1,142 @@
+"""The numbers of a page: its JavaScript under Node.js against exact arithmetic, and against what the commands print."""
+
+import json
+import math
+import random
+import shutil
+import subprocess
+
+import pytest
+
+import aspenpy
+from aspenpy.answers.case import Case
+from aspenpy.answers.prediction import predict
+from aspenpy.expr.evaluate import EvaluationError, evaluate_many
+from aspenpy.language.diagnostics import AspenError
+from aspenpy.page.what_if import WhatIf
+from tests.thorough import THOROUGH
+
+needs_node = pytest.mark.skipif(shutil.which("node") is None, reason="no Node.js on this machine")
+
+
+def what_if(application, *machines, free=()):
+    app = aspenpy.load_application(application)
+    return WhatIf([Case(app, aspenpy.load_machine(name)) for name in machines], free)
+
+
+def run(folder, page, points, which="all"):
+    """The values at points of the first machine, NaN where there is none, and milliseconds of one evaluation."""
+    (folder / "points.json").write_text(json.dumps(points))
+    script = folder / "page.js"
+    lines = [
+        "const points = JSON.parse(require('fs').readFileSync(process.argv[2]));",
+        f"const values = points.map(machines[0].{which});",
+        "const begin = process.hrtime.bigint();",
+        f"points.slice(0, 100).forEach(machines[0].{which});",
+        "const milliseconds = Number(process.hrtime.bigint() - begin) / 1e6 / Math.min(100, points.length);",
+        "console.log(JSON.stringify([values, milliseconds]));",
+    ]
+    script.write_text('"use strict";\n' + page.script + "\n".join(lines))
+    done = subprocess.run(["node", script, folder / "points.json"], check=True, capture_output=True, text=True)
+    rows, milliseconds = json.loads(done.stdout)
+    return [[math.nan if value is None else value for value in row] for row in rows], milliseconds
+
+
+def drawn(item, draws):
+    """A value of a slider: at random, evenly or in equal ratios."""
+    part = draws.random()
+    exact = item.low * (item.high / item.low) ** part if item.log else item.low + (item.high - item.low) * part
+    return float(round(exact)) if item.whole else exact
+
+
+CASES = {
+    "lulesh on haswell": ("headline", [], 20),
+    "comd on haswell": ("headline", ["nx", "steps", "haswell_clock", "ddr4_2133_bandwidth"], 1000),
+    "stream on haswell": ("all", ["n", "haswell_clock", "ddr4_2133_bandwidth"], 1000),
+    "cache_triad on epyc_7763": ("headline", ["n"], 300),
+}
+"""What is computed, from which parameters (all by default), and at how many points: exact arithmetic on a large model
+takes a tenth of a second for each."""
+
+
+@needs_node
+@pytest.mark.parametrize("case", CASES)
+def test_random_points_agree_with_exact_arithmetic(tmp_path, case):
+    """To 1e-12, and where exact arithmetic has no value, the page has none."""
+    which, free, count = CASES[case]
+    page = what_if(*case.split(" on "), free=free)
+    inputs, draws, numbers = page.inputs_on(0), random.Random(case), page.machines[0].numbers
+    points = [[drawn(item, draws) for item in inputs] for _ in range(1000 if THOROUGH else count)]
+    exprs = numbers.exprs if which == "all" else page.machines[0].headline
+    formulas = numbers.prediction.scope.formulas(exprs, numbers.names)
+    rows, _ = run(tmp_path, page, points, which)
+    without = 0
+    for point, row in zip(points, rows, strict=True):
+        exact = [int(value) if value.is_integer() else value for value in point]
+        try:
+            values = evaluate_many(formulas, dict(zip(numbers.symbols, exact, strict=True)))
+        except EvaluationError:
+            assert any(map(math.isnan, row)), point
+            without += 1
+            continue
+        assert row == pytest.approx([float(value) for value in values], rel=1e-12, abs=0), point
+    assert without < count / 2 or not free
+
+
+@needs_node
+def test_an_evaluation_of_lulesh_is_fast(tmp_path):
+    """All numbers for one position of the sliders: the page has 16 ms for that, for drawing and for a curve."""
+    page = what_if("lulesh", "haswell")
+    _, milliseconds = run(tmp_path, page, [[item.value for item in page.inputs_on(0)]] * 100)
+    assert milliseconds < 8
+
+
+@needs_node
+@pytest.mark.parametrize("machine", ["haswell", "frontera"])
+def test_at_the_values_of_the_model_a_page_says_what_the_commands_say(tmp_path, machine):
+    page = what_if("lulesh", machine)
+    prediction = predict(aspenpy.load_application("lulesh"), aspenpy.load_machine(machine))
+    ((row,), _) = run(tmp_path, page, [[item.value for item in page.inputs_on(0)]])
+    facts = page.facts["machines"][0]
+    assert row[facts["runtime"]["value"]] == pytest.approx(prediction.runtime, rel=1e-12)
+    joules = aspenpy.predict_energy(prediction.application, prediction.machine)
+    assert row[facts["energy"]["value"]] == pytest.approx(joules.value, rel=1e-12)
+    for use, kernel in zip(prediction.kernels, facts["kernels"], strict=True):
+        times = [row[kernel[name]] for name in ("calls", "inclusive", "exclusive")]
+        assert times == pytest.approx([use.calls, use.inclusive, use.exclusive], rel=1e-12)
+    roofline = aspenpy.roofline(prediction.machine, [prediction.application])
+    roofs = {roof["name"]: row[roof["all"]] for roof in facts["roofs"] if roof["kind"] == "memory"}
+    assert sorted(roofs.values()) == pytest.approx(sorted(ceiling.rate for ceiling in roofline.bandwidths), rel=1e-12)
+    top = max(ceiling.rate for ceiling in roofline.compute)
+    assert max(row[roof["all"]] for roof in facts["roofs"] if roof["kind"] == "compute") == pytest.approx(
+        top, rel=1e-12
+    )
+
+
+def test_free_parameters_with_ranges_and_units():
+    page = what_if("lulesh", "haswell", free=["edge_elements", "haswell_clock", "real"])
+    edge, real, clock = page.inputs
+    assert (edge.value, edge.low, edge.high, edge.log, edge.whole, edge.unit) == (30, 2, 1000, True, True, "")
+    assert (real.value, real.low, real.high, real.unit) == (8, 1, 800, "B")
+    assert (clock.machine, clock.low, clock.high, clock.log, clock.unit) == (0, 1.2e9, 3.5e9, False, "Hz")
+    assert edge.place.where == "apps/lulesh.aspen:18"
+    assert "param edge_elements = 30" in edge.place.line
+
+
+def test_each_machine_has_its_own_parameters():
+    page = what_if("stream", "haswell", "haswell", free=["n", "haswell_clock"])
+    assert [(item.name, item.machine) for item in page.inputs] == [
+        ("n", None),
+        ("haswell_clock", 0),
+        ("haswell_clock", 1),
+    ]
+    assert [machine["inputs"] for machine in page.facts["machines"]] == [[0, 1], [0, 2]]
+
+
+@pytest.mark.parametrize(
+    ("free", "message"),
+    [("edge_element", "unknown parameter `edge_element`"), ("part_sums", "`part_sums` is an array")],
+)
+def test_what_cannot_be_free(free, message):
+    with pytest.raises(AspenError, match=message):
+        what_if("lulesh", "haswell", free=[free])
