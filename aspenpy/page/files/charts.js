@@ -104,7 +104,7 @@ function path(list, x, y) {
 }
 
 function drawCurve(count) {
-  const width = Math.max(300, Math.min(900, curve.area.clientWidth || 700)), height = 320;
+  const width = Math.max(300, Math.min(900, widthOf(curve.area, 700))), height = 320;
   const input = facts.inputs[state.axis], metric = METRICS[state.metric];
   if (!input) return;
   const lines = [];

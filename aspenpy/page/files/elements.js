@@ -27,6 +27,14 @@ function setText(node, text) {
   if (node.textContent !== text) node.textContent = text;
 }
 
+const widths = new Map();
+
+// The width of an element, measured once until the window changes: measuring after each change would lay the page out.
+function widthOf(node, otherwise) {
+  if (!widths.get(node)) widths.set(node, node.clientWidth);
+  return widths.get(node) || otherwise;
+}
+
 // Calls an action once nothing has happened for some milliseconds.
 function later(action, milliseconds) {
   let timer = 0;

@@ -144,4 +144,4 @@ showActions = buildActions();
 refresh();
 if (facts.inputs.length) finish();
 addEventListener("hashchange", () => { readLink(); refresh(); finish(); });
-addEventListener("resize", later(() => refresh(), 150));
+addEventListener("resize", later(() => { widths.clear(); refresh(); finish(); }, 150));

@@ -39,7 +39,7 @@ function drawRoofline(number, results, pinned) {
     area.replaceChildren(element("p", { class: "note" }, "The machine has no roofline: it states no rate of flops or of bytes."));
     return;
   }
-  const width = Math.max(300, Math.min(760, area.clientWidth || 460)), height = 330, all = [...now, ...before];
+  const width = Math.max(300, Math.min(760, widthOf(area, 460))), height = 330, all = [...now, ...before];
   const ridges = memory.map((one) => Math.max(...compute.filter((top) => top.of === one.of).map((top) => top.rate)) / one.rate);
   const x = new Scale(Math.min(0.05, ...all.map((point) => point.intensity / 2)), Math.max(20, ...ridges.map((ridge) => ridge * 3), ...all.map((point) => point.intensity * 2)), true, 78, width - 28);
   const top = Math.max(...compute.map((roof) => roof.rate));
