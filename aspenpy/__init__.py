@@ -19,11 +19,13 @@ if TYPE_CHECKING:
     from typing import Any
 
     from aspenpy.answers.case import Case
+    from aspenpy.answers.checks.files import check
     from aspenpy.answers.counting import Counts
-    from aspenpy.answers.energy.account import Energy, predict_energy
+    from aspenpy.answers.energy.account import Energy
+    from aspenpy.answers.energy.account import predict_energy as energy
     from aspenpy.answers.energy.options import EnergyOptions
     from aspenpy.answers.footprint import Footprint, memory
-    from aspenpy.answers.network import Network
+    from aspenpy.answers.network import Network, network
     from aspenpy.answers.parallelism import Parallelism, parallelism
     from aspenpy.answers.peaks import Peak, peaks
     from aspenpy.answers.placement.best import place
@@ -37,13 +39,16 @@ if TYPE_CHECKING:
     from aspenpy.generate.mpi import Skeleton, mpi
     from aspenpy.language.diagnostics import AspenError, Diagnostic
     from aspenpy.models.application.model import Application
+    from aspenpy.models.formatted import formatted as format
     from aspenpy.models.library import load_application, load_machine, parse
     from aspenpy.models.machine.model import Machine
     from aspenpy.shell.session.session import Session
     from aspenpy.studies.empirical.fit import Fit, fit
     from aspenpy.studies.explore.asked import optimise
+    from aspenpy.studies.explore.compare import compare
+    from aspenpy.studies.explore.comparison import Comparison
     from aspenpy.studies.explore.methods import sensitivity
-    from aspenpy.studies.explore.scaling import Scaling, scaling
+    from aspenpy.studies.explore.scaling import Scaling, scale
     from aspenpy.studies.sweeps.result import SweepResult
     from aspenpy.studies.sweeps.sweep import sweep
     from aspenpy.traces.distances import ReuseDistances
@@ -55,6 +60,7 @@ __all__ = [
     "Application",
     "AspenError",
     "Case",
+    "Comparison",
     "Counts",
     "Diagnostic",
     "Energy",
@@ -77,24 +83,28 @@ __all__ = [
     "SweepResult",
     "Trace",
     "Traffic",
+    "check",
+    "compare",
     "count",
+    "energy",
     "fit",
+    "format",
     "load_application",
     "load_machine",
     "memory",
     "mpi",
+    "network",
     "optimise",
     "parallelism",
     "parse",
     "peaks",
     "place",
     "predict",
-    "predict_energy",
     "prepare",
     "profile",
     "reuse_distances",
     "roofline",
-    "scaling",
+    "scale",
     "sensitivity",
     "sweep",
     "trace",
@@ -105,6 +115,7 @@ _HOME = {
     "Application": "aspenpy.models.application.model",
     "AspenError": "aspenpy.language.diagnostics",
     "Case": "aspenpy.answers.case",
+    "Comparison": "aspenpy.studies.explore.comparison",
     "Counts": "aspenpy.answers.counting",
     "Diagnostic": "aspenpy.language.diagnostics",
     "Energy": "aspenpy.answers.energy.account",
@@ -127,25 +138,29 @@ _HOME = {
     "SweepResult": "aspenpy.studies.sweeps.result",
     "Trace": "aspenpy.answers.trace",
     "Traffic": "aspenpy.answers.traffic",
+    "check": "aspenpy.answers.checks.files",
+    "compare": "aspenpy.studies.explore.compare",
     "count": "aspenpy.answers.prediction",
+    "energy": "aspenpy.answers.energy.account",
     "fit": "aspenpy.studies.empirical.fit",
+    "format": "aspenpy.models.formatted",
     "load_application": "aspenpy.models.library",
     "load_ipython_extension": "aspenpy.shell.notebook",
     "load_machine": "aspenpy.models.library",
     "memory": "aspenpy.answers.footprint",
     "mpi": "aspenpy.generate.mpi",
+    "network": "aspenpy.answers.network",
     "optimise": "aspenpy.studies.explore.asked",
     "parallelism": "aspenpy.answers.parallelism",
     "parse": "aspenpy.models.library",
     "peaks": "aspenpy.answers.peaks",
     "place": "aspenpy.answers.placement.best",
     "predict": "aspenpy.answers.prediction",
-    "predict_energy": "aspenpy.answers.energy.account",
     "prepare": "aspenpy.answers.prediction",
     "profile": "aspenpy.answers.profile",
     "reuse_distances": "aspenpy.traces.measure",
     "roofline": "aspenpy.answers.roofline",
-    "scaling": "aspenpy.studies.explore.scaling",
+    "scale": "aspenpy.studies.explore.scaling",
     "sensitivity": "aspenpy.studies.explore.methods",
     "sweep": "aspenpy.studies.sweeps.sweep",
     "trace": "aspenpy.answers.trace",
@@ -153,13 +168,25 @@ _HOME = {
     "unload_ipython_extension": "aspenpy.shell.notebook",
 }
 
+_THERE = {"energy": "predict_energy", "format": "formatted"}
+"""Names that are others in their modules, where they would hide a value or a built-in function."""
+
+_OLD = {"predict_energy": "energy", "scaling": "scale"}
+"""Former names, which warn, for one release."""
+
 
 def __getattr__(name: str) -> "Any":
+    if name in _OLD:
+        import warnings
+
+        message = f"`aspenpy.{name}` is now `aspenpy.{_OLD[name]}`; the old name goes with the next release"
+        warnings.warn(message, DeprecationWarning, stacklevel=2)
+        return globals().get(_OLD[name]) or __getattr__(_OLD[name])
     if name not in _HOME:
         raise AttributeError(f"module 'aspenpy' has no attribute {name!r}")
     from importlib import import_module
 
-    value = getattr(import_module(_HOME[name]), name)
+    value = getattr(import_module(_HOME[name]), _THERE.get(name, name))
     globals()[name] = value
     return value
 

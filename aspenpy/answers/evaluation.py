@@ -289,6 +289,11 @@ class Evaluation(Result):
         """The metric as a SymPy expression in the free parameters, in its base unit."""
         return self.through("expr.sympy_view").to_sympy(self.formula(metric, free))
 
+    def latex(self, metric: str = "runtime", free: Sequence[str] = ()) -> str:
+        """The metric as LaTeX in the free parameters, as `aspenpy expr --latex` writes it."""
+        text: str = self.through("expr.printer").to_latex(self.formula(metric, free))
+        return text
+
 
 ENERGY_UNITS = {"energy": "J", "power": "W", "edp": "J*s", "ed2p": "J*s^2"}
 """The metrics of energy, with units. A resource of such a name hides one."""

@@ -49,6 +49,11 @@ class Collective(Record):
     algorithm: str | None
 
 
+def network(machine: Machine, set: Mapping[str, Setting] | None = None) -> Network:
+    """The network of a machine, `set` changing parameters of it. Raises AspenError where it has none."""
+    return Network(machine, set)
+
+
 class Network(Result):
     """The network of a machine, `set` changing parameters of it. Raises AspenError where it has none."""
 

@@ -29,10 +29,12 @@ def names(kind: Kind) -> list[str]:
 
 
 def find(kind: Kind, path_or_name: str | Path, reader: Reader | None = None) -> Source:
-    """The source of a model: a file if there is one of that path or if it looks like a path, else the library's
-    model of that name."""
+    """The source of a model: a text if it has a brace, as every model has and no file of that path exists; a file if
+    there is one of that path or if it looks like a path, else the library's model of that name."""
     reader = reader or Reader()
     text = str(path_or_name)
+    if isinstance(path_or_name, str) and "{" in text and not os.path.isfile(text):
+        return Source(text, "<text>")
     looks_like_path = not isinstance(path_or_name, str) or "/" in text or "\\" in text or text.endswith(".aspen")
     if looks_like_path or os.path.isfile(text):
         return reader.read(path_or_name)
@@ -46,19 +48,25 @@ def find(kind: Kind, path_or_name: str | Path, reader: Reader | None = None) -> 
     fail(f"unknown-{noun}", f"there is no file and no {noun} in the library called `{text}`", hint=hint)
 
 
-def load_application(path_or_name: str | Path, *, allow_outside: bool = False) -> Application:
-    """An application from a file or from the library.
+def load_application(model: str | Path, *, allow_outside: bool = False) -> Application:
+    """An application from a file, from the library by its name, or from a text in the language.
 
-    `allow_outside` lets imports and includes leave the folder tree of the model. Raises AspenError.
+    A text is told from a path by its brace `{`. `allow_outside` lets imports and includes leave the folder tree of the
+    model; those of a text are looked up in the current folder. Raises AspenError.
     """
     reader = Reader(allow_outside=allow_outside)
-    return load_application_source(find("apps", path_or_name, reader), reader)
+    return load_application_source(find("apps", model, reader), reader)
 
 
-def load_machine(path_or_name: str | Path, *, allow_outside: bool = False) -> Machine:
-    """A machine from a file or from the library; the arguments are those of `load_application`."""
+def load_machine(model: str | Path, *, allow_outside: bool = False) -> Machine:
+    """A machine from a file, the library or a text; the arguments are those of `load_application`."""
     reader = Reader(allow_outside=allow_outside)
-    return load_machine_source(find("machines", path_or_name, reader), reader)
+    return load_machine_source(find("machines", model, reader), reader)
+
+
+def source_of(model: str | Path, reader: Reader) -> Source:
+    """The source of a model of either kind, named as for `load_application`."""
+    return find("machines" if str(model) in names("machines") else "apps", model, reader)
 
 
 def parse(text: str, name: str = "<text>") -> Application | Machine:

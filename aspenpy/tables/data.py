@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from typing import Any
 
+from aspenpy.language.diagnostics import fail
 from aspenpy.tables.numbers import Amount, plain
 from aspenpy.tables.table import Column, Report, Table
 
@@ -52,13 +53,29 @@ def as_csv(source: Report | Table) -> str:
     """The headers and the rows; behind each column of numbers in a unit stands that unit."""
     import csv
 
-    table = source.within("csv") if isinstance(source, Table) else source.tables("csv")[0]
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    cells = [_with_unit(column, [row[place] for row in table.rows]) for place, column in enumerate(table.columns)]
-    flat = [stack for stacks in cells for stack in stacks]
-    writer.writerows(zip(*flat, strict=True))
+    writer.writerows(zip(*_stacks(source), strict=True))
     return text.getvalue()
+
+
+def as_dataframe(source: Report | Table) -> Any:
+    """The columns of `as_csv` as a pandas DataFrame."""
+    try:
+        from pandas import DataFrame
+    except ImportError:
+        fail("missing-package", "a data frame needs pandas: pip install 'aspenpy[data]'")
+    headers, *rows = zip(*_stacks(source), strict=True)
+    return DataFrame(rows, columns=list(headers))
+
+
+def _stacks(source: Report | Table) -> list[list[Any]]:
+    """The columns of the main table, each below its header, with those of units."""
+    table = source.within("csv") if isinstance(source, Table) else next(iter(source.tables("csv")), None)
+    if table is None:
+        fail("no-table", "this result has no table of its own", hint="`to_json` has all of it")
+    columns = enumerate(table.columns)
+    return [stack for place, column in columns for stack in _with_unit(column, [row[place] for row in table.rows])]
 
 
 def _with_unit(column: Column, cells: list[Any]) -> list[list[Any]]:

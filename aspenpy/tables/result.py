@@ -48,9 +48,14 @@ class Result:
 
     @within_floats
     def to_csv(self) -> str:
-        """The main table as comma-separated values, numbers in base units."""
+        """The main table as comma-separated values, numbers in base units. Raises AspenError where there is none."""
         text: str = self.through("tables.data").as_csv(self.report())
         return text
+
+    @within_floats
+    def to_dataframe(self) -> Any:
+        """The table of `to_csv` as a pandas DataFrame. Raises AspenError where there is no table, or no pandas."""
+        return self.through("tables.data").as_dataframe(self.report())
 
     @within_floats
     def _repr_html_(self) -> str:

@@ -14,11 +14,13 @@ DESCRIBED = {
 EXAMPLES = "\n".join(re.findall(r"^(?:>>>|\.\.\.) (.*)$", PAGE, re.M))
 RETURNED_BY = {
     "Application": "load_application",
+    "Comparison": "compare",
     "Diagnostic": "AspenError",
-    "Energy": "predict_energy",
+    "Energy": "energy",
     "Fit": "fit",
     "Footprint": "memory",
     "Machine": "load_machine",
+    "Network": "network",
     "Parallelism": "parallelism",
     "Peak": "peaks",
     "Placement": "place",
@@ -27,7 +29,7 @@ RETURNED_BY = {
     "Profile": "profile",
     "ReuseDistances": "reuse_distances",
     "Roofline": "roofline",
-    "Scaling": "scaling",
+    "Scaling": "scale",
     "Skeleton": "mpi",
     "SweepResult": "sweep",
     "Trace": "trace",

@@ -517,7 +517,7 @@ def test_power_of_a_machine() -> None:
     for clock in (1.2e9, 1.8e9, 2.4e9):
         for kernel in (1e6, 3e6):
             at = {"platinum_8360y_clock": clock, "n": kernel}
-            rows.append({**at, "power": aspenpy.predict_energy(app, on, set={**known, **at}).power})
+            rows.append({**at, "power": aspenpy.energy(app, on, set={**known, **at}).power})
     found = aspenpy.fit(app, rows, on, metric="power", vary=[*known][:2], set={"platinum_8360y_uncore": 38.5})
     assert found.values == pytest.approx({name: known[name] for name in [*known][:2]}, rel=1e-6)
     assert found.rms < 1e-8

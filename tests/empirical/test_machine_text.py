@@ -49,5 +49,5 @@ def test_a_fit_writes_the_machine(tmp_path: Path) -> None:
     (tmp_path / "mine.aspen").write_text(fitted.to_aspen(tmp_path / "mine.aspen"))
     mine = aspenpy.load_machine(tmp_path / "mine.aspen")
     assert not mine.warnings
-    energy = aspenpy.predict_energy(app, mine, set={"platinum_8360y_clock": 1.2e9})
+    energy = aspenpy.energy(app, mine, set={"platinum_8360y_clock": 1.2e9})
     assert energy.power == pytest.approx(188, rel=1e-3)

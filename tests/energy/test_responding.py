@@ -196,8 +196,8 @@ def test_power_rises_with_the_clock(machine: str, clock: str, body: str) -> None
     app, there = application(f"execute [200] {{ {body} }}"), aspenpy.load_machine(machine)
     low, _ = next((item.low, item.high) for item in there.parameters if item.name == clock)
     assert low is not None
-    base = aspenpy.predict_energy(app, there)
-    slow = aspenpy.predict_energy(app, there, set={clock: float(base.prediction.scope.values([low])[0])})
+    base = aspenpy.energy(app, there)
+    slow = aspenpy.energy(app, there, set={clock: float(base.prediction.scope.values([low])[0])})
     assert 0 < (slow.power or 0) < (base.power or 0)
 
 

@@ -181,8 +181,8 @@ def test_from_python_only_aspen_errors() -> None:
         lambda: str(aspenpy.roofline(machine, [application], set=huge)),
         lambda: str(aspenpy.predict(application, machine, set=huge)),
         lambda: aspenpy.predict(application, machine, set=huge).samples(3),
-        lambda: str(aspenpy.predict_energy(application, machine, set=huge)),
-        lambda: aspenpy.predict_energy(application, machine, set={"n": "10^101"}).ed2p,
+        lambda: str(aspenpy.energy(application, machine, set=huge)),
+        lambda: aspenpy.energy(application, machine, set={"n": "10^101"}).ed2p,
         lambda: str(aspenpy.profile(application, machine, set=huge)),
         lambda: str(aspenpy.traffic(application, machine, set=huge)),
     ]

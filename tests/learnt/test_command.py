@@ -124,9 +124,7 @@ def test_a_prediction_is_split(run: Runner, tmp_path: Path) -> None:
     assert [row["speedup"] for row in held["spots"]] == pytest.approx([1, 2, 4, 8])
     assert held["off_chip"] == 0
     matmul, pentium_m = aspenpy.load_application("matmul"), aspenpy.load_machine("pentium_m")
-    energies = [
-        aspenpy.predict_energy(matmul, pentium_m, set={"pentium_m_clock": clock}).value for clock in (7e8, 1.4e9)
-    ]
+    energies = [aspenpy.energy(matmul, pentium_m, set={"pentium_m_clock": clock}).value for clock in (7e8, 1.4e9)]
     assert held["spots"][0]["energy"] == pytest.approx(energies[0] / energies[1], rel=1e-3)
     assert "speedup of matmul" in picture.read_text()
     held = json.loads(run(*asked, "stream", "--machine", "pentium_m", "--format", "json").out)

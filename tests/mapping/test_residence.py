@@ -202,7 +202,7 @@ def test_below_the_roof_of_its_memory() -> None:
 def test_the_energy_is_that_of_the_memory_used() -> None:
     """At exascale, 8 GB from DRAM at 100 GB/s: 80 ms in which it draws 15 W more."""
     app = application("execute { loads [1e9] of size [8] from x }", "data x [8e9] in ddr")
-    found = aspenpy.predict_energy(app, aspenpy.load_machine("exascale_heterogeneous"), socket="heterogeneous_wide")
+    found = aspenpy.energy(app, aspenpy.load_machine("exascale_heterogeneous"), socket="heterogeneous_wide")
     active = {use.term.key.component: use.energy for use in found.terms if use.term.key.cause == "active"}
     assert active == {"exascale_dram": pytest.approx(0.08 * 15, rel=1e-12)}
     idle = 20 + 5 + 5 + 1

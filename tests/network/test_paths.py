@@ -20,7 +20,7 @@ from aspenpy.cost.paths import paths_of
 from aspenpy.cost.ranks import RankOptions, binding_of
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import evaluate_many
-from aspenpy.studies.explore.scaling import scaling
+from aspenpy.studies.explore.scaling import scale
 from tests.network.levelled import Member, Path, run
 from tests.network.programs import halo_exchange
 from tests.network.test_levels import PLAYED, Nodes, amount
@@ -356,7 +356,7 @@ def test_twenty_points_of_scaling_take_less_than_a_second() -> None:
     )
     assert isinstance(app, Application)
     start = process_time()
-    scaled = scaling(app, machine(880, 9408), ranks=[2**power for power in range(20)])
+    scaled = scale(app, machine(880, 9408), ranks=[2**power for power in range(20)])
     assert len(scaled.points) == 20
     assert process_time() - start < 1
 
@@ -401,7 +401,7 @@ def test_each_kernel_and_number_of_ranks_has_its_own() -> None:
     assert isinstance(app, Application)
     found = aspenpy.predict(app, machine())
     assert [found.component_of("messages", kernel) for kernel in ("near", "far")] == ["m/box/nvl", "m/net"]
-    scaled = scaling(app, machine(), ranks=[4, 32])
+    scaled = scale(app, machine(), ranks=[4, 32])
     assert [point.bottleneck and point.bottleneck.component for point in scaled.points] == ["m/box/nvl", "m/net"]
 
 

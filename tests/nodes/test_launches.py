@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from aspenpy import predict, predict_energy, prepare, profile
+from aspenpy import energy, predict, prepare, profile
 from tests.tiny import application, machine
 
 GPU = """
@@ -70,5 +70,5 @@ def test_it_shows_wherever_the_time_is_told() -> None:
 
 def test_the_socket_idles_meanwhile() -> None:
     """10 W for 6 us; 20 W more for the one of them in which one core of four computes."""
-    found = predict_energy(application("execute { flops [1e3] }"), machine(GPU))
+    found = energy(application("execute { flops [1e3] }"), machine(GPU))
     assert found.value == pytest.approx(10 * 6e-6 + 20 * 1e-6, rel=1e-9)

@@ -197,6 +197,6 @@ def test_the_library_says_so_of_a_transpose_in_caches_without_bandwidth() -> Non
 )
 def test_scaling_says_once_on_which_ranks(ranks: tuple[int, ...], so: str | None) -> None:
     app = application("execute [ranks] { flops [1000/ranks] }", "param ranks = 1")
-    found = aspenpy.scaling(app, machine(gpu(launch="")), ranks).diagnostics
+    found = aspenpy.scale(app, machine(gpu(launch="")), ranks).diagnostics
     warned = "15 instances take turns on 10 `sm`; the last turn leaves 5 idle"
     assert [item.message for item in found] == ([] if so is None else [warned + so])

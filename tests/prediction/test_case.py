@@ -78,7 +78,7 @@ def test_scaling_and_counting() -> None:
     assert isinstance(app, aspenpy.Application)
     assert isinstance(machine, aspenpy.Machine)
     case = Case(app, machine)
-    assert [point.time for point in aspenpy.scaling(case, ranks=[1, 4, 8]).points] == [64, 16, 8]
+    assert [point.time for point in aspenpy.scale(case, ranks=[1, 4, 8]).points] == [64, 16, 8]
     assert aspenpy.count(case.with_set({"ranks": 4}), "flops") == 64
 
 

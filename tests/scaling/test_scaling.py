@@ -18,7 +18,7 @@ from aspenpy.expr.evaluate import Evaluation
 from aspenpy.models.application.total import Totaller
 from aspenpy.studies.explore.communication import communication_of
 from aspenpy.studies.explore.points import Points
-from aspenpy.studies.explore.scaling import Scaling, doublings, scaling
+from aspenpy.studies.explore.scaling import Scaling, doublings, scale
 
 CLUSTER = """
 machine cluster { node [1048576] box  interconnect [1048576] net }
@@ -67,7 +67,7 @@ def rounds(ranks: int) -> int:
 
 
 def test_strong_scaling() -> None:
-    found = scaling(*models(), [1, 2, 8, 100, 4096])
+    found = scale(*models(), [1, 2, 8, 100, 4096])
     for point in found.points:
         assert point.time == pytest.approx(time(point.ranks), rel=1e-12)
         assert point.speedup == pytest.approx(time(1) / time(point.ranks), rel=1e-12)
@@ -78,7 +78,7 @@ def test_strong_scaling() -> None:
 
 
 def test_calls_that_talk_the_longest_first() -> None:
-    found = scaling(*models(), [1, 2, 64])
+    found = scale(*models(), [1, 2, 64])
     first, second, last = found.points
     assert first.calls == ()
     assert dict(second.calls) == pytest.approx({"talk": 2e-6, "allreduce": 1e-6})
@@ -89,7 +89,7 @@ def test_calls_that_talk_the_longest_first() -> None:
 
 def test_the_fastest_number_of_ranks() -> None:
     """Work of 1 ms over P against a microsecond for each doubling: looked at one by one."""
-    found = scaling(*models(), doublings(1, 1024))
+    found = scale(*models(), doublings(1, 1024))
     best = min(range(1, 1025), key=time)
     assert best == 512  # 1.95 us of work and 9 rounds; twice as many ranks save 0.98 us and cost 1
     assert (found.fastest.ranks, found.fastest.time) == (best, pytest.approx(time(best), rel=1e-12))
@@ -97,16 +97,16 @@ def test_the_fastest_number_of_ranks() -> None:
 
 
 def test_the_fastest_beyond_those_looked_at_one_by_one() -> None:
-    found = scaling(*models(), doublings(1, 200_000), set={"n": 30e6})
+    found = scale(*models(), doublings(1, 200_000), set={"n": 30e6})
     best = min((2**power for power in range(18)), key=lambda ranks: time(ranks, 30e6))
     assert best == 16384  # 1.83 us and 14 rounds; 32,768: 0.92 us and 15, 0.08 us more
     assert found.fastest.ranks == best
-    small = scaling(*models(), doublings(1, 64))
+    small = scale(*models(), doublings(1, 64))
     assert (small.fastest.ranks, small.turns) == (64, False)
 
 
 def test_weak_scaling() -> None:
-    found = scaling(*models(), [2, 8, 32], "weak", problem=["n"])
+    found = scale(*models(), [2, 8, 32], "weak", problem=["n"])
     for point in found.points:
         expected = time(point.ranks, 1e6 * point.ranks / 2)
         assert point.time == pytest.approx(expected, rel=1e-12)
@@ -116,7 +116,7 @@ def test_weak_scaling() -> None:
 
 def test_isoefficiency() -> None:
     """n flops have the efficiency E on P ranks if n = E/(1-E) P T_comm: the overhead function of Grama et al."""
-    found = scaling(*models(), [1, 4, 256], isoefficiency=0.8, problem=["n"])
+    found = scale(*models(), [1, 4, 256], isoefficiency=0.8, problem=["n"])
     for point in found.points[1:]:
         overhead = point.ranks * (rounds(point.ranks) * 1e-6 + 2e-6)
         expected = max(1.0, 4 * overhead * 1e9 / 1e6)
@@ -132,12 +132,12 @@ def test_energy() -> None:
     machine = aspenpy.parse(text)
     assert isinstance(machine, Machine)
     asked = EnergyOptions(charged="cores_used")
-    found = scaling(app, machine, [1, 16], energy=asked, set={"n": 1e9}, kernel="main")
+    found = scale(app, machine, [1, 16], energy=asked, set={"n": 1e9}, kernel="main")
     for point in found.points:
         alone = aspenpy.predict(app, machine, set={"n": 1e9, "ranks": point.ranks})
         assert point.energy == pytest.approx(Energy(alone, asked).value, rel=1e-9)
     assert found.points[0].energy == pytest.approx(1.0 * (10 + 32 / 16))
-    assert scaling(app, machine, [1]).points[0].energy is None
+    assert scale(app, machine, [1]).points[0].energy is None
 
 
 def test_messages_that_hide_behind_work_cost_nothing() -> None:
@@ -176,7 +176,7 @@ def work(found: Scaling, monkeypatch: pytest.MonkeyPatch) -> Work:
 def test_eight_million_ranks_cost_what_eight_do(monkeypatch: pytest.MonkeyPatch) -> None:
     """But for two more rounds of the search, from one number of ranks to the next."""
     models_ = models()
-    few, many = (work(scaling(*models_, [ranks]), monkeypatch) for ranks in (8, 8_000_000))
+    few, many = (work(scale(*models_, [ranks]), monkeypatch) for ranks in (8, 8_000_000))
     assert 0 < few["nodes"] <= many["nodes"] <= 1.5 * few["nodes"]
     assert many["exact"] <= 1.5 * few["exact"]
 
@@ -201,19 +201,19 @@ def test_twenty_points_cost_what_two_do(name: str, monkeypatch: pytest.MonkeyPat
 def test_mistakes() -> None:
     app, machine = models()
     with pytest.raises(AspenError, match="more ranks in `allreduce` than machine `cluster` has cores"):
-        _ = scaling(app, machine, [8, 32_000_000]).points
+        _ = scale(app, machine, [8, 32_000_000]).points
     with pytest.raises(AspenError, match="what the size of the problem of `work` is"):
-        scaling(app, machine, [8], "weak")
+        scale(app, machine, [8], "weak")
     with pytest.raises(AspenError, match="unknown parameter `m`"):
-        scaling(app, machine, [8], "weak", problem=["m"])
+        scale(app, machine, [8], "weak", problem=["m"])
     with pytest.raises(AspenError, match="unknown parameter `processes`"):
-        scaling(app, machine, [8], parameter="processes")
+        scale(app, machine, [8], parameter="processes")
     with pytest.raises(AspenError, match="a number of ranks is 1 or more"):
-        scaling(app, machine, [0])
+        scale(app, machine, [0])
     alone = aspenpy.parse("model alone { param n = 1 kernel main { execute { flops [n] } } }")
     assert isinstance(alone, Application)
     with pytest.raises(AspenError, match="has no `ranks` for the number of ranks"):
-        scaling(alone, machine, [1])
+        scale(alone, machine, [1])
 
 
 def test_doublings() -> None:
@@ -239,9 +239,9 @@ def test_ranks_that_are_derived_are_not_set_by_themselves() -> None:
     assert isinstance(used, Application)
     assert isinstance(unused, Application)
     with pytest.raises(AspenError, match="derives it from `px` and `py`, which would stay as they are") as error:
-        scaling(used, machine, [1, 4])
+        scale(used, machine, [1, 4])
     assert error.value.diagnostics[0].code == "derived-parameter"
     assert error.value.diagnostics[0].span is not None
-    found = scaling(used, machine, [1, 4], parameter="px")
+    found = scale(used, machine, [1, 4], parameter="px")
     assert found.points[1].time == pytest.approx(1e6 / 4 / 1e9 + 5 / 1e9)
-    assert scaling(unused, machine, [1, 4]).points[1].time == pytest.approx(1e6 / 4 / 1e9)
+    assert scale(unused, machine, [1, 4]).points[1].time == pytest.approx(1e6 / 4 / 1e9)

@@ -14,9 +14,24 @@ from aspenpy.language.parser import parse_file
 from aspenpy.language.source import Source, Span
 from aspenpy.models.application.dimensions import contradictions
 from aspenpy.models.application.load import assemble as assemble_application
+from aspenpy.models.library import source_of
 from aspenpy.models.machine.dimensions import contradictions as machine_contradictions
 from aspenpy.models.machine.load import assemble as assemble_machine
 from aspenpy.models.machine.model import Machine
+
+
+def check(
+    model: str | Path, machine: Machine | None = None, *, socket: str | None = None, allow_outside: bool = False
+) -> tuple[Diagnostic, ...]:
+    """Everything that is wrong or doubtful in a model, errors of syntax included: no exception for what stands in it.
+
+    `model` and `allow_outside` are those of `load_application`. On a `machine` an application is mapped as well.
+    """
+    reader = Reader(allow_outside=allow_outside)
+    try:
+        return tuple(check_source(source_of(model, reader), machine, reader, socket=socket))
+    except AspenError as error:
+        return error.diagnostics
 
 
 def check_file(

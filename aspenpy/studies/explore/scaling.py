@@ -350,14 +350,14 @@ class ScalingOptions(CaseOptions, total=False):
     per_rank: bool
 
 
-def scaling(
+def scale(
     app: Application | Case,
     machine: Machine | None = None,
     ranks: Sequence[int] = (),
     mode: Mode = "strong",
     **options: Unpack[ScalingOptions],
 ) -> Scaling:
-    """One application on more and more ranks, or a `Case`: `scaling(app, machine, [1, 2, 4])`, `scaling(case,
+    """One application on more and more ranks, or a `Case`: `scale(app, machine, [1, 2, 4])`, `scale(case,
     ranks=[1, 2, 4])`. The other options are those of `Case`.
 
     `parameter` is the model's number of ranks, `problem` the parameters whose product is the size of the problem, which
