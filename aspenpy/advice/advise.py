@@ -20,7 +20,6 @@ from aspenpy.advice.throttled import Throttled
 from aspenpy.answers.case import Case
 from aspenpy.answers.energy.options import DEFAULT, EnergyOptions
 from aspenpy.answers.prediction import predict
-from aspenpy.answers.scope import Setting
 from aspenpy.language.diagnostics import AspenError
 from aspenpy.record import Record
 
