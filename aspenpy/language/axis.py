@@ -168,7 +168,7 @@ def _with_options(axis: Axis, options: Sequence[Span]) -> Axis:
             message = "expected lin, log, pow2, whole, real or a number of points"
             fail("bad-axis", f"{message}, not `{text}`", option, hint=f"write {FORMS}")
         if said.keys() & settings.keys():
-            fail("bad-axis", f"`{text}` says once more what was said before it", option, hint="leave one out")
+            fail("bad-axis", f"the range repeats the option `{text}`, or contradicts it", option, hint="leave one out")
         settings |= said
     if settings.get("spacing") == "pow2" and "count" in settings:
         message = "the powers of two between two numbers are as many as there are"

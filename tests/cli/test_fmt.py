@@ -54,7 +54,7 @@ def test_diff(run: Runner, messy: Path) -> None:
     outcome = run("fmt", "--diff", "messy.aspen")
     assert outcome.status == 1
     assert outcome.out == (
-        "--- messy.aspen\n+++ messy.aspen (laid out)\n@@ -1,4 +1,4 @@\n model m {\n"
+        "--- messy.aspen\n+++ messy.aspen (formatted)\n@@ -1,4 +1,4 @@\n model m {\n"
         "- param   n=2*kilo\n+  param n = 2*kilo\n"
         "   kernel main { execute { flops [n] } }\n }\n"
     )

@@ -191,7 +191,7 @@ def test_whole_number_under_a_step() -> None:
     found = fitted(app, rows, vary=["a", "b"], integer=["a"])
     assert found.values == pytest.approx({"a": 12, "b": 1.5}, rel=1e-10)
     assert found.has_steps
-    with pytest.raises(AspenError, match="`c` is to be a whole number, and is not one of the fitted parameters"):
+    with pytest.raises(AspenError, match="`c:whole`: `c` is not one of the fitted parameters"):
         fitted(app, rows, vary=["a", "b"], integer=["c"])
 
 

@@ -202,7 +202,7 @@ def test_mistakes() -> None:
     app, machine = models()
     with pytest.raises(AspenError, match="more ranks in `allreduce` than machine `cluster` has cores"):
         _ = scale(app, machine, [8, 32_000_000]).points
-    with pytest.raises(AspenError, match="what the size of the problem of `work` is"):
+    with pytest.raises(AspenError, match="cannot tell the problem size of `work`"):
         scale(app, machine, [8], "weak")
     with pytest.raises(AspenError, match="unknown parameter `m`"):
         scale(app, machine, [8], "weak", problem=["m"])

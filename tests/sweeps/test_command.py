@@ -117,7 +117,7 @@ def test_nothing_but_the_summary_where_results_are_too_large(run: Runner) -> Non
         ),
         (
             ["--over", "n", "-o", "r.xls"],
-            "error: cannot tell from its name in which format `r.xls` is to be written\n"
+            "error: cannot tell the format of `r.xls` from its name\n"
             "  = hint: the name of a result ends with .npz, .csv, .json, .parquet, .nc, .zarr\n",
         ),
     ],

@@ -92,7 +92,7 @@ def _difference(source: Source, text: str) -> str:
     from difflib import unified_diff
 
     before, after = source.text.splitlines(), text.splitlines()
-    return "\n".join(unified_diff(before, after, source.name, f"{source.name} (laid out)", lineterm=""))
+    return "\n".join(unified_diff(before, after, source.name, f"{source.name} (formatted)", lineterm=""))
 
 
 def replace(path: Path, text: str) -> None:

@@ -245,7 +245,7 @@ def _require_fitted(integer: Sequence[str], names: Sequence[str], refused: Seque
         if name not in names:
             why = next((item.reason for item in refused if item.name == name), None)
             hint = why or nearest(name, names) or "fitted are " + ", ".join(names)
-            fail("not-fitted", f"`{name}` is to be a whole number, and is not one of the fitted parameters", hint=hint)
+            fail("not-fitted", f"`{name}:whole`: `{name}` is not one of the fitted parameters", hint=hint)
 
 
 def _solved(responses: Responses, axes: Sequence[Axis], request: Request) -> tuple[Errors, Sequence[float], Certainty]:

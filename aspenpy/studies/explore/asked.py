@@ -28,7 +28,7 @@ def goals_of(minimise: Texts, maximise: Texts) -> list[Goal]:
         for part in (separated(text) if text.strip() else [])
     ]
     if not goals:
-        fail("no-objective", "nothing is to be least or greatest", hint="name a quantity, such as runtime")
+        fail("no-objective", "no quantity to minimise or maximise", hint="name a quantity, such as runtime")
     return goals
 
 

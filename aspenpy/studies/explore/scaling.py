@@ -406,7 +406,7 @@ def _known_together(app: Application) -> tuple[str, ...]:
             return names
     close = nearest("n", app.parameters)
     hint = (
-        f"say which parameters it is the product of with --problem, such as --problem n{f' ({close})' if close else ''}"
+        f"name the parameters whose product it is with --problem, such as --problem n{f' ({close})' if close else ''}"
     )
-    message = f"what the size of the problem of `{app.name}` is is not known"
+    message = f"cannot tell the problem size of `{app.name}` from its parameters"
     fail("no-such-parameter", message, app.node.name_span, hint=hint)

@@ -90,7 +90,7 @@ def effects_in(
 ) -> Effects:
     """Those of a quantity that is `base` where nothing is varied; its values are the row of that number in each box."""
     if base == 0:
-        fail("no-base", f"the {metric_name} is 0 where nothing is varied, so nothing can be told in parts of it")
+        fail("no-base", f"the {metric_name} is 0 at the base point, so effects cannot be given relative to it")
     extremes = {}
     for box, row in tried:
         known = box.values[row][~numpy.isnan(box.values[row])]

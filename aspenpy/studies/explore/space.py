@@ -41,7 +41,7 @@ class Space:
     def __init__(self, variables: Sequence[Variable], cases: Sequence[Prediction]) -> None:
         self.variables, self.cases = tuple(variables), tuple(cases)
         if not self.variables:
-            fail("nothing-varies", "nothing is varied", hint="name parameters, such as --vary n=1..100")
+            fail("nothing-varies", "no parameter to vary", hint="name parameters, such as --vary n=1..100")
         names = [item.name for item in variables]
         for name in names:
             if names.count(name) > 1:

@@ -221,7 +221,7 @@ class Acee(LearntModel):
         for text in self.predictors or self._automatic(sheet):
             if any(leaks(sheet, name) for name in columns_of(text, sheet)):
                 hint = "power and energy are not known before the run that they are predicted for"
-                fail("leakage", f"`{text}` says what is to be predicted", _place(sheet, text), hint=hint)
+                fail("leakage", f"`{text}` contains what is to be predicted", _place(sheet, text), hint=hint)
             values = formula(text, sheet)
             why = None
             if np.ptp(values) <= 1e-12 * np.abs(values).max():

@@ -40,7 +40,7 @@ class Format(Record):
 def format_of(path: str | Path) -> Format:
     """The format that a file's name ends with; raises AspenError if there is none, or if a package is missing."""
     suffix = Path(path).suffix.lower()
-    message = f"cannot tell from its name in which format `{path}` is to be written"
+    message = f"cannot tell the format of `{path}` from its name"
     require_known(suffix, FORMATS, "unknown-format", message, listed="the name of a result ends with")
     for module in FORMATS[suffix].needs:
         if find_spec(module) is None:
