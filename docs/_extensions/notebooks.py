@@ -37,12 +37,10 @@ def _code(text: str) -> str:
 
 
 def _output(output: dict[str, Any]) -> str:
-    """The richest form that a page can show."""
+    """The richest form that a page can show without the network: LaTeX would need a script from elsewhere."""
     data = output.get("data", {})
     if "text/html" in data:
         return _fenced("{raw} html", "".join(data["text/html"]))
-    if "text/latex" in data:
-        return _fenced("{math}", "".join(data["text/latex"]).strip("$"))
     return _fenced("text", "".join(data.get("text/plain", output.get("text", ""))))
 
 
