@@ -1,4 +1,4 @@
-"""The README names every extra and every command."""
+"""The README names every command and is short; the page about installing names every extra."""
 
 import re
 import tomllib
@@ -8,18 +8,13 @@ from aspenpy.shell.commands import COMMANDS
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text()
-
-
-def first_cells(heading: str) -> list[str]:
-    """What stands in code in the first cells of the table under a heading."""
-    section = README[README.index(f"\n## {heading}\n") :].split("\n## ")[1]
-    return re.findall(r"^\| (`.*?`) \|", section, re.MULTILINE)
+INSTALLING = (ROOT / "docs" / "installing.md").read_text()
 
 
 def test_extras() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    told = {name for cell in first_cells("Extras") for name in re.findall(r"`(\w+)`", cell)}
-    assert told == set(project["optional-dependencies"])
+    cells = re.findall(r"^\| (`.*?`) \|", INSTALLING, re.MULTILINE)
+    assert {name for cell in cells for name in re.findall(r"`(\w+)`", cell)} == set(project["optional-dependencies"])
 
 
 def test_commands() -> None:
@@ -28,3 +23,14 @@ def test_commands() -> None:
         name for row in re.findall(r"^\|.*\| (.*) \|$", section, re.MULTILINE) for name in re.findall(r"`(\w+)`", row)
     }
     assert told == set(COMMANDS)
+
+
+def test_it_is_short() -> None:
+    assert len(README.splitlines()) < 200
+
+
+def test_the_citation_has_the_version_of_the_package() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    citation = (ROOT / "CITATION.cff").read_text()
+    for key in ("version", "license"):
+        assert f"\n{key}: {project[key]}\n" in citation
