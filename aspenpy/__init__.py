@@ -18,6 +18,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from aspenpy.advice.advice import Advice
+    from aspenpy.advice.advise import AdviceOptions
+    from aspenpy.advice.asked import advise
     from aspenpy.answers.case import Case
     from aspenpy.answers.checks.files import check
     from aspenpy.answers.counting import Counts
@@ -57,6 +60,8 @@ if TYPE_CHECKING:
 __version__ = VERSION
 
 __all__ = [
+    "Advice",
+    "AdviceOptions",
     "Application",
     "AspenError",
     "Case",
@@ -83,6 +88,7 @@ __all__ = [
     "SweepResult",
     "Trace",
     "Traffic",
+    "advise",
     "check",
     "compare",
     "count",
@@ -112,6 +118,8 @@ __all__ = [
 ]
 
 _HOME = {
+    "Advice": "aspenpy.advice.advice",
+    "AdviceOptions": "aspenpy.advice.advise",
     "Application": "aspenpy.models.application.model",
     "AspenError": "aspenpy.language.diagnostics",
     "Case": "aspenpy.answers.case",
@@ -138,6 +146,7 @@ _HOME = {
     "SweepResult": "aspenpy.studies.sweeps.result",
     "Trace": "aspenpy.answers.trace",
     "Traffic": "aspenpy.answers.traffic",
+    "advise": "aspenpy.advice.asked",
     "check": "aspenpy.answers.checks.files",
     "compare": "aspenpy.studies.explore.compare",
     "count": "aspenpy.answers.prediction",

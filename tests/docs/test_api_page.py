@@ -13,6 +13,7 @@ DESCRIBED = {
 }
 EXAMPLES = "\n".join(re.findall(r"^(?:>>>|\.\.\.) (.*)$", PAGE, re.M))
 RETURNED_BY = {
+    "Advice": "advise",
     "Application": "load_application",
     "Comparison": "compare",
     "Diagnostic": "AspenError",
