@@ -308,7 +308,7 @@ def amount_of(amounts: Mapping[str, Expr], resource: str) -> Expr:
     hint = nearest(resource, [*amounts, "bytes", "runtime"]) or (
         "it asks for " + ", ".join(amounts) if amounts else None
     )
-    fail("unknown-resource", f"the kernel asks for no `{resource}`", hint=hint)
+    fail("unknown-resource", f"the kernel requests no `{resource}`", hint=hint)
 
 
 def _described(key: Total) -> str:

@@ -128,7 +128,7 @@ def network_place(machine: Machine) -> Place:
     if places:
         return min(places, key=lambda place: len(place.path))
     hint = "an interconnect is one that has a `property topology [torus]` and what goes with it"
-    fail("no-network", f"machine `{machine.name}` says nothing of its network", machine.root.name_span, hint=hint)
+    fail("no-network", f"machine `{machine.name}` declares no network topology", machine.root.name_span, hint=hint)
 
 
 def _paths(machine: Machine, network: Place) -> Paths:

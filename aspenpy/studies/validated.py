@@ -120,7 +120,7 @@ class Command:
         try:
             self.words = shlex.split(text)
         except ValueError as error:
-            fail("bad-command", f"the words of the command cannot be told apart: {str(error).lower()}", whole)
+            fail("bad-command", f"cannot split the command into words: {str(error).lower()}", whole)
         if not self.words:
             fail("bad-command", "the command is empty", whole, hint='such as --run "./a.out {n}"')
 

@@ -241,7 +241,7 @@ error: `n=1..5:log` is no range to look for solutions in
   = hint: write NAME, NAME=LOW..HIGH or NAME=LOW..HIGH:whole
 """,
         ),
-        (("--resource", "flop"), "error: the kernel asks for no `flop`\n  = hint: did you mean `flops`?\n"),
+        (("--resource", "flop"), "error: the kernel requests no `flop`\n  = hint: did you mean `flops`?\n"),
     ],
 )
 def test_count_refused(run: Runner, arguments: tuple[str, ...], report: str) -> None:

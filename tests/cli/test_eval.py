@@ -111,7 +111,7 @@ def test_metrics(run: Runner) -> None:
 
 def test_unknown_metric(run: Runner) -> None:
     outcome = run("eval", "axpy.aspen", "--machine", "cluster.aspen", "--metric", "flps")
-    assert outcome == (2, "", "error: the kernel asks for no `flps`\n  = hint: did you mean `flops`?\n")
+    assert outcome == (2, "", "error: the kernel requests no `flps`\n  = hint: did you mean `flops`?\n")
 
 
 def test_one_kernel(run: Runner) -> None:

@@ -96,7 +96,7 @@ def test_picture(run: Runner, ring: str, models: Path, suffix: str) -> None:
 def test_mistakes(run: Runner, ring: str) -> None:
     found = run("network", "--machine", "cachegrind")
     assert found.status == 2
-    assert "error: machine `cachegrind` says nothing of its network" in found.err
+    assert "error: machine `cachegrind` declares no network topology" in found.err
     found = run("network", "--machine", ring, "--ranks", "0")
     assert (found.status, found.err) == (2, "aspenpy: --ranks: a number of ranks is 1 or more, not 0\n")
     found = run("network", "--machine", ring, "--ranks", "17")

@@ -64,7 +64,7 @@ OPTIONS = (
         "--transfer",
         "with several kinds of sockets: the kernel's data lie at the first, the others move them over their link",
     ),
-    option("--record", "FILE", "beside it what was measured of this run: a record store, or a file of measurements"),
+    option("--record", "FILE", "compares with measurements of this run: a record store, or a file of measurements"),
     picture("power over time"),
     ALL_FORMATS,
     SEED,

@@ -30,7 +30,7 @@ OPTIONS = (
     *SETTINGS,
     option("--free", "NAME,...", "the parameters that stay in the formula; for all others their values are put in"),
     option("--metric", "NAME", "runtime (the default), energy, edp, ..., or an amount"),
-    option("--resource", "NAME", "the same, said of a resource", dest="metric"),
+    option("--resource", "NAME", "the same for a resource", dest="metric"),
     flag("--simplify", "lets SymPy simplify it; slow for a large formula"),
     OneOf(
         (

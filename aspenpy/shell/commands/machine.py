@@ -38,7 +38,7 @@ DEFAULT_KIND: Kind = "cpu"
 
 OPTIONS = (
     choice("action", ("new", "probe", "check"), "new, probe or check", metavar="ACTION"),
-    option("names", "NAME", "new, probe: what the machine is called; check: files, folders or names", nargs="+"),
+    option("names", "NAME", "new, probe: the machine's name; check: files, folders or names", nargs="+"),
     choice("--kind", KINDS, f"new: what the skeleton is of (default: {DEFAULT_KIND})"),
     option("-o --output", "FILE", "new, probe: where it is written to (default: NAME.aspen)"),
     flag("--replace", "probe: writes the file anew where it is there already"),

@@ -24,7 +24,7 @@ OPTIONS = (
     MODEL,
     machine(required=True),
     *SETTINGS,
-    flag("--fail-fast", "ends with the first mistake in a script"),
+    flag("--fail-fast", "ends at the first error in a script"),
     SEED,
 )
 

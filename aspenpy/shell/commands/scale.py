@@ -42,7 +42,7 @@ OPTIONS = (
     option("--problem", "NAME,...", "the parameters whose product is the size of the problem (default: nx,ny,nz)"),
     flag("--per-rank", "the problem's parameters are those of one rank, such as edge_elements of lulesh"),
     option("--isoefficiency", "E", "also by how much the problem must grow for this efficiency", type=float),
-    flag("--energy", "also what it draws: all sockets that have work"),
+    flag("--energy", "also the energy of all sockets that have work"),
     SOCKET,
     *VALUES,
     PAR,

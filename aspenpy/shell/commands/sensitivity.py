@@ -57,7 +57,7 @@ OPTIONS = (
     choice("--method", METHODS, "default: elasticity", default="elasticity"),
     vary("default: what the models declare a range for"),
     option("--samples", "N", "of sobol (default: 1024) or morris (default: 100)", type=int),
-    flag("--pairs", "with sobol: also what two do only together"),
+    flag("--pairs", "with sobol: also second-order indices"),
     ALL_FORMATS,
     picture("it"),
     SEED,

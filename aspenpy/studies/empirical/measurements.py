@@ -109,7 +109,7 @@ def _measured(sheet: Sheet, application: Application) -> list[str]:
         hint = "measured are " + ", ".join(dict.fromkeys(measurable))
         other = next((name for name in names if name in METRIC_DIMENSIONS), None)
         hint = hint if other is None else f"`--metric {other}` fits the column `{other}`"
-        fail("nothing-measured", "no column says what was measured", sheet.span, hint=hint)
+        fail("nothing-measured", "no column holds a measurement", sheet.span, hint=hint)
     return columns
 
 
@@ -119,7 +119,7 @@ def _asked(sheet: Sheet, metric: str) -> list[str]:
         hint = nearest(metric, METRIC_DIMENSIONS) or "fitted are " + ", ".join(METRIC_DIMENSIONS)
         fail("unknown-metric", f"`{metric}` is not fitted", hint=hint)
     if metric not in [heading.name for heading in sheet.headings]:
-        fail("nothing-measured", f"no column `{metric}` says what was measured", sheet.span)
+        fail("nothing-measured", f"no column `{metric}` with measurements", sheet.span)
     return [metric]
 
 

@@ -180,7 +180,7 @@ class Cos(LearntModel):
         scales = np.abs(matrix).max(axis=0)
         if not scales.all():
             zero = [name for name, scale in zip(terms, scales, strict=True) if not scale]
-            fail("constant-counter", f"{what}: {', '.join(zero)} is zero in all rows, and teaches nothing")
+            fail("constant-counter", f"{what}: {', '.join(zero)} is zero in all rows")
         solution, _, rank, _ = np.linalg.lstsq(matrix / scales, left[used] * weights, rcond=1e-10)
         if rank < len(terms):
             text = f"{what}: the rows do not tell all of {', '.join(terms)} apart; the smallest coefficients are taken"
