@@ -14,6 +14,7 @@ from aspenpy.extract.conditions import Conditions
 from aspenpy.extract.contexts import Context, Shared
 from aspenpy.extract.costs import Access, Exchange, Invocation, Item, Nest, Place
 from aspenpy.extract.mpi import SIZES, sending
+from aspenpy.extract.places import Target
 from aspenpy.extract.scope import NOTHING, Known, Names, Real, depends_on_data
 from aspenpy.extract.values import ONE, ZERO, Value
 from aspenpy.language.source import Span
@@ -83,6 +84,8 @@ class Calls(Conditions):
             and node.arguments[0].type.kind == "integer"
         ):
             return v.extreme(k.EXTREMES[node.name], [self.whole(part) for part in node.arguments])
+        if node.name in k.GROWING and node.arguments and (grown := self.target(node.arguments[0])) is not None:
+            self._said(grown, None)
         if node.name in k.COPIES and len(node.arguments) == 3:
             return self._moved_whole(node)
         found = [self.value(part) for part in node.arguments]
@@ -175,7 +178,14 @@ class Calls(Conditions):
         size = self.whole(node.arguments[1])
         if there is not None:
             self.scope.memory[f"{self._owner(there)}.size", None] = size
+            self._said(there, size)
         return None
+
+    def _said(self, there: Target, size: Value | None) -> None:
+        """How many elements a container gets; None where that varies."""
+        known = size is not None and not v.counters(size) and not depends_on_data(size)
+        key = self.names.contained(there.place, f"{self._owner(there)}[]")
+        self.names.held.setdefault(key, []).append(size if known else None)
 
     def _allocated(self, node: r.Call) -> Known:
         sizes = [self.whole(part) for part in node.arguments if part.type.kind == "integer"]

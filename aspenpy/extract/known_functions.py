@@ -41,3 +41,6 @@ RESIZING = frozenset("resize assign push_back emplace_back pop_back insert erase
 
 KNOWN = PURE | FREE | ALLOCATIONS | SQUARE_ROOTS | IGNORED | SIZES | EXTREMES.keys()
 """Functions that store to none of the program's whole numbers."""
+
+GROWING = frozenset({"push_back", "emplace_back", "insert", "append"})
+"""Functions of a container by which it has more elements than its size said."""

@@ -10,7 +10,7 @@ from aspenpy.extract import values as v
 from aspenpy.extract.costs import Array, Invocation, Place, Profile
 from aspenpy.extract.count import Counter
 from aspenpy.extract.scope import SIZE, STEADY, UNKNOWN, Names
-from aspenpy.extract.values import Value
+from aspenpy.extract.values import ONE, Value
 from aspenpy.language.source import Span
 from aspenpy.record import Record
 
@@ -102,9 +102,29 @@ class Model:
         """Whether an array is declared by the model and not in a kernel."""
         if array.hold == "formal":
             return array.key in self.roots
-        return array.volume is None or all(
-            symbol.payload[1] in (SIZE, STEADY) or symbol in self.bound for symbol in v.symbols(array.volume)
-        )
+        return array.volume is None or self._is_told(array.volume)
+
+    def _is_told(self, volume: Value) -> bool:
+        """Whether parameters of the model say a size."""
+        return all(symbol.payload[1] in (SIZE, STEADY) or symbol in self.bound for symbol in v.symbols(volume))
+
+    def elements(self, array: Array) -> Value | None:
+        """How many elements a container has, where it gets a size of the model's parameters, and only one."""
+        found: list[Value] = []
+        for size in self.names.sizes(array.key, self.same):
+            if size is None or not self._is_told(v.replaced(size, dict.fromkeys(self.arguments, ONE))):
+                return None
+            found.append(self._in_parameters(size))
+        is_one = found and v.number(found[0]) != 0 and all(v.same(found[0], other) for other in found)
+        return found[0] if is_one else None
+
+    def _in_parameters(self, value: Value) -> Value:
+        """A value with what callers pass in place of arguments, and parameters in place of unknowns."""
+        given: dict[Expr, Value] = {}
+        for symbol in v.in_order(v.symbols(value)):
+            own = self.bound.get(symbol, symbol)
+            given[symbol] = self.parameter(own) if own.payload[1] == STEADY else atom(own)
+        return v.replaced(value, given)
 
     def _single(self, value: Value | Place | None) -> Expr | None:
         """The parameter of the model that a value is."""

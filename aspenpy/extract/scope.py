@@ -123,6 +123,7 @@ class Names:
         self.members: dict[tuple[str, object], Value] = {}
         self.shared: dict[str, str] = {}
         self.owners: dict[str, str] = {}
+        self.held: dict[str, list[Value | None]] = {}  # how many elements the source says that containers have
         self.libraries: dict[str, Value] = {}
         self.diagnostics: list[Diagnostic] = []
         self.followed = 0  # records walked to know what calls leave behind
@@ -218,6 +219,11 @@ class Names:
         if owner is not None:
             self.owners[key] = owner.array
         return key
+
+    def sizes(self, key: str, same: Mapping[str, str]) -> list[Value | None]:
+        """How many elements the source says that a container holds, here or there."""
+        wanted = self.canonical(key, same)
+        return [value for own, found in self.held.items() if self.canonical(own, same) == wanted for value in found]
 
     def canonical(self, key: str, same: Mapping[str, str]) -> str:
         """The key of an array by the name that the caller has for it."""

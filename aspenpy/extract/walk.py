@@ -13,7 +13,7 @@ from aspenpy.extract import records as r
 from aspenpy.extract import values as v
 from aspenpy.extract.assigned import ends, every, has
 from aspenpy.extract.contexts import Context
-from aspenpy.extract.costs import Choice, Guard, Item, Place, Profile
+from aspenpy.extract.costs import Access, Arithmetic, Choice, Guard, Item, Place, Profile
 from aspenpy.extract.count import Counter
 from aspenpy.extract.known_functions import IGNORED
 from aspenpy.extract.loops import Loops
@@ -271,8 +271,9 @@ class Walker(Loops):
         before = self.scope
         sides = [self._side(case, before) for case in node.cases]
         count = len(sides) + (not node.exhaustive)
+        is_computed = any(_is_work(item) for items, _ in sides for item in items)
         for place, (items, scope) in enumerate(sides):
-            if items and not any(map(_computes, node.cases)):
+            if items and not is_computed:
                 self.out.append(Choice((), constant(Fraction(1, count)), items, [], node.span))
             elif items:
                 share = self.hole(
@@ -291,6 +292,13 @@ def _is_object(type: r.Type) -> bool:
     """Whether an argument is a structure that the function gets the address of."""
     of = type.of
     return type.kind == "pointer" and of is not None and of.kind == "record"
+
+
+def _is_work(item: Item) -> bool:
+    """Whether what a case was walked to does more than move data and count."""
+    if isinstance(item, Choice):
+        return any(map(_is_work, (*item.then, *item.otherwise)))
+    return not isinstance(item, Access) and not (isinstance(item, Arithmetic) and item.name == "integer")
 
 
 def _computes(node: r.Statement | None) -> bool:

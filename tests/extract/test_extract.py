@@ -183,6 +183,36 @@ def test_containers_iterators_and_algorithms(tmp_path: Path) -> None:
     )
 
 
+SIZED = """
+#include <vector>
+struct Grid {
+  std::vector<double> e;
+  std::vector<int> index;
+  explicit Grid(int edge) { e.resize(edge * edge); index.resize(edge); MORE }
+};
+void update(Grid& grid, int n) { for (int i = 0; i < n; ++i) grid.e[grid.index[i]] *= 0.5; }
+int main(int argc, char** argv) {
+  Grid* grid = new Grid(argc);
+  for (int t = 0; t < 10; ++t) update(*grid, argc);
+}
+"""
+
+
+@pytest.mark.parametrize(("more", "size"), [("", "as Array(argc^2, 8)"), ("e.push_back(1.0);", "[e_bytes]")])
+def test_containers_have_the_size_that_they_are_given(more: str, size: str, tmp_path: Path) -> None:
+    assert f"data e {size}" in model(SIZED.replace("MORE", more), tmp_path, "a.cpp")
+
+
+@pytest.mark.parametrize(("case", "holes"), [("s = x[i];", ["n"]), ("s = 2 * x[i];", ["n", "f_case", "f_case_2"])])
+def test_cases_that_only_move_data_need_no_parameter(case: str, holes: list[str], tmp_path: Path) -> None:
+    text = "double at(const double* x, int i) { return x[i]; }\n"
+    text += "void f(double* y, const double* x, const int* k, int n) {"
+    text += f"for (int i = 0; i < n; i++) {{ double s; switch (k[i]) {{ case 0: {case} break; default: s = at(x, i); }}"
+    (tmp_path / "a.c").write_text(f"{text} y[i] = s; }} }}")
+    found = [hole.name for hole in extract(tmp_path / "a.c", functions=["f"]).holes if "bytes" not in hole.name]
+    assert sorted(found) == sorted(holes)
+
+
 def test_a_missing_header_is_a_warning_with_its_place(tmp_path: Path) -> None:
     (tmp_path / "a.c").write_text(
         '#include "nothere.h"\nvoid f(int n, double *x) { for (int i = 0; i < n; i++) x[i] *= 3; }\n'
