@@ -142,7 +142,7 @@ def write_document(advice: Advice, arguments: Arguments) -> None:
         if name not in {item.component for item in advice.ranges}:
             raise CommandError(f"--uncertain: `{name}` is not varied; add it to --vary")
     uncertain = Uncertain(advice.space, deviations or None, arguments.error)
-    made = document(advice, command_line(arguments.line), uncertain)
+    made = document(advice, command_line(arguments.command_line), uncertain)
     with writing(arguments.output), replacing(arguments.output) as unfinished:
         unfinished.write_text(DOCUMENTS[suffix_of(arguments.output)](made), encoding="utf-8")
 

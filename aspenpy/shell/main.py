@@ -109,7 +109,7 @@ def run(arguments: list[str]) -> int:
         from aspenpy.shell.parser import parser_of
 
         parsed = parser_of(name).parsed(rest)
-    parsed.line = [name, *rest]
+    parsed.command_line = [name, *rest]
     require_one_machine(parsed)
     require_machine(parsed)
     require_outputs(parsed)

@@ -99,7 +99,7 @@ def test_at_the_values_of_the_model_a_page_says_what_the_commands_say(tmp_path, 
     ((row,), _) = run(tmp_path, page, [[item.value for item in page.inputs_on(0)]])
     facts = page.facts["machines"][0]
     assert row[facts["runtime"]["value"]] == pytest.approx(prediction.runtime, rel=1e-12)
-    joules = aspenpy.predict_energy(prediction.application, prediction.machine)
+    joules = aspenpy.energy(prediction.application, prediction.machine)
     assert row[facts["energy"]["value"]] == pytest.approx(joules.value, rel=1e-12)
     for use, kernel in zip(prediction.kernels, facts["kernels"], strict=True):
         times = [row[kernel[name]] for name in ("calls", "inclusive", "exclusive")]
