@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from aspenpy.answers.energy.account import Energy
 from aspenpy.answers.evaluation import ENERGY_UNITS, Bottleneck, Evaluation, KernelUse, ParameterUse
 from aspenpy.answers.prediction import Prediction
 from aspenpy.cost.file_systems import FILE_RESOURCES
@@ -56,7 +55,7 @@ def _capped(prediction: Prediction, metrics: Sequence[str]) -> list[tuple[str, s
     """What a power cap does to energies as formulas: the socket waits, and `runtime` knows no cap."""
     if not {*metrics} & {*ENERGY_UNITS}:
         return []
-    energy = Energy(prediction)
+    energy = prediction.through("answers.energy.account").Energy(prediction)
     if sum(energy.waiting.values()) <= 0:
         return []
     slowed = f"the run waits for its power cap and takes {seconds(energy.runtime)}"
