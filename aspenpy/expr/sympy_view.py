@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 import sympy
+from sympy.core.facts import InconsistentAssumptions
 from sympy.printing.str import StrPrinter
 
 from aspenpy.expr import graph
@@ -56,8 +57,18 @@ def to_sympy(expr: Expr, names: Mapping[Expr, str] | None = None) -> Any:
         if node.kind == "symbol":
             known[node] = sympy.Symbol(symbols[node])
         else:
-            known[node] = TO_SYMPY[node.kind](node, [known[arg] for arg in node.args], evaluated)
+            known[node] = _made(node, [known[arg] for arg in node.args], evaluated)
     return known[expr]
+
+
+def _made(node: Expr, args: list[Any], evaluated: bool) -> Any:
+    """What SymPy makes of a node. It may contradict itself over the signs and kinds of its own factors, such as under
+    a root, depending on what it has kept; then it is told to simplify nothing."""
+    try:
+        return TO_SYMPY[node.kind](node, args, evaluated)
+    except InconsistentAssumptions:
+        with sympy.evaluate(False):
+            return TO_SYMPY[node.kind](node, args, False)
 
 
 def _number(node: Expr, args: list[Any], evaluated: bool) -> Any:
