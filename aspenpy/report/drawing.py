@@ -6,9 +6,10 @@ from __future__ import annotations
 from typing import Any
 
 from aspenpy.language.dimensions import readable
+from aspenpy.tables.plot import COLORS
 
-BLUE, VERMILION, GREEN, PURPLE = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
-ORANGE, SKY, YELLOW, BLACK = "#E69F00", "#56B4E9", "#F0E442", "#000000"
+BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY = COLORS
+YELLOW, BLACK = "#F0E442", "#000000"
 """The palette of Okabe and Ito, which colour-blind people tell apart."""
 
 STYLES: list[dict[str, Any]] = [
