@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import lru_cache
 
 from aspenpy.cost.cost import CostTree
-from aspenpy.cost.messages import Exchange, seconds_by_path
 from aspenpy.expr.graph import Expr
 from aspenpy.models.application import flow
 from aspenpy.models.application.total import Leaf, Total, Totals, added, of_kind, run_totals
@@ -41,10 +40,7 @@ class _Leaf(Leaf):
         self.tree = tree
 
     def block(self, block: flow.Block, kernel: flow.Kernel) -> Totals:
-        sent = [trait for item in self.tree.blocks[block].requirements for trait in item.traits]
+        applied = [trait for item in self.tree.blocks[block].requirements for trait in item.traits]
         return added(
-            {OnPath(kernel.name, path): seconds}
-            for exchange in sent
-            if isinstance(exchange, Exchange)
-            for path, seconds in seconds_by_path(exchange).items()
+            {OnPath(kernel.name, path): seconds} for trait in applied for path, seconds in trait.seconds_by_path.items()
         )

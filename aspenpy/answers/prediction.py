@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Unpack
 
-from aspenpy.answers.accesses import blocks_without_time, reused_without_pattern, uneven_sweeps
 from aspenpy.answers.case import Case, CaseOptions, case_of
 from aspenpy.answers.evaluation import Evaluation, amount_of
 from aspenpy.answers.occupancy import filling_cores, instances_of_blocks
+from aspenpy.answers.odd_accesses import blocks_without_time, reused_without_pattern
 from aspenpy.answers.scope import Scope, Value, scope_of
 from aspenpy.answers.sizes import exceeding_memory, sizes_below_zero
 from aspenpy.expr import graph
@@ -43,9 +43,17 @@ class Prediction(Evaluation):
             *self.outside_ranges(),
             *negative,
             *exceeding_memory(self),
-            *uneven_sweeps(self),
+            *self._uneven_sweeps,
             *self.wasted,
         )
+
+    @property
+    def _uneven_sweeps(self) -> list[Diagnostic]:
+        accesses = [cost.traffic.access for cost in self.tree.requirements if cost.traffic is not None]
+        if not accesses:
+            return []
+        warnings: list[Diagnostic] = self.through("answers.uneven_sweeps").uneven_sweeps(self, accesses)
+        return warnings
 
     @cached_property
     def wasted(self) -> tuple[Diagnostic, ...]:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
-from aspenpy.cost.caches.traffic import Traffic
 from aspenpy.cost.prices import LevelCost
 from aspenpy.cost.ranks import Instances
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.models.machine.model import Machine, Place
+
+if TYPE_CHECKING:
+    from aspenpy.cost.caches.traffic import Traffic
 
 COHERENCE = "coherence"
 """What the time counts for, as `loads` does for that of a memory."""

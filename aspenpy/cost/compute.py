@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from aspenpy.cost.caches.names import CACHE_TRAITS, SHARED
-from aspenpy.cost.caches.traffic import Traffic
 from aspenpy.cost.coherence import coherence_costs
 from aspenpy.cost.exchanges import is_exchange, is_part
 from aspenpy.cost.file_systems import FILE_RESOURCES, is_file_system, through_a_node
@@ -38,6 +38,9 @@ from aspenpy.models.application import flow
 from aspenpy.models.application.total import summed
 from aspenpy.models.machine.model import BASE, Machine, Place, Resource
 from aspenpy.record import Record
+
+if TYPE_CHECKING:
+    from aspenpy.cost.caches.traffic import Traffic
 
 
 class Target(Record):

@@ -45,6 +45,12 @@ class Exchange(AppliedTrait):
     schemes: tuple[Scheme, ...] = ()
     paths: tuple[PathUse, ...] = ()
 
+    @property
+    def seconds_by_path(self) -> dict[str, Expr]:
+        """Nothing where it is not known by levels. What an alltoall takes through a bisection beside its messages is
+        nobody's."""
+        return time_by_path(self.schemes) if self.schemes else {use.name: use.seconds for use in self.paths}
+
     def fastest(self, values: Callable[[Expr], Any]) -> str | None:
         """The algorithm, or those of the phases of the fastest scheme, or the paths, by the values of expressions; None
         for what has one way only."""
@@ -178,12 +184,6 @@ def message_of(requirement: flow.Requirement, parallelism: Expr, paths: Paths) -
 
 def _unless(condition: Expr, use: PathUse) -> PathUse:
     return use.replace(taken=graph.if_else(condition, 0, use.taken), seconds=graph.if_else(condition, 0, use.seconds))
-
-
-def seconds_by_path(exchange: Exchange) -> dict[str, Expr]:
-    """What of an exchange is due to which path, by its name; nothing where it is not known by levels. What an alltoall
-    takes through a bisection beside its messages is nobody's."""
-    return time_by_path(exchange.schemes) if exchange.schemes else {use.name: use.seconds for use in exchange.paths}
 
 
 # -- what is refused -------------------------------------------------------------------------------

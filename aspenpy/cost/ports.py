@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from typing import TYPE_CHECKING
 
-from aspenpy.cost.caches.traffic import Traffic
 from aspenpy.cost.operations import WIDE
 from aspenpy.cost.prices import LevelCost, Offer, longest
 from aspenpy.cost.ranks import Instances
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.models.application import flow
+
+if TYPE_CHECKING:
+    from aspenpy.cost.caches.traffic import Traffic
 
 ACCESSES = "accesses"
 """The resource of a core's loads and stores, one of each word, or of vectors `as simd`."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
-from aspenpy.cost.caches.traffic import Traffic
 from aspenpy.cost.ranks import Instances
 from aspenpy.cost.sharing import norm
 from aspenpy.expr import graph
@@ -13,6 +13,9 @@ from aspenpy.models.application import flow
 from aspenpy.models.application.total import summed
 from aspenpy.models.machine.model import Place, Resource
 from aspenpy.record import Record
+
+if TYPE_CHECKING:
+    from aspenpy.cost.caches.traffic import Traffic
 
 MEMORY_RESOURCES = ("loads", "stores")
 """What a memory is asked for, and data that lie in a certain one."""
@@ -46,6 +49,11 @@ class AppliedTrait(Record):
     arguments: tuple[flow.Argument, ...]
     formula: Expr
     time: Expr
+
+    @property
+    def seconds_by_path(self) -> dict[str, Expr]:
+        """What of an exchange is due to which path between ranks, by its name; nothing for other traits."""
+        return {}
 
 
 class RequirementCost(flow.Node):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-from aspenpy.answers.accesses import uneven
 from aspenpy.answers.checks.values import circles, collecting, failures, start_of
 from aspenpy.answers.counting import Counts
 from aspenpy.answers.models import expressions
@@ -12,13 +11,15 @@ from aspenpy.answers.prediction import predict
 from aspenpy.answers.scope import DEFAULT_SEED, circular
 from aspenpy.answers.sizes import sizes_below_zero
 from aspenpy.answers.traffic import Traffic
+from aspenpy.answers.uneven_sweeps import uneven
+from aspenpy.cost.accesses import histogram_reader
 from aspenpy.cost.caches.level import levels_of
 from aspenpy.cost.caches.names import CACHE_TRAITS
 from aspenpy.cost.caches.reading import SENSELESS, Reader, read_access
 from aspenpy.cost.compute import choose_socket, nobody_offers, target
 from aspenpy.cost.exchanges import is_exchange, is_part
 from aspenpy.cost.mapper import all_definitions
-from aspenpy.cost.memory import Hierarchy, histogram_reader
+from aspenpy.cost.memory import Hierarchy
 from aspenpy.cost.operations import priced_without, unknown_trait
 from aspenpy.cost.residence import memory_named, placed_data
 from aspenpy.expr import graph
