@@ -273,7 +273,7 @@ class Oracle:
         nodes_ = next((count for item, count in self.places.values() if item.type == "node"), Fraction(1))
         if self.distribution == "compact":
             return min(ranks, on_each) * part, part
-        return math.ceil(math.ceil(parallel / nodes_) * nodes_ / count) * part, part
+        return math.ceil(math.ceil(ranks / nodes_) * nodes_ / count) * part, part
 
     def slowest(self, busy: Mapping[str, Any]) -> Any:
         """Conflicting resources add, transitively among those in use; the rest overlap."""
