@@ -16,7 +16,8 @@ from aspenpy.cost.halos import PathUse, grid_of, halo_time, numbers_of
 from aspenpy.cost.interconnect import Interconnect, enough, interconnect_of
 from aspenpy.cost.network.choice import best, best_time
 from aspenpy.cost.network.collectives import algorithms, cost
-from aspenpy.cost.network.levels import Among, Level, Scheme, best_scheme, fastest_scheme, schemes, time_by_path
+from aspenpy.cost.network.levels import Among, schemes
+from aspenpy.cost.network.schemes import Level, Scheme, best_scheme, fastest_scheme, time_by_path
 from aspenpy.cost.network.topology import NetworkError, floor
 from aspenpy.cost.network_ranks import Ranks
 from aspenpy.cost.path_levels import all_paths, levels_between

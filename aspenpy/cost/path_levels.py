@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from aspenpy.cost.interconnect import Interconnect, interconnect_of
-from aspenpy.cost.network.levels import Level
 from aspenpy.cost.network.link import Link, Mesh
+from aspenpy.cost.network.schemes import Level
 from aspenpy.cost.paths import Paths
 from aspenpy.cost.ranks import Binding
 from aspenpy.expr import graph

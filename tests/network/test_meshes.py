@@ -10,8 +10,9 @@ from math import lcm
 import pytest
 
 from aspenpy.cost.network.collectives import ALGORITHMS, cost
-from aspenpy.cost.network.levels import Among, fastest_scheme, schemes
+from aspenpy.cost.network.levels import Among, schemes
 from aspenpy.cost.network.link import Link, Mesh
+from aspenpy.cost.network.schemes import fastest_scheme
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import evaluate
 from tests.network.levelled import Member, Path, run

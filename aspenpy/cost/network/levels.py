@@ -19,138 +19,14 @@ ranks than the others, each of them stands in for several when the ranks of all 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable
 
-from aspenpy.cost.network.choice import fastest_time
-from aspenpy.cost.network.collectives import Algorithm, algorithms, chosen_among, cost
+from aspenpy.cost.network.collectives import cost
 from aspenpy.cost.network.link import Link
-from aspenpy.cost.prices import first_largest
+from aspenpy.cost.network.schemes import Level, Phase, Round, Scheme
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.record import Record
-
-Values = Callable[[Expr], Any]
-
-
-class Level(Record):
-    """A path that joins `ends` of the fullest container, in which there are `ranks`, and `fewest` ends of the one that
-    has the `least` ranks. `one` is what messages take where one rank of each end sends, `all` where every rank does."""
-
-    path: str
-    ends: Expr
-    fewest: Expr
-    ranks: Expr
-    least: Expr
-    one: Link
-    all: Link
-
-
-class Phase(Record):
-    """A collective of `size` among `ranks` ends of each container on the path of level `height`, and of size `rest`
-    where there are `fewest`; by one algorithm, or the fastest."""
-
-    path: str
-    height: int
-    collective: str
-    ranks: Expr
-    fewest: Expr
-    size: Expr
-    rest: Expr
-    link: Link
-    algorithm: str | None = None
-
-    @property
-    def time(self) -> Expr:
-        """Until the last container has done it: some algorithms take longer among fewer ranks."""
-        sizes = dict.fromkeys(((self.ranks, self.size), (self.fewest, self.rest)))
-        return _extreme("max", [self._among(ranks, size) for ranks, size in sizes])
-
-    @property
-    def waits(self) -> list[tuple[str, Expr]]:
-        """The paths that are waited for, with the seconds."""
-        return [(self.path, self.time)]
-
-    def _among(self, ranks: Expr, size: Expr) -> Expr:
-        if self.algorithm is None:
-            return fastest_time(self.collective, ranks, size, self.link.time, all_pairs=self.link.all_pairs)
-        return self.link.time(cost(self.collective, self.algorithm, ranks, size))
-
-    @property
-    def _choice(self) -> list[Algorithm]:
-        if self.algorithm is not None:
-            return [each for each in algorithms(self.collective) if each.name == self.algorithm]
-        return chosen_among(self.collective, all_pairs=self.link.all_pairs)
-
-    def fastest(self, values: Values) -> str | None:
-        """The algorithm among the most ends, by the values of expressions; None where nobody has to be told."""
-        if values(self.ranks) <= 1:
-            return None
-        times = {
-            each.name: values(self.link.time(each.cost(self.ranks, self.size)))
-            for each in self._choice
-            if values(graph.if_else(each.applies(self.ranks), 1, 0))
-        }
-        return min(times, key=times.__getitem__)
-
-
-class Round(Phase):
-    """An algorithm among all ranks in each round of which every path is gone by one message of each end, such as a
-    ring: a round takes as long as the slowest path that is used."""
-
-    levels: tuple[Level, ...] = ()
-
-    def _among(self, ranks: Expr, size: Expr) -> Expr:
-        return _extreme("max", self._by_level(ranks, size))
-
-    def _by_level(self, ranks: Expr, size: Expr) -> list[Expr]:
-        assert self.algorithm is not None
-        sent = cost(self.collective, self.algorithm, ranks, size)
-        used = ((graph.compare(">", each.ends, 1), each.one.time(sent)) for each in self.levels)
-        return [graph.if_else(several, time, 0) for several, time in used]
-
-    @property
-    def waits(self) -> list[tuple[str, Expr]]:
-        """The slowest path, the innermost of equals."""
-        times = self._by_level(self.ranks, self.size)
-        return [
-            (level.path, graph.if_else(slowest, time, 0))
-            for level, time, slowest in zip(self.levels, times, first_largest(times), strict=True)
-        ]
-
-    def fastest(self, values: Values) -> str | None:
-        return self.algorithm
-
-
-class Scheme(Record):
-    """A way to do a collective: phases in their order, and the condition under which there is such a way."""
-
-    name: str
-    phases: tuple[Phase, ...]
-    applies: Expr = graph.TRUE
-
-    @property
-    def time(self) -> Expr:
-        return graph.add(*(phase.time for phase in self.phases))
-
-    @property
-    def by_path(self) -> dict[str, Expr]:
-        """Seconds of the phases on each path."""
-        found: dict[str, Expr] = {}
-        for path, seconds in (item for phase in self.phases for item in phase.waits):
-            found[path] = graph.add(found.get(path, graph.ZERO), seconds)
-        return found
-
-    def described(self, values: Values) -> str:
-        """`split: pairwise in nvlink4, recursive doubling across slingshot_11, ring in nvlink4`."""
-        told = [(phase, name) for phase in self.phases if (name := phase.fastest(values)) is not None]
-        heights = {phase.height for phase, _ in told}
-        words = [
-            f"{name.replace('_', ' ')} {'across' if len(heights) > 1 and phase.height == max(heights) else 'in'} "
-            f"{phase.path}"
-            for phase, name in told
-        ]
-        return f"{self.name}: {', '.join(words)}" if len(words) > 1 else "".join(words) or self.name
 
 
 class Among(Record):
@@ -381,38 +257,3 @@ def schemes(collective: str, among: Among, algorithm: str | None = None) -> list
     size = NAMED.get(collective, _whole)
     phases = (phase(level, collective, size(among, level)) for level in among.outwards)
     return [_scheme("flat", (each.replace(algorithm=algorithm) for each in phases))]
-
-
-def fastest_scheme(ways: Sequence[Scheme]) -> Expr:
-    """Seconds by the fastest of the schemes that there are."""
-    always = [each for each in ways if each.applies is graph.TRUE]
-    others = [each for each in ways if each.applies is not graph.TRUE]
-    assert always, "every collective has a scheme for any number of ranks"
-    time = _extreme("min", [each.time for each in always])
-    if not others:
-        return time
-    return graph.if_else(others[0].applies, _extreme("min", [time, *(each.time for each in others)]), time)
-
-
-def time_by_path(ways: Sequence[Scheme]) -> dict[str, Expr]:
-    """Seconds that the phases of the fastest scheme spend on each path."""
-    best, found = ways[0].time, ways[0].by_path
-    for way in ways[1:]:
-        faster = graph.junction("and", way.applies, graph.compare("<", way.time, best))
-        best = graph.if_else(faster, way.time, best)
-        names = dict.fromkeys((*found, *way.by_path))
-        found = {
-            name: graph.if_else(faster, way.by_path.get(name, graph.ZERO), found.get(name, graph.ZERO))
-            for name in names
-        }
-    return found
-
-
-def _extreme(which: str, times: Sequence[Expr]) -> Expr:
-    return graph.apply(which, *times) if len(times) > 1 else times[0]
-
-
-def best_scheme(ways: Sequence[Scheme], values: Values) -> Scheme:
-    """The fastest of them by the values of expressions; of equally fast ones the first."""
-    possible = [each for each in ways if values(graph.if_else(each.applies, 1, 0))]
-    return min(possible, key=lambda each: values(each.time))
