@@ -175,9 +175,10 @@ class Expressions(Types):
             if body is None or name in seen:
                 continue
             seen.add(name)
-            number = re.fullmatch(r"\(*\s*(0[xX][0-9a-fA-F]+|\d+)[uUlL]*\s*\)*", body)
+            number = re.fullmatch(r"\(*\s*(?:0[xX]([0-9a-fA-F]+)|(0[0-7]*)|([1-9]\d*))[uUlL]*\s*\)*", body)
             if number is not None:
-                found |= {name} if int(number[1].lstrip("0") or "0", 0) == value else set()
+                bases = zip(number.groups(), (16, 8, 10), strict=True)
+                found |= {name for digits, base in bases if digits is not None and int(digits, base) == value}
             elif re.search(rf"(?<![\w.]){value}(?![\w.])", body):
                 return None
             else:

@@ -94,6 +94,13 @@ def test_names_of_the_source_are_those_of_the_model(tmp_path: Path) -> None:
     assert "flops [COLUMNS*ROWS] as multiply, dp" in found
 
 
+@pytest.mark.parametrize(("body", "value"), [("0x1Fu", 31), ("017", 15), ("(10L)", 10), ("(1234)", 1234)])
+def test_macros_are_numbers_in_any_base(body: str, value: int, tmp_path: Path) -> None:
+    text = f"#define ROWS {body}\n#define ALL (ROWS)\ndouble x[ROWS];\n"
+    text += "void f(void) { for (int i = 0; i < ALL; i++) x[i] *= 2; }"
+    assert f"param ROWS = {value} " in model(text, tmp_path)
+
+
 CPP = """
 #include <vector>
 template <typename T> inline T square(T x) { return x * x; }
