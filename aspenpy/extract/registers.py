@@ -16,13 +16,13 @@ from aspenpy.expr.node import Expr
 from aspenpy.extract import values as v
 from aspenpy.extract.commoning import commoned
 from aspenpy.extract.costs import Access, Arithmetic, Array, Choice, Exchange, Guard, Invocation, Item, Nest
+from aspenpy.extract.held import Held, Key
 from aspenpy.extract.jam import jammed
 from aspenpy.extract.values import ONE
 from aspenpy.record import Record
 
 Level = Literal["source", "o1", "o2", "o3"]
 LEVELS: tuple[Level, ...] = ("source", "o1", "o2", "o3")
-Key = tuple[str, object]
 
 
 class Kept(Record):
@@ -46,9 +46,9 @@ class Registers:
 
     def kept(self, items: list[Item]) -> list[Item]:
         """The items of a function without redundant accesses: in straight-line code first, then over loops."""
-        kept = self._forwarded(self._moved(self._straight(items, {})))
+        kept = self._forwarded(self._moved(self._straight(items, Held(self._may_alias))))
         if self.level == "o3":
-            kept = jammed(kept, lambda body: self._straight(body, {}))
+            kept = jammed(kept, lambda body: self._straight(body, Held(self._may_alias)))
         return commoned(kept, self.level == "o3") if self.level in ("o2", "o3") else kept
 
     def _moved(self, items: list[Item]) -> list[Item]:
@@ -66,85 +66,79 @@ class Registers:
 
     # -- straight-line code ------------------------------------------------------------------------
 
-    def _straight(self, items: list[Item], known: dict[Key, Access]) -> list[Item]:
+    def _straight(self, items: list[Item], known: Held) -> list[Item]:
         """Drops loads of what a register holds, and stores that the next one overwrites; `known` are the places whose
         values are in registers, and is changed."""
         found: list[Item] = []
         for item in items:
             if isinstance(item, Access):
-                key = item.place()
-                if item.kind == "load" and item.offset is not None and key in known:
+                if item.kind == "load" and item.offset is not None and item in known:
                     continue
                 if item.kind == "store":
-                    self._spoil(item, known)
+                    known.spoil(item)
                 if item.offset is not None:
-                    known[key] = item
+                    known.add(item)
                 found.append(item)
             elif isinstance(item, Choice):
-                left, right = dict(known), dict(known)
+                left, right = known.copy(), known.copy()
                 then, otherwise = self._straight(item.then, left), self._straight(item.otherwise, right)
-                known.clear()
-                known.update({key: access for key, access in left.items() if key in right})
+                known.kinds = Held(self._may_alias, (access for access in left if access in right)).kinds
                 found.append(item.replace(then=then, otherwise=otherwise))
             elif isinstance(item, Nest):
                 for store in stores(item.body):
-                    self._spoil(store, known)
-                    known.pop(store.place(), None)
-                found.append(item.replace(body=self._straight(item.body, dict(known))))
+                    known.spoil(store)
+                    known.drop(store)
+                found.append(item.replace(body=self._straight(item.body, known.copy())))
             else:
                 if isinstance(item, Invocation | Exchange):
-                    known.clear()
+                    known.kinds.clear()
                 found.append(item)
         return self._overwritten(found)
-
-    def _spoil(self, store: Access, known: dict[Key, Access]) -> None:
-        for key, access in list(known.items()):
-            if key != store.place() and self._may_meet(store, access):
-                del known[key]
 
     def _overwritten(self, items: list[Item]) -> list[Item]:
         """Without the stores behind which another one to the same place stands, before anything may read it."""
         found: list[Item] = []
-        dead: dict[Key, Access] = {}
+        dead = Held(self._may_alias)
         for item in reversed(items):
             if isinstance(item, Access):
-                key = item.place()
                 if item.kind == "store" and item.offset is not None and not item.pinned:
-                    if key in dead:
+                    if item in dead:
                         continue
-                    dead[key] = item
+                    dead.add(item)
                 elif item.kind == "load":
-                    dead = {other: store for other, store in dead.items() if not self._may_meet(item, store)}
+                    dead.spoil(item)
+                    dead.drop(item)
             elif isinstance(item, Nest):
                 for access in accesses(item.body):
-                    dead = {other: store for other, store in dead.items() if not self._may_meet(access, store)}
+                    dead.spoil(access)
+                    dead.drop(access)
             elif not isinstance(item, Arithmetic):
-                dead = {}
+                dead.kinds.clear()
             found.append(item)
         return found[::-1]
 
     def _forwarded(self, items: list[Item]) -> list[Item]:
         """Without loads of what a loop has left in a register, and of nothing else."""
         found: list[Item] = []
-        known: dict[Key, Access] = {}
+        known = Held(self._may_alias)
         for item in items:
             if isinstance(item, Access):
-                if item.kind == "load" and not item.pinned and item.place() in known:
+                if item.kind == "load" and not item.pinned and item.offset is not None and item in known:
                     continue
                 if item.kind == "store":
-                    self._spoil(item, known)
-                    known[item.place()] = item
+                    known.spoil(item)
+                    known.add(item)
             elif isinstance(item, Nest):
                 item = item.replace(body=self._forwarded(item.body))
                 for store in stores(item.body):
-                    self._spoil(store, known)
-                    known.pop(store.place(), None)
+                    known.spoil(store)
+                    known.drop(store)
             elif isinstance(item, Choice):
                 then, otherwise = self._forwarded(item.then), self._forwarded(item.otherwise)
                 item = item.replace(then=then, otherwise=otherwise)
-                known = {}
+                known.kinds.clear()
             elif isinstance(item, Invocation | Exchange):
-                known = {}
+                known.kinds.clear()
             found.append(item)
         return self._overwritten(found)
 
@@ -160,22 +154,25 @@ class Registers:
         before: list[Access] = []
         behind: list[Access] = []
         gone: set[Key] = set()
-        for access in body:
-            if not isinstance(access, Access) or access.offset is None or v.depends(access.offset, nest.counter):
+        kinds: dict[Key, set[str]] = {}
+        for access in inside:
+            kinds.setdefault(access.place(), set()).add(access.kind)
+        every = Held(self._may_alias, inside)
+        stored = Held(self._may_alias, (access for access in inside if access.kind == "store"))
+        for first in body:
+            if not isinstance(first, Access) or first.offset is None or v.depends(first.offset, nest.counter):
                 continue
-            if access.indirect and not self._is_steady(access, nest):
+            if first.indirect and not self._is_steady(first, nest):
                 continue
-            key = access.place()
-            if key in gone or not self._stays(access, inside, nest):
+            key = first.place()
+            if key in gone or stored.meets(first) or ("store" in kinds[key] and every.meets(first)):
                 continue
             gone.add(key)
-            kinds = {other.kind for other in inside if other.place() == key}
-            first = next(other for other in body if isinstance(other, Access) and other.place() == key)
             guards = (*(guard for guard in first.guards if not v.depends(guard.value, nest.counter)), *_runs(nest))
-            pinned = "store" in kinds and not self._always_runs(nest)
-            if "load" in kinds:
+            pinned = "store" in kinds[key] and not self._always_runs(nest)
+            if "load" in kinds[key]:
                 before.append(first.replace(kind="load", guards=guards, pinned=pinned))
-            if "store" in kinds:
+            if "store" in kinds[key]:
                 behind.append(first.replace(kind="store", guards=guards, pinned=pinned))
         left = _without(body, gone)
         return Kept(nest.replace(body=left), tuple(before), tuple(behind))
@@ -192,33 +189,17 @@ class Registers:
         assert access.offset is not None
         return not any(symbol.payload[1] == "unknown" for symbol in v.symbols(access.offset))
 
-    def _stays(self, access: Access, inside: list[Access], nest: Nest) -> bool:
-        """Whether nothing else in a loop may change what lies there, nor read it if the loop stores it."""
-        key = access.place()
-        stored = any(other.kind == "store" and other.place() == key for other in inside)
-        for other in inside:
-            if other.place() != key and (other.kind == "store" or stored) and self._may_meet(access, other):
-                return False
-        return True
-
-    def _may_meet(self, first: Access, second: Access) -> bool:
-        """Whether two accesses may touch the same bytes."""
+    def _may_alias(self, first: Access, second: Access) -> bool:
+        """Whether two accesses may touch the same bytes, as far as their arrays and types say it."""
         if first.precision != second.precision and min(first.size, second.size) > 1:
             return False  # what is written as one type is read as that: C11, 6.5
-        if first.array != second.array:
-            one, two = self.arrays[first.array], self.arrays[second.array]
-            if _are_apart(one, two):
-                return False
-            self.overlaps.add((min(one.name, two.name), max(one.name, two.name)))
-            return True
-        if any(mine != theirs for mine, theirs in zip(first.path, second.path, strict=False)):
+        if first.array == second.array:
+            return all(mine == theirs for mine, theirs in zip(first.path, second.path, strict=False))
+        one, two = self.arrays[first.array], self.arrays[second.array]
+        if _are_apart(one, two):
             return False
-        if first.offset is None or second.offset is None:
-            return True
-        if v.counters(first.offset) or v.counters(second.offset):
-            return True
-        distance = v.distance(first.offset, second.offset)
-        return distance is None or -first.size < distance < second.size
+        self.overlaps.add((min(one.name, two.name), max(one.name, two.name)))
+        return True
 
 
 def _are_apart(one: Array, two: Array) -> bool:
