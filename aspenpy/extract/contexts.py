@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from aspenpy.expr.node import Expr
 from aspenpy.extract import values as v
 from aspenpy.extract.costs import Array, Place
-from aspenpy.extract.scope import SIZE, STEADY, DataKey, Known, Real, equal
+from aspenpy.extract.scope import SIZE, STEADY, Contents, DataKey, Known, Real, equal
 from aspenpy.extract.values import Value
 from aspenpy.record import Record
 
@@ -69,7 +69,7 @@ class Shared:
         )
 
     def context(
-        self, values: Iterable[Known], memory: Mapping[DataKey, Known], offsets: Mapping[DataKey, Value]
+        self, values: Iterable[Known], memory: Contents, offsets: Mapping[DataKey, Value]
     ) -> Context:
         found = {}
         for place, value in memory.items():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import re
 import sys
@@ -47,6 +48,7 @@ NO_SIZES: Over = {}
 BY_PRAGMA = ": by its pragma"
 """How the meaning of a parameter ends that a pragma of COMPASS gives a value."""
 
+_IF = re.compile(r"\bif\s*\(\s*$")
 _WORD = re.compile(r"\w+|[^\w\s]")
 
 STACK = 256 * 2**20
@@ -112,8 +114,9 @@ def _deep(work: Callable[[], T]) -> T:
         except BaseException as error:
             failed.append(error)
 
-    limit, size = sys.getrecursionlimit(), threading.stack_size(STACK)
+    limit, size, collects = sys.getrecursionlimit(), threading.stack_size(STACK), gc.isenabled()
     sys.setrecursionlimit(20_000)
+    gc.disable()  # a program's records stay until the end: to look through them is a fifth of the time
     try:
         thread = threading.Thread(target=run)
         thread.start()
@@ -121,6 +124,8 @@ def _deep(work: Callable[[], T]) -> T:
     finally:
         sys.setrecursionlimit(limit)
         threading.stack_size(size)
+        if collects:
+            gc.enable()
     if failed:
         raise failed[0]
     return found[0]
@@ -313,9 +318,10 @@ class _Extractor:
             text = None if hole.span is None else self.texts.get(hole.span.source.name)
             if hole.span is None or text is None or not text.pragmas:
                 continue
-            branch = re.search(r"\bif\s*\(\s*$", hole.span.source.text[: hole.span.start])
+            begin = max(0, hole.span.start - 200)
+            branch = _IF.search(hole.span.source.text[begin : hole.span.start])
             what = "loop" if branch is None else "probability"
-            start = hole.span.start if branch is None else branch.start()
+            start = hole.span.start if branch is None else begin + branch.start()
             value = assumed(text.pragmas_above(start), what)
             if value is not None:
                 fraction = Fraction(value).limit_denominator(10**6)

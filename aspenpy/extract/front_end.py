@@ -31,6 +31,10 @@ CPP = frozenset({".cc", ".cpp", ".cxx", ".c++", ".C", ".hpp", ".hh", ".hxx", ".H
 C = frozenset({".c", ".h"})
 
 _PRAGMA = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+((?:[^\\\n]|\\\r?\n|\\.)*)", re.MULTILINE)
+_NOTHING = re.compile(
+    r"(?:\s|//[^\n]*|/\*(?:[^*]|\*(?!/))*+\*/|(?<=\n)[ \t]*#[ \t]*pragma[ \t]+(?:[^\\\n]|\\\r?\n|\\.)*+)*+"
+)
+"""White space, comments and pragmas."""
 _DEFINED = re.compile(r"(\w+)(\([^)]*\))?[ \t]*((?:[^\\\n]|\\\r?\n|\\.)*)")
 
 
@@ -104,8 +108,7 @@ class Text:
         at = bisect_right(self._ends, offset) - 1
         while at >= 0:
             end, text = self.pragmas[at]
-            between = _PRAGMA.sub("", self.source.text[end:offset])
-            if re.sub(r"//[^\n]*|/\*.*?\*/", "", between, flags=re.DOTALL).strip():
+            if not _NOTHING.fullmatch(self.source.text, end, offset):
                 break
             found.insert(0, text)
             at -= 1

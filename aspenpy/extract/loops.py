@@ -68,6 +68,9 @@ class Loops(Trips):
         self.out += [] if not body else [nest]
         self.loops.pop()
         self._leave(changed, counter, entry, steps, bounds, share)
+        for start in every(node.start) if node.start is not None else ():
+            if isinstance(start, r.Declaration):
+                self.scope.values.pop(start.variable.key, None)  # nothing behind the loop can name it
 
     def _named(self, changed: Changes) -> Changes:
         """With the variables that references refer to in their place; what they refer to in memory is none."""
@@ -154,7 +157,7 @@ class Loops(Trips):
     ) -> dict[str, Known]:
         """Walks a pass without costs, holes or warnings."""
         holes, taken, arrays = dict(self.names.holes), set(self.names.taken), dict(self.names.arrays)
-        diagnostics, out = list(self.names.diagnostics), self.out
+        last, diagnostics, out = dict(self.names.last), list(self.names.diagnostics), self.out
         self.scope = before.copy()
         self.scope.forget()
         places = {name: before.values.get(name) for name in heads}
@@ -179,7 +182,8 @@ class Loops(Trips):
             is_place = isinstance(found, Place) and isinstance(place, Place) and found.array == place.array
             after[name] = found.offset if is_place and isinstance(found, Place) else found
         self.names.holes, self.names.taken, self.names.arrays = holes, taken, arrays
-        self.names.diagnostics, self.out, self.scope = diagnostics, out, before
+        self.names.last, self.names.diagnostics = last, diagnostics
+        self.out, self.scope = out, before
         return after
 
     @staticmethod
@@ -246,11 +250,9 @@ class Loops(Trips):
                 after.values.pop(name)
             elif isinstance(value, Real):
                 after.values[name] = NOTHING
-        after.memory = {
-            place: value
-            for place, value in after.memory.items()
-            if not isinstance(value, Real) and not self._varies(place, value, counter)
-        }
+        after.memory = after.memory.where(
+            lambda place, value: not isinstance(value, Real) and not self._varies(place, value, counter)
+        )
 
     def _varies(self, place: Any, value: Known, counter: Expr) -> bool:
         offset = self.scope.offsets.get(place)

@@ -141,14 +141,10 @@ class Memory(Places):
         access = self._access("store", there, span)
         place = access.place()
         array = self.names.arrays[access.array]
-        for other in list(self.scope.memory):
-            second = self.names.arrays.get(other[0])  # None for the size of a container
-            if other != place and second is not None and (second is array or not (array.alone or second.alone)):
-                distance = None
-                if other[0] == access.array and access.offset is not None and other in self.scope.offsets:
-                    distance = v.distance(access.offset, self.scope.offsets[other])
-                if not distance:
-                    del self.scope.memory[other]
+        arrays = self.names.arrays
+        self.scope.memory.stored(
+            place, lambda other: other in arrays and not (array.alone or arrays[other].alone)
+        )  # the size of a container is in none
         if access.offset is not None:
             self.scope.memory[place] = value
             self.members.setdefault(place, there.name)
@@ -162,10 +158,10 @@ class Memory(Places):
             others = {name[5:] for name in inside or () if name.startswith("call ")}
             unknown_calls = unknown_calls or inside is None or not others <= KNOWN
         if unknown_calls:
-            self.scope.memory = {}
-        self.scope.memory = {
-            place: value for place, value in self.scope.memory.items() if not self._is_touched(place, value, stored)
-        }
+            self.scope.forget()
+        self.scope.memory = self.scope.memory.where(
+            lambda place, value: not self._is_touched(place, value, stored)
+        )
 
     def _is_touched(self, place: DataKey, value: Known, stored: set[str]) -> bool:
         if isinstance(value, Real) and value.number is None:

@@ -4,11 +4,11 @@ known."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from aspenpy.expr import graph
 from aspenpy.expr.node import Expr
-from aspenpy.expr.polynomial import atom, constant
+from aspenpy.expr.polynomial import Monomial, atom, constant
 from aspenpy.extract.costs import Array, Hold, Hole, Place
 from aspenpy.extract.values import COUNTER, Value, key, symbols
 from aspenpy.language.diagnostics import Diagnostic
@@ -45,7 +45,59 @@ class Real(Record):
 Known = Value | Place | Real | None
 
 NOTHING = Real({})
+_NUMBER = Monomial()
 MOST_PATHS = 48
+
+
+class Contents:
+    """What lies in memory, by place: of each array in rows whose places are known distances apart."""
+
+    def __init__(self) -> None:
+        self.arrays: dict[str, dict[object, dict[DataKey, Known]]] = {}
+
+    def __contains__(self, place: DataKey) -> bool:
+        return place in self.arrays.get(place[0], {}).get(_row(place), {})
+
+    def __getitem__(self, place: DataKey) -> Known:
+        return self.arrays[place[0]][_row(place)][place]
+
+    def __setitem__(self, place: DataKey, value: Known) -> None:
+        self.arrays.setdefault(place[0], {}).setdefault(_row(place), {})[place] = value
+
+    def get(self, place: DataKey) -> Known:
+        return self.arrays.get(place[0], {}).get(_row(place), {}).get(place)
+
+    def items(self) -> Iterator[tuple[DataKey, Known]]:
+        return (item for rows in self.arrays.values() for row in rows.values() for item in row.items())
+
+    def copy(self) -> Contents:
+        other = Contents()
+        other.arrays = {array: {key: dict(row) for key, row in rows.items()} for array, rows in self.arrays.items()}
+        return other
+
+    def where(self, holds: Callable[[DataKey, Known], bool]) -> Contents:
+        """Those of which something holds."""
+        other = Contents()
+        for place, value in self.items():
+            if holds(place, value):
+                other[place] = value
+        return other
+
+    def stored(self, place: DataKey, may_meet: Callable[[str], bool]) -> None:
+        """Forgets what a store to a place may change: in its array all but its row, and all of others that it may
+        meet."""
+        for array in [array for array in self.arrays if array == place[0] or may_meet(array)]:
+            row = self.arrays.pop(array).get(_row(place)) if array == place[0] else self.arrays.pop(array) and None
+            if row:
+                self.arrays[array] = {_row(place): row}
+
+
+def _row(place: DataKey) -> object:
+    """What the offsets of a row have in common: all but a number."""
+    terms = place[1]
+    if not isinstance(terms, frozenset):
+        return terms
+    return frozenset(term for term in terms if term[0] != _NUMBER)
 
 
 class Scope:
@@ -53,12 +105,12 @@ class Scope:
 
     def __init__(self) -> None:
         self.values: dict[str, Known] = {}
-        self.memory: dict[DataKey, Known] = {}
+        self.memory = Contents()
         self.offsets: dict[DataKey, Value] = {}
 
     def copy(self) -> Scope:
         other = Scope()
-        other.values, other.memory, other.offsets = dict(self.values), dict(self.memory), self.offsets
+        other.values, other.memory, other.offsets = dict(self.values), self.memory.copy(), self.offsets
         return other
 
     def merge(self, other: Scope) -> set[str]:
@@ -66,25 +118,23 @@ class Scope:
         differing = {
             name
             for name in self.values.keys() | other.values.keys()
-            if not equal(self.values.get(name), other.values.get(name))
+            if (one := self.values.get(name)) is not (two := other.values.get(name)) and not equal(one, two)
         }
         for name in differing:
             left, right = self.values.get(name), other.values.get(name)
             both = isinstance(left, Real) and isinstance(right, Real)
             self.values[name] = joined([left, right]) if both else None  # type: ignore[list-item]
-        kept = {}
-        for place, value in self.memory.items():
-            if place in other.memory and equal(value, other.memory[place]):
-                kept[place] = value
-        self.memory = kept
+        self.memory = self.memory.where(
+            lambda place, value: place in other.memory and equal(value, other.memory[place])
+        )
         return differing
 
     def forget(self, arrays: Iterable[str] | None = None) -> None:
         """Drops what is known of memory: of these arrays, or of all."""
-        gone = None if arrays is None else set(arrays)
-        self.memory = {
-            place: value for place, value in self.memory.items() if gone is not None and place[0] not in gone
-        }
+        if arrays is None:
+            self.memory = Contents()
+        for array in arrays or ():
+            self.memory.arrays.pop(array, None)
 
 
 def equal(a: Known, b: Known) -> bool:
@@ -113,6 +163,7 @@ class Names:
 
     def __init__(self) -> None:
         self.taken: set[str] = set()
+        self.last: dict[str, int] = {}  # the number behind a name that was given last
         self.holes: dict[Expr, Hole] = {}
         self.places: dict[object, Expr] = {}  # the holes by what they stand for
         self.arrays: dict[str, Array] = {}
@@ -140,9 +191,10 @@ class Names:
 
     def unique(self, wanted: str) -> str:
         plain = self.plain(wanted)
-        name, number = plain, 2
+        name, number = plain, self.last.get(plain, 2)
         while name in self.taken:
             name, number = f"{plain}_{number}", number + 1
+        self.last[plain] = max(2, number - 1)
         self.taken.add(name)
         return name
 

@@ -171,7 +171,7 @@ class Walker(Loops):
 
     def _block(self, statements: tuple[r.Statement, ...]) -> None:
         for place, node in enumerate(statements):
-            rest = statements[place + 1 :]
+            rest = statements[place + 1 :] if isinstance(node, r.Branch) else ()
             if isinstance(node, r.Branch) and rest and ends(node.then) is not None:
                 other = r.Block((*([node.otherwise] if node.otherwise else []), *rest))
                 self._branch(node.replace(otherwise=other))
