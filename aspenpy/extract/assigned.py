@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import cache
 from typing import Any
 
 from aspenpy.extract import records as r
@@ -20,16 +21,23 @@ class Changes(Record):
     calls: frozenset[str]
 
 
+_TOLD = frozenset({"span", "type", "variable", "key", "name", "operator", "scope", "comment", "kind"})
+
+
 def parts(node: Any) -> Iterator[Any]:
     """The records directly inside one."""
-    for field in node._fields:
-        if field in ("span", "type", "variable"):
-            continue
+    for field in _inside(node._fields):
         inside = getattr(node, field)
         if isinstance(inside, tuple):
             yield from (part for part in inside if isinstance(part, Record))
         elif isinstance(inside, Record):
             yield inside
+
+
+@cache
+def _inside(fields: tuple[str, ...]) -> tuple[str, ...]:
+    """The fields of a record in which others may stand."""
+    return tuple(field for field in fields if field not in _TOLD)
 
 
 def every(node: Any) -> Iterator[Any]:

@@ -68,9 +68,7 @@ class Shared:
             for symbol in v.symbols(value)
         )
 
-    def context(
-        self, values: Iterable[Known], memory: Contents, offsets: Mapping[DataKey, Value]
-    ) -> Context:
+    def context(self, values: Iterable[Known], memory: Contents, offsets: Mapping[DataKey, Value]) -> Context:
         found = {}
         for place, value in memory.items():
             shared = self.value(value) if self.has(place[0]) else None

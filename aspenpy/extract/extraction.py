@@ -149,6 +149,9 @@ class _Extractor:
         self.names = Names()
         self.functions = {function.key: function for function in self.program.functions}
         self.macros = {macro.name: graph.symbol(self.names.unique(macro.name), SIZE) for macro in self.program.macros}
+        made = {function.key: changes([function.body]) for function in self.program.functions}
+        self.calls = {key: change.calls for key, change in made.items()}
+        self.changed = {variable for change in made.values() for variable in change.variables}
         self.fixed = dict(self._constants())
         self.effects = effects(self.functions)
         self.references = returned(self.functions)
@@ -227,7 +230,7 @@ class _Extractor:
         main = [function for function in functions if function.name == "main"]
         if main:
             return main
-        called = {call for function in functions for call in changes([function.body]).calls if call != function.key}
+        called = {call for function in functions for call in self.calls[function.key] if call != function.key}
         return [function for function in functions if function.key not in called] or list(functions)
 
     def _bind(self, roots: list[r.Function]) -> None:
@@ -262,7 +265,7 @@ class _Extractor:
 
     def _callers_first(self, roots: list[r.Function]) -> list[r.Function]:
         """All functions that the roots reach, each behind those that call it; not so in a recursion."""
-        calls = {function.key: sorted(changes([function.body]).calls) for function in self.program.functions}
+        calls = {key: sorted(called) for key, called in self.calls.items()}
         order: list[str] = []
         seen: set[str] = set()
         waiting = [(root.key, False) for root in roots]
@@ -298,11 +301,9 @@ class _Extractor:
 
     def _constants(self) -> Iterator[tuple[str, Value]]:
         """Global variables of whole numbers that nothing assigns to."""
-        bodies = [function.body for function in self.program.functions]
-        changed = changes(bodies).variables if bodies else frozenset()
         for item in self.program.globals:
             value = item.value
-            if item.variable.type.kind != "integer" or item.variable.key in changed:
+            if item.variable.type.kind != "integer" or item.variable.key in self.changed:
                 continue
             if isinstance(value, r.Constant) and isinstance(value.value, int):
                 yield item.variable.key, self._constant(item.variable, value.value)

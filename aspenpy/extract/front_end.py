@@ -60,6 +60,8 @@ def library() -> Any:
     unsigned = ctypes.POINTER(ctypes.c_uint)
     places = [cindex.SourceLocation, ctypes.POINTER(cindex.c_object_p), unsigned, unsigned, unsigned]
     lib.clang_getFileLocation.argtypes = places
+    lib.clang_getExpansionLocation.argtypes = [cindex.SourceLocation, *[ctypes.c_void_p] * 4]
+    lib.clang_getExpansionLocation.restype = None
     lib.clang_Cursor_Evaluate.argtypes, lib.clang_Cursor_Evaluate.restype = [cindex.Cursor], ctypes.c_void_p
     lib.clang_EvalResult_getKind.argtypes, lib.clang_EvalResult_getKind.restype = [ctypes.c_void_p], ctypes.c_int
     lib.clang_EvalResult_getAsLongLong.argtypes = [ctypes.c_void_p]
@@ -153,6 +155,7 @@ class Reading:
         self.path = path
         self.options = options
         self.texts: dict[str, Text] = {path: Text(path, _bytes_of(path))}
+        self._files: dict[int | None, Text | None] = {}  # by libclang's address of a file
         cindex = library()
         own = os.path.dirname(os.path.abspath(__file__))
         arguments = [*_language(path), *options, *_headers(path), "-idirafter", own]
@@ -181,10 +184,16 @@ class Reading:
         return self.texts[name]
 
     def span(self, cursor: Any) -> Span | None:
-        extent = cursor.extent
-        start = extent.start
-        text = self.text_of(start.file)
-        return None if text is None else text.span(start.offset, max(extent.end.offset, start.offset + 1))
+        lib = library().conf.lib
+        extent = lib.clang_getCursorExtent(cursor)
+        file, start, end = ctypes.c_void_p(), ctypes.c_uint(), ctypes.c_uint()
+        location = lib.clang_getRangeStart(extent)
+        lib.clang_getExpansionLocation(location, ctypes.byref(file), None, None, ctypes.byref(start))
+        lib.clang_getExpansionLocation(lib.clang_getRangeEnd(extent), None, None, None, ctypes.byref(end))
+        if file.value not in self._files:
+            self._files[file.value] = self.text_of(location.file)
+        text = self._files[file.value]
+        return None if text is None else text.span(start.value, max(end.value, start.value + 1))
 
     def is_users(self, location: Any) -> bool:
         """Whether something stands in the file itself or in a header that is not the system's."""

@@ -58,9 +58,7 @@ class Held:
 
     def copy(self) -> Held:
         other = Held(self.may_alias)
-        other.kinds = {
-            kind: {line: dict(held) for line, held in lines.items()} for kind, lines in self.kinds.items()
-        }
+        other.kinds = {kind: {line: dict(held) for line, held in lines.items()} for kind, lines in self.kinds.items()}
         return other
 
     def _near(self, by: Access) -> Iterator[tuple[Kind, Line, Key]]:

@@ -159,9 +159,7 @@ class Memory(Places):
             unknown_calls = unknown_calls or inside is None or not others <= KNOWN
         if unknown_calls:
             self.scope.forget()
-        self.scope.memory = self.scope.memory.where(
-            lambda place, value: not self._is_touched(place, value, stored)
-        )
+        self.scope.memory = self.scope.memory.where(lambda place, value: not self._is_touched(place, value, stored))
 
     def _is_touched(self, place: DataKey, value: Known, stored: set[str]) -> bool:
         if isinstance(value, Real) and value.number is None:

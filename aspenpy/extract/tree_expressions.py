@@ -58,6 +58,12 @@ class Expressions(Types):
 
     def _variable(self, cursor: Any) -> r.Variable:
         """The variable that a cursor declares; arrays have their extents."""
+        place = cursor._kind_id, cursor.data[0]
+        if place not in self._variables:
+            self._variables[place] = self._read_variable(cursor)
+        return self._variables[place]
+
+    def _read_variable(self, cursor: Any) -> r.Variable:
         kind = cursor.kind.name
         parent = cursor.semantic_parent
         inside = parent is not None and parent.kind.name in (*FUNCTIONS, "LAMBDA_EXPR")

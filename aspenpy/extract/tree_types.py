@@ -36,6 +36,8 @@ class Types:
         self.used: dict[str, r.Macro] = {}
         self.made: dict[str, r.Function] = {}  # lambdas, and functions of the standard library
         self._types: dict[str, r.Type] = {}
+        self._seen: dict[tuple[int, int], r.Type] = {}  # by libclang's address of a type
+        self._variables: dict[tuple[int, int], r.Variable] = {}  # by that of a declaration
         self._depth = 0
 
     def expression(self, cursor: Any) -> r.Expression:
@@ -93,10 +95,13 @@ class Types:
         return r.Constant(count, INT) if count >= 0 else None
 
     def type_of(self, type: Any) -> r.Type:
-        spelling = type.get_canonical().spelling
-        if spelling not in self._types:
-            self._types[spelling] = self._read_type(type)
-        return self._types[spelling]
+        place = type._kind_id, type.data[0]
+        if place not in self._seen:
+            spelling = type.get_canonical().spelling
+            if spelling not in self._types:
+                self._types[spelling] = self._read_type(type)
+            self._seen[place] = self._types[spelling]
+        return self._seen[place]
 
     def _read_type(self, type: Any) -> r.Type:
         plain = type.get_canonical()
