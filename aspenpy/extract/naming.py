@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from aspenpy.expr import graph
 from aspenpy.expr.node import Expr
 from aspenpy.expr.polynomial import atom, constant
@@ -39,6 +41,12 @@ class Kernel(Record):
     totals: tuple[tuple[str, str], ...] = ()
 
 
+MOST_WORDS = 250_000
+"""Words and signs of requirements, behind which they are summed up by function: the language reads 600,000 in all."""
+
+_WORD = re.compile(r"\w+|[^\w\s]")
+
+
 class Model:
     """What all kernels of a model share: its data, its parameters, and what its arguments are bound to."""
 
@@ -54,6 +62,16 @@ class Model:
         self.arguments: set[Expr] = set()
         self.bound: dict[Expr, Expr] = {}
         self.same: dict[str, str] = {}
+        self.words = 0
+
+    def write(self, lines: list[str]) -> None:
+        """Takes down how long the text gets."""
+        self.words += sum(len(_WORD.findall(line.partition("//")[0])) for line in lines)
+
+    @property
+    def is_brief(self) -> bool:
+        """Whether the text is so long that sibling loops share a block, without arrays and patterns."""
+        return self.words > MOST_WORDS
 
     # -- data ---------------------------------------------------------------------------------------
 

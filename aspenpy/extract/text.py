@@ -3,7 +3,7 @@ from."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from aspenpy.expr.node import Expr
 from aspenpy.expr.polynomial import constant
@@ -59,7 +59,9 @@ class Body(Naming):
         lines: list[str] = []
         waiting: list[Item] = []
         for item in items:
-            if isinstance(item, Nest | Invocation | Exchange) or (
+            if self.writer.is_brief and isinstance(item, Nest) and self._is_plain(item):
+                waiting.append(item)
+            elif isinstance(item, Nest | Invocation | Exchange) or (
                 isinstance(item, Choice) and (height(item) or parted([item]))
             ):
                 lines += self._plain(waiting)
@@ -70,8 +72,19 @@ class Body(Naming):
         return lines + self._plain(waiting)
 
     def _plain(self, items: list[Item]) -> list[str]:
-        """Code outside of loops."""
-        return self._block(items, None) if items else []
+        """Code outside of loops, and where the text has to be brief, that of loops."""
+        if not any(isinstance(item, Nest) for item in items):
+            return self._block(items, None) if items else []
+        try:
+            return self._block(items, None)
+        except (NoClosedForm, TooLong, TooLarge):
+            return [line for item in items for line in self._apart(item)]
+
+    def _apart(self, item: Item) -> list[str]:
+        return self._statement(item, ()) if isinstance(item, Nest) else self._plain([item])
+
+    def _is_plain(self, nest: Nest) -> bool:
+        return self._is_block(nest) and not is_parallel(nest)
 
     def _statement(self, item: Item, around: tuple[Nest, ...]) -> list[str]:
         if isinstance(item, Invocation):
@@ -188,7 +201,8 @@ class Body(Naming):
         label = ' "target"' if offloaded else ""
         head = f"execute [{self.formula(_product(parts))}]{label} {{" if parts else "execute {"
         told = comments(nest.comment, nest.span) if nest is not None else []
-        remarks = [*self._reduced(nest), *self._remarks(amounts)]
+        remarks = [*self._reduced(nest), *self._remarks(amounts)] if not self.writer.is_brief else []
+        self.writer.write(lines)
         return [*told, *remarks, head, *lines, "}"]
 
     def _parts(self, nest: Nest) -> tuple[Value, ...]:
@@ -239,6 +253,8 @@ class Body(Naming):
             for name in dict.fromkeys(chain.classes):
                 times = chain.classes.count(name)
                 lines.append(f"chain [{shared(v.scaled(chain.passes, times))}] as {name}")
+        if self.writer.is_brief:
+            return lines + self._bytes(amounts, shared)
         for access in amounts.accesses:
             if access.pattern is None or not access.pattern.anywhere:
                 self.writer.reached(self.names.canonical(access.array, self.writer.same), access.reach)
@@ -252,6 +268,14 @@ class Body(Naming):
                 trait += f", reuse({self.formula(request.reuse)})"
             lines.append(f"{way} as {trait}" if trait else way)
         return lines
+
+    @staticmethod
+    def _bytes(amounts: Amounts, shared: Callable[[Value], str]) -> list[str]:
+        """All that is loaded and stored, by no array."""
+        moved: dict[str, Value] = {}
+        for access in amounts.accesses:
+            moved[access.kind] = v.plus(moved.get(access.kind, ZERO), v.scaled(access.words, access.size))
+        return [f"{kind}s [{shared(amount)}]" for kind, amount in moved.items()]
 
     def _remarks(self, amounts: Amounts) -> list[str]:
         """What is told in comments alone."""
