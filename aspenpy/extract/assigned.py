@@ -62,7 +62,7 @@ def changes(nodes: list[Any], references: Mapping[str, frozenset[str]] | None = 
                     counted.add(target.key)
             is_own = isinstance(target, r.Variable) and target.scope != "global" and not target.refers
             if not is_own and (target.type.kind in ("integer", "pointer", "record") or isinstance(target, r.Field)):
-                stored |= set(_names(target, references or {}))
+                stored |= set(names(target, references or {}))
             if isinstance(target, r.Field):
                 variables.add(_path(target))
         elif isinstance(node, r.Declaration):
@@ -74,7 +74,7 @@ def changes(nodes: list[Any], references: Mapping[str, frozenset[str]] | None = 
         elif isinstance(node, r.Call):
             calls.add(node.key)
             if node.name in RESIZING and node.arguments:
-                stored |= {f"{name}.size" for name in _names(_plain(node.arguments[0]), references or {})}
+                stored |= {f"{name}.size" for name in names(_plain(node.arguments[0]), references or {})}
     return Changes(frozenset(variables), frozenset(counted), frozenset(stored), frozenset(calls))
 
 
@@ -116,25 +116,28 @@ def returned(functions: Mapping[str, Any]) -> dict[str, frozenset[str]]:
             values = [
                 node.value for node in every(function.body) if isinstance(node, r.Jump) and node.value is not None
             ]
-            found[key] = frozenset(name for value in values for name in _names(value, {}))
+            found[key] = frozenset(name for value in values for name in names(value, {}))
     return found
 
 
-def _names(node: r.Expression, references: Mapping[str, frozenset[str]]) -> Iterator[str]:
+def names(node: r.Expression, references: Mapping[str, frozenset[str]]) -> Iterator[str]:
+    """What the source calls that which is stored to: the member, variable or array; `*` where it has no name. Behind
+    `=` the same for members and variables themselves, which what they point at is not."""
+    is_itself = True
     while True:
-        if isinstance(node, r.Field):
+        if isinstance(node, r.Field | r.Variable):
             yield node.name
-            return
-        if isinstance(node, r.Variable):
-            yield node.name
+            if is_itself:
+                yield f"={node.name}"
             return
         if isinstance(node, r.Element):
-            node = node.base
+            node, is_itself = node.base, False
         elif isinstance(node, r.Conversion):
             node = node.operand
         else:
             key = node.key if isinstance(node, r.Call) else ""
-            yield from references.get(key, ("*",))
+            found = references.get(key, ("*",))
+            yield from (name for name in found if is_itself or not name.startswith("="))
             return
 
 

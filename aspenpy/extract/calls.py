@@ -11,12 +11,12 @@ from aspenpy.extract import records as r
 from aspenpy.extract import values as v
 from aspenpy.extract.assigned import every
 from aspenpy.extract.conditions import Conditions
-from aspenpy.extract.contexts import Context, Shared
+from aspenpy.extract.contexts import Context, Shared, renamed
 from aspenpy.extract.costs import Access, Exchange, Invocation, Item, Nest, Place
 from aspenpy.extract.mpi import SIZES, sending
 from aspenpy.extract.places import Target
-from aspenpy.extract.scope import NOTHING, Known, Names, Real, depends_on_data
-from aspenpy.extract.values import ONE, ZERO, Value
+from aspenpy.extract.scope import NOTHING, Contents, DataKey, Known, Names, Real, depends_on_data
+from aspenpy.extract.values import ONE, ZERO, TooLong, Value
 from aspenpy.language.source import Span
 
 MOST_INLINED = 12
@@ -45,6 +45,8 @@ class Calls(Conditions):
         self.inlined: list[str] = []
         self.contexts: dict[str, list[Context]] = {}
         self.own: tuple[Expr | str | None, ...] = ()  # the function's own arguments
+        self.inherited: dict[str, str] = {}  # arrays of callers, and what they are called here
+        self.given: dict[Expr, Value] = {}  # the function's own arguments in sizes of the model
         self.trials = 0  # walks under way that only ask what is known behind them
         self.calling: list[int] = []  # where the calls stand that are under way
         self.returned: list[Known] = []
@@ -105,7 +107,7 @@ class Calls(Conditions):
         if node.name not in k.IGNORED and node.name:
             self._arithmetic(f"call {node.name}", kind, node.span)
         if node.name not in k.IGNORED or node.name in k.WRITING:
-            self.scope.forget()
+            self.forget()
         self._escaped(node)
         return self._unknown(node)
 
@@ -129,7 +131,7 @@ class Calls(Conditions):
             if depends_on_data(volume):
                 volume = self.hole("bytes", f"bytes that `{self.text(node)}` sends", constant(8), node.span, 0)
         self.out.append(Exchange(volume, sent.exchange, sent.told, node.span))
-        self.scope.forget()
+        self.forget()
         if sent.exchange != "broadcast":  # all ranks are taken to have the value that the root has
             self._escaped(node)
         return True
@@ -194,7 +196,7 @@ class Calls(Conditions):
             size = v.times(sizes[0], sizes[1])
         elif sizes:
             size = sizes[-1]
-        size = None if size is None or v.counters(size) or depends_on_data(size) else size
+        size = None if size is None or v.counters(size) or depends_on_data(size) else self.in_sizes(size)
         key = f"heap@{node.span.start if node.span else id(node)}" + "".join(f"@{place}" for place in self.calling)
         array = self.names.array(key, "allocated", "heap", 8, (None,), size, True, node.span)
         return Place(array.key, ZERO)
@@ -220,9 +222,7 @@ class Calls(Conditions):
         values = tuple(None if isinstance(value, Real) else value for value in found)
         self.out.append(Invocation(node.key, values, node.span))
         if not self.trials:
-            shared = Shared(self.names.arrays, self.own)
-            context = shared.context(found, self.scope.memory, self.scope.offsets)
-            self.contexts.setdefault(node.key, []).append(context)
+            self.contexts.setdefault(node.key, []).append(self._context(function, found))
         stored = self.effects.get(node.key, frozenset())
         calls = {name[5:] for name in stored if name.startswith("call ")}
         changes_little = len(stored) == len(calls) and not calls & k.RESIZING
@@ -231,6 +231,39 @@ class Calls(Conditions):
             self._escaped(node)
             return self._unknown(node)
         return self._followed(node, function, found, referred)
+
+    def in_sizes(self, value: Value | None) -> Value | None:
+        """A value with what the function is called with in place of its own arguments, as far as it is known."""
+        try:
+            return None if value is None else v.replaced(value, self.given)
+        except TooLong:
+            return None
+
+    def _context(self, function: r.Function, found: list[Known]) -> Context:
+        """What is known where a function is called, by the names that it shares with its caller."""
+        given = {own: array for array, own in self.inherited.items()}
+        for formal, value in zip(function.formals, found, strict=False):
+            is_whole = isinstance(value, Place) and value.offset is not None and not value.offset.terms
+            if isinstance(value, Place) and is_whole and value.array in self.own:
+                given.setdefault(value.array, f"{formal.key}*")
+
+        def outside(value: Known) -> Known:
+            if isinstance(value, Place):
+                return value.replace(array=renamed(value.array, given), offset=self.in_sizes(value.offset))
+            return value if isinstance(value, Real) else self.in_sizes(value)
+
+        memory, offsets = Contents(), dict[DataKey, Value]()
+        for place, value in self.scope.memory.items():
+            if renamed(place[0], self.inherited) != place[0]:  # it is known by the function's own name
+                continue
+            other = (renamed(place[0], given), place[1])
+            memory[other] = outside(value)
+            for known in (self.names.called, self.names.fields):
+                if place in known:
+                    known[other] = known[place]
+            if place in self.scope.offsets:
+                offsets[other] = self.scope.offsets[place]
+        return Shared(self.names.arrays, self.own).context(map(outside, found), memory, offsets)
 
     def _followed(self, node: r.Call, function: r.Function, found: list[Known], referred: dict[str, str]) -> Known:
         """What a function leaves behind and gives back; without its costs."""

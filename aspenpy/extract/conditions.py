@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from aspenpy.extract import records as r
 from aspenpy.extract import values as v
-from aspenpy.extract.costs import Choice, Guard, Place
+from aspenpy.extract.costs import Choice, Guard, Nest, Place
+from aspenpy.extract.count import Counter
 from aspenpy.extract.evaluate import COMPARISONS, Evaluator
-from aspenpy.extract.scope import Real
+from aspenpy.extract.scope import Names, Real
 from aspenpy.extract.values import ONE, Value
 
 
 class Conditions(Evaluator):
     """Evaluates conditions."""
+
+    def __init__(self, names: Names, program: r.Program) -> None:
+        super().__init__(names, program)
+        self.nests: list[Nest] = []
 
     def condition(self, node: r.Expression) -> tuple[tuple[Guard, ...], bool, bool]:
         """Evaluates a condition. Gives guards that hold where it does, whether they say all of it, and whether the
@@ -34,13 +39,38 @@ class Conditions(Evaluator):
             return (), True, False
         if found is not None and not isinstance(found, Real) and (known := v.number(found)) is not None:
             return ((Guard(v.minus(found, found) if known else -ONE),), True, False)
+        if found is not None and not isinstance(found, Real) and (truth := self._truth(found)) is not None:
+            return _guard(*truth)
         return (), False, False
+
+    def decided(self, guards: tuple[Guard, ...]) -> bool | None:
+        """Whether conditions always hold in the loops under way, or never."""
+        known = [self._always(guard) for guard in guards]
+        return True if all(known) else False if False in known else None
+
+    def _always(self, guard: Guard) -> bool | None:
+        counter = Counter()
+        if guard.operator == "==":
+            difference = v.number(guard.value)
+            if difference is not None:
+                return difference == 0
+            signs = (guard.value, -guard.value)
+            return False if any(counter.certain(v.minus(side, ONE), self.nests, ()) for side in signs) else None
+        if counter.certain(guard.value, self.nests, ()):
+            return True
+        return False if counter.certain(v.minus(-guard.value, ONE), self.nests, ()) else None
 
     def _both(self, node: r.Operation) -> tuple[tuple[Guard, ...], bool, bool]:
         first, whole, negated = self.condition(node.operands[0])
         held, self.out = self.out, []
         second, second_whole, second_negated = self.condition(node.operands[1])
         inner, self.out = self.out, held
+        known = self.decided(first) if whole and first else None
+        if known is not None:
+            if (known != negated) == (node.operator == "||"):
+                return first, True, negated
+            self.out += inner
+            return second, second_whole, second_negated
         decided = whole and first and negated != (node.operator == "&&")
         if inner and decided:
             self.out.append(Choice(first, None, *((inner, []) if not negated else ([], inner))))

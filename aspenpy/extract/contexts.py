@@ -37,6 +37,14 @@ def merged(contexts: Sequence[Context]) -> Context | None:
     return first
 
 
+def renamed(key: str, names: Mapping[str, str]) -> str:
+    """What an array is called by other names, or a container that lies in one."""
+    if key in names:
+        return names[key]
+    owner, plus, rest = key.rpartition("+")
+    return f"{names[owner]}{plus}{rest}" if owner in names else key
+
+
 class Shared:
     """What the functions of a program share: parameters of the model and arrays that belong to none of them. `own` are
     the symbols and arrays of one function's arguments."""

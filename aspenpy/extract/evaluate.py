@@ -12,7 +12,7 @@ from aspenpy.extract import values as v
 from aspenpy.extract.costs import Arithmetic, Place
 from aspenpy.extract.memory import Memory
 from aspenpy.extract.places import Target
-from aspenpy.extract.scope import NOTHING, Known, Names, Real, joined
+from aspenpy.extract.scope import NOTHING, Known, Names, Real, depends_on_data, joined
 from aspenpy.extract.values import ONE, ZERO, TooLong, Value
 from aspenpy.language.diagnostics import warning
 from aspenpy.language.source import Span
@@ -23,6 +23,8 @@ COMPARED: dict[str, Callable[[float, float], bool]] = {
     "<": operator.lt, ">": operator.gt, "<=": operator.le, ">=": operator.ge, "==": operator.eq, "!=": operator.ne
 }  # fmt: skip
 COMPARISONS = COMPARED.keys()
+
+OPPOSITE = {"<": ">=", ">": "<=", "<=": ">", ">=": "<", "==": "!=", "!=": "=="}
 
 
 class Evaluator(Memory):
@@ -121,8 +123,30 @@ class Evaluator(Memory):
             self.unknown(self.text(part), part.span) if value is None or isinstance(value, Place | Real) else value
             for value, part in zip(operands, node.operands, strict=True)
         ]
+        if node.operator in COMPARISONS or node.operator == "not":
+            return self._compared(node, numbers)
         found = self._computed(node.operator, numbers)
         return found if found is not None else self.unknown(self.text(node), node.span)
+
+    def _compared(self, node: r.Operation, numbers: list[Value]) -> Value:
+        """1 or 0 where it is known which; else a symbol that remembers what was compared."""
+        sign, difference = ("==", numbers[0]) if len(numbers) == 1 else (node.operator, v.minus(*numbers))
+        if len(numbers) == 1 and (truth := self._truth(difference)) is not None:
+            sign, difference = OPPOSITE[truth[0]], truth[1]
+        known = v.number(difference)
+        if known is not None:
+            return ONE if COMPARED[sign](float(known), 0) else ZERO
+        found = self.unknown(self.text(node), node.span)
+        if not depends_on_data(difference):
+            (symbol,) = v.symbols(found)
+            self.names.truths[symbol] = (sign, difference)
+        return found
+
+    def _truth(self, value: Value) -> tuple[str, Value] | None:
+        """What was compared where the value is the outcome of a comparison."""
+        some = v.symbols(value)
+        symbol = some.pop() if len(some) == 1 else None
+        return self.names.truths.get(symbol) if symbol is not None and v.same(value, atom(symbol)) else None
 
     def _real(self, node: r.Operation, operands: list[Known], type: r.Type) -> Known:
         constants = all(isinstance(operand, r.Constant) for operand in node.operands)

@@ -22,6 +22,7 @@ from aspenpy.extract.blocks import invocations
 from aspenpy.extract.contexts import Context, merged
 from aspenpy.extract.costs import Hole, Invocation, Profile
 from aspenpy.extract.execution import Build, Counts, command_of
+from aspenpy.extract.exposed import exposed
 from aspenpy.extract.filling import Filling, Over, points
 from aspenpy.extract.fit import shown
 from aspenpy.extract.front_end import Reading
@@ -155,6 +156,7 @@ class _Extractor:
         self.fixed = dict(self._constants())
         self.effects = effects(self.functions)
         self.references = returned(self.functions)
+        self.exposed = exposed(self.functions, self.references)
         self.writer = Writer(self.names, options)
         self.profiles: dict[str, Profile] = {}
         self.contexts: dict[str, list[Context]] = {}
@@ -290,6 +292,7 @@ class _Extractor:
             walker.fixed = self.fixed
             walker.effects = self.effects
             walker.references = self.references
+            walker.exposed = self.exposed
             try:
                 profile = walker.profile(function, known)
             except TooLong:

@@ -6,7 +6,6 @@ the same amount, or by an amount that is itself counted on, are polynomials in t
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from aspenpy.expr.node import Expr
@@ -15,19 +14,13 @@ from aspenpy.extract import records as r
 from aspenpy.extract import values as v
 from aspenpy.extract.assigned import Changes, changes, every, has, leaves
 from aspenpy.extract.costs import Invocation, Item, Nest, Place, Recurrence
-from aspenpy.extract.scope import NOTHING, Known, Names, Real, Scope, depends_on_data
+from aspenpy.extract.scope import NOTHING, Known, Real, Scope, depends_on_data
 from aspenpy.extract.trips import Trips
 from aspenpy.extract.values import ONE, ZERO, TooLong, Value
 
 
 class Loops(Trips):
     """Walks loops."""
-
-    def __init__(
-        self, names: Names, program: r.Program, macros: Mapping[str, Expr], functions: Mapping[str, r.Function]
-    ) -> None:
-        super().__init__(names, program, macros, functions)
-        self.nests: list[Nest] = []
 
     def loop(self, node: r.Loop) -> None:
         if node.start is not None:
@@ -159,7 +152,8 @@ class Loops(Trips):
         holes, taken, arrays = dict(self.names.holes), set(self.names.taken), dict(self.names.arrays)
         last, diagnostics, out = dict(self.names.last), list(self.names.diagnostics), self.out
         self.scope = before.copy()
-        self.scope.forget()
+        inside = changes([node.body], self.references)
+        self.changed_by(inside.stored, inside.calls)
         places = {name: before.values.get(name) for name in heads}
         for name in assigned:
             self.scope.values.pop(name, None)
@@ -168,7 +162,7 @@ class Loops(Trips):
             self.scope.values[name] = place.replace(offset=head) if isinstance(place, Place) else head
         self.out = []
         self.trials += 1
-        self.loops.append((self.names.counter("trial"), changes([node.body], self.references)))
+        self.loops.append((self.names.counter("trial"), inside))
         if node.condition is not None:
             self.value(node.condition)
         self.statement(node.body)
@@ -248,10 +242,12 @@ class Loops(Trips):
             inside = value.offset if isinstance(value, Place) else value
             if inside is not None and not isinstance(inside, Real) and v.depends(inside, counter):
                 after.values.pop(name)
-            elif isinstance(value, Real):
+            elif isinstance(value, Real) and value.number is None:
                 after.values[name] = NOTHING
         after.memory = after.memory.where(
-            lambda place, value: not isinstance(value, Real) and not self._varies(place, value, counter)
+            lambda place, value: (
+                not (isinstance(value, Real) and value.number is None) and not self._varies(place, value, counter)
+            )
         )
 
     def _varies(self, place: Any, value: Known, counter: Expr) -> bool:

@@ -92,7 +92,7 @@ class Memory(Places):
             return None
         if offset is not None:
             self.scope.memory[place] = found
-            self.members.setdefault(place, there.name)
+            self.names.called.setdefault(place, there.name)
         return found
 
     def _is_steady(self, array: str, name: str, offset: Value | None) -> bool:
@@ -100,8 +100,28 @@ class Memory(Places):
         nothing in them stores to what is called so."""
         if offset is None or v.counters(offset) or any(self.names.varying.get(symbol) for symbol in v.symbols(offset)):
             return False
+        if self.member((array, v.key(offset))) is not None:
+            return not any(f"={name}" in self._stored(changed.stored, changed.calls) for _, changed in self.loops)
         names = {name, self.names.arrays[array].name, "*"}
         return not any(names & changed.stored or self._may_store(changed, names) for _, changed in self.loops)
+
+    def member(self, place: DataKey) -> str | None:
+        """The member of a structure that lies somewhere, if no pointer can point at it."""
+        name = self.names.fields.get(place)
+        if name is None and place[1] is None:  # the size of a container
+            name = place[0].rpartition(":")[2].removesuffix(".size")
+        return None if name in self.exposed else name
+
+    def forget(self) -> None:
+        """Drops what is known of memory, but for members that no pointer can point at."""
+        self.scope.memory = self.scope.memory.where(lambda place, value: self.member(place) is not None)
+
+    def _stored(self, names: frozenset[str], calls: frozenset[str]) -> set[str]:
+        """These names and those that some functions store to, with those that they call."""
+        stored = set(names)
+        for call in calls - KNOWN:
+            stored |= self.effects.get(call, frozenset())
+        return stored
 
     def _may_store(self, changed: Changes, names: set[str]) -> bool:
         """Whether the calls in a loop may store to what is called so: those of functions at hand by their text, those
@@ -129,11 +149,13 @@ class Memory(Places):
             self.out.append(access)
         if offset is not None:
             self.scope.offsets[access.place()] = offset
+            if there.is_member():
+                self.names.fields.setdefault(access.place(), there.name)
         return access
 
     def store(self, there: Target | None, value: Known, span: Span | None) -> None:
         if there is None:
-            self.scope.forget()
+            self.forget()
             return
         if there.place is None:
             self.scope.values[there.variable or ""] = value
@@ -141,24 +163,25 @@ class Memory(Places):
         access = self._access("store", there, span)
         place = access.place()
         array = self.names.arrays[access.array]
-        arrays = self.names.arrays
+        own, arrays = self.member(place), self.names.arrays
         self.scope.memory.stored(
-            place, lambda other: other in arrays and not (array.alone or arrays[other].alone)
-        )  # the size of a container is in none
+            place,
+            lambda other: other in arrays and not (array.alone or arrays[other].alone),  # in no size of a container
+            lambda other: there.type.kind != "record" and own != self.member(other),
+        )
         if access.offset is not None:
             self.scope.memory[place] = value
-            self.members.setdefault(place, there.name)
+            self.names.called.setdefault(place, there.name)
 
     def changed_by(self, names: frozenset[str], calls: frozenset[str]) -> None:
         """Forgets what is stored to under these names, or by these functions and those that they call."""
-        stored, unknown_calls = set(names), False
+        stored, unknown_calls = self._stored(names, calls), False
         for call in calls - KNOWN:
             inside = self.effects.get(call)
-            stored |= inside or set()
             others = {name[5:] for name in inside or () if name.startswith("call ")}
             unknown_calls = unknown_calls or inside is None or not others <= KNOWN
         if unknown_calls:
-            self.scope.forget()
+            self.forget()
         self.scope.memory = self.scope.memory.where(lambda place, value: not self._is_touched(place, value, stored))
 
     def _is_touched(self, place: DataKey, value: Known, stored: set[str]) -> bool:
@@ -167,9 +190,11 @@ class Memory(Places):
         array = self.names.arrays.get(place[0])
         if array is None:
             return place[0].rpartition(":")[2] in stored
+        if (member := self.member(place)) is not None:
+            return f"={member}" in stored
         if "*" in stored or stored & set(re.findall(r"\w+", self._called(value))):
             return True
-        member = self.members.get(place)
+        member = self.names.called.get(place)
         return bool({array.name, array.key.rsplit("->", 1)[-1], member} & stored)
 
     def _called(self, value: Known) -> str:

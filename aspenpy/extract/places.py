@@ -10,7 +10,7 @@ from aspenpy.extract import records as r
 from aspenpy.extract import values as v
 from aspenpy.extract.assigned import Changes
 from aspenpy.extract.costs import Array, Hold, Item, Place
-from aspenpy.extract.scope import DataKey, Known, Names, Real, Scope
+from aspenpy.extract.scope import Known, Names, Real, Scope
 from aspenpy.extract.values import ZERO, TooLong, Value
 from aspenpy.language.source import Span
 from aspenpy.record import Record
@@ -27,6 +27,10 @@ class Target(Record):
     name: str = ""
     path: tuple[str, ...] = ()
 
+    def is_member(self) -> bool:
+        """Whether it is a member of a structure, and no element of one."""
+        return bool(self.path) and self.path[-1] == self.name and self.type.kind in ("integer", "real", "pointer")
+
 
 class Places:
     """Finds the places of expressions at one point of a function; what it costs to get there is appended to `out`."""
@@ -38,7 +42,6 @@ class Places:
         self.out: list[Item] = []
         self.shapes: dict[str, tuple[Value | None, ...]] = {}
         self.this: Known = None
-        self.members: dict[DataKey, str] = {}  # what is known to lie in memory, by what the source calls it
         self.addressed: set[str] = set()  # structures that functions with kernels of their own get
         self.aliases: dict[str, str] = {}  # the variables that references refer to, where those lie in registers
         self.loops: list[tuple[Expr, Changes]] = []
@@ -46,6 +49,7 @@ class Places:
         self.fixed: Mapping[str, Value] = {}  # the values of global constants
         self.references: Mapping[str, frozenset[str]] = {}  # names of what functions return references to
         self.effects: Mapping[str, frozenset[str]] = {}
+        self.exposed: frozenset[str] = frozenset()  # members that pointers may point at
         self.declared = {item.variable.key: item.span for item in program.globals}
 
     def value(self, node: r.Expression) -> Known:

@@ -83,13 +83,19 @@ class Contents:
                 other[place] = value
         return other
 
-    def stored(self, place: DataKey, may_meet: Callable[[str], bool]) -> None:
+    def stored(self, place: DataKey, may_meet: Callable[[str], bool], keeps: Callable[[DataKey], bool]) -> None:
         """Forgets what a store to a place may change: in its array all but its row, and all of others that it may
-        meet."""
+        meet; of these nothing that it `keeps`."""
+        own = _row(place)
         for array in [array for array in self.arrays if array == place[0] or may_meet(array)]:
-            row = self.arrays.pop(array).get(_row(place)) if array == place[0] else self.arrays.pop(array) and None
-            if row:
-                self.arrays[array] = {_row(place): row}
+            rows = self.arrays.pop(array)
+            left = {key: row if array == place[0] and key == own else _kept(row, keeps) for key, row in rows.items()}
+            if any(left.values()):
+                self.arrays[array] = {key: row for key, row in left.items() if row}
+
+
+def _kept(row: dict[DataKey, Known], keeps: Callable[[DataKey], bool]) -> dict[DataKey, Known]:
+    return {place: value for place, value in row.items() if keeps(place)}
 
 
 def _row(place: DataKey) -> object:
@@ -172,11 +178,14 @@ class Names:
         self.varying: dict[Expr, tuple[Expr, ...]] = {}
         self.origins: dict[Expr, tuple[str, object]] = {}
         self.members: dict[tuple[str, object], Value] = {}
+        self.called: dict[DataKey, str] = {}  # what is known to lie in memory, by what the source calls it
+        self.fields: dict[DataKey, str] = {}  # those of them that are members of structures
         self.shared: dict[str, str] = {}
         self.owners: dict[str, str] = {}
         self.held: dict[str, list[Value | None]] = {}  # how many elements the source says that containers have
         self.libraries: dict[str, Value] = {}
         self.diagnostics: list[Diagnostic] = []
+        self.truths: dict[Expr, tuple[str, Value]] = {}  # what holds where a symbol is not 0: a value compared with 0
         self.followed = 0  # records walked to know what calls leave behind
         self._ranks: Value | None = None
         self._rank: Value | None = None

@@ -12,14 +12,13 @@ from aspenpy.expr.polynomial import atom, constant
 from aspenpy.extract import records as r
 from aspenpy.extract import values as v
 from aspenpy.extract.assigned import ends, every, has
-from aspenpy.extract.contexts import Context
-from aspenpy.extract.costs import Access, Arithmetic, Choice, Guard, Item, Place, Profile
-from aspenpy.extract.count import Counter
+from aspenpy.extract.contexts import Context, renamed
+from aspenpy.extract.costs import Access, Arithmetic, Choice, Item, Place, Profile
 from aspenpy.extract.known_functions import IGNORED
 from aspenpy.extract.loops import Loops
 from aspenpy.extract.places import volume
 from aspenpy.extract.scope import NOTHING, SIZE, STEADY, UNKNOWN, Known, Names, Real, Scope
-from aspenpy.extract.values import ONE, ZERO, Value
+from aspenpy.extract.values import ZERO, Value
 
 
 class Walker(Loops):
@@ -29,7 +28,6 @@ class Walker(Loops):
         self, names: Names, program: r.Program, macros: Mapping[str, Expr], functions: Mapping[str, r.Function]
     ) -> None:
         super().__init__(names, program, macros, functions)
-        self.inherited: dict[str, str] = {}  # arrays of callers, and what they are called here
 
     # -- functions ---------------------------------------------------------------------------------
 
@@ -65,6 +63,8 @@ class Walker(Loops):
         for formal, own, value in zip(function.formals, self.own, context.values, strict=False):
             if isinstance(value, Real) and formal.type.kind == "real":
                 self.scope.values[formal.key] = value
+            if isinstance(own, Expr) and value is not None and not isinstance(value, Place | Real):
+                self.given[own] = value
             is_whole = isinstance(value, Place) and value.offset is not None and not value.offset.terms
             if isinstance(value, Place) and isinstance(own, str) and is_whole and _is_object(formal.type):
                 self.inherited.setdefault(value.array, own)
@@ -72,17 +72,13 @@ class Walker(Loops):
             given = value
             if isinstance(value, Place):
                 given = value.replace(array=self._inherited(function, value.array))
-            key = (self._renamed(place[0]), place[1])
+            key = (renamed(place[0], self.inherited), place[1])
+            for known in (self.names.called, self.names.fields):
+                if place in known:
+                    known[key] = known[place]
             self.scope.memory[place] = self.scope.memory[key] = given
             if place in context.offsets:
                 self.scope.offsets[place] = self.scope.offsets[key] = context.offsets[place]
-
-    def _renamed(self, key: str) -> str:
-        """What an array is called here, or a container that lies in one."""
-        if key in self.inherited:
-            return self.inherited[key]
-        owner, plus, rest = key.rpartition("+")
-        return f"{self.inherited[owner]}{plus}{rest}" if owner in self.inherited else key
 
     def _inherited(self, function: r.Function, key: str) -> str:
         """The array that a pointer in a structure points at: which it is a compiler does not know in the function."""
@@ -163,6 +159,8 @@ class Walker(Loops):
         if self.inlined and self.functions[self.inlined[-1]].by_reference:
             there = self.target(node.value)
             place = there.place if there is not None else None
+            if place is not None and place.offset is not None and there is not None and there.is_member():
+                self.names.fields.setdefault((place.array, v.key(place.offset)), there.name)
             self.returned[-1] = place.replace(name=place.name or there.name) if place is not None and there else None
             return
         found = self.value(node.value)
@@ -210,7 +208,7 @@ class Walker(Loops):
 
     def _branch(self, node: r.Branch) -> None:
         guards, complete, negated = self.condition(node.condition)
-        if complete and (decided := self._decided(guards)) is not None:
+        if complete and (decided := self.decided(guards)) is not None:
             self.statement(node.then if decided != negated else node.otherwise)
             return
         jump = ends(node.then)
@@ -228,20 +226,6 @@ class Walker(Loops):
             self.scope.merge(after)
         if first or second:
             self.out.append(Choice(guards, share, first, second, node.span))
-
-    def _decided(self, guards: tuple[Guard, ...]) -> bool | None:
-        """Whether conditions always hold in the loops under way, or never."""
-        known = [self._always(guard) for guard in guards]
-        return True if all(known) else False if False in known else None
-
-    def _always(self, guard: Guard) -> bool | None:
-        if guard.operator == "==":
-            difference = v.number(guard.value)
-            return None if difference is None else difference == 0
-        counter = Counter()
-        if counter.certain(guard.value, self.nests, ()):
-            return True
-        return False if counter.certain(v.minus(-guard.value, ONE), self.nests, ()) else None
 
     def _side(self, node: r.Statement | None, before: Scope) -> tuple[list[Item], Scope]:
         held, self.out, self.scope = self.out, [], before.copy()
