@@ -10,7 +10,7 @@ from aspenpy.extract import values as v
 from aspenpy.extract.assigned import Changes
 from aspenpy.extract.costs import Access, Place
 from aspenpy.extract.known_functions import KNOWN
-from aspenpy.extract.places import Places, Target
+from aspenpy.extract.places import WHOLE, Places, Target
 from aspenpy.extract.scope import NOTHING, DataKey, Known, Real
 from aspenpy.extract.values import ZERO, Value
 from aspenpy.language.source import Span
@@ -189,7 +189,8 @@ class Memory(Places):
             return True
         array = self.names.arrays.get(place[0])
         if array is None:
-            return place[0].rpartition(":")[2] in stored
+            name = place[0].rpartition(":")[2]
+            return name in stored or (name == f"{WHOLE}.size" and any(other.endswith(".size") for other in stored))
         if (member := self.member(place)) is not None:
             return f"={member}" in stored
         if "*" in stored or stored & set(re.findall(r"\w+", self._called(value))):

@@ -15,6 +15,9 @@ from aspenpy.extract.values import ZERO, TooLong, Value
 from aspenpy.language.source import Span
 from aspenpy.record import Record
 
+WHOLE = "*"
+"""What a container is called that is a variable and no member: functions have names of their own for it."""
+
 
 class Target(Record):
     """What an expression may be assigned to: a variable in a register, or memory. `shape` are the extents of what is
@@ -208,7 +211,8 @@ class Places:
         if there.place is None:
             return there.variable or there.name
         offset = v.whole(there.place.offset) if there.place.offset is not None else None
-        return f"{there.place.array}+{offset if offset is not None else '?'}:{there.name}"
+        name = there.place.name or (there.name if there.path else WHOLE)
+        return f"{there.place.array}+{offset if offset is not None else '?'}:{name}"
 
     def _field(self, node: r.Field) -> Target | None:
         there = self.target(node.base)

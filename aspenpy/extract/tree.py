@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import itertools
 import re
+from collections.abc import Iterator
 from typing import Any
 
 from aspenpy.extract import records as r
 from aspenpy.extract.front_end import Reading
 from aspenpy.extract.tree_expressions import FUNCTIONS, built
 from aspenpy.extract.tree_statements import Statements
+from aspenpy.extract.tree_templates import NO_INSTANCE
 from aspenpy.extract.tree_types import REFERENCES
 from aspenpy.language.diagnostics import Diagnostic, warning
 from aspenpy.language.source import Span
+
+MOST_INSTANCES = 1000
+"""Functions that are made of templates."""
 
 _SCOPES = frozenset("NAMESPACE LINKAGE_SPEC CLASS_DECL STRUCT_DECL CLASS_TEMPLATE UNION_DECL UNEXPOSED_DECL".split())
 
@@ -36,9 +41,24 @@ class Tree(Statements):
                 globals_ += (item for item in self._declared(cursor) if isinstance(item, r.Declaration))
             elif kind in _SCOPES:
                 waiting += reversed(self._children(cursor))
+        functions += self._instances()
         return r.Program(
             self.reading.text.source, (*functions, *self.made.values()), tuple(globals_), tuple(self.used.values())
         )
+
+    def _instances(self) -> Iterator[r.Function]:
+        """The functions that templates become in calls, and in the calls of those."""
+        done: set[str] = set()
+        while left := self.instances.keys() - done:
+            for key in sorted(left)[:MOST_INSTANCES]:
+                done.add(key)
+                template, self.instance = self.instances[key]
+                function = self._function(template.get_definition() or template)
+                self.instance = NO_INSTANCE
+                if function is not None:
+                    yield function.replace(key=key)
+            if len(done) > MOST_INSTANCES:
+                return
 
     def _function(self, cursor: Any) -> r.Function | None:
         children = self._children(cursor)

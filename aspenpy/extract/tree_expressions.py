@@ -13,6 +13,7 @@ from typing import Any
 from aspenpy.extract import records as r
 from aspenpy.extract.front_end import library, value_of
 from aspenpy.extract.tree_standard import called
+from aspenpy.extract.tree_templates import NO_INSTANCE, Instance, computed, deduced, parameters
 from aspenpy.extract.tree_types import INT, LAMBDA, VOID, Types
 from aspenpy.language.source import Span
 
@@ -53,11 +54,15 @@ class Expressions(Types):
 
     def _this(self, cursor: Any) -> r.Variable:
         owner = cursor.semantic_parent
-        of = r.Type("record", max(owner.type.get_size(), 0), name=owner.spelling)
-        return r.Variable(f"this@{cursor.get_usr()}", "this", r.Type("pointer", 8, of), "formal", None)
+        of = self.instance.owner or r.Type("record", max(owner.type.get_size(), 0), name=owner.spelling)
+        return r.Variable(
+            f"this@{cursor.get_usr()}{self.instance.suffix()}", "this", r.Type("pointer", 8, of), "formal", None
+        )
 
     def _variable(self, cursor: Any) -> r.Variable:
         """The variable that a cursor declares; arrays have their extents."""
+        if self.instance is not NO_INSTANCE:
+            return self._read_variable(cursor)
         place = cursor._kind_id, cursor.data[0]
         if place not in self._variables:
             self._variables[place] = self._read_variable(cursor)
@@ -69,7 +74,7 @@ class Expressions(Types):
         inside = parent is not None and parent.kind.name in (*FUNCTIONS, "LAMBDA_EXPR")
         scope = "formal" if kind == "PARM_DECL" else "local" if inside else "global"
         key = cursor.get_usr() or f"{cursor.spelling}@{cursor.location.offset}"
-        key = f"{key}@{cursor.location.offset}" if scope != "global" else key
+        key = f"{key}@{cursor.location.offset}{self.instance.suffix()}" if scope != "global" else key
         return r.Variable(key, cursor.spelling, self._declared_type(cursor), scope, self.reading.span(cursor))  # type: ignore[arg-type]
 
     def expression(self, cursor: Any) -> r.Expression:
@@ -125,12 +130,16 @@ class Expressions(Types):
         if not inside:
             return self._literal(cursor) if cursor.kind.name != "UNEXPOSED_EXPR" else self._other(cursor)
         operand = self.expression(inside[-1])
-        to, of = self.type_of(cursor.type), operand.type
+        return self._cast(operand, self.type_of(cursor.type), operand.span)
+
+    def _cast(self, operand: r.Expression, to: r.Type, span: Span | None) -> r.Expression:
+        """An expression converted to another type, where that costs something or changes its size."""
+        of = operand.type
         if of.kind == "array" or (to.kind, to.size) == (of.kind, of.size) or to.kind in ("other", "record"):
             return operand
         if isinstance(operand, r.Constant) and operand.value is not None and to.kind == "real":
-            return r.Constant(float(operand.value), to, None, operand.span)
-        return r.Conversion(operand, to, operand.span)
+            return r.Constant(float(operand.value), to, None, span)
+        return r.Conversion(operand, to, span)
 
     def _literal(self, cursor: Any) -> r.Expression:
         value = value_of(cursor)
@@ -143,6 +152,10 @@ class Expressions(Types):
     def _sizeof(self, cursor: Any) -> r.Expression:
         """`sizeof`, of arrays whose extents vary too."""
         found = self._literal(cursor)
+        named = next((child for child in self._children(cursor) if child.kind.name == "TYPE_REF"), None)
+        if isinstance(found, r.Constant) and found.value is None and named is not None:
+            size = self.type_of(named.type).size if self.instance.types else 0
+            return r.Constant(size or None, INT, None, found.span)
         inside = [child for child in self._children(cursor) if child.kind.is_expression()]
         if (isinstance(found, r.Constant) and found.value) or not inside:
             return found
@@ -207,6 +220,8 @@ class Expressions(Types):
             return self._used(self._variable(target)).replace(span=span)
         if kind == "FIELD_DECL":
             return self._field(target, r.Variable("this", "this", r.Type("pointer", 8), "formal", None), cursor)
+        if kind == "TEMPLATE_NON_TYPE_PARAMETER" and target.spelling in self.instance.values:
+            return r.Constant(self.instance.values[target.spelling], INT, None, span)
         if kind == "TEMPLATE_NON_TYPE_PARAMETER":
             return r.Variable(target.get_usr(), target.spelling, INT, "global", span)
         return r.Several((), self.type_of(cursor.type), True, span)
@@ -231,7 +246,11 @@ class Expressions(Types):
             return r.Several((left, right), type, True, span)
         if code == ASSIGN or code >= FIRST_COMPOUND:
             return r.Assignment("" if code == ASSIGN else operator, left, right, left.type, False, span)
-        return r.Operation(operator, (left, right), type, span)
+        return r.Operation(operator, (left, right), self._settled(operator, type, (left, right)), span)
+
+    def _settled(self, operator: str, type: r.Type, operands: tuple[r.Expression, ...]) -> r.Type:
+        """The type of an operation; in an instance of a template what follows from its operands."""
+        return computed(operator, operands) if self.instance.types and type.name == "dependent" else type
 
     def _unary(self, cursor: Any) -> r.Expression:
         code = library().conf.lib.clang_getCursorUnaryOperatorKind(cursor)
@@ -249,7 +268,8 @@ class Expressions(Types):
         if code == ADDRESS_OF:
             return r.Address(operand, type, span)
         if code in (MINUS, COMPLEMENT, NOT):
-            return r.Operation({MINUS: "neg", COMPLEMENT: "~", NOT: "not"}[code], (operand,), type, span)
+            sign = {MINUS: "neg", COMPLEMENT: "~", NOT: "not"}[code]
+            return r.Operation(sign, (operand,), self._settled(sign, type, (operand,)), span)
         return operand
 
     def _subscript(self, cursor: Any) -> r.Expression:
@@ -263,7 +283,8 @@ class Expressions(Types):
 
     def _element(self, base: r.Type, written: Any) -> r.Type:
         """The type of an element, with the extents that its array was declared with."""
-        return base.of if base.kind in ("pointer", "array") and base.of is not None else self.type_of(written)
+        held = base.kind in ("pointer", "array") or (base.kind == "record" and self.instance.types)
+        return base.of if held and base.of is not None else self.type_of(written)
 
     def _member(self, cursor: Any) -> r.Expression:
         target, children = cursor.referenced, self._children(cursor)
@@ -271,6 +292,8 @@ class Expressions(Types):
         base = (
             self.expression(inside[0]) if inside else r.Variable("this", "this", r.Type("pointer", 8), "formal", None)
         )
+        if target is None and (text := self.reading.span(cursor)) is not None:
+            target = self.instance.members.get(_last_word(text.text()))
         if target is None:
             return r.Several((base,), self.type_of(cursor.type), False, self.reading.span(cursor))
         return self._field(target, base, cursor)
@@ -279,6 +302,7 @@ class Expressions(Types):
         if base.type.kind == "pointer":
             of = base.type.of or r.Type("record")
             base = r.Element(base, r.Constant(0, INT), of, base.span)
+        target = self.instance.members.get(target.spelling, target)
         offset = target.get_field_offsetof()
         type = self._declared_type(target)
         return r.Field(base, target.spelling, max(offset, 0) // 8, type, self.reading.span(cursor))
@@ -288,7 +312,8 @@ class Expressions(Types):
         if len(children) != 3:
             return self._other(cursor)
         condition, chosen, otherwise = map(self.expression, children)
-        return r.Selection(condition, chosen, otherwise, self.type_of(cursor.type), self.reading.span(cursor))
+        type = self._settled("?", self.type_of(cursor.type), (chosen, otherwise))
+        return r.Selection(condition, chosen, otherwise, type, self.reading.span(cursor))
 
     def statement(self, cursor: Any) -> r.Statement:
         """The body of a lambda."""
@@ -343,20 +368,80 @@ class Expressions(Types):
             return self._standard(name, arguments, type, span)
         arguments = self._referred(target, arguments)
         template = library().conf.lib.clang_getSpecializedCursorTemplate(target)
-        key = (template.get_usr() if template is not None else "") or target.get_usr()
-        return r.Call(key, name, tuple(arguments), type, span)
+        if template is not None and template.get_usr():
+            return r.Call(self._instantiated(target, template), name, tuple(arguments), type, span)
+        return r.Call(target.get_usr(), name, tuple(arguments), type, span)
+
+    def _instantiated(self, target: Any, template: Any) -> str:
+        """The key of the function that a template becomes in a call; it is read later."""
+        types, values = dict[str, r.Type](), dict[str, int]()
+        owner = target.semantic_parent
+        for made, source in ((owner, template.semantic_parent), (target, template)):
+            for place, parameter in enumerate(parameters(source) if source is not None else ()):
+                if place >= made.get_num_template_arguments():
+                    break
+                kind = made.get_template_argument_kind(place).name
+                if kind == "TYPE":
+                    name = parameter.type.get_canonical().spelling
+                    types[name] = self.type_of(made.get_template_argument_type(place))
+                elif kind == "INTEGRAL":
+                    values[parameter.spelling] = made.get_template_argument_value(place)
+        is_method = template.semantic_parent is not None and template.semantic_parent.kind.name == "CLASS_TEMPLATE"
+        members = {field.spelling: field for field in owner.type.get_fields()} if is_method else {}
+        return self._wanted(template, Instance(types, values, members, self.type_of(owner.type) if is_method else None))
+
+    def _wanted(self, template: Any, instance: Instance) -> str:
+        key: str = template.get_usr() + instance.suffix()
+        if instance.types or instance.values:
+            self.instances.setdefault(key, (template, instance))
+        return key
 
     def _unresolved(self, cursor: Any, arguments: list[r.Expression], type: r.Type, span: Span | None) -> r.Expression:
         """A call in a template, whose function depends on its arguments: the first of that name."""
         children = self._children(cursor)
         named = children[0] if children else cursor
+        inside = self._children(named)
+        if named.kind.name == "DECL_REF_EXPR" and inside and inside[0].kind.name == "OVERLOADED_DECL_REF":
+            named = inside[0]
+        if self.instance.types and named.kind.name == "TYPE_REF" and len(children) == 2:
+            return self._cast(self.expression(children[1]), self.type_of(named.type), span)
+        if self.instance.types and named.kind.name == "MEMBER_REF_EXPR" and inside and span is not None:
+            name = _last_word(span.text().partition("(")[0])
+            type = INT if name in ("size", "length", "empty") else type
+            return self._standard(name, [self.expression(inside[0]), *arguments], type, span)
         if named.kind.name == "OVERLOADED_DECL_REF" and library().conf.lib.clang_getNumOverloadedDecls(named):
-            target = library().conf.lib.clang_getOverloadedDecl(named, 0)
+            target = self._overloaded(named, arguments)
             if self.reading.is_users(target.location) and target.get_usr():
-                return r.Call(target.get_usr(), named.spelling, tuple(arguments), type, span)
+                key = target.get_usr()
+                if target.kind.name == "FUNCTION_TEMPLATE" and self.instance.types:
+                    formals = [child for child in self._children(target) if child.kind.name == "PARM_DECL"]
+                    names = [child.type.get_canonical().spelling for child in formals]
+                    types = deduced([self.type_of(child.type) for child in formals], names, arguments)
+                    key = self._wanted(target, Instance(types, {}, {}))
+                    if type.name == "dependent" and types:
+                        result = target.result_type.get_canonical().spelling
+                        type = types.get(result, type)
+                elif type.name == "dependent" and self.instance.types:
+                    type = self.type_of(target.result_type)
+                return r.Call(key, named.spelling, tuple(arguments), type, span)
         text = span.text().partition("(")[0].strip() if span is not None else ""
         name = named.spelling or cursor.spelling or (text if text.isidentifier() else "")
         return r.Call(name, name, tuple(arguments), type, span)
+
+    @staticmethod
+    def _kinds_of(types: list[r.Type]) -> list[tuple[str, int]]:
+        plain = [type.of if type.name == "&" and type.of is not None else type for type in types]
+        return [(type.kind, type.size) for type in plain]
+
+    def _overloaded(self, named: Any, arguments: list[r.Expression]) -> Any:
+        """Of several functions of one name the one with formals of the arguments' types, or else the first."""
+        lib = library().conf.lib
+        found = [lib.clang_getOverloadedDecl(named, place) for place in range(lib.clang_getNumOverloadedDecls(named))]
+        given = self._kinds_of([argument.type for argument in arguments])
+        for target in found:
+            if self._kinds_of([self.type_of(formal.type) for formal in target.get_arguments() or ()]) == given:
+                return target
+        return found[0]
 
     def _referred(self, target: Any, arguments: list[r.Expression]) -> list[r.Expression]:
         """The arguments of a function of the user; what it may change through a reference has its address taken."""
@@ -387,7 +472,10 @@ class Expressions(Types):
         implicit = target.location.offset == target.semantic_parent.location.offset
         if implicit or not self.reading.is_users(target.location):
             return r.Several(tuple(arguments), type, True, span)
-        call = r.Call(target.get_usr(), target.spelling, (r.Address(object_, type, span), *arguments), VOID, span)
+        template = library().conf.lib.clang_getSpecializedCursorTemplate(target)
+        is_made = template is not None and template.get_usr()
+        key = self._instantiated(target, template) if is_made else target.get_usr()
+        call = r.Call(key, target.spelling, (r.Address(object_, type, span), *arguments), VOID, span)
         return r.Several((call, object_), type, True, span)
 
     def _standard(self, name: str, arguments: list[r.Expression], type: r.Type, span: Span | None) -> r.Expression:
@@ -407,3 +495,9 @@ class Expressions(Types):
         if name == "operator=" and len(arguments) == 2:
             return r.Assignment("", arguments[0], arguments[1], arguments[0].type, False, span)
         return r.Call(name, name, tuple(arguments), type, span)
+
+
+def _last_word(text: str) -> str:
+    """The name at the end of `object.name` or `pointer->name`."""
+    found = re.search(r"(\w+)\s*$", text)
+    return found[1] if found else ""

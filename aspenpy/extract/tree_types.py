@@ -7,6 +7,7 @@ from typing import Any
 
 from aspenpy.extract import records as r
 from aspenpy.extract.front_end import Reading, value_of
+from aspenpy.extract.tree_templates import NO_INSTANCE, PARAMETER, Instance
 from aspenpy.language.diagnostics import Diagnostic
 
 _INTEGERS = frozenset({
@@ -19,6 +20,7 @@ _ARRAYS = frozenset("CONSTANTARRAY VARIABLEARRAY INCOMPLETEARRAY DEPENDENTSIZEDA
 REFERENCES = frozenset("LVALUEREFERENCE RVALUEREFERENCE".split())
 
 _CONTAINER = re.compile(r"(?:const )?std::(?:__cxx11::)?(?:vector|array|valarray|span|deque)<")
+_DEPENDENT = re.compile(r"(?:const )?(?:std::)?(?:__cxx11::)?(?:vector|array|valarray|span|deque)<")
 _POINTING = re.compile(r"(?:const )?(?:__gnu_cxx::__normal_iterator|std::(?:unique_ptr|shared_ptr))<")
 LAMBDA = "lambda at "
 """How the names of the types of lambdas begin."""
@@ -35,6 +37,8 @@ class Types:
         self.diagnostics: list[Diagnostic] = []
         self.used: dict[str, r.Macro] = {}
         self.made: dict[str, r.Function] = {}  # lambdas, and functions of the standard library
+        self.instance = NO_INSTANCE  # of the template that is read
+        self.instances: dict[str, tuple[Any, Instance]] = {}  # those that are called
         self._types: dict[str, r.Type] = {}
         self._seen: dict[tuple[int, int], r.Type] = {}  # by libclang's address of a type
         self._variables: dict[tuple[int, int], r.Variable] = {}  # by that of a declaration
@@ -79,7 +83,8 @@ class Types:
         if kind in _ARRAYS:
             extent = self._fixed(type)
             if extents and (kind == "VARIABLEARRAY" or (extent and value_of(extents[0]) == type.element_count)):
-                extent = self.expression(extents.pop(0))
+                written = self.expression(extents.pop(0))
+                extent = extent if isinstance(written, r.Several) else written
             of = self._varying(type.element_type, extents)
             return r.Type("array", max(type.get_size(), 0) if kind == "CONSTANTARRAY" else 0, of, extent)
         if kind in _POINTERS:
@@ -95,17 +100,42 @@ class Types:
         return r.Constant(count, INT) if count >= 0 else None
 
     def type_of(self, type: Any) -> r.Type:
+        if self.instance is not NO_INSTANCE:
+            return self._spelled(type)
         place = type._kind_id, type.data[0]
         if place not in self._seen:
-            spelling = type.get_canonical().spelling
-            if spelling not in self._types:
-                self._types[spelling] = self._read_type(type)
-            self._seen[place] = self._types[spelling]
+            self._seen[place] = self._spelled(type)
         return self._seen[place]
+
+    def _spelled(self, type: Any) -> r.Type:
+        """By what the type is called; what depends on a parameter is read again for each instance."""
+        spelling = type.get_canonical().spelling
+        if self.instance.types and PARAMETER.search(spelling):
+            return self._read_type(type)
+        if spelling not in self._types:
+            self._types[spelling] = self._read_type(type)
+        return self._types[spelling]
+
+    def _given(self, spelling: str) -> r.Type | None:
+        """What a parameter of the template that is read stands for, or a container of such."""
+        bare = _plain_name(spelling).strip()
+        if bare.endswith(("&", "*", "]")):
+            return None
+        if bare in self.instance.types:
+            return self.instance.types[bare]
+        owner = self.instance.owner
+        if owner is not None and PARAMETER.search(bare) and bare.split("<")[0] == owner.name.split("<")[0]:
+            return owner
+        inside = PARAMETER.search(spelling)
+        if inside is None or inside[0] not in self.instance.types or not _DEPENDENT.match(spelling):
+            return None
+        return r.Type("record", 24, self.instance.types[inside[0]], name="container")
 
     def _read_type(self, type: Any) -> r.Type:
         plain = type.get_canonical()
         kind, size = plain.kind.name, max(plain.get_size(), 0)
+        if (given := self._given(plain.spelling)) is not None:
+            return given
         if kind in _INTEGERS:
             return r.Type("integer", size)
         if kind in _REALS:
