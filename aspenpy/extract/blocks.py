@@ -3,7 +3,7 @@ touched."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from aspenpy.expr import graph
 from aspenpy.expr.node import Expr
@@ -12,6 +12,7 @@ from aspenpy.extract import values as v
 from aspenpy.extract.costs import Access, Arithmetic, Choice, Exchange, Guard, Invocation, Item, Nest
 from aspenpy.extract.count import Counter, Domain, NoClosedForm
 from aspenpy.extract.scope import UNKNOWN
+from aspenpy.extract.triangles import Loop, Range, is_triangular, key, ranged
 from aspenpy.extract.values import ONE, ZERO, TooLong, Value
 from aspenpy.language.source import Span
 from aspenpy.record import Record
@@ -21,6 +22,9 @@ Terms = tuple[tuple[Value, tuple[Guard, ...]], ...]
 
 ALWAYS: Terms = ((ONE, ()),)
 MOST_TERMS = 32
+
+MOST_SWEEPS = 4
+"""Loops that follow each other within a loop, up to which the cache model tells them apart."""
 
 
 class Event(Record):
@@ -32,18 +36,27 @@ class Event(Record):
 
 
 class Pattern(Record):
-    """In which order an access touches words: a stride in bytes and a mean number of passes for each loop, the
-    innermost first. `shift` is where it begins beside others of the same strides; `anywhere` has no order."""
+    """In which order an access touches words: its loops, the innermost first; `anywhere` has no order."""
 
-    loops: tuple[tuple[Value, Value], ...] = ()
+    loops: tuple[Loop, ...] = ()
     anywhere: bool = False
 
     def key(self) -> object:
-        return (self.anywhere, tuple((v.key(stride), v.key(trips)) for stride, trips in self.loops))
+        return self.anywhere, tuple(map(key, self.loops))
+
+    def around(self, sweeps: Value) -> Pattern:
+        """With so many sweeps of the innermost loop."""
+        return self.replace(loops=(self.loops[0], (ZERO, sweeps), *self.loops[1:]))
+
+    @property
+    def is_ranged(self) -> bool:
+        """Whether a loop has the values of its counter."""
+        return any(isinstance(trips, Range) for _, trips in self.loops)
 
 
 class Moved(Record):
-    """Words of an array that a block loads or stores; none lies `reach` bytes or more from its begin."""
+    """Words of an array that a block loads or stores; none lies `reach` bytes or more from its begin. `sweeps` are the
+    counters of the innermost loops that do so."""
 
     kind: str
     array: str
@@ -53,6 +66,7 @@ class Moved(Record):
     offset: Value | None
     reach: Value | None = None
     spans: tuple[Span, ...] = ()
+    sweeps: frozenset[Expr] = frozenset()
 
 
 class Done(Record):
@@ -93,7 +107,7 @@ def events(items: list[Item], nests: tuple[Nest, ...] = (), terms: Terms = ALWAY
             if item.share is not None and not item.share.terms:
                 held = ()
             yield from events(item.then, nests, held)
-            rest = (*terms, *((-amount, guards) for amount, guards in held))
+            rest = _otherwise(item, terms) or (*terms, *((-amount, guards) for amount, guards in held))
             if item.otherwise and len(rest) > MOST_TERMS:
                 raise NoClosedForm
             yield from events(item.otherwise, nests, rest)
@@ -104,12 +118,23 @@ def events(items: list[Item], nests: tuple[Nest, ...] = (), terms: Terms = ALWAY
             yield Event(item, nests, terms)
 
 
-class Summary:
-    """Sums up blocks with one counter, whose assumptions hold for all of them."""
+def _otherwise(item: Choice, terms: Terms) -> Terms | None:
+    """Where a single condition on counters does not hold, said as another one."""
+    if item.share is not None or len(item.guards) != 1 or item.guards[0].operator != ">=":
+        return None
+    other = item.guards[0].replace(value=v.minus(-item.guards[0].value, ONE))
+    return tuple((amount, (*guards, other)) for amount, guards in terms)
 
-    def __init__(self, counter: Counter, varying: Mapping[Expr, tuple[Expr, ...]]) -> None:
+
+class Summary:
+    """Sums up blocks with one counter, whose assumptions hold for all of them. The passes of a block that `is_parted`
+    are shared out, which wants their number."""
+
+    def __init__(self, counter: Counter, varying: Mapping[Expr, tuple[Expr, ...]], is_parted: bool = False) -> None:
         self.counter = counter
         self.varying = varying
+        self.is_parted = is_parted
+        self.is_triangular = False
 
     def amounts(self, items: list[Item]) -> Amounts:
         """What some items ask for. Raises `NoClosedForm`."""
@@ -118,15 +143,17 @@ class Summary:
         totals: dict[object, Value] = {}
         found = list(events(items))
         deepest = max((event.nests for event in found), key=len, default=())
+        self.is_triangular = not self.is_parted and is_triangular(event.nests for event in found)
         for event in found:
             counted = self._total(event, totals)
             if isinstance(event.item, Arithmetic):
                 kind = event.item.name, event.item.precision
                 operations[kind] = v.plus(operations.get(kind, ZERO), v.scaled(counted, event.item.amount))
             elif counted.terms:
-                self._add(moved, event.item, event.nests, self._ordered(event, counted, totals, deepest), counted)
+                pattern = self._ordered(event, counted, totals, deepest)
+                self._add(moved, event, len(event.nests) == len(deepest), pattern, counted)
         done = tuple(Done(name, precision, amount) for (name, precision), amount in operations.items() if amount.terms)
-        return Amounts(done, tuple(moved.values()), tuple(self._chains(items, totals)), len(deepest))
+        return Amounts(done, tuple(_swept(moved.values())), tuple(self._chains(items, totals)), len(deepest))
 
     def _ordered(
         self, event: Event, counted: Value, totals: dict[object, Value], deepest: tuple[Nest, ...]
@@ -137,18 +164,20 @@ class Summary:
             return None
 
     @staticmethod
-    def _add(
-        moved: dict[object, Moved], item: Access, nests: tuple[Nest, ...], pattern: Pattern | None, counted: Value
-    ) -> None:
+    def _add(moved: dict[object, Moved], event: Event, is_deep: bool, pattern: Pattern | None, counted: Value) -> None:
+        item = event.item
+        assert isinstance(item, Access)
         offset = _start(item.offset)
-        key = (item.kind, item.array, item.size, pattern and pattern.key(), offset and v.key(offset))
-        spans = (item.span,) if item.span is not None else ()
+        begin = None if offset is None else v.key(offset)
+        key = (item.kind, item.array, item.size, pattern and pattern.key(), begin)
+        sweeps = frozenset(nest.counter for nest in event.nests[-1:] if is_deep)
         known = moved.get(key)
-        reach = _reach(item, nests)
         if known is None:
-            moved[key] = Moved(item.kind, item.array, item.size, counted, pattern, offset, reach, spans)
+            spans = (item.span,) if item.span is not None else ()
+            reach = _reach(item, event.nests)
+            moved[key] = Moved(item.kind, item.array, item.size, counted, pattern, offset, reach, spans, sweeps)
         else:
-            moved[key] = known.replace(words=v.plus(known.words, counted))
+            moved[key] = known.replace(words=v.plus(known.words, counted), sweeps=known.sweeps | sweeps)
 
     def _total(self, event: Event, totals: dict[object, Value]) -> Value:
         result = ZERO
@@ -181,6 +210,16 @@ class Summary:
         unknown = [symbol for symbol in v.symbols(item.offset) if symbol.payload[1] == UNKNOWN]
         if unknown:
             return self._runs(event, unknown, totals, deepest)
+        if self.is_triangular and len(event.terms) == 1 and v.same(event.terms[0][0], ONE):
+            guards = event.terms[0][1]
+            open_guards = tuple(
+                guard
+                for place, guard in enumerate(guards)
+                if guard.operator == "==" or not self.counter.certain(guard.value, event.nests, guards[:place])
+            )
+            named = ranged(item.offset, event.nests, open_guards)
+            if named is not None:
+                return self._placed(named[::-1], event.nests, deepest)
         loops: list[tuple[Value, Value]] = []
         before = ONE
         for place, nest in enumerate(event.nests):
@@ -195,10 +234,15 @@ class Summary:
             if v.number(share) is None and not loops:
                 return None
             loops = self._fewer(loops, share)
-        shared = sum(mine is theirs for mine, theirs in zip(event.nests, deepest, strict=False))
-        place = len(loops) if shared == len(event.nests) else len(event.nests) - shared
+        return self._placed(loops, event.nests, deepest)
+
+    @staticmethod
+    def _placed(loops: Sequence[Loop], nests: tuple[Nest, ...], deepest: tuple[Nest, ...]) -> Pattern:
+        """Brought to as many loops as the deepest nest of the block has."""
+        shared = sum(mine is theirs for mine, theirs in zip(nests, deepest, strict=False))
+        place = len(loops) if shared == len(nests) else len(nests) - shared
         missing = [(ZERO, ONE)] * (len(deepest) - len(loops))
-        if shared == len(event.nests):
+        if shared == len(nests):
             return Pattern((*missing, *loops))
         return Pattern((*loops[:place], *missing, *loops[place:]))
 
@@ -254,6 +298,22 @@ class Summary:
             elif isinstance(item, Choice):
                 yield from self._chains(item.then, totals, nests)
                 yield from self._chains(item.otherwise, totals, nests)
+
+
+def _swept(accesses: Iterable[Moved]) -> list[Moved]:
+    """Accesses of a block in which several innermost loops, one after the other, go the same way: each has the number
+    of those that it is in as the trips of one more loop around them."""
+    found = list(accesses)
+    most = max((len(access.sweeps) for access in found), default=0)
+    patterns = [access.pattern for access in found if access.pattern is not None and not access.pattern.anywhere]
+    if not 1 < most <= MOST_SWEEPS or any(len(pattern.loops) < 2 for pattern in patterns):
+        return found
+    return [
+        access
+        if access.pattern is None or access.pattern.anywhere
+        else access.replace(pattern=access.pattern.around(constant(max(1, len(access.sweeps)))))
+        for access in found
+    ]
 
 
 def _start(offset: Value | None) -> Value | None:

@@ -85,7 +85,7 @@ class Recurrence(Record):
 
 class Nest(Record):
     """A loop: `counter` runs from 0 up to below the smallest of the bounds. `share` is the part of its passes that it
-    makes."""
+    makes. Its variable is `first` in the first pass and one more, or less, in each other; None where that is not so."""
 
     counter: Expr
     bounds: tuple[Value, ...]
@@ -96,6 +96,8 @@ class Nest(Record):
     comment: str = ""
     recurrences: tuple[Recurrence, ...] = ()
     span: Span | None = None
+    first: Value | None = None
+    is_downward: bool = False
 
 
 class Place(Record):

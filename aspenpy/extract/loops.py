@@ -49,7 +49,8 @@ class Loops(Trips):
                 node.span,
                 0,
             )
-        nest = Nest(counter, bounds, [], share, variable, node.pragmas, node.comment, (), node.span)
+        first, is_downward = self._first(node, entry, steps)
+        nest = Nest(counter, bounds, [], share, variable, node.pragmas, node.comment, (), node.span, first, is_downward)
         self.out, held = [*tested], self.out
         self.nests.append(nest)
         self.statement(node.body)
@@ -87,6 +88,18 @@ class Loops(Trips):
             name = self._name(condition.operands[0])
             return "" if name == "memory" else name
         return ""
+
+    def _first(self, node: r.Loop, entry: Mapping[str, Known], steps: Mapping[str, Value]) -> tuple[Value | None, bool]:
+        """The value of a loop's variable in its first pass, where it goes on by one, and whether it counts down."""
+        step = node.step
+        while isinstance(step, r.Several) and step.parts:
+            step = step.parts[0]
+        if isinstance(step, r.Assignment) and isinstance(step.target, r.Variable):
+            name = self.aliases.get(step.target.key, step.target.key)
+            first, by = entry.get(name), v.number(steps.get(name, ZERO))
+            if first is not None and not isinstance(first, Place | Real) and not depends_on_data(first):
+                return (first if by in (1, -1) else None), by == -1
+        return None, False
 
     def _steps(
         self, node: r.Loop, counter: Expr, assigned: frozenset[str], counted: frozenset[str], before: Scope

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from aspenpy.expr import graph
 from aspenpy.expr.node import Expr
@@ -12,6 +13,7 @@ from aspenpy.extract import values as v
 from aspenpy.extract.costs import Array, Invocation, Place, Profile
 from aspenpy.extract.count import Counter
 from aspenpy.extract.scope import SIZE, STEADY, UNKNOWN, Names
+from aspenpy.extract.triangles import Range, Trips
 from aspenpy.extract.values import ONE, Value
 from aspenpy.language.source import Span
 from aspenpy.record import Record
@@ -180,6 +182,7 @@ class Naming:
         self.local: list[str] = []
         self.taken: set[str] = set()
         self.counters: set[Expr] = set()
+        self.patterned: set[str] = set()  # names of counters in patterns
 
     def finished(self, name: str, lines: list[str]) -> Kernel:
         formals = tuple(formal for _, formal in sorted(self.formals.items()))
@@ -228,6 +231,31 @@ class Naming:
             self.symbols[symbol] = self._free(name.split("#")[0] or "pass")
             self.counters.add(symbol)
         return self.symbols[symbol]
+
+    def trips(self, arguments: Sequence[Trips]) -> list[str]:
+        """The arguments of a pattern; the counters of its loops have names in them alone."""
+        counters = [argument.counter for argument in arguments if isinstance(argument, Range)]
+        for counter in counters:
+            self.symbols[counter] = self._local_name(str(counter.payload[0]).split("#")[0])
+        found = [
+            f"{self.symbols[argument.counter]} in {self.formula(argument.low)} .. {self.formula(argument.high)}"
+            if isinstance(argument, Range)
+            else self.formula(argument)
+            for argument in arguments
+        ]
+        for counter in counters:
+            del self.symbols[counter]
+        return found
+
+    def _local_name(self, wanted: str) -> str:
+        """A name for a counter of a pattern, which other patterns may have too."""
+        name = self.names.plain(wanted)
+        given = {*self.symbols.values()}
+        if name in given or (name not in self.patterned and (name in self.taken or name in self.names.taken)):
+            name = self._free(name)
+        self.patterned.add(name)
+        self.taken.add(name)
+        return name
 
     def _argument(self, symbol: Expr, name: str) -> str:
         bound = self.writer.bound.get(symbol)

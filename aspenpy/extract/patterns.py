@@ -5,6 +5,7 @@ from __future__ import annotations
 from aspenpy.expr.polynomial import constant
 from aspenpy.extract import values as v
 from aspenpy.extract.blocks import Moved, Pattern
+from aspenpy.extract.triangles import Range, Trips, shift
 from aspenpy.extract.values import ONE, Value
 from aspenpy.record import Record
 
@@ -20,7 +21,7 @@ class Request(Record):
     size: int
     words: Value
     trait: str = ""
-    arguments: tuple[Value, ...] = ()
+    arguments: tuple[Trips, ...] = ()
     reuse: Value = ONE
 
 
@@ -55,7 +56,7 @@ def requests(accesses: tuple[Moved, ...], depth: int) -> list[Request]:
 
 
 def _is_stream(pattern: Pattern, size: int) -> bool:
-    if pattern.anywhere or len(pattern.loops) != 1:
+    if pattern.anywhere or len(pattern.loops) != 1 or pattern.is_ranged:
         return False
     return v.number(pattern.loops[0][0]) in (size, -size)
 
@@ -65,9 +66,12 @@ def _stencil(group: list[Moved]) -> Request | None:
     pattern = group[0].pattern
     if len(group) < 3 or pattern is None or pattern.anywhere:
         return None
-    strides = [(stride, trips) for stride, trips in pattern.loops if stride.terms]
-    outside = [trips for stride, trips in pattern.loops if not stride.terms]
-    if len(strides) not in (2, 3) or any(stride.terms for stride, _ in pattern.loops[len(strides) :]):
+    loops = [(stride, trips) for stride, trips in pattern.loops if not isinstance(trips, Range)]
+    strides = [(stride, trips) for stride, trips in loops if stride.terms]
+    outside = [trips for stride, trips in loops if not stride.terms]
+    if len(loops) < len(pattern.loops) or len(strides) not in (2, 3):
+        return None
+    if any(stride.terms for stride, _ in loops[len(strides) :]):
         return None
     if v.number(strides[0][0]) != group[0].size:
         return None
@@ -89,21 +93,8 @@ def _shift(access: Moved, first: Moved, strides: list[Value]) -> tuple[int, ...]
     """By how many steps of each loop an access lies behind the first, the innermost loop first."""
     if access.offset is None or first.offset is None:
         return None
-    left, steps = v.minus(access.offset, first.offset), list[int]()
-    for stride in reversed(strides):
-        step = 0
-        for sign in (1, -1):
-            for _ in range(3):
-                smaller = v.minus(left, v.scaled(stride, sign))
-                if len(smaller) < len(left) or (len(stride) == 1 and len(left) == 1 and _nearer(smaller, left)):
-                    left, step = smaller, step + sign
-        steps.insert(0, step)
-    return tuple(steps) if not left.terms else None
-
-
-def _nearer(a: Value, b: Value) -> bool:
-    """Whether of two single terms in the same sizes the first is smaller."""
-    return a.terms.keys() == b.terms.keys() and all(abs(a.terms[term]) < abs(b.terms[term]) for term in a.terms)
+    steps = shift(v.minus(access.offset, first.offset), strides[::-1])
+    return None if steps is None else steps[::-1]
 
 
 def _has_shape(points: set[tuple[int, ...]], dimensions: int) -> bool:

@@ -15,6 +15,7 @@ from aspenpy.extract.count import Domain, NoClosedForm
 from aspenpy.extract.naming import Kernel, Model, Naming, Options, comments, where
 from aspenpy.extract.patterns import Request, requests
 from aspenpy.extract.pragmas import directives, parallel
+from aspenpy.extract.triangles import Range, Trips
 from aspenpy.extract.values import ONE, ZERO, TooLong, Value
 
 NOTHING = ["execute { flops [0] }"]
@@ -191,8 +192,8 @@ class Body(Naming):
     # -- blocks ------------------------------------------------------------------------------------
 
     def _block(self, items: list[Item], nest: Nest | None) -> list[str]:
-        amounts = Summary(self.counter, self.names.varying).amounts(items)
         parts = () if nest is None else self._parts(nest)
+        amounts = Summary(self.counter, self.names.varying, bool(parts)).amounts(items)
         simd = any(found.is_simd for inner in nests_in(items) for found in directives(inner.pragmas))
         lines = self._requirements(amounts, parts, ", simd" if simd else "")
         if not lines:
@@ -262,7 +263,7 @@ class Body(Naming):
             array = self.array(request.array)
             way = f"{request.kind}s [{shared(request.words)}] of size [{request.size}]"
             way += f" {'from' if request.kind == 'load' else 'to'} {array}"
-            arguments = ", ".join(map(self.formula, _of_one(request, parts)))
+            arguments = ", ".join(self.trips(_of_one(request, parts)))
             trait = f"{request.trait}({arguments})" if arguments else request.trait
             if v.number(request.reuse) != 1:
                 trait += f", reuse({self.formula(request.reuse)})"
@@ -296,12 +297,14 @@ def _product(parts: tuple[Value, ...]) -> Value:
     return product
 
 
-def _of_one(request: Request, parts: tuple[Value, ...]) -> tuple[Value, ...]:
+def _of_one(request: Request, parts: tuple[Value, ...]) -> tuple[Trips, ...]:
     """The arguments of a pattern for one instance, where its loops are parted, the outermost first."""
     arguments = list(request.arguments)
     step = 2 if request.trait == "nest" else 1
     for place, part in zip(range(len(arguments) - 1, 0, -step), parts, strict=False):
-        arguments[place] = v.ratio(arguments[place], part)
+        passes = arguments[place]
+        assert not isinstance(passes, Range)
+        arguments[place] = v.ratio(passes, part)
     return tuple(arguments)
 
 

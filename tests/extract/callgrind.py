@@ -22,21 +22,23 @@ _LINE = re.compile(r"^\s*([0-9a-f]+):\t([a-z0-9]+(?: [a-z0-9]+)?)\s*([^#<\n]*)",
 _SPILL = re.compile(r"-?(0x[0-9a-f]+)?\(%rsp\)")
 
 
+OPTIONS = [
+    "-g0",
+    "-ffp-contract=off",
+    "-fno-math-errno",
+    "-fno-inline-functions-called-once",
+    "-fno-ipa-cp",
+    "-fno-ipa-sra",
+    "-fno-pie",
+    "-no-pie",
+    "-fcf-protection=none",
+    "-fno-tree-loop-distribute-patterns",  # copies are loops, not calls of the library, which is not disassembled
+]
+
+
 def counted(source: Path, folder: Path, level: str, *flags: str, function: str = "kernel") -> Counter[str]:
     """Operations by `class precision`, and `load` and `store`, of one run of a function with what it calls."""
     program, counts = folder / "program", folder / "callgrind.out"
-    options = [
-        "-g0",
-        "-ffp-contract=off",
-        "-fno-math-errno",
-        "-fno-inline-functions-called-once",
-        "-fno-ipa-cp",
-        "-fno-ipa-sra",
-        "-fno-pie",
-        "-no-pie",
-        "-fcf-protection=none",
-        "-fno-tree-loop-distribute-patterns",  # copies are loops, not calls of the library, which is not disassembled
-    ]
     compiler = "gcc" if source.suffix == ".c" else "g++"
     if function != "main":
         text = re.sub(
@@ -45,7 +47,7 @@ def counted(source: Path, folder: Path, level: str, *flags: str, function: str =
         flags = [*flags, f"-I{source.parent}"]  # its own headers are not copied
         source = folder / source.name
         source.write_text(text)
-    subprocess.run([compiler, level, *options, *flags, str(source), "-o", str(program), "-lm"], check=True)
+    subprocess.run([compiler, level, *OPTIONS, *flags, str(source), "-o", str(program), "-lm"], check=True)
     command = [
         "valgrind",
         "--tool=callgrind",

@@ -10,7 +10,7 @@ from math import prod
 from aspenpy.cost.caches.level import Level
 from aspenpy.cost.caches.loop import STILL
 from aspenpy.cost.caches.nest import Nest, longest
-from aspenpy.cost.caches.siblings import covered
+from aspenpy.cost.caches.siblings import covered, parted
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.record import Record
@@ -191,7 +191,10 @@ def _begin(number: int, count: int, level: Level) -> Expr:
 
 def _presence(own: Nest, other: Nest, between: Window) -> Fraction:
     """The share of the windows in which another access takes place. One that stands outside of a loop that parts the
-    touches is in none; of two or three sweeps that follow each other, written as a loop, it is in one."""
+    touches is in none, nor is one that has other passes of the loops around; of two or three sweeps that follow each
+    other, written as a loop, it is in one."""
+    if parted(own, other, between.carried - 1):
+        return Fraction(0)
     pairs = list(zip(own.loops, other.loops, strict=True))[between.depth :]
     outside = [mine.trips for mine, theirs in pairs if theirs.trips is graph.ONE and mine.trips is not graph.ONE]
     sweeps = [graph.whole_number(trips) or MOST_SWEEPS + 1 for trips in outside]

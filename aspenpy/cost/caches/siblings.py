@@ -18,6 +18,11 @@ Indices = dict[tuple[Monomial, Fraction], Expr]
 """The indices of an access, sums of counters, by the stride that those of each have, a number of times some sizes."""
 
 
+BESIDE = 4
+"""Passes by which the loops of an access may begin or end beside those of another that goes the same way, as one to the
+next row does. Those on the other side of a diagonal are many apart."""
+
+
 class Cover(Record):
     """In one pass of the innermost `depth` loops, or in the one before, `nest` touches all that another access does;
     with `to_a_word`, all but the word beside the last, which is on its line unless a line begins there."""
@@ -54,6 +59,12 @@ def _covers(own: Nest, other: Nest, depth: int, beside: bool) -> bool:
     def within(shift: int) -> bool:
         """In this pass of the loop around (0), or in the one before (-1)."""
         now = {COUNTERS[depth]: COUNTERS[depth] + shift}
+        for around in range(depth, len(own.loops)):
+            counter, low, high = graph.substitute(others.ends[around], now)
+            if graph.ONE in (own.loops[around].trips, other.loops[around].trips) or not (own.depends or other.depends):
+                continue
+            if not (domain.certain(counter - low + BESIDE) and domain.certain(high - counter + BESIDE)):
+                return False
         for key in mine.keys() | theirs.keys():
             low, high = graph.substitute([first.get(key, graph.ZERO), last.get(key, graph.ZERO)], now)
             slack = int(beside and key == ((), own.word.payload))
@@ -107,6 +118,23 @@ def meets(own: Nest, other: Nest, depth: int) -> int | None:
     except CrookedBound:
         pass
     return None
+
+
+@lru_cache(maxsize=4096)
+def parted(own: Nest, other: Nest, depth: int) -> bool:
+    """Whether two accesses are never in the same pass of some loop outside of the innermost `depth`, as those of
+    j < i and of j >= i are not."""
+    if not (own.depends or other.depends):
+        return False
+    domain, others = Domain.of(own.loops), Domain.of(other.loops)
+    try:
+        return any(
+            domain.certain(counter - high - 1) or domain.certain(low - counter - 1)
+            for counter, low, high in others.ends[depth:]
+            if other.loops[COUNTERS.index(counter)].trips is not graph.ONE
+        )
+    except CrookedBound:
+        return False
 
 
 @lru_cache(maxsize=4096)
