@@ -14,6 +14,7 @@ from aspenpy.probe.benchmark import Watch, compiler, measured, program, unwatche
 from aspenpy.probe.devices import gpus, package_energies, power
 from aspenpy.probe.importers.read import imported
 from aspenpy.probe.measured import numbers_of, shared_as_measured
+from aspenpy.probe.messages import NO_MESSAGES, Messages, messages, numbers_of_messages
 from aspenpy.probe.number import Numbers
 from aspenpy.probe.numpy_measured import numbers_by_numpy
 from aspenpy.probe.observations import observations
@@ -43,14 +44,21 @@ def probe(name: str, watch: Watch = unwatched) -> Probe:
         before, began = package_energies(), monotonic()
         passes = measured(target, host, watch)
         watts = [*power(before, package_energies(), monotonic() - began)]
-    return machine_of(name, host, passes, f"Measured with {Path(chosen).name}.", *watts, *gpus())
+    sent = messages(host)
+    remarks = (f"Measured with {Path(chosen).name}.", *watts, *gpus(), *([sent.remark] if sent.remark else []))
+    return machine_of(name, host, passes, *remarks, sent=sent)
 
 
-def machine_of(name: str, host: Topology, passes: Sequence[Mapping[str, float]], *remarks: str) -> Probe:
-    """The machine that passes of the micro-benchmarks describe."""
+def machine_of(
+    name: str, host: Topology, passes: Sequence[Mapping[str, float]], *remarks: str, sent: Messages = NO_MESSAGES
+) -> Probe:
+    """The machine that passes of the micro-benchmarks describe, and what was measured of messages."""
     found = quantities(passes)
     host = shared_as_measured(host, found)
-    return _made(name, host, numbers_of(found, host), *remarks, *observations(found))
+    numbers = numbers_of(found, host)
+    if sent.found:
+        numbers["messages"] = numbers_of_messages(sent)
+    return _made(name, host, numbers, *remarks, *observations(found))
 
 
 def machine_from(name: str, files: Sequence[str]) -> Probe:

@@ -36,6 +36,8 @@ MEMORY = """\
 
 TRANSLATION = "  conflict tlb, loads  // a line is asked for when its page is known"
 
+MESSAGES = "  resource messages(volume) [latency + volume/bandwidth]  // one message of so many bytes"
+
 SOCKET = "  resource barriers(number) [number*barrier_latency]"
 
 
@@ -51,7 +53,7 @@ def machine_text(name: str, numbers: Numbers, host: Topology, about: About) -> s
         _head(name, host, about),
         f"param {name}_clock = {clock.text}  // {_line(clock.source)}\n",
         f"machine {name} {{\n  node {name}_node\n}}\n",
-        f"node {name}_node {{\n  socket [{host.sockets}] {name}_socket  // {_line(host.said_by)}\n}}\n",
+        _component("node", f"{name}_node", _inside_node(name, host, numbers)),
         _component(
             "socket", f"{name}_socket", [*_inside_socket(name, host, outside), *_properties(numbers["socket"]), SOCKET]
         ),
@@ -63,6 +65,11 @@ def machine_text(name: str, numbers: Numbers, host: Topology, about: About) -> s
         ),
         *(_component("cache", f"{name}_{cache}", _properties(numbers[cache])) for cache in caches),
         _component("memory", f"{name}_memory", [*_properties(numbers["memory"]), MEMORY, *translation]),
+        *(
+            _component("interconnect", f"{name}_messages", [*_properties(numbers[part]), MESSAGES])
+            for part in numbers
+            if part == "messages"
+        ),
     ]
     return "\n".join(parts)
 
@@ -104,6 +111,12 @@ def _properties(numbers: dict[str, Number]) -> Iterator[str]:
 def _sharing(cache: str, host: Topology) -> int:
     stated = host.cache(int(cache[1:]))
     return 1 if stated is None else stated.sharing
+
+
+def _inside_node(name: str, host: Topology, numbers: Numbers) -> Iterator[str]:
+    yield f"  socket [{host.sockets}] {name}_socket  // {_line(host.said_by)}"
+    if "messages" in numbers:
+        yield f"  interconnect {name}_messages  // between processes of the node"
 
 
 def _inside_socket(name: str, host: Topology, shared: Sequence[str]) -> Iterator[str]:

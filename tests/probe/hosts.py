@@ -7,6 +7,7 @@ from math import hypot
 import aspenpy
 from aspenpy.probe.assumed import completed
 from aspenpy.probe.measured import numbers_of, shared_as_measured
+from aspenpy.probe.messages import NO_MESSAGES, Messages, numbers_of_messages
 from aspenpy.probe.quantities import quantities
 from aspenpy.probe.text import About, machine_text
 from aspenpy.probe.topology import CacheLevel, Topology
@@ -75,11 +76,13 @@ def readings(third: int = 16 << 20, third_of_all: int = 16 << 20) -> dict[str, f
     }
 
 
-def text(*passes: dict[str, float], name: str = "here", host: Topology = HOST) -> str:
-    """The machine that passes on the made-up host describe."""
+def text(*passes: dict[str, float], name: str = "here", host: Topology = HOST, sent: Messages = NO_MESSAGES) -> str:
+    """The machine that passes on the made-up host describe, and messages."""
     found = quantities(passes or (readings(),))
     host = shared_as_measured(host, found)
     numbers = completed(numbers_of(found, host), host)
+    if sent.found:
+        numbers["messages"] = numbers_of_messages(sent)
     return machine_text(name, numbers, host, About("2026-01-02", "made-up"))
 
 
