@@ -8,14 +8,16 @@ from aspenpy.advice.decide import Decided
 from aspenpy.advice.design_space import DesignSpace
 from aspenpy.advice.scalability import Scalability, Scaled
 from aspenpy.advice.significance import Significance
+from aspenpy.advice.significant import Significant
 from aspenpy.advice.throttled import Throttled
+from aspenpy.advice.uncertain import Uncertain
 from aspenpy.answers.case import Case
 from aspenpy.studies.explore.sensitivity import Effects
 from aspenpy.tables.result import Result
 
 
 class Advice(Result):
-    """The results of all steps, in their order: `case` is what was asked; a step that was left out is None or empty."""
+    """The results of all steps, in their order: `case` is what was asked; a step that was left out is None."""
 
     reported_by = "advice"
 
@@ -23,14 +25,19 @@ class Advice(Result):
         self,
         case: Case,
         classified: Classified,
-        space: DesignSpace,
-        scaled: Scaled | None = None,
-        significances: tuple[Significance, ...] = (),
-        decided: Decided | None = None,
-        throttled: Throttled | None = None,
+        significant: Significant,
+        uncertain: Uncertain,
+        scaled: Scaled | None,
+        decided: Decided | None,
+        throttled: Throttled,
     ) -> None:
-        self.case, self.classified, self.space, self.scaled = case, classified, space, scaled
-        self.significances, self.decided, self.throttled = significances, decided, throttled
+        self.case, self.classified, self.significant, self.uncertain = case, classified, significant, uncertain
+        self.scaled, self.decided, self.throttled = scaled, decided, throttled
+
+    @property
+    def space(self) -> DesignSpace:
+        """Step 3."""
+        return self.uncertain.space
 
     @property
     def base(self) -> Outcome:
@@ -41,6 +48,11 @@ class Advice(Result):
     def classifications(self) -> tuple[Classification, ...]:
         """The whole application first, then its kernels, the longest first."""
         return self.classified.classifications
+
+    @property
+    def significances(self) -> tuple[Significance, ...]:
+        """Shares of the components, by counters where there are any, then by the model."""
+        return self.significant.significances
 
     @property
     def ranges(self) -> tuple[ComponentRange, ...]:

@@ -2,34 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from aspenpy.advice.advice import Advice
 from aspenpy.advice.choices import ChoiceOptions
 from aspenpy.advice.classification import Classified
 from aspenpy.advice.configurable import configurable
 from aspenpy.advice.configuration import Configuration, Objective
+from aspenpy.advice.counter_evidence import CounterOptions
 from aspenpy.advice.decide import AS_IT_IS as AS_GIVEN
 from aspenpy.advice.decide import Decided, Input
 from aspenpy.advice.decision import Budget
 from aspenpy.advice.design_space import LEVELS, DesignSpace
 from aspenpy.advice.problem import on_all_places, problem_of
 from aspenpy.advice.scalability import MOST_NODES, THRESHOLD, Scaled
+from aspenpy.advice.significance import LeftOut
+from aspenpy.advice.significant import Significant
 from aspenpy.advice.system import SystemRange
 from aspenpy.advice.throttled import Throttled
+from aspenpy.advice.uncertain import Uncertain
 from aspenpy.answers.case import Case
 from aspenpy.answers.energy.options import DEFAULT, EnergyOptions
 from aspenpy.answers.prediction import predict
 from aspenpy.language.diagnostics import AspenError
 from aspenpy.record import Record
+from aspenpy.studies.empirical.sheet import Data
 
 OF_SO_MANY_NODES = "wrong-network-size"  # the code of a network whose shape is for one number of nodes
 
 
 class AdviceOptions(Record):
-    """What all steps share: the hardware components that are `wanted` (all that the machine states, if none), ranges of
-    the system, `levels` of each component, how energy is counted, the parameters of the problem's `size`, other
-    `inputs`, the most `nodes`, and the `threshold` of efficiency."""
+    """What all steps share: the hardware components that are `wanted` (the significant ones, if none; `EVERY` are
+    all), ranges of the system, `levels` of each, how energy is counted, the parameters of the problem's `size`,
+    other `inputs`, the most `nodes`, the `threshold` of efficiency, what is uncertain (see `Uncertain`), and measured
+    `counters`, read by the options of `counting`."""
 
     wanted: tuple[str, ...] = ()
     system: tuple[SystemRange, ...] = ()
@@ -41,9 +47,14 @@ class AdviceOptions(Record):
     threshold: float = THRESHOLD
     budget: Budget = Budget()
     objective: Objective = "runtime"
+    deviations: Mapping[str, float] | None = None
+    error: float | None = None
+    counters: Data | None = None
+    counting: CounterOptions = CounterOptions()
 
 
 AS_IT_IS = AdviceOptions()
+EVERY = ("all",)  # in place of components: all that the machine states, significant or not
 
 
 def on_one_node(case: Case, options: AdviceOptions) -> Case:
@@ -71,16 +82,30 @@ def classified_of(case: Case, options: AdviceOptions) -> Classified:
     return Classified(on_all_places(on_one_node(case, options), problem), options.energy)
 
 
-def space_of(case: Case, options: AdviceOptions) -> DesignSpace:
-    """Step 3."""
+def _space(case: Case, options: AdviceOptions, left_out: tuple[LeftOut, ...] = ()) -> DesignSpace:
+    """Of the components that are wanted, but for some."""
     return DesignSpace(
         on_one_node(case, options),
-        options.wanted,
+        () if options.wanted == EVERY else options.wanted,
         options.system,
         levels=options.levels,
         options=options.energy,
         size=options.size,
+        left_out=left_out,
     )
+
+
+def significant_of(case: Case, options: AdviceOptions) -> Significant:
+    """Step 2, by the model of a design space and by counters where there are any."""
+    return Significant(_space(case, options), options.counters, options.counting)
+
+
+def space_of(case: Case, options: AdviceOptions, significant: Significant | None = None) -> DesignSpace:
+    """Step 3: the significant components (section 4.3.3 of the dissertation) where none are named."""
+    if options.wanted:
+        return _space(case, options) if significant is None else significant.space
+    found = significant or significant_of(case, options)
+    return _space(case, options, found.left_out)
 
 
 def best_of(space: DesignSpace) -> tuple[Configuration, ...]:
@@ -110,7 +135,8 @@ def decided_of(case: Case, options: AdviceOptions) -> Decided:
 def advise(case: Case, options: AdviceOptions = AS_IT_IS) -> Advice:
     """What an application on one node of a machine is bound by, its components alone and in pairs, and where the best
     configurations scale to; the last is left out where there is no network between nodes. Raises AspenError."""
-    space = space_of(case, options)
+    significant = significant_of(case, options)
+    space = space_of(case, options, significant)
     scaled = None
     try:
         scaled = scaled_of(case, best_of(space), options)
@@ -118,12 +144,15 @@ def advise(case: Case, options: AdviceOptions = AS_IT_IS) -> Advice:
         if error.diagnostics[0].code not in ("no-network", "no-free-ranks", OF_SO_MANY_NODES):
             raise
     throttled = Throttled(on_one_node(case, options), options.energy)
-    return Advice(case, classified_of(case, options), space, scaled, (), _decided(case, options), throttled)
+    uncertain = Uncertain(space, options.deviations, options.error)
+    classified = classified_of(case, options)
+    return Advice(case, classified, significant, uncertain, scaled, _decided(case, options), throttled)
 
 
 def _decided(case: Case, options: AdviceOptions) -> Decided | None:
     """With few components: nodes, clock and cores where many are varied."""
-    return decided_of(case, options if 0 < len(options.wanted) <= MOST_DECIDED else options.replace(wanted=()))
+    few = 0 < len(options.wanted) <= MOST_DECIDED and options.wanted != EVERY
+    return decided_of(case, options if few else options.replace(wanted=()))
 
 
 MOST_DECIDED = 3  # components of which all combinations with all numbers of nodes are tried

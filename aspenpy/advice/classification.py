@@ -135,6 +135,11 @@ class Classified(Result):
             return error.diagnostics[0]
 
     @property
+    def energy(self) -> Energy | None:
+        """None where the machine states no power."""
+        return None if isinstance(self._energy, Diagnostic) else self._energy
+
+    @property
     def powerless(self) -> Diagnostic | None:
         """Why there is no energy; None where the machine states power."""
         return self._energy if isinstance(self._energy, Diagnostic) else None

@@ -14,6 +14,7 @@ from aspenpy.advice.configuration import OBJECTIVES, ComponentRange, Configurati
 from aspenpy.advice.problem import Problem, on_all_places, problem_of
 from aspenpy.advice.ranges import ranges_of
 from aspenpy.advice.search import Grid, best_on_grid
+from aspenpy.advice.significance import LeftOut
 from aspenpy.advice.system import SystemRange
 from aspenpy.answers.case import Case
 from aspenpy.answers.energy.options import DEFAULT, EnergyOptions
@@ -32,7 +33,8 @@ LEVELS = 10  # values of each component
 class DesignSpace(Result):
     """An application on a machine, over the `wanted` hardware components (see `ranges_of`), of which each takes so many
     `levels`. Where the application's number of ranks is free, a rank runs in each place that the machine has for one;
-    `size` are the parameters whose product is the size of its problem. Raises AspenError."""
+    `size` are the parameters whose product is the size of its problem. What was `left_out` of the wanted components
+    does not vary. Raises AspenError."""
 
     reported_by = "design_space"
 
@@ -45,7 +47,9 @@ class DesignSpace(Result):
         levels: int = LEVELS,
         options: EnergyOptions = DEFAULT,
         size: tuple[str, ...] = (),
+        left_out: tuple[LeftOut, ...] = (),
     ) -> None:
+        self.left_out = left_out
         self.problem: Problem = problem_of(case, size)
         self.machine: Configurable = configurable(case.required_machine, case.socket)
         changed = case.changed(machine=self.machine.machine)
@@ -53,7 +57,9 @@ class DesignSpace(Result):
         self.case = on_all_places(changed, self.problem)
         self.prediction: Prediction = predict(self.case)
         found = ranges_of(self.machine, wanted, system)
-        self.ranges = tuple(self._settled(item) for item in found if self._varies(item, wanted))
+        constant = {item.component for item in left_out}
+        varying = (item for item in found if item.component not in constant and self._varies(item, wanted))
+        self.ranges = tuple(map(self._settled, varying))
         if not self.ranges:
             fail("nothing-varies", "no hardware component varies", hint="each is set by --set")
         self.space = Space([_in_parameter(item) for item in self.ranges], [self.prediction])
@@ -112,6 +118,15 @@ class DesignSpace(Result):
         """Each component alone and each pair: rows of values are runtime and, where there is power, energy."""
         return tuple(boxes(self.space, self._evaluate, steps=self.levels, grid=self.levels))
 
+    @cached_property
+    def alone(self) -> dict[str, tuple[Effect, ...]]:
+        """Of each component by itself, by the metric: runtime and, where there is power, energy."""
+        tried = boxes(self.space, self._evaluate, pairs=False, steps=self.levels)
+        found = {"runtime": self._effects("runtime", 0, self.base.runtime, tried).singles}
+        if self.base.energy is not None:
+            found["energy"] = self._effects("energy", 1, self.base.energy, tried).singles
+        return found
+
     @property
     def configurations(self) -> int:
         """How many were looked at."""
@@ -122,15 +137,15 @@ class DesignSpace(Result):
     @cached_property
     def runtime_effects(self) -> Effects:
         """Normalised sensitivities (section 4.4.2) of the runtime."""
-        return self._effects("runtime", 0, self.base.runtime)
+        return self._effects("runtime", 0, self.base.runtime, self.boxes)
 
     @cached_property
     def energy_effects(self) -> Effects | None:
         """Of the energy; None where the machine states no power."""
-        return None if self.base.energy is None else self._effects("energy", 1, self.base.energy)
+        return None if self.base.energy is None else self._effects("energy", 1, self.base.energy, self.boxes)
 
-    def _effects(self, name: str, row: int, base: float) -> Effects:
-        found = effects_in(self.space, self._quantities[row], name, base, [(box, row) for box in self.boxes])
+    def _effects(self, name: str, row: int, base: float, tried: Sequence[Box]) -> Effects:
+        found = effects_in(self.space, self._quantities[row], name, base, [(box, row) for box in tried])
         names = {item.sets: item.component for item in self.ranges}
 
         def renamed(effects: tuple[Effect, ...]) -> tuple[Effect, ...]:

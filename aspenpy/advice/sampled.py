@@ -49,8 +49,8 @@ def sampled(
             drawn = abs(drawn) if item.component in WORSE_IF_MORE else -abs(drawn)
         points[1:, place] *= numpy.maximum(1 + drawn, LOWEST)
     values = evaluate(points)
-    runtime = _of(values[0])
-    return runtime, _of(values[1]) if len(values) > 1 else None
+    runtime = summary(values[0])
+    return runtime, summary(values[1]) if len(values) > 1 else None
 
 
 def quantities(space: DesignSpace) -> tuple[Quantity, ...]:
@@ -61,7 +61,8 @@ def quantities(space: DesignSpace) -> tuple[Quantity, ...]:
     return (lambda _: totals.runtime, lambda _: totals.energy)
 
 
-def _of(values: Floats) -> Sampled:
+def summary(values: Floats) -> Sampled:
+    """Of a value where all is as stated, with the samples behind it; those without a value are left out."""
     known = values[1:][~numpy.isnan(values[1:])]
     low, high = numpy.quantile(known, ENDS)
     return Sampled(float(values[0]), float(known.mean()), float(low), float(high), len(known))

@@ -70,3 +70,11 @@ class Disagreement(Record):
     metric: MetricName
     counters: float
     model: float
+
+
+class LeftOut(Record):
+    """A component that is not varied, since it is not significant: its shares of runtime and of energy by the model."""
+
+    component: str
+    runtime: float
+    energy: float | None

@@ -6,19 +6,24 @@ from functools import cached_property
 
 from aspenpy.advice.counter_evidence import CounterOptions, Counters, counters_in, evidence
 from aspenpy.advice.design_space import DesignSpace
-from aspenpy.advice.significance import CounterEvidence, Disagreement, MetricName, Significance
+from aspenpy.advice.significance import CounterEvidence, Disagreement, LeftOut, MetricName, Significance
 from aspenpy.answers.case import Case
 from aspenpy.language.diagnostics import Diagnostic, fail, warning
 from aspenpy.studies.empirical.columns import numbers, recognised, require_columns
 from aspenpy.studies.empirical.condition import rows_where
 from aspenpy.studies.empirical.sheet import Data, Heading, Sheet
-from aspenpy.studies.explore.sensitivity import Effects
 from aspenpy.studies.readers.read import measured
 from aspenpy.tables.result import Result
 
 MATTERS, APART = 0.1, 2.0
 """Shares disagree where one is at least a tenth, and at least twice the other. They are shares among the components
 that the counters could tell."""
+
+
+SIGNIFICANT = 0.01
+"""The share of runtime or energy, by counters or by the model, from which on a component is significant."""
+
+METRICS: tuple[MetricName, ...] = ("runtime", "energy")
 
 
 class Significant(Result):
@@ -40,12 +45,8 @@ class Significant(Result):
     def by_model(self) -> tuple[Significance, ...]:
         """Each component's sensitivity in parts of the sum of all, of runtime and of energy."""
         found: list[Significance] = []
-        by_metric: tuple[tuple[MetricName, Effects | None], ...] = (
-            ("runtime", self.space.runtime_effects),
-            ("energy", self.space.energy_effects),
-        )
-        for metric, effects in by_metric:
-            singles = () if effects is None else effects.singles
+        for metric in METRICS:
+            singles = self.space.alone.get(metric, ())
             total = sum(effect.sensitivity for effect in singles) or 1.0
             found += [Significance(item.parameters[0], metric, item.sensitivity / total, "model") for item in singles]
         return tuple(found)
@@ -55,7 +56,7 @@ class Significant(Result):
         """What the counters say of the runtime and, where it was measured, of the energy."""
         if self.sheet is None or self.counters is None:
             return ()
-        metrics: tuple[MetricName, ...] = ("runtime", "energy") if "energy" in self.sheet.names else ("runtime",)
+        metrics = METRICS if "energy" in self.sheet.names else METRICS[:1]
         return tuple(evidence(self.sheet, metric, self.counters, self.options) for metric in metrics)
 
     @property
@@ -77,6 +78,18 @@ class Significant(Result):
                 if more >= MATTERS and more >= APART * less:
                     found.append(Disagreement(name, each.metric, counted, modelled))
         return tuple(sorted(found, key=lambda item: -abs(item.counters - item.model)))
+
+    @cached_property
+    def left_out(self) -> tuple[LeftOut, ...]:
+        """The components that are not significant, by no metric and no evidence; none where no component is."""
+        kept = {item.component for item in self.significances if item.share >= SIGNIFICANT}
+        shares = {(item.component, item.metric): item.share for item in self.by_model}
+        names = [item.component for item in self.space.ranges]
+        return tuple(
+            LeftOut(name, shares.get((name, "runtime"), 0.0), shares.get((name, "energy")))
+            for name in names
+            if name not in kept and kept & {*names}
+        )
 
     @cached_property
     def diagnostics(self) -> tuple[Diagnostic, ...]:

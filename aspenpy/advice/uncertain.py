@@ -1,35 +1,188 @@
-"""Uncertain: between which values a run lies, by what is not known of the machine and by the model's own error."""
+"""Uncertain: between which values a run lies, by what is not known of the models' values and by the models' own errors.
+
+What a rule was compared with is said by `answers.stated_error`; where nobody compared it, its error is assumed.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
+import numpy
+
 from aspenpy.advice.design_space import DesignSpace
-from aspenpy.advice.sampled import Sampled, sampled
+from aspenpy.advice.sampled import COUNT, LOWEST, quantities, summary
+from aspenpy.answers.occupancy import MANY_LANES
+from aspenpy.answers.peaks import value_of
+from aspenpy.answers.prediction import Prediction
+from aspenpy.answers.stated_error import NORMAL_MEDIAN, Covered, StatedError, stated_error
+from aspenpy.engine.arrays import Floats
+from aspenpy.expr.draws import for_generators
+from aspenpy.language.diagnostics import fail, nearest
+from aspenpy.models.machine.model import Component
+from aspenpy.record import Record
+from aspenpy.studies.explore.space import Space
+from aspenpy.studies.explore.variable import Kind, Variable, is_countable
 
 RATES = ("memory_bandwidth", "memory_latency", "network_bandwidth", "network_latency")
-DEVIATION = 0.1  # of what a machine attains, where nobody says; clocks and counts are known
+"""Components of which nobody knows exactly what they come to; clocks and counts are known."""
 
-ERROR = 0.12
-STATED_BY = "the median error of 138 kernels on GPUs that the library's rules were compared with (docs/nodes.md)"
+ASSUMED_INPUT, ASSUMED_RUNTIME, ASSUMED_POWER = 0.1, 0.3, 0.15  # deviation; median errors, where nobody says
+FITTED_PACKAGE, FITTED_BOARD = "intel_xeon_platinum_8360y", "nvidia_a100_40gb"  # sockets whose power was compared
+
+
+class Claim(Record):
+    """How far something may be off: the `name` of a hardware component, of a parameter, or runtime or power; the
+    standard `deviation` of it, a part of its value; and the comparison that states it, None where it is `given` by the
+    user or assumed."""
+
+    name: str
+    deviation: float
+    stated: StatedError | None = None
+    given: bool = False
+
+    @property
+    def median(self) -> float:
+        """The median error that goes with the deviation."""
+        return self.deviation * NORMAL_MEDIAN
+
+    @property
+    def source(self) -> str:
+        return "stated" if self.stated is not None else "given" if self.given else "assumed"
 
 
 class Uncertain:
-    """Runtime and energy over samples in which components vary by relative standard `deviations`, and the model's own
-    relative `error` with who states it."""
+    """Runtime and energy over samples in which values of the models are off by what `inputs` claim, normally
+    distributed, and (`total_runtime`, `total_energy`) in which the models themselves are, too: by factors whose
+    logarithms are normally distributed, of the time and of the power apart.
+
+    `given` are relative standard deviations of components or of other parameters, in place of those of bandwidths and
+    latencies; `error` is the median error of runtimes. Raises AspenError for a name that neither model has.
+    """
 
     def __init__(
-        self, space: DesignSpace, deviations: Mapping[str, float] | None = None, error: float | None = None
+        self, space: DesignSpace, given: Mapping[str, float] | None = None, error: float | None = None
     ) -> None:
-        stated = {item.component for item in space.ranges}
-        chosen = dict.fromkeys(RATES, DEVIATION) if deviations is None else deviations
-        self.deviations = {name: part for name, part in chosen.items() if name in stated}
-        self.error = ERROR if error is None else error
-        self.stated_by = STATED_BY if error is None else "as the user states it"
-        found: tuple[Sampled, Sampled | None] = sampled(space, self.deviations)
-        self.runtime, self.energy = found
+        self.space = space
+        if given is None:
+            stated = {item.component for item in space.machine.parameters}
+            self.inputs = tuple(_input_claim(space, name) for name in RATES if name in stated)
+        else:
+            self.inputs = tuple(Claim(name, deviation, given=True) for name, deviation in given.items())
+        self.runtime_claim = _runtime_claim(space, error)
+        self.power_claim = _power_claim(space)
+        runtimes, energies = self._samples()
+        self.runtime, self.energy = summary(runtimes), None if energies is None else summary(energies)
+        slower, hungrier = self._errors()
+        self.total_runtime = summary(runtimes * slower)
+        self.total_energy = None if energies is None else summary(energies * slower * hungrier)
 
     @property
-    def runtime_ends(self) -> tuple[float, float]:
-        """The samples' interval, made wider by the model's error at both ends (s)."""
-        return self.runtime.low / (1 + self.error), self.runtime.high * (1 + self.error)
+    def claims(self) -> tuple[Claim, ...]:
+        """All: the inputs', then the models' own."""
+        return (*self.inputs, self.runtime_claim, *(() if self.power_claim is None else (self.power_claim,)))
+
+    def _samples(self) -> tuple[Floats, Floats | None]:
+        """Runtime and energy where all is as stated, then of each sample."""
+        variables = [_variable(self.space, claim.name) for claim in self.inputs]
+        wanted = quantities(self.space)
+        if not variables:
+            point = self.space.base
+            values = numpy.array([[point.runtime], [point.energy or 0.0]][: len(wanted)])
+            values = numpy.repeat(values, COUNT + 1, axis=1)
+        else:
+            space = Space(variables, [self.space.prediction])
+            points = numpy.tile(space.base, (COUNT + 1, 1))
+            generator = numpy.random.default_rng(for_generators(self.space.case.seed))
+            for place, claim in enumerate(self.inputs):
+                drawn = generator.standard_normal(COUNT) * claim.deviation
+                points[1:, place] *= numpy.maximum(1 + drawn, LOWEST)
+                if variables[place].kind == "whole":
+                    points[:, place] = numpy.maximum(numpy.rint(points[:, place]), 1)
+            values = space.evaluator(wanted, missing=True)(points)
+        return values[0], values[1] if len(values) > 1 else None
+
+    def _errors(self) -> tuple[Floats, Floats]:
+        """Factors of time and of power: 1 where all is as stated, then for each sample."""
+        generator = numpy.random.default_rng([for_generators(self.space.case.seed), 1])
+        claims = (self.runtime_claim, self.power_claim)
+        deviations = [0.0 if claim is None else claim.deviation for claim in claims]
+        slower, hungrier = (numpy.exp(generator.standard_normal(COUNT) * deviation) for deviation in deviations)
+        return numpy.append(1.0, slower), numpy.append(1.0, hungrier)
+
+
+def _variable(space: DesignSpace, name: str) -> Variable:
+    """What a component sets, or a parameter of either model."""
+    prediction = space.prediction
+    component = space.machine.parameter(name)
+    if component is not None:
+        name = f"machine:{component.sets}" if component.sets in space.case.application.parameters else component.sets
+    elif name not in _parameters(prediction):
+        known = [*(item.component for item in space.machine.parameters), *_parameters(prediction)]
+        hint = nearest(name, known) or "parameters are those of `aspenpy show`"
+        message = f"`{name}` is neither a hardware component of the machine nor a parameter"
+        fail("unknown-parameter", message, hint=hint)
+    base = float(prediction.scope.values([prediction.scope.symbol(name)], prediction.seed)[0])
+    kind: Kind = "whole" if component is None and is_countable(name, prediction) else "real"
+    return Variable(name, kind, min(base, 0.0), max(base, 0.0), base)
+
+
+def _parameters(prediction: Prediction) -> list[str]:
+    return [*prediction.application.parameters, *(item.name for item in prediction.machine.parameters)]
+
+
+# -- who claims what -------------------------------------------------------------------------------
+
+
+def _input_claim(space: DesignSpace, name: str) -> Claim:
+    """Bandwidths were compared on processors whose models state what their memory attains."""
+    if name == "memory_bandwidth" and _is_attained(space):
+        return _claimed(name, "bandwidth")
+    return Claim(name, ASSUMED_INPUT)
+
+
+def _runtime_claim(space: DesignSpace, error: float | None) -> Claim:
+    """Runtimes were compared on the same."""
+    if error is not None:
+        return Claim("runtime", error / NORMAL_MEDIAN, given=True)
+    if _is_attained(space):
+        return _claimed("runtime", "kernels")
+    return Claim("runtime", ASSUMED_RUNTIME / NORMAL_MEDIAN)
+
+
+def _power_claim(space: DesignSpace) -> Claim | None:
+    """Power that responds was compared, where it is a processor's or was fitted; None where there is no energy."""
+    if space.powerless is not None:
+        return None
+    covered: Covered | None = None
+    if "idle_power" in _properties(space, "socket") and space.options.law in ("auto", "responding"):
+        fitted: dict[str, Covered] = {FITTED_PACKAGE: "package", FITTED_BOARD: "board"}
+        covered = fitted.get(space.prediction.tree.socket or "", None if _is_accelerator(space) else "power")
+    return Claim("power", ASSUMED_POWER / NORMAL_MEDIAN) if covered is None else _claimed("power", covered)
+
+
+def _is_attained(space: DesignSpace) -> bool:
+    return "attained_bandwidth" in _properties(space, "memory") and not _is_accelerator(space)
+
+
+def _claimed(name: str, covered: Covered) -> Claim:
+    stated = stated_error(covered)
+    return Claim(name, stated.deviation, stated)
+
+
+def _component(space: DesignSpace, type_: str) -> Component | None:
+    """The first of a type on the socket that computes."""
+    places = space.prediction.machine.first_places(space.prediction.tree.socket)
+    return next((place.component for place in places if place.component.type == type_), None)
+
+
+def _properties(space: DesignSpace, type_: str) -> frozenset[str]:
+    found = _component(space, type_)
+    return frozenset() if found is None else frozenset(found.properties)
+
+
+def _is_accelerator(space: DesignSpace) -> bool:
+    """By the launch of its kernels, or by the lanes of its cores."""
+    core = _component(space, "core")
+    lanes = None if core is None else core.value("simd_width")
+    worth = None if lanes is None else value_of(lanes, space.prediction.machine.definitions)
+    return "launch_latency" in _properties(space, "socket") or (worth is not None and float(worth) >= MANY_LANES)

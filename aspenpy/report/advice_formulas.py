@@ -6,9 +6,10 @@ from aspenpy.advice.advice import Advice
 from aspenpy.advice.components import COMPONENTS
 from aspenpy.advice.configuration import ComponentRange
 from aspenpy.answers.prediction import Prediction
+from aspenpy.language.dimensions import readable
 from aspenpy.language.source import Span as Place
 from aspenpy.report import explanation
-from aspenpy.tables.document import Block, Code, Points, Section, Sentence, Span, Words, anchor_of, sheet
+from aspenpy.tables.document import Block, Code, Link, Points, Section, Sentence, Span, Words, anchor_of, sheet
 from aspenpy.tables.table import Table
 
 MOST_KERNELS = 20  # the longest, of which each requirement is explained
@@ -19,13 +20,19 @@ FORMULAS: dict[str, tuple[str, str]] = {
         "The times of the kernels below, each as often as it is called. In a block, what waits for different parts of "
         "the machine overlaps: the longest counts.",
     ),
+    "share": (
+        "Share",
+        "The time in which the run waits for that part of the machine / the runtime. Of energy: the joules that go "
+        "with it / the energy.",
+    ),
     "energy": (
         "Energy",
-        "Power that is there whatever happens times the runtime, and joules for each flop, byte and message. The terms "
-        "are told by `aspenpy energy`.",
+        "Power that is there whatever happens times the runtime, and joules for each flop, byte and message: the terms "
+        "stand below, each with its line.",
     ),
+    "power": ("Power", "Energy / runtime."),
     "balance": (
-        "Balance",
+        "From balance",
         "Flops a byte of memory traffic, divided by the peak over the bandwidth: above 1 flops take longer than bytes, "
         "below 1 bytes do (Williams, Waterman and Patterson, CACM 52(4), 2009).",
     ),
@@ -34,15 +41,43 @@ FORMULAS: dict[str, tuple[str, str]] = {
         "(most - least) / value where nothing is varied, while one component goes through its range and all else stays "
         "(Umar, dissertation, Virginia Tech, 2018, section 4.4.2).",
     ),
+    "significance": (
+        "Share of a component, by the model",
+        "Its sensitivity / the sum of the sensitivities of all components that the machine model states.",
+    ),
+    "samples": (
+        "Samples",
+        "Half the 95 % confidence interval of the mean of repeated runs, by Student's t, in parts of the mean: the "
+        "widest of all configurations. So many more runs make it narrow enough.",
+    ),
+    "counters": (
+        "Share of a component, by counters",
+        "Stepwise linear regression picks the significant counters; each has its part of the variance that they "
+        "explain (Lindeman, Merenda and Gold, 1980), and a component the parts of its counters, as far as they belong "
+        "to it. Between: 95 % of 200 draws of the runs.",
+    ),
+    "clusters": (
+        "Clusters",
+        "Fuzzy c-means: a counter belongs to several clusters, each in part, the more the closer it goes with it "
+        "(Bezdek, 1981). Partition coefficient: Bezdek, 1981. Index: Xie and Beni, IEEE TPAMI 13(8), 1991.",
+    ),
     "optimum": ("Best of all", "The least of all combinations of the values that were tried; each was tried."),
+    "against": ("Than now", "(value - value where nothing is varied) / value where nothing is varied."),
     "edp": (
         "Energy-delay product",
-        "Energy times runtime (Gonzalez and Horowitz, IEEE JSSC 31(9), 1996); ED²P: energy times runtime squared.",
+        "Energy times runtime (Gonzalez and Horowitz, IEEE JSSC 31(9), 1996); with delay squared: energy times runtime "
+        "squared.",
     ),
     "efficiency": (
         "Efficiency",
         "Of strong scaling: the time on one node / (nodes x the time on them). Of weak scaling: the time on one node / "
-        "the time on all, with as much larger a problem.",
+        "the time on all, with as much larger a problem. Worth it: the most nodes that are at least as efficient as "
+        "the threshold says.",
+    ),
+    "knee": (
+        "Knee",
+        "Where the time is farthest below a line from the first to the last number of nodes (Satopää, Albrecht, Irwin "
+        "and Raghavan, ICDCSW 2011). Fastest: the number of nodes with the least time.",
     ),
     "worth": (
         "One more unit",
@@ -50,12 +85,24 @@ FORMULAS: dict[str, tuple[str, str]] = {
     ),
     "interval": (
         "Interval",
-        "From the 2.5 % to the 97.5 % quantile of 1,000 runs of the model in which each component's value is "
-        "multiplied by a normally distributed factor around 1.",
+        "From the 2.5 % to the 97.5 % quantile of 1,000 runs of the model in which each value is multiplied by a "
+        "normally distributed factor around 1, and the model's runtime and power by factors whose logarithms are "
+        "normally distributed around 0. Half of the errors of a normal distribution are at most 0.6745 standard "
+        "deviations.",
     ),
     "restricted": ("Restricted", "The runtime with a part of what the machine has / the runtime with all of it."),
+    "noise": (
+        "Noise",
+        "From the 2.5 % to the 97.5 % quantile of 1,000 runs of the model in which each component has lost a normally "
+        "distributed part.",
+    ),
 }
 """Of numbers that are not a kernel's time, by anchor."""
+
+
+def explained(text: str, formula: str) -> Link:
+    """Words that lead to a formula."""
+    return Link(text, anchor_of("formula", formula))
 
 
 def appendix(advice: Advice) -> list[Block]:
@@ -63,8 +110,7 @@ def appendix(advice: Advice) -> list[Block]:
     blocks: list[Block] = [Section("Formulas and lines", "formulas")]
     for name, (title, text) in FORMULAS.items():
         blocks.append(Sentence((f"{title}: {text}",), anchor_of("formula", name)))
-    blocks += _components(advice)
-    return [*blocks, *_kernels(advice)]
+    return [*blocks, *_components(advice), *_energy(advice), *_kernels(advice)]
 
 
 def _components(advice: Advice) -> list[Block]:
@@ -75,6 +121,25 @@ def _components(advice: Advice) -> list[Block]:
         rows.append([COMPONENTS[item.component].title, Code(item.sets), place, Code(line) if line else ""])
     heads = ("component", "what is set", "written at", "line")
     return [Section("Components of the machine", "components", 2), sheet(heads, rows)]
+
+
+def _energy(advice: Advice) -> list[Block]:
+    """The terms of the energy of one run: rates, amounts, and the lines that state the rates."""
+    energy = advice.classified.energy
+    if energy is None:
+        return []
+    rows: list[list[Span]] = []
+    for use in sorted(energy.terms, key=lambda use: -use.energy):
+        term, joules = use.term, readable(use.energy, "J")
+        if term is None or use.rate is None or use.amount is None:
+            rows.append([use.key.cause, use.key.component, joules, "", "", ""])
+            continue
+        formula = f"{readable(use.rate, term.unit)} x {readable(use.amount, term.amount_unit)}"
+        span = term.span
+        place, line = ("", "") if span is None else (span.place(), _line(span))
+        rows.append([use.key.cause, use.key.component, joules, formula, place, Code(line) if line else ""])
+    heads = ("energy of", "at", "joules", "rate x amount", "written at", "line")
+    return [Section("Terms of the energy", "energy", 2), sheet(heads, rows, (2, 3))]
 
 
 def _written(advice: Advice, item: ComponentRange) -> tuple[str, str]:

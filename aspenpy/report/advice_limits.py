@@ -8,10 +8,12 @@ from aspenpy.advice.advice import Advice
 from aspenpy.advice.choices import amount_in
 from aspenpy.advice.decision import Decision
 from aspenpy.language.dimensions import readable
+from aspenpy.report.advice_formulas import explained
+from aspenpy.report.advice_sections import in_joules
 from aspenpy.report.decision import UNIT_OF, budget_in_words, spread
 from aspenpy.report.design_space import configured
 from aspenpy.report.throttled import named
-from aspenpy.tables.document import Block, Link, Picture, Section, Sentence, anchor_of, sheet
+from aspenpy.tables.document import Block, Link, Picture, Section, Sentence, Words, sheet
 from aspenpy.tables.numbers import count, ratio, seconds, share
 
 LEFT = (0.9, 0.7, 0.5, 0.3)  # parts in the table; the picture has all
@@ -29,11 +31,11 @@ def decided_blocks(advice: Advice, svg: str | None) -> list[Block]:
             rows.append(
                 [
                     item.label or item.settings or "as given",
-                    count(choice.nodes),
-                    configured(choice.configuration),
-                    Link(seconds(choice.outcome.runtime), anchor_of("formula", "optimum")),
-                    "" if choice.outcome.energy is None else readable(choice.outcome.energy, "J"),
-                    "" if power is None else readable(power, "W"),
+                    explained(count(choice.nodes), "optimum"),
+                    Link(configured(choice.configuration), "components"),
+                    explained(seconds(choice.outcome.runtime), "optimum"),
+                    in_joules(choice.outcome.energy, "optimum"),
+                    "" if power is None else explained(readable(power, "W"), "power"),
                     "chosen" if choice == item.choice and not item.unmet else "",
                 ]
             )
@@ -60,9 +62,14 @@ def _bound(item: Decision) -> list[list[Any]]:
         return [[f"{subject}no configuration keeps to the budget: {item.unmet}. The nearest is shown."]]
     return [
         [
-            f"{subject}the {found.limit} binds: with {amount_in(found.limit, found.next_bound)} instead of "
-            f"{amount_in(found.limit, found.bound)} it would be {readable(found.next_value, unit, 4)}, ",
-            Link(f"{readable(found.worth, unit, 3)} for each unit more", anchor_of("formula", "worth")),
+            f"{subject}the {found.limit} binds: with ",
+            explained(amount_in(found.limit, found.next_bound), "worth"),
+            " instead of ",
+            explained(amount_in(found.limit, found.bound), "worth"),
+            " it would be ",
+            explained(readable(found.next_value, unit, 4), "worth"),
+            ", ",
+            explained(f"{readable(found.worth, unit, 3)} for each unit more", "worth"),
             ".",
         ]
         for found in item.bindings
@@ -71,25 +78,28 @@ def _bound(item: Decision) -> list[list[Any]]:
 
 def throttled_blocks(advice: Advice, svg: str | None) -> list[Block]:
     throttled = advice.throttled
-    if throttled is None:
-        return []
     rows: list[list[Any]] = []
     for item in throttled.restrictions:
         by_part = {round(part, 6): loss for part, loss in zip(item.parts, item.losses, strict=True)}
         cells: list[Any] = []
         for part in LEFT:
             loss = by_part.get(part)
-            cells.append("" if loss is None else Link(f"x {ratio(loss)}", anchor_of("formula", "restricted")))
+            cells.append("" if loss is None else explained(f"x {ratio(loss)}", "restricted"))
         rows.append([named(item.component), *cells])
     runtime, _ = throttled.noisy
-    noise = (
-        f"Noise that takes {share(throttled.noise)} (standard deviation) from each of clock, bandwidths and network "
-        f"makes it {seconds(runtime.low)} to {seconds(runtime.high)} instead of {seconds(runtime.stated)}."
+    noise: Words = (
+        "Noise that takes ",
+        explained(share(throttled.noise), "noise"),
+        " (standard deviation) from each of clock, bandwidths and network makes it ",
+        explained(f"{seconds(runtime.low)} to {seconds(runtime.high)}", "noise"),
+        " instead of ",
+        explained(seconds(runtime.stated), "runtime"),
+        ".",
     )
     blocks: list[Block] = [
         Section("If something is cut", "cut"),
         Sentence(("The runtime on one node with only a part of one thing left, in times of that with all of it:",)),
         sheet(("restricted", *(f"{share(part)} left" for part in LEFT)), rows, range(1, 1 + len(LEFT))),
-        Sentence((noise,)),
+        Sentence(noise),
     ]
     return blocks if svg is None else [*blocks, Picture(svg, "The runtime over what is left.")]

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from aspenpy.advice.clusters import FUZZINESS
 from aspenpy.advice.counter_evidence import CounterOptions
-from aspenpy.advice.design_space import DesignSpace
-from aspenpy.advice.significant import Significant
 from aspenpy.language.files import measurements_path
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.option import Arguments, option, pairs, repeated, words
@@ -15,8 +13,8 @@ COUNTER_OPTIONS = (
     option(
         "--counters",
         "FILE",
-        "significance: counters over several runs, in any form that `aspenpy measure --read` takes, with runtimes and, "
-        "where they were measured, energies or powers",
+        "significance and all steps: counters over several runs, in any form that `aspenpy measure --read` takes, with "
+        "runtimes and, where they were measured, energies or powers",
     ),
     option("--where", "CONDITION", "of --counters: runs to use, such as 'threads <= 18' (default: all)"),
     option("--use", "NAME,...", "of --counters: columns to use (default: all that may be counters)"),
@@ -44,8 +42,8 @@ COUNTER_OPTIONS = (
 )
 
 
-def significant_of(space: DesignSpace, arguments: Arguments) -> Significant:
-    """Step 2, by the model of a design space and by counters where there are any."""
+def counting_of(arguments: Arguments) -> tuple[str | None, CounterOptions]:
+    """The file of `--counters`, and how it is read."""
     if not 1 < arguments.fuzziness <= 100:
         raise CommandError(f"--fuzziness: expected a number above 1, not {arguments.fuzziness:g}")
     if not arguments.precision > 0:
@@ -54,8 +52,8 @@ def significant_of(space: DesignSpace, arguments: Arguments) -> Significant:
         for name, given in (("where", arguments.where), ("use", arguments.use), ("column", arguments.columns)):
             if given:
                 raise CommandError(f"--{name} chooses among --counters FILE")
-        return Significant(space)
+        return None, CounterOptions(fuzziness=arguments.fuzziness)
     target = Target(precision=arguments.precision)
     columns = pairs("--column", "NAME=HEADER, such as runtime=time", arguments.columns)
     options = CounterOptions(tuple(words(arguments.use)), arguments.where, columns, arguments.fuzziness, target)
-    return Significant(space, measurements_path(arguments.counters), options)
+    return measurements_path(arguments.counters), options

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shlex
 from collections.abc import Callable, Sequence
@@ -14,7 +15,6 @@ from aspenpy.advice.decide import AS_IT_IS, Decided, Input
 from aspenpy.advice.decision import LIMITS, Budget
 from aspenpy.advice.grouped import Grouped, Workload
 from aspenpy.advice.throttled import NOISE, PIECES, Throttled
-from aspenpy.advice.uncertain import Uncertain
 from aspenpy.answers.case import Case
 from aspenpy.language.dimensions import DIMENSIONLESS, JOULES, SECONDS, WATTS
 from aspenpy.language.files import replacing, require_writable
@@ -23,7 +23,7 @@ from aspenpy.shell.entry import case_of_arguments
 from aspenpy.shell.failure import CommandError, writing
 from aspenpy.shell.option import Arguments, choice, option, pairs, positive, repeated, words
 from aspenpy.shell.quantity import quantity_of
-from aspenpy.tables.document import Document
+from aspenpy.tables.data import as_json
 from aspenpy.tables.document_html import as_page
 from aspenpy.tables.document_markdown import as_markdown
 
@@ -49,14 +49,20 @@ DECIDE_OPTIONS = (
         default=2,
     ),
     option("--runs", "NAME=N,...", "decide, of several applications: how often each runs (default: once)"),
-    option("-o --output", "FILE", "all steps: writes a report, an .html or .md file, instead of printing"),
+    option("-o --output", "FILE", "all steps: writes a report, an .html, .md or .json file, instead of printing"),
     option(
         "--uncertain",
         "NAME=S,...",
-        "of a report: how sure the values of hardware components are, relative standard deviations (default: 0.1 of "
-        "bandwidths and latencies)",
+        "all steps: how sure values are, relative standard deviations of hardware components or of parameters "
+        "(default: bandwidths and latencies, by what they were compared with, else 0.1)",
     ),
-    option("--error", "E", "of a report: relative error of the model, as it was validated (default: 0.12)", type=float),
+    option(
+        "--error",
+        "E",
+        "all steps: median relative error of the predicted runtime (default: as the model was compared with "
+        "measurements, else 0.3)",
+        type=float,
+    ),
     option("--pieces", "N", f"throttle: in so many steps (default: {PIECES})", type=positive, default=PIECES),
     option(
         "--noise",
@@ -117,7 +123,15 @@ def grouped_of(models: Sequence[str], options: AdviceOptions, arguments: Argumen
     return Grouped(workloads, budget_of(arguments), arguments.minimise, arguments.groups, choice_options(options))
 
 
-DOCUMENTS: dict[str, Callable[[Document], str]] = {".html": as_page, ".md": as_markdown}
+def _as_data(advice: Advice, command: str) -> str:
+    return json.dumps({"command": command, **as_json(advice.report())}, indent=2, allow_nan=False) + "\n"
+
+
+DOCUMENTS: dict[str, Callable[[Advice, str], str]] = {
+    ".html": lambda advice, command: as_page(document(advice, command)),
+    ".md": lambda advice, command: as_markdown(document(advice, command)),
+    ".json": _as_data,
+}
 """By the end of the file's name."""
 
 
@@ -125,8 +139,6 @@ def require_document(arguments: Arguments) -> None:
     """Refuses a report that could not be written, before the work is done."""
     if suffix_of(arguments.output) not in DOCUMENTS:
         raise CommandError(f"cannot write `{arguments.output}`: the name of a report ends with {', '.join(DOCUMENTS)}")
-    if arguments.error is not None and not 0 <= arguments.error < MOST_ERROR:
-        raise CommandError(f"--error: expected a number from 0 on, not {arguments.error:g}")
     require_writable(arguments.output)
 
 
@@ -134,17 +146,22 @@ def suffix_of(path: str) -> str:
     return os.path.splitext(path)[1].lower()
 
 
+def require_error(arguments: Arguments) -> None:
+    if arguments.error is not None and not 0 <= arguments.error < MOST_ERROR:
+        raise CommandError(f"--error: expected a number from 0 on, not {arguments.error:g}")
+
+
+def uncertain_of(arguments: Arguments) -> dict[str, float] | None:
+    """The standard deviations of `--uncertain`."""
+    given = pairs("--uncertain", "NAME=S", words(arguments.uncertain))
+    return {name: _deviation(text) for name, text in given.items()} or None
+
+
 def write_document(advice: Advice, arguments: Arguments) -> None:
     """The report into the file of `--output`."""
-    given = pairs("--uncertain", "NAME=S", words(arguments.uncertain))
-    deviations = {name: _deviation(text) for name, text in given.items()}
-    for name in deviations:
-        if name not in {item.component for item in advice.ranges}:
-            raise CommandError(f"--uncertain: `{name}` is not varied; add it to --vary")
-    uncertain = Uncertain(advice.space, deviations or None, arguments.error)
-    made = document(advice, command_line(arguments.command_line), uncertain)
+    text = DOCUMENTS[suffix_of(arguments.output)](advice, command_line(arguments.command_line))
     with writing(arguments.output), replacing(arguments.output) as unfinished:
-        unfinished.write_text(DOCUMENTS[suffix_of(arguments.output)](made), encoding="utf-8")
+        unfinished.write_text(text, encoding="utf-8")
 
 
 def _deviation(text: str) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from aspenpy.advice.advise import AdviceOptions, advise, best_of, classified_of, scaled_of, space_of
+from aspenpy.advice.advise import AdviceOptions, advise, best_of, classified_of, scaled_of, significant_of, space_of
 from aspenpy.advice.decide import AS_IT_IS
 from aspenpy.advice.scalability import MOST_NODES, THRESHOLD
 from aspenpy.advice.system import system_ranges
@@ -15,7 +15,7 @@ from aspenpy.report.design_space import draw as draw_space
 from aspenpy.report.scalability import draw as draw_scaled
 from aspenpy.report.throttled import draw as draw_throttled
 from aspenpy.shell.commands.sensitivity import varied
-from aspenpy.shell.counters import COUNTER_OPTIONS, significant_of
+from aspenpy.shell.counters import COUNTER_OPTIONS, counting_of
 from aspenpy.shell.deciding import (
     DECIDE_OPTIONS,
     budget_of,
@@ -23,7 +23,9 @@ from aspenpy.shell.deciding import (
     grouped_of,
     input_of,
     require_document,
+    require_error,
     throttled_of,
+    uncertain_of,
     write_document,
 )
 from aspenpy.shell.entry import case_of_arguments
@@ -87,7 +89,7 @@ OPTIONS = (
         "--vary",
         "WHAT,...",
         "hardware components such as clock, cores, memory_clock; NAME=LOW..HIGH or NAME=1,2,4 gives a range; may be "
-        "repeated (default: all that the machine states)",
+        "repeated (default: those that are significant; `all`: all that the machine states)",
     ),
     repeated(
         "--system",
@@ -133,6 +135,10 @@ def run(arguments: Arguments) -> int:
         if step:
             raise CommandError("--output writes the report of all steps: leave the step out")
         require_document(arguments)
+    require_error(arguments)
+    counters, counting = counting_of(arguments)
+    if counters is not None and step not in ("", "significance"):
+        raise CommandError(f"--counters are for significance and for all steps, not for {step}")
     options = AdviceOptions(
         tuple(varied(arguments.vary)),
         tuple(item for name in arguments.system for item in system_ranges(name)),
@@ -144,6 +150,10 @@ def run(arguments: Arguments) -> int:
         arguments.threshold,
         budget_of(arguments),
         arguments.minimise,
+        uncertain_of(arguments),
+        arguments.error,
+        counters,
+        counting,
     )
     if len(models) > 1:
         if arguments.picture:
@@ -169,7 +179,7 @@ def _classify(case: Case, options: AdviceOptions, arguments: Arguments) -> int:
 
 
 def _significance(case: Case, options: AdviceOptions, arguments: Arguments) -> int:
-    return answer(significant_of(space_of(case, options), arguments).report(), arguments)
+    return answer(significant_of(case, options).report(), arguments)
 
 
 def _configure(case: Case, options: AdviceOptions, arguments: Arguments) -> int:

@@ -1,0 +1,113 @@
+"""StatedError: how far a model is off, as it was compared with something outside of aspenpy.
+
+The rows are those of docs/trust.md that state an error, which names for each where it was measured and what was left
+out. What no row covers has no stated error.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from aspenpy.record import Record
+
+Covered = Literal["kernels", "power", "package", "board", "bandwidth"]
+"""What a prediction asks a row for: runtimes of kernels on a processor; the power of a processor, of the package and of
+the board that were fitted to; what cores draw from a memory."""
+
+NORMAL_MEDIAN, NORMAL_MEAN = 0.6745, 0.7979
+"""The median and the mean of the absolute value of a normal variable, in parts of its standard deviation."""
+
+
+class StatedError(Record):
+    """Of `count` comparisons (None where it is not told) of a model, relative errors: the `median` and the `mean`, None
+    where it is not stated; the parts `within` which errors they are; the `worst`, of a factor f as f - 1. `row` is
+    what docs/trust.md calls it and `page` where it says more. `fitted` says what the model knew of the measurements.
+    `covers` are the predictions that may claim it."""
+
+    row: str
+    quantity: str
+    compared_with: str
+    median: float | None = None
+    mean: float | None = None
+    within: tuple[tuple[float, float], ...] = ()
+    worst: float | None = None
+    count: int | None = None
+    fitted: str = "nothing"
+    page: str = "trust.md"
+    covers: tuple[Covered, ...] = ()
+
+    @property
+    def deviation(self) -> float:
+        """The standard deviation of a normal variable with this median or mean: 95 % of errors are within 1.96 of it.
+        Of the 16 kernels, which state both, the median gives 18 % and the part within 30 % gives 19 %."""
+        return (self.mean or 0.0) / NORMAL_MEAN if self.median is None else self.median / NORMAL_MEDIAN
+
+
+_MACHINE, _LEFT_OUT = "the machine, nothing per kernel", "all but what is predicted"
+
+STATED_ERRORS: tuple[StatedError, ...] = (
+    StatedError(
+        "16 C kernels", "runtime", "a Zen 4, 1 and 2 cores", 0.12, None, ((0.88, 0.30),), 1.2, 138,
+        _MACHINE, "nodes.md#against-sixteen-kernels-on-the-machine-at-hand", ("kernels",)),
+    StatedError(
+        "PolyBench from its C source", "runtime", "a shared host of 2 cores", 0.08, None, ((49 / 52, 0.40),), 1.6, 52,
+        _MACHINE, "probe.md#how-near-predictions-come"),
+    StatedError(
+        "11 kernels of LULESH", "runtime", "Ice Lake, LIKWID", 0.043, None, (), 0.34, 891,
+        "cycles and bytes of each kernel, on odd numbers of threads", "nodes.md#against-lulesh-on-an-ice-lake-socket"),
+    StatedError(
+        "speedup of SPEChpc", "speedup", "2 Ice Lake sockets", 0.07, None, (), 5.3, None,
+        "the time on one rank, bytes", "nodes.md#against-spechpc-on-two-ice-lake-sockets"),
+    StatedError(
+        "bandwidth", "bandwidth", "17 processors, likwid-bench", 0.038, None, (), 0.25, 1444,
+        "one core, and all", "nodes.md#bandwidth-against-cores", ("bandwidth",)),
+    StatedError(
+        "execution-cache-memory", "cycles", "predictions published for Sandy Bridge and Haswell", 0.009, None, (),
+        0.038, None, page="nodes.md#the-execution-cache-memory-model"),
+    StatedError("7 kernels, 42 runs, 79 counts", "misses", "Valgrind's cachegrind", 0.0002, None, (), 0.13, 79,
+        page="caches.md#how-exact-it-is"),
+    StatedError("30 kernels of PolyBench, 270 counts", "misses", "an exact simulator", 0.006, None, ((0.90, 0.10),),
+        1.0, 270, page="caches.md#how-exact-it-is"),
+    StatedError("random loop nests, 8 and 16 ways, 540 counts", "misses", "an exact simulator", 0.0, None,
+        ((0.96, 0.05),), 0.20, 540, page="caches.md#how-exact-it-is"),
+    StatedError("the same, 2 and 4 ways, 360 counts", "misses", "an exact simulator", 0.001, None, ((0.89, 0.05),),
+        0.47, 360, page="caches.md#how-exact-it-is"),
+    StatedError("the same, 1 way, 180 counts", "misses", "an exact simulator", 0.006, None, ((0.79, 0.05),), 4.40, 180,
+        page="caches.md#how-exact-it-is"),
+    StatedError("misses of programs extracted from C, 28 counts", "misses", "cachegrind", 0.014, None,
+        ((20 / 28, 0.10),), 10.0, 28, page="caches.md#how-exact-it-is"),
+    StatedError(
+        "Ice Lake package", "power", "LIKWID: 2,579 runs of LULESH and SPEChpc", 0.054, 0.067, (), 0.407, 2579,
+        _LEFT_OUT, "energy.md#what-it-was-fitted-to-and-how-far-it-is-off", ("package",)),
+    StatedError(
+        "the same, SPEChpc alone", "power", "LIKWID: 563 runs", 0.046, 0.047, (), 0.135, 563,
+        _LEFT_OUT, "energy.md#what-it-was-fitted-to-and-how-far-it-is-off"),
+    StatedError(
+        "A100 board", "power", "eight devices, 43 intensities", 0.021, 0.025, (), 0.077, 43,
+        _LEFT_OUT, "energy.md#what-it-was-fitted-to-and-how-far-it-is-off", ("board",)),
+    StatedError(
+        "SPECpower nodes at full load", "power", "12 kinds of nodes", 0.08, 0.09, (), 0.184, 12,
+        "shares of the thermal design power", "energy.md#what-it-was-fitted-to-and-how-far-it-is-off", ("power",)),
+    StatedError("Linpack", "runtime", "TOP500", 0.04, None, (), 0.18, 13, page="systems.md#linpack"),
+    StatedError("HPCG", "runtime", "HPCG list", 0.13, None, (), 0.81, 9, page="systems.md#hpcg"),
+    StatedError("training of a 530-billion network", "runtime", "published step times, 2,240 to 3,360 A100", 0.19, None,
+        (), 0.22, None, page="systems.md#scaling"),
+    StatedError("COS", "runtime", "LULESH on 1 to 18 threads", None, 0.042, (), 0.093, None,
+        "4 and 6 threads", "empirical.md#how-well-they-do"),
+    StatedError("COS, form=clocks", "runtime", "twelve configurations of a GPU's clocks", None, 0.010, (), 0.111, 12,
+        "eight others", "empirical.md#how-well-they-do"),
+    StatedError("Power-Aware Speedup", "runtime", "LULESH on 2 to 18 threads, nine clocks", None, 0.102, (), 0.230,
+        None, "one thread, and 1 GHz", "empirical.md#how-well-they-do"),
+    StatedError("ACEE, flops and bandwidth", "energy", "the eighth SPEChpc code", None, 0.142, (), 0.369, None,
+        "seven codes", "empirical.md#how-well-they-do"),
+    StatedError("ACEE, counters chosen", "energy", "the eleventh kernel of LULESH", None, 0.062, (), 0.458, None,
+        "ten kernels", "empirical.md#how-well-they-do"),
+    StatedError("less memory bandwidth", "runtime", "the thirtieth kernel of a GPU, 19 clocks", None, 0.032, (), 0.204,
+        None, "29 kernels", "empirical.md#how-well-they-do"),
+)  # fmt: skip
+"""One table of them all. Which of them a prediction may claim is said by `covers`."""
+
+
+def stated_error(covered: Covered) -> StatedError:
+    """The row that covers a prediction of this kind."""
+    return next(item for item in STATED_ERRORS if covered in item.covers)

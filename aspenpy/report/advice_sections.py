@@ -1,0 +1,226 @@
+"""Sections of the document of advice: what binds, what matters, what to change, how many nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from io import StringIO
+from typing import Any
+
+from aspenpy.advice.advice import Advice
+from aspenpy.advice.classification import Classification
+from aspenpy.advice.components import COMPONENTS
+from aspenpy.advice.configuration import NearOptimal, Objective
+from aspenpy.advice.significant import SIGNIFICANT
+from aspenpy.language.dimensions import readable
+from aspenpy.report import design_space, scalability
+from aspenpy.report.advice_formulas import MOST_KERNELS, explained
+from aspenpy.report.design_space import configured
+from aspenpy.tables.document import Block, Link, Picture, Section, Sentence, Span, Words, anchor_of, sheet
+from aspenpy.tables.numbers import count, ratio, seconds, share
+
+OBJECTIVES: dict[Objective, str] = {
+    "runtime": "the shortest runtime",
+    "energy": "the least energy",
+    "edp": "the least energy-delay product",
+    "ed2p": "the least energy-delay-squared product",
+}
+MOST_KERNELS_SHOWN, MOST_COMPONENTS = 12, 12
+
+
+def drawn(draw: Callable[[Any], Any], result: Any) -> str | None:
+    """A picture as SVG; None where there is nothing to draw, or nothing to draw it with."""
+    from importlib.util import find_spec
+
+    if result is None or find_spec("matplotlib") is None:
+        return None
+    import matplotlib
+
+    text = StringIO()
+    with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "aspenpy", "font.family": "sans-serif"}):
+        draw(result).savefig(text, format="svg", metadata={"Date": None})
+    return text.getvalue()
+
+
+def in_joules(value: float | None, formula: str) -> Span:
+    """An energy that leads to its formula; nothing where the machine states no power."""
+    return "" if value is None else explained(readable(value, "J"), formula)
+
+
+# -- what it is bound by ---------------------------------------------------------------------------
+
+
+def bound_blocks(advice: Advice) -> list[Block]:
+    whole = advice.classifications[0]
+    rows = [_kernel_row(item, place) for place, item in enumerate(advice.classifications[: MOST_KERNELS_SHOWN + 1])]
+    left = len(advice.classifications) - len(rows)
+    shares: list[list[Any]] = [
+        [
+            item.bound,
+            item.component or "",
+            explained(share(item.time), "share"),
+            "" if item.energy is None else explained(share(item.energy), "share"),
+        ]
+        for item in whole.shares
+        if item.time >= 5e-4 or (item.energy or 0) >= 5e-4
+    ]
+    note = (
+        "A kernel is a part of the program. It is bound by what it waits for; what else it does meanwhile costs no "
+        "time. From balance: how many times the flops (floating-point operations) that it does for each byte of memory "
+        "are those at which both take equally long; below 1 memory takes longer."
+    )
+    heads = ("kernel", "time", "bound by", "energy", "energy goes with", "from balance")
+    more: list[Block] = [Sentence((f"{left} shorter kernels are left out.",))] if left else []
+    return [
+        Section("What it is bound by", "bound"),
+        Sentence((note,)),
+        sheet(heads, rows, (1, 3, 5)),
+        *more,
+        Sentence(("Of the whole run:",)),
+        sheet(("bound by", "at", "time", "energy"), shares, (2, 3)),
+    ]
+
+
+def _kernel_row(item: Classification, place: int) -> list[Any]:
+    name = item.kernel or "all"
+    anchor = anchor_of("kernel", name) if item.kernel and place <= MOST_KERNELS else anchor_of("formula", "runtime")
+    distance = item.time_distance
+    return [
+        name,
+        Link(seconds(item.time), anchor),
+        item.bound,
+        in_joules(item.energy, "energy"),
+        item.energy_bound or "",
+        "" if distance is None else explained(f"x {ratio(distance)}", "balance"),
+    ]
+
+
+# -- what matters ----------------------------------------------------------------------------------
+
+
+def matters_blocks(advice: Advice) -> list[Block]:
+    energies = {} if advice.energy_effects is None else {it.parameters[0]: it for it in advice.energy_effects.singles}
+    bases = {item.component: item for item in advice.ranges}
+    rows: list[list[Any]] = []
+    for effect in advice.runtime_effects.singles[:MOST_COMPONENTS]:
+        name = effect.parameters[0]
+        energy, item = energies.get(name), bases[name]
+        low, high, base = (design_space.value_of(name, getattr(item.variable, end)) for end in ("low", "high", "base"))
+        rows.append(
+            [
+                COMPONENTS[name].title,
+                Link(f"{low} to {high}", "components"),
+                Link(base, "components"),
+                explained(f"{seconds(effect.least)} to {seconds(effect.most)}", "sensitivity"),
+                explained(f"{effect.sensitivity:.3g}", "sensitivity"),
+                "" if energy is None else explained(_from_to(energy.least, energy.most), "sensitivity"),
+                "" if energy is None else explained(f"{energy.sensitivity:.3g}", "sensitivity"),
+            ]
+        )
+    heads = ("component", "from, to", "as it is", "runtime", "sensitivity", "energy", "of energy")
+    note = (
+        "Each component by itself goes from one end of its range to the other; all else stays. Sensitivity 1 is a "
+        "change by as much as the run takes now."
+    )
+    blocks: list[Block] = [
+        Section("What matters", "matters"),
+        Sentence((note,)),
+        sheet(heads, rows, (1, 2, 3, 4, 5, 6)),
+        *_left_out(advice),
+    ]
+    svg = drawn(design_space.draw, advice.space)
+    caption = (
+        "Two components at once, in percent of the change by the pair that changes most. On the diagonal one component "
+        "alone."
+    )
+    return blocks if svg is None else [*blocks, Picture(svg, caption)]
+
+
+def _from_to(low: float, high: float) -> str:
+    return f"{readable(low, 'J')} to {readable(high, 'J')}"
+
+
+def _left_out(advice: Advice) -> list[Block]:
+    """Which components do not vary, since they matter little, and how little."""
+    said: list[Any] = ["Not varied, since they have less than ", explained(share(SIGNIFICANT), "significance")]
+    said.append(" of what all components together change, in runtime and in energy: ")
+    for place, item in enumerate(advice.space.left_out):
+        shares = [share(value) for value in (item.runtime, item.energy) if value is not None]
+        said += ["; " if place else "", f"{COMPONENTS[item.component].title} ("]
+        said += [explained(" and ".join(shares), "significance"), ")"]
+    return [Sentence((*said, "."))] if advice.space.left_out else []
+
+
+# -- what to change --------------------------------------------------------------------------------
+
+
+def change_blocks(advice: Advice) -> list[Block]:
+    rows: list[list[Any]] = [
+        [
+            OBJECTIVES[item.objective],
+            Link(changed(advice, item), "components"),
+            explained(seconds(item.outcome.runtime), "optimum"),
+            explained(against(item.outcome.runtime, advice.base.runtime), "against"),
+            in_joules(item.outcome.energy, "optimum"),
+            ""
+            if item.outcome.energy is None or advice.base.energy is None
+            else explained(against(item.outcome.energy, advice.base.energy), "against"),
+        ]
+        for item in advice.near_optimal
+    ]
+    tried: Words = (
+        "All ",
+        explained(count(advice.near_optimal[0].grid), "optimum"),
+        " combinations of the components that matter most were tried.",
+    )
+    heads = ("for", "change", "runtime", "than now", "energy", "than now")
+    return [Section("What to change", "change"), Sentence(tried), sheet(heads, rows, (2, 3, 4, 5))]
+
+
+def changed(advice: Advice, item: NearOptimal) -> str:
+    """The components that are not as they are."""
+    bases = {range_.component: range_.variable.base for range_ in advice.ranges}
+    kept = {
+        name: value
+        for name, value in item.configuration.values.items()
+        if abs(value - bases[name]) > 1e-9 * abs(bases[name])
+    }
+    return configured(item.configuration.replace(values=kept)) if kept else "leave it as it is"
+
+
+def against(value: float, base: float) -> str:
+    if abs(value - base) <= 5e-4 * base:
+        return "the same"
+    return f"{share(abs(value - base) / base)} {'less' if value < base else 'more'}"
+
+
+# -- how many nodes --------------------------------------------------------------------------------
+
+
+def nodes_blocks(advice: Advice) -> list[Block]:
+    if advice.scaled is None:
+        return []
+    rows: list[list[Any]] = [
+        [
+            item.settings or "as given",
+            item.mode,
+            Link(configured(item.configuration), "components"),
+            explained(seconds(item.points[0].time), "runtime"),
+            explained(count(item.worthwhile), "efficiency"),
+            explained(seconds(item.points[item.nodes.index(item.worthwhile)].time), "efficiency"),
+            "" if item.knee is None else explained(count(item.knee), "knee"),
+            explained(count(item.fastest), "knee") if item.mode == "strong" else "",
+        ]
+        for item in advice.scalings
+    ]
+    heads = ("input", "scaling", "configuration", "1 node", "worth it", "then", "knee", "fastest")
+    note: Words = (
+        "Strong scaling: the same problem on more nodes. Weak: a problem that grows with them. Worth it are nodes at "
+        "an efficiency of at least ",
+        explained(share(advice.scaled.threshold), "efficiency"),
+        "; then the run takes so long. At the knee the curve of time bends; with the fastest number of nodes the run "
+        "is shortest.",
+    )
+    table = sheet(heads, rows, (3, 4, 5, 6, 7))
+    blocks: list[Block] = [Section("How many nodes", "nodes"), Sentence(note), table]
+    svg = drawn(scalability.draw, advice.scaled)
+    return blocks if svg is None else [*blocks, Picture(svg, "Time over nodes; a dot is at the knee.")]

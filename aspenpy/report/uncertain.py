@@ -1,0 +1,75 @@
+"""How sure a runtime and an energy are, as a report."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from aspenpy.advice.sampled import Sampled
+from aspenpy.advice.uncertain import Claim, Uncertain
+from aspenpy.report.prediction import subject
+from aspenpy.tables.table import JSON, TEXT, Column, Part, Report, columns, table
+
+ENDS = columns("stated mean low high")
+OF = ("values alone", "values and models")
+
+
+def report(uncertain: Uncertain) -> Report:
+    """The intervals, and by what error of which value or model they come about."""
+    data = {**subject(uncertain.space.prediction), "samples": uncertain.runtime.count, **_fields(uncertain)}
+    low, high = (f"{getattr(uncertain.total_runtime, end):.4g} s" for end in ("low", "high"))
+    headline = f"{uncertain.space.prediction.where}: with all that is uncertain between {low} and {high}"
+    return Report(headline, data, parts(uncertain), uncertain.space.prediction.diagnostics)
+
+
+def _fields(uncertain: Uncertain) -> dict[str, Any]:
+    found = {
+        "runtime": uncertain.runtime,
+        "energy": uncertain.energy,
+        "total_runtime": uncertain.total_runtime,
+        "total_energy": uncertain.total_energy,
+    }
+    return {name: None if item is None else _ends(item) for name, item in found.items()}
+
+
+def _ends(item: Sampled) -> dict[str, float]:
+    return {column.name: getattr(item, column.name) for column in ENDS}
+
+
+def parts(uncertain: Uncertain) -> tuple[Part, ...]:
+    pairs = ((uncertain.runtime, uncertain.energy), (uncertain.total_runtime, uncertain.total_energy))
+    heads = (
+        Column("95 % of samples, uncertain are", get=lambda row: row[0]),
+        *(Column(end, unit=unit, get=_end(place, end)) for place, unit in enumerate("sJ") for end in ("low", "high")),
+    )
+    return (
+        table(heads, list(zip(OF, pairs, strict=True)), media=TEXT, sparse=True),
+        table(CLAIMS, uncertain.claims, "claims", title="how far each may be off", media=(*TEXT, *JSON), sparse=True),
+    )
+
+
+def _end(place: int, end: str) -> Callable[[Any], float | None]:
+    """Of the runtime or the energy of a row."""
+    return lambda row: None if row[1][place] is None else getattr(row[1][place], end)
+
+
+def _stated(name: str) -> Any:
+    return lambda claim: None if claim.stated is None else getattr(claim.stated, name)
+
+
+def _within(claim: Claim) -> list[dict[str, float]] | None:
+    if claim.stated is None:
+        return None
+    return [{"part": part, "error": error} for part, error in claim.stated.within]
+
+
+CLAIMS = (
+    Column("name"),
+    Column("deviation", "share"),
+    Column("median error", "share", key="median"),
+    Column("by", key="source"),
+    Column("compared", get=_stated("row"), wrapped=True),
+    Column("with", key="compared_with", get=_stated("compared_with"), wrapped=True),
+    *(Column(name, get=_stated(name), media=JSON) for name in ("fitted", "worst", "count", "page")),
+    Column("within", get=_within, media=JSON),
+)
