@@ -108,7 +108,7 @@ def _clusters(each: CounterEvidence) -> Words:
     chosen = next((item for item in each.numbers if item.chosen), None)
     if chosen is None:
         return ("There are too few counters for clusters: each stands by itself.",)
-    names = ", ".join(title_of(name) if name else UNKNOWN for name in each.clusters)
+    names = ", ".join(dict.fromkeys(title_of(name) if name else UNKNOWN for name in each.clusters))
     return (
         f"Counters that go up and down together make {counted(chosen.count, 'cluster')}: {names}. They are apart by a "
         "partition coefficient of ",

@@ -9,9 +9,8 @@ from aspenpy.advice.choices import amount_in
 from aspenpy.advice.decision import Decision
 from aspenpy.language.dimensions import readable
 from aspenpy.report.advice_formulas import explained
-from aspenpy.report.advice_sections import in_joules
+from aspenpy.report.advice_sections import in_joules, in_words
 from aspenpy.report.decision import UNIT_OF, budget_in_words, spread
-from aspenpy.report.design_space import configured
 from aspenpy.report.throttled import named
 from aspenpy.tables.document import Block, Link, Picture, Section, Sentence, Words, sheet
 from aspenpy.tables.numbers import count, ratio, seconds, share
@@ -32,7 +31,7 @@ def decided_blocks(advice: Advice, svg: str | None) -> list[Block]:
                 [
                     item.label or item.settings or "as given",
                     explained(count(choice.nodes), "optimum"),
-                    Link(configured(choice.configuration), "components"),
+                    Link(in_words(choice.configuration), "components"),
                     explained(seconds(choice.outcome.runtime), "optimum"),
                     in_joules(choice.outcome.energy, "optimum"),
                     "" if power is None else explained(readable(power, "W"), "power"),

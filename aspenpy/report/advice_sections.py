@@ -9,12 +9,11 @@ from typing import Any
 from aspenpy.advice.advice import Advice
 from aspenpy.advice.classification import Classification
 from aspenpy.advice.components import COMPONENTS
-from aspenpy.advice.configuration import NearOptimal, Objective
+from aspenpy.advice.configuration import Configuration, NearOptimal, Objective
 from aspenpy.advice.significant import SIGNIFICANT
 from aspenpy.language.dimensions import readable
 from aspenpy.report import design_space, scalability
 from aspenpy.report.advice_formulas import MOST_KERNELS, explained
-from aspenpy.report.design_space import configured
 from aspenpy.tables.document import Block, Link, Picture, Section, Sentence, Span, Words, anchor_of, sheet
 from aspenpy.tables.numbers import count, ratio, seconds, share
 
@@ -184,7 +183,14 @@ def changed(advice: Advice, item: NearOptimal) -> str:
         for name, value in item.configuration.values.items()
         if abs(value - bases[name]) > 1e-9 * abs(bases[name])
     }
-    return configured(item.configuration.replace(values=kept)) if kept else "leave it as it is"
+    return in_words(item.configuration.replace(values=kept)) if kept else "leave it as it is"
+
+
+def in_words(configuration: Configuration) -> str:
+    """`core clock 3.5 GHz, cores of a socket 18`; as the machine is where nothing is changed."""
+    values = configuration.values.items()
+    told = [f"{COMPONENTS[name].title} {design_space.value_of(name, value)}" for name, value in values]
+    return ", ".join(told) or "as it is"
 
 
 def against(value: float, base: float) -> str:
@@ -203,7 +209,7 @@ def nodes_blocks(advice: Advice) -> list[Block]:
         [
             item.settings or "as given",
             item.mode,
-            Link(configured(item.configuration), "components"),
+            Link(in_words(item.configuration), "components"),
             explained(seconds(item.points[0].time), "runtime"),
             explained(count(item.worthwhile), "efficiency"),
             explained(seconds(item.points[item.nodes.index(item.worthwhile)].time), "efficiency"),
@@ -217,6 +223,8 @@ def nodes_blocks(advice: Advice) -> list[Block]:
         "Strong scaling: the same problem on more nodes. Weak: a problem that grows with them. Worth it are nodes at "
         "an efficiency of at least ",
         explained(share(advice.scaled.threshold), "efficiency"),
+        ", of at most ",
+        explained(count(advice.scaled.most), "efficiency"),
         "; then the run takes so long. At the knee the curve of time bends; with the fastest number of nodes the run "
         "is shortest.",
     )

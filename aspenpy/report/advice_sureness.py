@@ -6,6 +6,7 @@ from typing import Any
 
 from aspenpy.advice.advice import Advice
 from aspenpy.advice.components import COMPONENTS
+from aspenpy.advice.configuration import ComponentRange
 from aspenpy.advice.sampled import Sampled
 from aspenpy.advice.uncertain import Claim, Uncertain
 from aspenpy.language.dimensions import readable
@@ -55,9 +56,16 @@ def _claim(item: Claim) -> list[Span]:
     return [title, explained(share(item.median), "interval"), source.get(item.source, "a comparison"), compared]
 
 
+def _range_by(item: ComponentRange) -> str:
+    """Who says between which values a component goes."""
+    said = {"machine": f"the machine model says so: {item.origin}", "user": "given with --vary"}
+    return said.get(item.source, item.origin)
+
+
 def assumed_blocks(advice: Advice) -> list[Block]:
     items: list[Words] = [
-        (f"{COMPONENTS[item.component].title}: range from ", Link(item.origin, "components")) for item in advice.ranges
+        (f"{COMPONENTS[item.component].title}, its range: ", Link(_range_by(item), "components"))
+        for item in advice.ranges
     ]
     if advice.space.problem.ranks is not None:
         items.append(("One rank runs in each place that the machine has for one, and the whole problem stays.",))

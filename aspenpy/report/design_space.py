@@ -26,6 +26,7 @@ def report(space: DesignSpace) -> Report:
         "configurations": space.configurations,
         "levels": space.levels,
         "absent": list(space.machine.absent),
+        "left_out": [{name: getattr(item, name) for name in item._fields} for item in space.left_out],
     }
     diagnostics = space.prediction.diagnostics
     if space.powerless is not None:
@@ -61,9 +62,22 @@ def parts(space: DesignSpace) -> tuple[Part, ...]:
     if skipped:
         of = f"{count(skipped[0].count)} of {count(skipped[0].total)} configurations have no value"
         notes.append(f"{of}: {skipped[0].reason}")
+    if space.left_out:
+        notes.append(f"Not significant, so not varied (all: --vary all): {_left_out(space)}.")
     if space.machine.absent:
         notes.append(f"Not stated by the machine, so not varied: {', '.join(space.machine.absent)}.")
     return (*found, *map(Paragraph, notes))
+
+
+def _left_out(space: DesignSpace) -> str:
+    """With their shares of runtime and energy."""
+    shares = [
+        (item.component, [share(value) for value in (item.runtime, item.energy) if value is not None])
+        for item in space.left_out
+    ]
+    of = "runtime and energy" if space.powerless is None else "the runtime"
+    told = ", ".join(f"{name} {'/'.join(values)}" for name, values in shares)
+    return f"{told} of what all components together change of {of}"
 
 
 def _following(space: DesignSpace) -> list[str]:

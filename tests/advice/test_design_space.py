@@ -7,6 +7,7 @@ from itertools import product
 
 import pytest
 
+from aspenpy.advice.advise import EVERY, AdviceOptions, space_of
 from aspenpy.advice.configurable import configurable
 from aspenpy.advice.design_space import DesignSpace
 from aspenpy.advice.system import SystemRange
@@ -159,3 +160,25 @@ def test_ranges_in_the_order_of_who_states_them() -> None:
     }
     assert (ranges["clock"].variable.low, ranges["clock"].variable.high) == (1.5e9, 3e9)
     assert DesignSpace(case(), ["clock"]).ranges[0].source == "machine"
+
+
+def test_components_that_are_not_significant_are_left_out_and_said() -> None:
+    """Shares of a hundredth of both metrics, by arithmetic on the sensitivities of all components that are stated."""
+    case = Case(load_application("lulesh"), load_machine("haswell"))
+    every = space_of(case, AdviceOptions(wanted=EVERY))
+    chosen = space_of(case, AdviceOptions())
+    kept, left = {item.component for item in chosen.ranges}, {item.component: item for item in chosen.left_out}
+    assert every.left_out == ()
+    assert kept | {*left} == {item.component for item in every.ranges}
+    for effects, metric in ((every.runtime_effects, "runtime"), (every.energy_effects, "energy")):
+        assert effects is not None
+        total = sum(item.sensitivity for item in effects.singles)
+        for item in effects.singles:
+            share = item.sensitivity / total
+            if item.parameters[0] in left:
+                assert share < 0.01
+                assert getattr(left[item.parameters[0]], metric) == pytest.approx(share)
+            elif share >= 0.01:
+                assert item.parameters[0] in kept
+    assert {"clock", "cores", "memory_bandwidth"} <= kept
+    assert "l1_capacity" in left
