@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import re
 from html.parser import HTMLParser
-from pathlib import Path
 
+import numpy
 import pytest
 
+from aspenpy.advice.advise import AdviceOptions, advise
+from aspenpy.answers.case import case_of
+from aspenpy.language.dimensions import readable
+from aspenpy.models.library import load_application, load_machine
+from aspenpy.shell.deciding import DOCUMENTS, command_line
 from aspenpy.shell.main import main
+from aspenpy.tables.numbers import ratio, seconds, share
 
 HOSTILE = "</td><script>alert(1)</script>&<img src=x onerror=alert(1)>`|$x_"
 APPLICATION = f"""model work {{
@@ -21,7 +28,9 @@ VOID = {"meta", "br", "img", "link"}
 
 
 class Page(HTMLParser):
-    """The tags, identifiers and links of a page; refuses tags that do not nest."""
+    """The tags, identifiers and links of a page; refuses tags that do not nest. `cells` are those of tables: whether
+    they hold numbers, their links, and the words outside of links; `said` are such words of sentences and lists, by the
+    section that they stand in."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -29,6 +38,10 @@ class Page(HTMLParser):
         self.tags: list[str] = []
         self.ids: list[str] = []
         self.links: list[str] = []
+        self.linked: list[str] = []
+        self.cells: list[tuple[str, bool, list[str], str]] = []
+        self.said: list[tuple[str, str]] = []
+        self.section = ""
         self.text = ""
         self.feed(text)
         assert self.open == []
@@ -36,10 +49,21 @@ class Page(HTMLParser):
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.tags.append(tag)
         self.open += [] if tag in VOID else [tag]
+        known = dict(attrs)
         for name, value in attrs:
             assert not name.startswith("on")
             self.ids += [value or ""] if name == "id" else []
             self.links += [value or ""] if name in ("href", "xlink:href", "src") else []
+        if tag == "h2":
+            self.section = known.get("id") or ""
+        if tag == "td":
+            self.cells.append((self.section, known.get("class") == "n", [], ""))
+        if tag in ("li", "p"):
+            self.said.append((self.section, ""))
+        if tag == "a" and "td" in self.open:
+            self.cells[-1][2].append(known.get("href") or "")
+        if tag == "a":
+            self.linked.append("")
 
     def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.handle_starttag(tag, attrs)
@@ -51,23 +75,99 @@ class Page(HTMLParser):
 
     def handle_data(self, data: str) -> None:
         self.text += data
+        if "a" in self.open:
+            self.linked[-1] += data
+        elif "td" in self.open:
+            self.cells[-1] = (*self.cells[-1][:3], self.cells[-1][3] + data)
+        elif {"li", "p"} & {*self.open} and "code" not in self.open:
+            self.said[-1] = (self.said[-1][0], self.said[-1][1] + data)
+
+
+APPENDIX = ("formulas", "command")  # what numbers lead to
+QUANTITY = re.compile(r"\d\S* ?(%|s|ms|us|ns|min|J|kJ|mJ|W|kW|[GM]Hz|[kMGT]?B/s|nodes?)(?!\w)|\bx \d")
+SAID = ("95 %", "1 to 0")  # of intervals, in what a formula says
 
 
 @pytest.fixture(scope="module")
 def written(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """The report of a model with hostile text, in both forms."""
+    """The report of a model with hostile text and of measured runs, in each form, and the command's own."""
     folder = tmp_path_factory.mktemp("advice")
     (folder / "work.aspen").write_text(APPLICATION)
-    found = {}
-    for name in ("report.html", "report.md"):
-        line = ["advise", str(folder / "work.aspen"), "--machine", "haswell", "--vary", "clock,memory_bandwidth"]
-        assert main([*line, "-o", str(folder / name)]) == 0
-        found[name] = (folder / name).read_text()
-    return found
+    draws = numpy.random.default_rng(1).random((12, 3))
+    rows = [f"{5 + 3 * a + b},{90 + 9 * b},{a},{b},{c},{a + b}" for a, b, c in draws.tolist()]
+    (folder / "runs.csv").write_text("\n".join(["runtime,energy,instructions,CAS_COUNT_RD,L3CACHE,cycles", *rows]))
+    words = ["advise", str(folder / "work.aspen"), "--machine", "haswell", "--vary", "clock,memory_bandwidth"]
+    words += ["--counters", str(folder / "runs.csv"), "--nodes", "8"]
+    assert main([*words, "-o", str(folder / "report.md")]) == 0
+    case = case_of(load_application(str(folder / "work.aspen")), load_machine("haswell"), {})
+    options = AdviceOptions(("clock", "memory_bandwidth"), nodes=8, counters=folder / "runs.csv")
+    found, command = advise(case, options), command_line([*words, "-o", str(folder / "report.md")])
+    return {suffix: write(found, command) for suffix, write in DOCUMENTS.items()} | {
+        "command": (folder / "report.md").read_text()
+    }
+
+
+def test_every_number_leads_to_its_formula(written: dict[str, str]) -> None:
+    """Cells of numbers hold a link, whose target is there; no quantity stands outside of one, but in the appendix."""
+    page = Page(written[".html"])
+    before = [cell for cell in page.cells if cell[0] not in APPENDIX]
+    assert len(before) > 100
+    for section, number, links, text in before:
+        assert all(link.removeprefix("#") in page.ids for link in links)
+        if number and (links or text):
+            assert links, (section, text)
+            assert text == "", (section, text)
+    for section, text in [*((section, text) for section, _, _, text in before), *page.said]:
+        if section not in (*APPENDIX, "") and not any(said in text for said in SAID):
+            assert QUANTITY.search(text) is None, (section, text)
+
+
+def test_all_forms_say_the_same_numbers(written: dict[str, str]) -> None:
+    """What leads somewhere in HTML does so in Markdown, with the same words; these are the numbers of the JSON."""
+    page = Page(written[".html"])
+    marked = [re.sub(r"\\(.)", r"\1", text) for text in re.findall(r"(?<!\\)\[((?:\\.|[^]\\])*)\]\(#", written[".md"])]
+    linked = [text for text in page.linked if text in {*marked}]
+    assert linked == marked
+    data, told = json.loads(written[".json"]), {*marked}
+    steps = ("classify", "significance", "configure", "decide", "throttle", "uncertainty")
+    assert [name for name in data if name in steps] == [*steps]
+    expected = [seconds(row["time"]) for row in data["classify"]["classifications"]]
+    expected += [readable(row["energy"], "J") for row in data["classify"]["classifications"]]
+    expected += [share(row["share"]) for row in data["significance"]["significances"] if row["evidence"] == "counters"]
+    expected += [share(row["share"]) for row in data["significance"]["counters"] if row["share"]]
+    singles = [
+        row for row in data["configure"]["effects"] if len(row["components"]) == 1 and row["metric"] == "runtime"
+    ]
+    expected += [f"{seconds(row['least'])} to {seconds(row['most'])}" for row in singles]
+    expected += [seconds(row["runtime"]) for row in data["configure"]["near_optimal"]]
+    expected += [seconds(row["runtime"]) for row in data["decide"]["decisions"]]
+    lost = [row for row in data["throttle"]["restrictions"] if round(row["left"], 6) in (0.9, 0.7, 0.5, 0.3)]
+    expected += [f"x {ratio(row['loss'])}" for row in lost]
+    total = data["uncertainty"]["total_runtime"]
+    expected.append(f"{readable(total['low'], 's')} to {readable(total['high'], 's')}")
+    expected += [share(row["median"]) for row in data["uncertainty"]["claims"]]
+    assert {*expected} <= told, {*expected} - told
+
+
+def test_the_picture_of_pairs_has_the_numbers_of_the_data(written: dict[str, str]) -> None:
+    """The SVG's text, cell by cell, in percent of the largest effect of each metric."""
+    data = json.loads(written[".json"])["configure"]["effects"]
+    drawn = Page(written[".html"]).text
+    for metric in ("runtime", "energy"):
+        effects = {frozenset(row["components"]): row for row in data if row["metric"] == metric}
+        singles = sorted(
+            (row for row in effects.values() if len(row["components"]) == 1), key=lambda it: -it["sensitivity"]
+        )
+        names = [row["components"][0] for row in singles]
+        largest = max(row["sensitivity"] for row in effects.values())
+        percents = [f"{100 * effects[frozenset((a, b))]['sensitivity'] / largest:.0f}" for a in names for b in names]
+        heading = f"{metric}: % of the largest sensitivity"
+        before = drawn[: drawn.index(heading)].split()
+        assert before[-len(percents) :] == percents
 
 
 def test_the_page_is_one_file_without_scripts(written: dict[str, str]) -> None:
-    page = Page(written["report.html"])
+    page = Page(written[".html"])
     assert "script" not in page.tags
     assert "img" not in page.tags
     assert HOSTILE in " ".join(page.text.split())
@@ -75,32 +175,31 @@ def test_the_page_is_one_file_without_scripts(written: dict[str, str]) -> None:
 
 
 def test_links_lead_to_places_that_are_there_once(written: dict[str, str]) -> None:
-    page = Page(written["report.html"])
+    page = Page(written[".html"])
     assert len(page.ids) == len({*page.ids})
     assert {link.removeprefix("#") for link in page.links if link.startswith("#")} <= {*page.ids}
 
 
 def test_links_of_markdown_lead_somewhere(written: dict[str, str]) -> None:
-    text = written["report.md"]
+    text = written[".md"]
     targets = {*re.findall(r'<a id="([^"]+)"></a>', text)}
     assert {*re.findall(r"\]\(#([^)]+)\)", text)} <= targets
     outside = re.sub(r"(`+).*?\1", "", re.sub(r"```.*?```", "", text, flags=re.DOTALL))
     assert re.findall(r"(?<!\\)<(?!a id=|/a>)", outside) == []
 
 
-def test_the_command_in_it_makes_it_again(written: dict[str, str], tmp_path: Path) -> None:
-    import shlex
-
-    line = shlex.split(written["report.md"].rpartition("```\naspenpy ")[2].partition("\n")[0])
-    assert main([*line[:-1], str(tmp_path / "again.md")]) == 0
-    again = (tmp_path / "again.md").read_text()
-    assert again.partition("The same again")[0] == written["report.md"].partition("The same again")[0]
+def test_the_command_in_it_makes_it(written: dict[str, str]) -> None:
+    """What the command wrote is what is written of the same advice in Python, the command with it."""
+    assert written["command"] == written[".md"]
+    assert (
+        json.loads(written[".json"])["command"] == written[".md"].rpartition("```\n")[0].rpartition("```\n")[2].strip()
+    )
 
 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["-o", "report.docx"], "cannot write `report.docx`: the name of a report ends with .html, .md"),
+        (["-o", "report.docx"], "cannot write `report.docx`: the name of a report ends with .html, .md, .json"),
         (["-o", "nowhere/report.md"], "nowhere"),
         (["-o", "report.md", "--uncertain", "clock=2"], "--uncertain: expected a number from 0 to below 1, not `2`"),
         (["-o", "report.md", "--error", "-1"], "--error: expected a number from 0 on, not -1"),
