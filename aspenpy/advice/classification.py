@@ -13,10 +13,12 @@ from typing import Literal
 from aspenpy.answers.case import Case
 from aspenpy.answers.energy.account import Energy
 from aspenpy.answers.energy.options import DEFAULT, EnergyOptions
+from aspenpy.answers.energy.responding import FILES
 from aspenpy.answers.energy.term import Key
 from aspenpy.answers.prediction import Prediction, predict
 from aspenpy.answers.roofline_points import Point, points
 from aspenpy.cost.cost import Bound
+from aspenpy.cost.file_systems import FILE_RESOURCES, FILE_SYSTEM
 from aspenpy.cost.prices import LAUNCH
 from aspenpy.language.diagnostics import AspenError, Diagnostic
 from aspenpy.models.application.total import Exclusive, of_kind
@@ -108,9 +110,10 @@ Shares = dict[Place, float]
 class Classified(Result):
     """An application on a machine, the whole and by kernel. Raises AspenError where it has no runtime.
 
-    The time that is bound by latency is what a run takes less if no component but the cores has any: what is left is
-    bound by the resources that its blocks wait for. Energy that goes with flops, bytes and messages counts for their
-    classes; what goes with the time alone, such as idle power, for what the time is bound by.
+    The time that is bound by latency is what a run takes less if no component but cores and file systems has any: what
+    is left is bound by the resources that its blocks wait for. To open a file counts as I/O, as it does for `eval`.
+    Energy that goes with flops, bytes, messages and files counts for their classes; what goes with the time alone, such
+    as idle power, for what the time is bound by.
     """
 
     reported_by = "classification"
@@ -123,7 +126,7 @@ class Classified(Result):
             f"{component.name}.{name}": NO_LATENCY
             for component in machine.components.values()
             for name in component.properties
-            if component.type != "core" and name in PROPERTY_DIMENSIONS and name.endswith("latency")
+            if component.type not in ("core", FILE_SYSTEM) and name in PROPERTY_DIMENSIONS and name.endswith("latency")
         }
         self.quick = Prediction(case.with_set(latencies))
 
@@ -138,6 +141,17 @@ class Classified(Result):
     def energy(self) -> Energy | None:
         """None where the machine states no power."""
         return None if isinstance(self._energy, Diagnostic) else self._energy
+
+    @cached_property
+    def unpowered(self) -> tuple[str, ...]:
+        """File systems that serve the run and whose power, idle or at work, its energy leaves out: nobody states it, or
+        it is that of all who share them."""
+        if self.energy is None:
+            return ()
+        causes = {key.component: key.cause for key in self.energy.totals.terms if key.cause in (FILES, "active")}
+        paths = (self.prediction.component_of(name) for name in FILE_RESOURCES if name in self.prediction.resources)
+        names = [path.rpartition("/")[2] for path in paths if path is not None]
+        return tuple(dict.fromkeys(name for name in names if name not in causes or name in self.energy.left_out))
 
     @property
     def powerless(self) -> Diagnostic | None:
@@ -231,6 +245,8 @@ class Classified(Result):
 
     def _class_of(self, key: Key) -> ApplicationClass | None:
         """What a term of the energy goes with; None for the time."""
+        if key.cause == FILES:
+            return "I/O"
         cause = key.cause.rpartition(" ")[2] if key.cause.endswith("flops") else key.cause
         if cause in OF_NETWORK:
             return "network"

@@ -10,12 +10,17 @@ from aspenpy.report.prediction import subject
 from aspenpy.tables.numbers import ratio, share
 from aspenpy.tables.table import JSON, TEXT, Column, Paragraph, Part, Report, columns, table
 
+UNPOWERED = "the machine does not state it, or it is idle power that all who share it have part in."
 MOST_SHOWN = 16  # kernels in a table for people; JSON and CSV have all
 
 
 def report(classified: Classified) -> Report:
     """The whole and its kernels, with shares, both balance points, and the distance from each."""
-    data = {**subject(classified.prediction), "has_energy": classified.powerless is None}
+    data = {
+        **subject(classified.prediction),
+        "has_energy": classified.powerless is None,
+        "left_out": list(classified.unpowered),
+    }
     diagnostics = classified.prediction.diagnostics
     if classified.powerless is not None:
         diagnostics = (*diagnostics, classified.powerless.replace(severity="warning"))
@@ -61,6 +66,7 @@ def parts(classified: Classified) -> tuple[Part, ...]:
         Column("from it", _times, "right", key="energy_distance"),
         Column("shares", get=_shares, media=JSON),
     )
+    more = [Paragraph(f"Energy does without the power of `{name}`: {UNPOWERED}") for name in classified.unpowered]
     note = (
         "`balance` is the intensity at which flops and bytes take equal times, `of energy` at which they take equal "
         "energies; below x 1 bytes take more, above it flops."
@@ -70,6 +76,7 @@ def parts(classified: Classified) -> tuple[Part, ...]:
         table(heads, rows, "classifications", media=("json", "csv")),
         table(SHARES, rows[0].shares if rows else (), title="shares of the whole", media=TEXT, sparse=True),
         Paragraph(note),
+        *more,
     )
 
 

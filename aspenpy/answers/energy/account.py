@@ -9,6 +9,7 @@ from typing import Literal, Unpack
 from aspenpy.answers.case import Case, CaseOptions
 from aspenpy.answers.energy.options import DEFAULT, EnergyOptions
 from aspenpy.answers.energy.power import PowerTree
+from aspenpy.answers.energy.responding import FILES
 from aspenpy.answers.energy.term import Key, Term
 from aspenpy.answers.energy.totals import EnergyTotals
 from aspenpy.answers.prediction import Prediction, predict
@@ -134,7 +135,7 @@ class Energy(Result):
         tree = self.prediction.tree
         where = PowerTree(tree.machine, tree.socket, tree.origins)
         if self.options.law != "aeem":
-            charged = {key.component for key in self.totals.terms}
+            charged = {key.component for key in self.totals.terms if key.cause != FILES}
             powers = {name: power for name, power in where.powers.items() if power.static is not None}
             return tuple(name for name in powers if name not in charged) if self.options.law == "responding" else ()
         idle = [

@@ -7,7 +7,8 @@ of a block that takes T seconds, T' where a power cap makes it wait, with n core
 watts are properties of the socket, and go with the clock where the machine writes a law of it. P_core is static and
 switched power of a core together: fitted laws of server processors and the constants of an energy roofline (Choi and
 others, IPDPS 2013) are both of this form. The uncore's clock follows the traffic: all of its power is consumed where
-memory is busy for `saturation` of the time, the part `least` always.
+memory is busy for `saturation` of the time, the part `least` always. Servers of files consume their `dynamic power`
+while they are busy.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from aspenpy.answers.energy.options import EnergyOptions
 from aspenpy.answers.energy.power import MEMORY, PowerTree
 from aspenpy.answers.energy.term import Cause, Key, Term, Unit
 from aspenpy.cost.cost import CostTree
+from aspenpy.cost.file_systems import is_file_system
 from aspenpy.cost.operations import PRECISIONS, PRODUCT
 from aspenpy.cost.prices import MEMORY_RESOURCES, BlockCost, RequirementCost
 from aspenpy.cost.ranks import Instances
@@ -33,6 +35,8 @@ from aspenpy.models.machine.model import Component, Place
 IDLE, CORE, UNCORE = "idle_power", "active_core_power", "uncore_power"
 FLOPS, BYTES = "energy_per_flop", "energy_per_byte"
 EQUATION = "stated"
+FILES = "files"  # cause of what servers of files consume
+SHARED = ("messages", FILES)  # causes of energy that no socket consumes
 
 
 class Responding:
@@ -120,7 +124,7 @@ class Responding:
         work = self._work(cost)
         if one:
             sockets = self.occupancy.working(cost.instances)
-            work = {key: worth if key.cause == "messages" else graph.div(worth, sockets) for key, worth in work.items()}
+            work = {key: worth if key.cause in SHARED else graph.div(worth, sockets) for key, worth in work.items()}
         return added([{key: graph.mul(number, time) for key, number in numbers.items()}, work])
 
     def waiting(self, cost: BlockCost) -> Expr:
@@ -171,7 +175,17 @@ class Responding:
         if name in self._ports and item.offer is not None:
             seconds = adapter_seconds(item, item.offer, instances.count, self.options.nic)
             return {self._ports[name]: seconds}
+        if item.offer is not None and is_file_system(item.offer.place):
+            return self._of_files(item, item.offer.place)
         return {}
+
+    def _of_files(self, item: RequirementCost, place: Place) -> Totals:
+        """What a server of files draws while it is busy; its idle power is that of all who share it, and left out."""
+        power = self.where.power(place)
+        if power.dynamic is None:
+            return {}
+        key = self._add(FILES, place, power.dynamic, power.dynamic_span)
+        return {key: graph.mul(item.together, item.serial)}
 
     def _flops(self, requirement: flow.Requirement) -> Key | None:
         """The term of the most particular class whose energy the socket states."""
