@@ -1,8 +1,8 @@
 """Counters: what the counters of LIKWID, perf and NVIDIA's profilers are known to measure.
 
-Groups and events of LIKWID are those of its files `groups/<architecture>/<GROUP>.txt`; events of perf those of
-perf_event_open(2) and `perf list`; metrics of nvprof those of the CUDA Profiler User's Guide ("Metrics Reference"), of
-ncu those of the Nsight Compute documentation ("Metrics Structure", hardware units).
+Groups and events of LIKWID were read in its files `groups/<architecture>/<GROUP>.txt`; names of perf in the sources of
+Linux; metrics of nvprof in the CUDA Profiler User's Guide and in what `nvprof --query-metrics` prints; units of ncu in
+the Nsight Compute documentation. A row without an address was not found there.
 """
 
 from __future__ import annotations
@@ -17,42 +17,66 @@ from aspenpy.record import Record
 class KnownCounter(Record):
     """A counter, or a group of counters, that is known to measure some hardware components: the `tool` that reads it
     (likwid, perf, ncu, nvprof, aspenpy for its own names of columns), its `name` there (a group, an event or a metric;
-    `*` stands for any part of one), the names of the components, the closest first, and the `source` that says so."""
+    `*` stands for any part of one, `?` for a letter), the names of the components, the closest first, the
+    `source` that says so, and the `address` where it was read (empty where it was not)."""
 
     tool: str
     name: str
     components: tuple[str, ...]
     source: str
+    address: str = ""
 
 
 CORE, DRAM = ("clock", "cores"), ("memory_bandwidth", "memory_clock")
 L3_AND_DRAM = ("l3_capacity", "memory_bandwidth")
-INTEL = "Intel 64 and IA-32 Architectures SDM, volume 3B, chapter 20"
+INTEL = "Intel's events, as perf has them"
+
+LIKWID = "https://github.com/RRZE-HPC/likwid/blob/master/groups"
+LINUX = "https://github.com/torvalds/linux/blob/v6.4"
+NVPROF = "https://docs.nvidia.com/cuda/archive/9.0/pdf/CUDA_Profiler_Users_Guide.pdf"
+NCU = "https://docs.nvidia.com/nsight-compute/ProfilingGuide"
+
+READ_IN = {
+    "haswellEP": "CACHES CBOX CLOCK DATA DIVIDE FALSE_SHARE FLOPS_AVX HA L3 MEM NUMA QPI UOPS",
+    "haswell": "ICACHE RECOVERY",
+    "broadwellEP": "L2 L2CACHE TLB_DATA TLB_INSTR",
+    "ivybridgeEP": "UNCORECLOCK",
+    "ICX": "CYCLE_ACTIVITY CYCLE_STALLS FLOPS_DP L3CACHE MEM_DP MEM_SP UPI",
+    "skylakeX": "FLOPS_SP",
+}
+"""Groups of LIKWID by the architecture whose file was read."""
 
 _LIKWID: tuple[tuple[str, tuple[str, ...], str], ...] = (
-    ("INSTR_RETIRED_ANY", CORE, "fixed counter 0: instructions of a core"),
-    ("CPU_CLK_UNHALTED*", CORE, "fixed counters 1 and 2: cycles of a core"),
-    ("Clock*", ("clock",), "CLOCK: average clock of the cores"),
-    ("CPI", CORE, "every group: cycles over instructions"),
+    ("INSTR_RETIRED_ANY", CORE, "CLOCK.txt: fixed counter 0, instructions of a core"),
+    ("CPU_CLK_UNHALTED*", CORE, "CLOCK.txt: fixed counters 1 and 2, cycles of a core"),
+    ("Clock*", ("clock",), "CLOCK.txt: average clock of the cores"),
+    ("CPI", CORE, "CLOCK.txt, and every other group: cycles over instructions"),
     ("CLOCK", ("clock",), "CLOCK.txt: power and energy consumption, clock"),
-    ("UNCORECLOCK", ("uncore_clock",), "UNCORECLOCK.txt: clock of the Cboxes"),
-    ("UNCORE_CLOCK*", ("uncore_clock",), "UNCORECLOCK.txt"),
-    ("Uncore Clock*", ("uncore_clock",), "UNCORECLOCK.txt"),
-    ("UOPS*", CORE, "UOPS*.txt: micro-operations issued, executed, retired"),
-    ("RECOVERY", CORE, "RECOVERY.txt: cycles after wrong speculation"),
+    ("UNCORECLOCK", ("uncore_clock",), "UNCORECLOCK.txt: ticks and clocks of the boxes of the uncore"),
+    ("UNCORE_CLOCK*", ("uncore_clock",), "CLOCK.txt: ticks of the uncore's fixed counter"),
+    ("Uncore Clock*", ("uncore_clock",), "CLOCK.txt"),
+    ("MBOX* Frequency", ("memory_clock",), "UNCORECLOCK.txt: of a memory controller"),
+    ("?BOX* Frequency", ("uncore_clock",), "UNCORECLOCK.txt: of a box of the uncore"),
+    ("?BOX_CLOCKTICKS", ("uncore_clock",), "UNCORECLOCK.txt"),
+    ("DRAM_CLOCKTICKS", ("memory_clock",), "UNCORECLOCK.txt"),
+    ("UOPS*", CORE, "UOPS.txt: micro-operations issued, executed, retired"),
+    ("RECOVERY", CORE, "RECOVERY.txt: cycles of recovery after exceptions and memory disambiguation"),
     ("BRANCH*", CORE, "BRANCH.txt: prediction of branches"),
     ("BR_INST*", CORE, "BRANCH.txt"),
     ("BR_MISP*", CORE, "BRANCH.txt"),
     ("DIVIDE", CORE, "DIVIDE.txt: divide unit"),
-    ("FLOPS*", ("simd_width", "clock"), "FLOPS_*.txt: packed and scalar operations"),
-    ("FP_ARITH_INST*", ("simd_width", "clock"), "FLOPS_*.txt"),
+    ("FLOPS*", ("simd_width", "clock"), "FLOPS_DP.txt: packed and scalar operations"),
+    ("FP_ARITH_INST*", ("simd_width", "clock"), "FLOPS_DP.txt"),
     ("AVX*", ("simd_width", "clock"), "FLOPS_AVX.txt: packed operations"),
     ("DP *FLOP*", ("simd_width", "clock"), "FLOPS_DP.txt"),
     ("SP *FLOP*", ("simd_width", "clock"), "FLOPS_SP.txt"),
-    ("Packed*", ("simd_width",), "FLOPS_*.txt: packed micro-operations"),
-    ("Scalar*", ("clock", "simd_width"), "FLOPS_*.txt: scalar micro-operations"),
+    ("Packed*", ("simd_width",), "FLOPS_DP.txt: packed micro-operations"),
+    ("Scalar*", ("clock", "simd_width"), "FLOPS_DP.txt: scalar micro-operations"),
     ("CYCLE_ACTIVITY*", ("memory_latency", "clock"), "CYCLE_ACTIVITY.txt: stalls on loads by level"),
-    ("CYCLE_STALLS", ("memory_latency", "clock"), "CYCLE_STALLS.txt: the same"),
+    ("Cycles without execution*", ("memory_latency", "clock"), "CYCLE_ACTIVITY.txt"),
+    ("*xecution stall*", ("memory_latency", "clock"), "CYCLE_STALLS.txt"),
+    ("Stalls caused by*", ("memory_latency", "clock"), "CYCLE_STALLS.txt"),
+    ("CYCLE_STALLS", ("memory_latency", "clock"), "CYCLE_STALLS.txt: the same, of stalls"),
     ("DATA", ("l1_capacity",), "DATA.txt: loads to stores"),
     ("MEM_INST_RETIRED*", ("l1_capacity",), "DATA.txt"),
     ("MEM_UOPS_RETIRED*", ("l1_capacity",), "DATA.txt"),
@@ -100,7 +124,6 @@ _PERF: tuple[tuple[str, tuple[str, ...], str], ...] = (
     ("cycles", CORE, "PERF_COUNT_HW_CPU_CYCLES"),
     ("cpu-cycles", CORE, "PERF_COUNT_HW_CPU_CYCLES"),
     ("ref-cycles", CORE, "PERF_COUNT_HW_REF_CPU_CYCLES"),
-    ("bus-cycles", ("uncore_clock",), "PERF_COUNT_HW_BUS_CYCLES"),
     ("instructions", CORE, "PERF_COUNT_HW_INSTRUCTIONS"),
     ("branches", CORE, "PERF_COUNT_HW_BRANCH_INSTRUCTIONS"),
     ("branch-*", CORE, "PERF_COUNT_HW_BRANCH_MISSES and -INSTRUCTIONS"),
@@ -158,7 +181,7 @@ _NCU: tuple[tuple[str, tuple[str, ...], str], ...] = (
     ("smsp__*warps*", ("cores", "smt"), "unit SMSP: warps"),
     ("smsp__thread_inst*", ("simd_width", "clock"), "unit SMSP: lanes in use"),
     ("sm*__*", CORE, "units SM and SMSP: instructions, pipes"),
-    ("gpc__cycles*", ("clock",), "unit GPC: clock"),
+    ("gpc__*cycles*", ("clock",), "unit GPC: clock"),
     ("nvl*__*", ("network_bandwidth",), "NVLink"),
     ("pcie__*", ("network_bandwidth",), "PCIe"),
 )
@@ -167,25 +190,38 @@ _OWN: tuple[tuple[str, tuple[str, ...], str], ...] = (
     ("core_frequency", ("clock",), "the clock itself"),
     ("threads", ("cores",), "cores at work"),
     ("memory_frequency", ("memory_clock", "memory_bandwidth"), "the clock of the memory"),
-    ("memory_bandwidth", DRAM, "LIKWID, MEM.txt"),
-    ("memory_volume", DRAM, "LIKWID, MEM.txt"),
-    ("mem_*", DRAM, "LIKWID, MEM.txt: as tables of its results call them"),
-    ("instructions", CORE, "fixed counter 0"),
-    ("instr", CORE, "fixed counter 0"),
-    ("cycles", CORE, "fixed counter 1"),
-    ("ref_cycles", CORE, "fixed counter 2"),
+    ("memory_bandwidth", DRAM, "MEM.txt"),
+    ("memory_volume", DRAM, "MEM.txt"),
+    ("mem_*", DRAM, "MEM.txt: as tables of its results call them"),
+    ("instructions", CORE, "CLOCK.txt: fixed counter 0"),
+    ("instr", CORE, "CLOCK.txt: fixed counter 0"),
+    ("cycles", CORE, "CLOCK.txt: fixed counter 1"),
+    ("ref_cycles", CORE, "CLOCK.txt: fixed counter 2"),
     ("stall_cycles", ("memory_latency", "clock"), "stalls of the back end"),
     ("leading_load_cycles", ("memory_latency",), "Leading Loads: cycles of the first load of each group"),
     ("read_cycles", ("memory_latency",), "cycles with offcore reads outstanding"),
     ("llc_misses", L3_AND_DRAM, "misses of the last level"),
     ("bus_accesses", DRAM, "PAPI and LIKWID, BUS_TRANS_ANY"),
-    ("flop_rate", ("simd_width", "clock"), "LIKWID, FLOPS_*.txt"),
+    ("flop_rate", ("simd_width", "clock"), "FLOPS_DP.txt"),
     ("network_*", ("network_bandwidth", "network_latency"), "bytes and messages of a port"),
     ("io_*", (), "files: no component that is varied"),
 )
 
+
+def _address(tool: str, source: str) -> str:
+    """Where a row was read: the group's file that its source begins with, or the tool's own reference."""
+    file = re.match(r"(\w+)\.txt", source)
+    if file is not None:
+        folder = next((name for name, groups in READ_IN.items() if file[1] in groups.split()), "")
+        return f"{LIKWID}/{folder}/{file[1]}.txt" if folder else ""
+    if tool == "perf":
+        events = source.endswith(INTEL)
+        return f"{LINUX}/tools/perf/" + ("pmu-events/arch/x86" if events else "util/parse-events.c")
+    return {"nvprof": NVPROF, "ncu": NCU}.get(tool, "")
+
+
 KNOWN_COUNTERS: tuple[KnownCounter, ...] = tuple(
-    KnownCounter(tool, name, components, source)
+    KnownCounter(tool, name, components, source, _address(tool, source))
     for tool, rows in (("aspenpy", _OWN), ("likwid", _LIKWID), ("perf", _PERF), ("nvprof", _NVPROF), ("ncu", _NCU))
     for name, components, source in rows
 )
@@ -207,8 +243,12 @@ def known_counter(*names: str) -> KnownCounter | None:
 def _patterns() -> tuple[tuple[KnownCounter, re.Pattern[str]], ...]:
     """Each counter's name as a pattern. Names in full go before those with a `*`, the longest first."""
     ordered = sorted(KNOWN_COUNTERS, key=lambda item: ("*" in item.name, -len(item.name)))
-    spelt = ((item, re.escape(item.name.lower().replace("-", "_")).replace(r"\*", ".*")) for item in ordered)
+    spelt = ((item, _spelt(item.name.lower().replace("-", "_"))) for item in ordered)
     return tuple((item, re.compile(text)) for item, text in spelt)
+
+
+def _spelt(name: str) -> str:
+    return re.escape(name).replace(r"\*", ".*").replace(r"\?", ".")
 
 
 def title_of(component: str) -> str:

@@ -29,6 +29,8 @@ DATA = Path(os.environ.get("ASPENPY_SHARED", Path(__file__).parents[3] / "shared
 def test_a_known_counter_names_components_and_its_source(item: Any) -> None:
     assert set(item.components) <= set(COMPONENTS)
     assert item.source
+    outside = item.tool != "aspenpy" and "BRANCH.txt" not in item.source and "dissertation" not in item.source
+    assert item.address.startswith("https://") or not outside
 
 
 @pytest.mark.parametrize(
@@ -43,6 +45,9 @@ def test_a_known_counter_names_components_and_its_source(item: Any) -> None:
         ("dram_read_transactions", ("memory_bandwidth", "memory_clock")),
         ("lts__t_sectors_op_read.sum", ("l2_capacity",)),
         ("UNCORECLOCK", ("uncore_clock",)),
+        ("CBOX3 Frequency [GHz]", ("uncore_clock",)),
+        ("MBOX0 Frequency [GHz]", ("memory_clock",)),
+        ("bus-cycles", None),
         ("horoscope", None),
     ],
 )
