@@ -16,7 +16,6 @@ from aspenpy.advice.decision import Budget
 from aspenpy.advice.design_space import LEVELS, DesignSpace
 from aspenpy.advice.problem import on_all_places, problem_of
 from aspenpy.advice.scalability import MOST_NODES, THRESHOLD, Scaled
-from aspenpy.advice.significance import LeftOut
 from aspenpy.advice.significant import Significant
 from aspenpy.advice.system import SystemRange
 from aspenpy.advice.throttled import Throttled
@@ -82,30 +81,33 @@ def classified_of(case: Case, options: AdviceOptions) -> Classified:
     return Classified(on_all_places(on_one_node(case, options), problem), options.energy)
 
 
-def _space(case: Case, options: AdviceOptions, left_out: tuple[LeftOut, ...] = ()) -> DesignSpace:
-    """Of the components that are wanted, but for some."""
+def _space(case: Case, options: AdviceOptions, wanted: tuple[str, ...]) -> DesignSpace:
     return DesignSpace(
         on_one_node(case, options),
-        () if options.wanted == EVERY else options.wanted,
+        wanted,
         options.system,
         levels=options.levels,
         options=options.energy,
         size=options.size,
-        left_out=left_out,
     )
 
 
 def significant_of(case: Case, options: AdviceOptions) -> Significant:
     """Step 2, by the model of a design space and by counters where there are any."""
-    return Significant(_space(case, options), options.counters, options.counting)
+    space = _space(case, options, () if options.wanted == EVERY else options.wanted)
+    return Significant(space, options.counters, options.counting)
 
 
 def space_of(case: Case, options: AdviceOptions, significant: Significant | None = None) -> DesignSpace:
     """Step 3: the significant components (section 4.3.3 of the dissertation) where none are named."""
-    if options.wanted:
-        return _space(case, options) if significant is None else significant.space
     found = significant or significant_of(case, options)
-    return _space(case, options, found.left_out)
+    if options.wanted or not found.left_out:
+        return found.space
+    left_out = {item.component for item in found.left_out}
+    kept = tuple(item.component for item in found.space.ranges if item.component not in left_out)
+    space = _space(case, options, kept)
+    space.left_out = found.left_out
+    return space
 
 
 def best_of(space: DesignSpace) -> tuple[Configuration, ...]:

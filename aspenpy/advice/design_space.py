@@ -33,10 +33,11 @@ LEVELS = 10  # values of each component
 class DesignSpace(Result):
     """An application on a machine, over the `wanted` hardware components (see `ranges_of`), of which each takes so many
     `levels`. Where the application's number of ranks is free, a rank runs in each place that the machine has for one;
-    `size` are the parameters whose product is the size of its problem. What was `left_out` of the wanted components
-    does not vary. Raises AspenError."""
+    `size` are the parameters whose product is the size of its problem. Raises AspenError."""
 
     reported_by = "design_space"
+    left_out: tuple[LeftOut, ...] = ()
+    """Components that are not varied, since they are not significant."""
 
     def __init__(
         self,
@@ -47,9 +48,7 @@ class DesignSpace(Result):
         levels: int = LEVELS,
         options: EnergyOptions = DEFAULT,
         size: tuple[str, ...] = (),
-        left_out: tuple[LeftOut, ...] = (),
     ) -> None:
-        self.left_out = left_out
         self.problem: Problem = problem_of(case, size)
         self.machine: Configurable = configurable(case.required_machine, case.socket)
         changed = case.changed(machine=self.machine.machine)
@@ -57,9 +56,7 @@ class DesignSpace(Result):
         self.case = on_all_places(changed, self.problem)
         self.prediction: Prediction = predict(self.case)
         found = ranges_of(self.machine, wanted, system)
-        constant = {item.component for item in left_out}
-        varying = (item for item in found if item.component not in constant and self._varies(item, wanted))
-        self.ranges = tuple(map(self._settled, varying))
+        self.ranges = tuple(self._settled(item) for item in found if self._varies(item, wanted))
         if not self.ranges:
             fail("nothing-varies", "no hardware component varies", hint="each is set by --set")
         self.space = Space([_in_parameter(item) for item in self.ranges], [self.prediction])
