@@ -14,7 +14,7 @@ from aspenpy.advice.decide import AS_IT_IS as AS_GIVEN
 from aspenpy.advice.decide import Decided, Input
 from aspenpy.advice.decision import Budget
 from aspenpy.advice.design_space import LEVELS, DesignSpace
-from aspenpy.advice.problem import on_all_places, problem_of
+from aspenpy.advice.problem import on_all_places, one_node, problem_of
 from aspenpy.advice.scalability import MOST_NODES, THRESHOLD, Scaled
 from aspenpy.advice.significant import Significant
 from aspenpy.advice.system import SystemRange
@@ -22,7 +22,6 @@ from aspenpy.advice.throttled import Throttled
 from aspenpy.advice.uncertain import Uncertain
 from aspenpy.answers.case import Case
 from aspenpy.answers.energy.options import DEFAULT, EnergyOptions
-from aspenpy.answers.prediction import predict
 from aspenpy.language.diagnostics import AspenError
 from aspenpy.record import Record
 from aspenpy.studies.empirical.sheet import Data
@@ -65,14 +64,7 @@ def on_one_node(case: Case, options: AdviceOptions) -> Case:
     whole = case.changed(machine=machine.machine)
     if nodes is None or nodes.sets in case.set or "nodes" in names:
         return whole
-    alone = whole.with_set({nodes.sets: 1})
-    try:
-        predict(on_all_places(alone, problem_of(alone, options.size)))
-    except AspenError as error:
-        if error.diagnostics[0].code != OF_SO_MANY_NODES:
-            raise
-        return whole
-    return alone
+    return whole.with_set(one_node(machine.machine, case.socket))
 
 
 def classified_of(case: Case, options: AdviceOptions) -> Classified:

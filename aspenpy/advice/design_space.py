@@ -11,7 +11,7 @@ from functools import cached_property
 
 from aspenpy.advice.configurable import Configurable, configurable
 from aspenpy.advice.configuration import OBJECTIVES, ComponentRange, Configuration, NearOptimal, Objective, Outcome
-from aspenpy.advice.problem import Problem, on_all_places, problem_of
+from aspenpy.advice.problem import on_all_places, problem_of
 from aspenpy.advice.ranges import ranges_of
 from aspenpy.advice.search import Grid, best_on_grid
 from aspenpy.advice.significance import LeftOut
@@ -33,7 +33,8 @@ LEVELS = 10  # values of each component
 class DesignSpace(Result):
     """An application on a machine, over the `wanted` hardware components (see `ranges_of`), of which each takes so many
     `levels`. Where the application's number of ranks is free, a rank runs in each place that the machine has for one;
-    `size` are the parameters whose product is the size of its problem. Raises AspenError."""
+    `size` are the parameters whose product is the size of its problem. A component that the case sets is not varied,
+    unless it is `set_too`: then around what it is set to. Raises AspenError."""
 
     reported_by = "design_space"
     left_out: tuple[LeftOut, ...] = ()
@@ -48,15 +49,16 @@ class DesignSpace(Result):
         levels: int = LEVELS,
         options: EnergyOptions = DEFAULT,
         size: tuple[str, ...] = (),
+        set_too: bool = False,
     ) -> None:
-        self.problem: Problem = problem_of(case, size)
+        self.stated, self.problem = case, problem_of(case, size)
         self.machine: Configurable = configurable(case.required_machine, case.socket)
         changed = case.changed(machine=self.machine.machine)
         self.levels, self.options = levels, options
         self.case = on_all_places(changed, self.problem)
         self.prediction: Prediction = predict(self.case)
         found = ranges_of(self.machine, wanted, system)
-        self.ranges = tuple(self._settled(item) for item in found if self._varies(item, wanted))
+        self.ranges = tuple(self._settled(item) for item in found if set_too or self._varies(item, wanted))
         if not self.ranges:
             fail("nothing-varies", "no hardware component varies", hint="each is set by --set")
         self.space = Space([_in_parameter(item) for item in self.ranges], [self.prediction])

@@ -10,13 +10,12 @@ from itertools import accumulate
 
 from aspenpy.advice.configurable import Configurable, configurable
 from aspenpy.advice.configuration import Configuration
-from aspenpy.advice.problem import Problem, problem_of
+from aspenpy.advice.problem import Problem, on_all_places, problem_of
 from aspenpy.answers.case import Case
 from aspenpy.answers.energy.options import EnergyOptions
 from aspenpy.answers.energy.totals import EnergyTotals
 from aspenpy.answers.prediction import Prediction
 from aspenpy.answers.scope import Setting
-from aspenpy.cost.ranks import binding_of
 from aspenpy.expr import graph
 from aspenpy.language.diagnostics import AspenError, fail
 from aspenpy.record import Record
@@ -67,7 +66,7 @@ class Scaled(Result):
         threshold: float = THRESHOLD,
         size: tuple[str, ...] = (),
     ) -> None:
-        self.case, self.threshold = case, threshold
+        self.case, self.inputs, self.threshold = case, tuple(inputs), threshold
         self.problem: Problem = problem_of(case, size)
         self.machine: Configurable = configurable(case.required_machine, case.socket)
         self.most = most
@@ -85,7 +84,7 @@ class Scaled(Result):
         modes: tuple[Mode, ...] = ("strong", "weak") if self.problem.size else ("strong",)
         self.scalings = tuple(
             self._scalability(configuration, settings, mode)
-            for settings in inputs
+            for settings in self.inputs
             for configuration in configurations
             for mode in modes
         )
@@ -130,19 +129,19 @@ class Scaled(Result):
         )
 
     def _on_nodes(self, case: Case) -> tuple[Case, int]:
-        """The case with as many nodes as its ranks need, and how many ranks a node takes."""
+        """The case with as many nodes as its ranks need, and how many ranks a node takes; the problem in all is that of
+        one node whatever ranks there are."""
         nodes = self.machine.parameter("nodes")
         if nodes is None or self.problem.ranks is None:
             raise AssertionError("refused before")
-        machine = case.required_machine
-        one = case.with_set({nodes.sets: 1})
-        if binding_of(machine, case.socket, case.ranks) is None:
-            one = one.changed(ranks_on="core")
-        binding = binding_of(machine, case.socket, one.ranks)
-        places = graph.ONE if binding is None else binding.places
-        count = max(1, round(float(Prediction(one).scope.values([places], case.seed)[0])))
+        one = on_all_places(case.with_set({nodes.sets: 1}), self.problem)
+        scope = Prediction(one).scope
+        names = (self.problem.ranks, *(self.problem.size if self.problem.per_rank else ()))
+        count, *sizes = scope.values([scope.symbol(name) for name in names], case.seed)
+        places = max(1, round(float(count)))
         ranks = case.application.parameters[self.problem.ranks].symbol
-        return one.with_set({nodes.sets: graph.apply("ceil", graph.div(ranks, graph.number(count)))}), count
+        needed = graph.apply("ceil", graph.div(ranks, graph.number(places)))
+        return one.with_set({**dict(zip(names[1:], sizes, strict=True)), nodes.sets: needed}), places
 
 
 def _counted(case: Case) -> EnergyOptions | None:

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import numpy
 
+from aspenpy.advice.configurable import configurable
 from aspenpy.advice.design_space import DesignSpace
 from aspenpy.advice.sampled import Sampled, quantities, sampled
 from aspenpy.answers.case import Case
-from aspenpy.answers.energy.cap import PowerByClock, power_by_clock
+from aspenpy.answers.energy.cap import PowerByClock, clock_range, power_by_clock
 from aspenpy.answers.energy.options import DEFAULT, EnergyOptions
 from aspenpy.answers.energy.totals import EnergyTotals
 from aspenpy.answers.prediction import Prediction
@@ -53,9 +54,9 @@ class Throttled(Result):
     def __init__(
         self, case: Case, options: EnergyOptions = DEFAULT, pieces: int = PIECES, noise: float = NOISE
     ) -> None:
-        stated = DesignSpace(case, options=options)
-        wanted = [item.component for item in stated.ranges if item.component in NOISY]
-        self.space = DesignSpace(case, wanted, options=options)
+        stated = configurable(case.required_machine, case.socket).parameters
+        wanted = [item.component for item in stated if item.component in NOISY]
+        self.space = DesignSpace(case, wanted, options=options, set_too=True)
         self.case, self.noise = case, noise
         self.parts = tuple(float(part) for part in numpy.arange(pieces, 0, -1) / pieces)
         self.powerless: Diagnostic | None = self.space.powerless
@@ -88,32 +89,34 @@ class Throttled(Result):
         if self.powerless is not None:
             return None
         try:
-            clocks, watts = _powers(power_by_clock(prediction, self.space.options), prediction.seed)
+            found = power_by_clock(prediction, self.space.options)
+            clocks, watts = _powers(found, prediction.seed)
             EnergyTotals(prediction.tree, self.space.options.replace(cap=float(watts[-1])))
         except AspenError as error:
             self.powerless = error.diagnostics[0]
             return None
-        found = []
+        totals = EnergyTotals(prediction.tree, self.space.options)
+        by_clock = Formulas(
+            prediction.scope.formulas([totals.runtime, totals.energy], [found.parameter]),
+            [found.symbol],
+            prediction.seed,
+        )
+        rows = []
         for part in self.parts:
             cap = part * float(watts[-1])
+            clock = float(numpy.interp(cap, watts, clocks))
             try:
-                found.append((part, cap, *self._under(cap, clocks, watts)))
+                at = self._waiting(cap, found.parameter) if cap < watts[0] else by_clock(numpy.array([[clock]]))[:, 0]
             except AspenError:
                 break
-        parts, caps, runtimes, energies = zip(*found, strict=True)
+            rows.append((part, cap, *map(float, at)))
+        parts, caps, runtimes, energies = zip(*rows, strict=True)
         return Restriction("power", parts, caps, runtimes, energies)
 
-    def _under(self, cap: float, clocks: Floats, watts: Floats) -> tuple[float, float]:
-        """Runtime and energy under a cap, at the clock at which it holds, between clocks with these powers."""
-        clock = float(numpy.interp(cap, watts, clocks))
-        if cap >= watts[0]:
-            place = next(place for place, item in enumerate(self.space.ranges) if item.component == "clock")
-            point = self.space.space.base.copy()
-            point[place] = clock / self.space.ranges[place].factor
-            runtime, energy = self._evaluate(point[None, :])[:, 0]
-            return float(runtime), float(energy)
+    def _waiting(self, cap: float, clock: str) -> tuple[float, float]:
+        """Runtime and energy under a cap that the lowest clock does not keep, so that the socket waits."""
         prediction, options = self.space.prediction, self.space.options.replace(cap=cap)
-        slower = Prediction(prediction.case.with_set({power_by_clock(prediction).parameter: clock}))
+        slower = Prediction(prediction.case.with_set({clock: clock_range(prediction)[1]}))
         totals = EnergyTotals(slower.tree, options)
         lasting, joules = slower.scope.values([totals.runtime, totals.energy], slower.seed)
         return float(lasting), float(joules)

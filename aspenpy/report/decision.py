@@ -11,6 +11,7 @@ from aspenpy.advice.decision import UNITS, BindingLimit, Budget, Choice, Decisio
 from aspenpy.language.dimensions import readable
 from aspenpy.report.design_space import configured
 from aspenpy.report.drawing import STYLES, gridded, numbers_in
+from aspenpy.report.problem import problem_data, problem_note
 from aspenpy.tables.numbers import count
 from aspenpy.tables.table import CSV, DATA, JSON, TEXT, Column, Paragraph, Part, Report, columns, table
 
@@ -25,6 +26,7 @@ def report(decided: Decided) -> Report:
     data = {
         "application": case.application.name,
         "machine": case.required_machine.name,
+        "problem": problem_data(case, decided.choices[0].space.problem),
         "objective": decided.objective,
         "budget": dict(decided.budget.limits),
     }
@@ -55,6 +57,9 @@ def parts(decided: Decided) -> tuple[Part, ...]:
 def _notes(decided: Decided, bound: bool) -> list[str]:
     tried = ", ".join(count(item.combinations) for item in decided.decisions)
     notes = [f"All combinations of {_components(decided)} that have a value were tried: {tried}."]
+    spaces = [choices.space for choices in decided.choices]
+    if spaces[0].problem.ranks is not None:
+        notes.append(problem_note([space.stated for space in spaces], spaces[0].problem))
     if bound:
         notes.append(
             "One unit more changes the objective by so much, on average up to the next bound that buys anything."

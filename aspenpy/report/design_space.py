@@ -11,6 +11,7 @@ from aspenpy.advice.design_space import DesignSpace
 from aspenpy.language.dimensions import readable
 from aspenpy.report.drawing import titled
 from aspenpy.report.prediction import subject
+from aspenpy.report.problem import problem_data, problem_note
 from aspenpy.studies.explore.sensitivity import Effect, Effects
 from aspenpy.tables.numbers import count, share
 from aspenpy.tables.table import CSV, DATA, JSON, TEXT, Column, Paragraph, Part, Report, columns, table
@@ -22,6 +23,7 @@ def report(space: DesignSpace) -> Report:
     """All of it, runtime first."""
     data = {
         **subject(space.prediction),
+        "problem": problem_data(space.stated, space.problem),
         "base": _outcome(space.base),
         "configurations": space.configurations,
         "levels": space.levels,
@@ -56,8 +58,10 @@ def parts(space: DesignSpace) -> tuple[Part, ...]:
         "4.4.2); beyond one: what a pair moves more than the stronger of the two alone."
     ]
     if space.problem.ranks is not None:
-        held = "".join(f"; {name} follows, so that the whole problem stays" for name in _following(space))
-        notes.append(f"`{space.problem.ranks}`: one in each place that the machine has for a rank{held}.")
+        notes.append(
+            f"`{space.problem.ranks}`: one in each place that the machine has for a rank. "
+            + problem_note([space.stated], space.problem)
+        )
     skipped = [effects.skipped for effects in _all(space) if effects.skipped is not None]
     if skipped:
         of = f"{count(skipped[0].count)} of {count(skipped[0].total)} configurations have no value"
@@ -78,10 +82,6 @@ def _left_out(space: DesignSpace) -> str:
     of = "runtime and energy" if space.powerless is None else "the runtime"
     told = ", ".join(f"{name} {'/'.join(values)}" for name, values in shares)
     return f"{told} of what all components together change of {of}"
-
-
-def _following(space: DesignSpace) -> list[str]:
-    return list(dict.fromkeys(space.problem.size)) if space.problem.per_rank else []
 
 
 def value_of(component: str, value: float) -> str:

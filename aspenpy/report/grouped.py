@@ -7,6 +7,7 @@ from aspenpy.advice.grouped import Cluster, Grouped
 from aspenpy.language.dimensions import readable
 from aspenpy.report.decision import UNIT_OF, budget_in_words
 from aspenpy.report.design_space import configured
+from aspenpy.report.problem import problem_note
 from aspenpy.tables.numbers import count, counted
 from aspenpy.tables.table import JSON, TEXT, Column, Paragraph, Report, table
 
@@ -76,7 +77,14 @@ def _notes(grouped: Grouped) -> list[str]:
     first = "no one kind of nodes serves all within the budget"
     if grouped.common is not None:
         first = f"{told(grouped.common)} with one kind of nodes"
+    spaces = {item.name: each.space for item, each in zip(grouped.workloads, grouped.choices, strict=True)}
+    problems = [
+        f"{name}: {problem_note([space.stated], space.problem)}"
+        for name, space in spaces.items()
+        if space.problem.ranks is not None
+    ]
     return [
         f"The {objective} of all runs ({runs}) on at most {count(grouped.nodes)} nodes: {first}, "
-        f"{told(grouped.best)} with groups. Groups work at the same time; runs in a group one after the other."
+        f"{told(grouped.best)} with groups. Groups work at the same time; runs in a group one after the other.",
+        *problems,
     ]

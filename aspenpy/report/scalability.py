@@ -7,6 +7,7 @@ from typing import Any
 from aspenpy.advice.scalability import Scalability, Scaled
 from aspenpy.report.design_space import configured
 from aspenpy.report.drawing import STYLES, gridded, numbers_in
+from aspenpy.report.problem import problem_data, problem_note
 from aspenpy.tables.numbers import count, seconds, share
 from aspenpy.tables.table import DATA, JSON, TEXT, Column, Paragraph, Part, Report, columns, table
 
@@ -17,8 +18,7 @@ def report(scaled: Scaled) -> Report:
         "application": scaled.case.application.name,
         "machine": scaled.case.required_machine.name,
         "ranks": scaled.problem.ranks,
-        "problem": list(scaled.problem.size),
-        "per_rank": scaled.problem.per_rank,
+        "problem": problem_data(scaled.case, scaled.problem),
         "threshold": scaled.threshold,
     }
     return Report(heading(scaled), data, parts(scaled), scaled.case.application.warnings)
@@ -55,10 +55,12 @@ def parts(scaled: Scaled) -> tuple[Part, ...]:
         Column("efficiency"),
         Column("energy", unit="J"),
     )
+    cases = [scaled.case.with_set(settings) for settings in scaled.inputs]
     note = (
         f"worthwhile: the most nodes with an efficiency of at least {share(scaled.threshold)}. The knee depends on how "
         f"many nodes are looked at, {count(scaled.most)} here."
     )
+    grows = " Weak: so many times as large as there are nodes." if scaled.problem.size else ""
     if not scaled.problem.size:
         note += " Weak scaling needs the parameters whose product is the size of the problem: --problem."
     return (
@@ -66,6 +68,7 @@ def parts(scaled: Scaled) -> tuple[Part, ...]:
         _by_nodes(scaled),
         table(long, _long(scaled), media=("csv",)),
         Paragraph(note),
+        Paragraph("Strong: " + problem_note(cases, scaled.problem) + grows),
     )
 
 

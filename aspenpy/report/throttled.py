@@ -10,6 +10,7 @@ from aspenpy.advice.sampled import Sampled
 from aspenpy.advice.throttled import Restriction, Throttled
 from aspenpy.language.dimensions import readable
 from aspenpy.report.drawing import STYLES, gridded
+from aspenpy.report.problem import problem_note
 from aspenpy.tables.numbers import count, ratio, share
 from aspenpy.tables.table import CSV, JSON, TEXT, Column, Paragraph, Report, table
 
@@ -105,7 +106,8 @@ def _notes(throttled: Throttled) -> list[str]:
             "Power: a cap of the socket, from what the kernel that draws most draws; the clock is lowered until it "
             "holds, and below the lowest clock the socket waits."
         )
-    return notes
+    problem = throttled.space.problem
+    return notes if problem.ranks is None else [*notes, problem_note([throttled.case], problem)]
 
 
 def _interval(found: Sampled, unit: str) -> str:

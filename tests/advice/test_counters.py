@@ -103,7 +103,7 @@ def test_how_many_more_runs_are_needed(runtimes: list[float], widest: float | No
 
 
 def space() -> DesignSpace:
-    case = Case(aspenpy.load_application("lulesh"), aspenpy.load_machine("haswell"))
+    case = Case(aspenpy.load_application("lulesh"), aspenpy.load_machine("haswell"), set={"haswell_nodes": 1})
     return DesignSpace(case, ("clock", "cores", "memory_bandwidth", "l3_capacity"))
 
 

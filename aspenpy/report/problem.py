@@ -1,0 +1,43 @@
+"""The problem that all steps of Prometheus share, in words: what it is in all, and what of it a rank has."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from aspenpy.advice.problem import Problem
+from aspenpy.answers.case import Case
+from aspenpy.answers.prediction import Prediction
+from aspenpy.tables.numbers import counted
+
+
+def problem_note(cases: Sequence[Case], problem: Problem) -> str:
+    """A sentence or two on the problem of cases with the user's settings, which are those of several inputs."""
+    if not problem.size:
+        return "The problem stays, however many ranks there are."
+    each = [_sizes(case, problem) for case in cases]
+    sizes = " and ".join(
+        f"`{name}`" + (f" = {value:,.6g}" if all(other[name] == value for other in each) else " of the input")
+        for name, value in each[0].items()
+    )
+    if not problem.per_rank:
+        return f"The problem is {sizes} in all, however many ranks share it."
+    holders = counted(problem.holders, "rank")
+    more = " as the model of the machine states it" if problem.holders > 1 else ""
+    root = "" if len(problem.size) == 1 else f"^(1/{len(problem.size)})"
+    names = " and ".join(f"`{name}`" for name in each[0])
+    return (
+        f"The problem in all is that of one node{more}: {holders}, each with {sizes}. It stays: with R ranks {names} of "
+        f"each is ({problem.holders:,}/R){root} times that."
+    )
+
+
+def problem_data(case: Case, problem: Problem) -> dict[str, Any]:
+    """The same for programs: sizes as the user's settings have them, for each of so many `holders` if `per_rank`."""
+    return {"size": _sizes(case, problem), "per_rank": problem.per_rank, "holders": problem.holders}
+
+
+def _sizes(case: Case, problem: Problem) -> dict[str, float]:
+    scope = Prediction(case).scope
+    names = tuple(dict.fromkeys(problem.size))
+    return dict(zip(names, map(float, scope.values([scope.symbol(name) for name in names], case.seed)), strict=True))

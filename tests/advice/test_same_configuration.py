@@ -1,0 +1,59 @@
+"""One configuration by every command: the same seconds and joules as a prediction whose settings are written out."""
+
+from __future__ import annotations
+
+import pytest
+
+from aspenpy.advice.advise import AdviceOptions, decided_of, on_one_node, scaled_of, space_of
+from aspenpy.advice.configuration import Configuration
+from aspenpy.advice.throttled import Throttled
+from aspenpy.answers.case import Case
+from aspenpy.answers.energy.account import predict_energy
+from aspenpy.answers.prediction import predict
+from aspenpy.models.library import load_application, load_machine
+
+CLOCK, CORES = 2.4e9, 6
+HARDWARE = {"haswell_clock": CLOCK, "haswell_cores": CORES}
+EDGE = {"lulesh": 30, "coevp": 20}  # of each of the eight ranks of a node of `haswell`
+VARIED = ("clock=2.4GHz,3.5GHz", "cores=6,8")
+
+
+@pytest.mark.parametrize("name", ["lulesh", "comd", "cg", "coevp"])
+def test_the_same_configuration_takes_as_long_by_every_command(name: str) -> None:
+    """Six ranks or 24 share what eight have as the machine stands: of `edge_elements`^3 each 8/6 or 8/24."""
+    case = Case(load_application(name), load_machine("haswell"))
+    expected = {}
+    for nodes in (1, 4):
+        ranks = CORES * nodes
+        edge = {"edge_elements": EDGE[name] * (8 / ranks) ** (1 / 3)} if name in EDGE else {}
+        by_hand = case.with_set({**HARDWARE, "haswell_nodes": nodes, "ranks": ranks, **edge}).changed(ranks_on="core")
+        expected[nodes] = pytest.approx((predict(by_hand).runtime, predict_energy(by_hand).value))
+
+    space = space_of(case, AdviceOptions(VARIED))
+    box = space.boxes[-1]
+    row = next(place for place, point in enumerate(box.points.tolist()) if sorted(point) == [CORES, CLOCK])
+    assert tuple(values[row] for values in box.values) == expected[1]
+
+    set_ = case.with_set(HARDWARE)
+    base = space_of(set_, AdviceOptions(("memory_bandwidth",))).base
+    assert (base.runtime, base.energy) == expected[1]
+
+    scaled = scaled_of(case, [Configuration({"clock": CLOCK, "cores": CORES})], AdviceOptions(nodes=4)).scalings[0]
+    points = dict(zip(scaled.nodes, scaled.points, strict=True))
+    for nodes in (1, 4):
+        assert (points[nodes].time, points[nodes].energy) == expected[nodes]
+
+    choices = decided_of(case, AdviceOptions((*VARIED, "nodes=1,4"))).choices[0]
+    for nodes in (1, 4):
+        found = [choices.choice(row) for row in range(len(choices.points))]
+        one = next(it for it in found if (it.nodes, *it.configuration.values.values()) in _named(nodes))
+        assert (one.outcome.runtime, one.outcome.energy) == expected[nodes]
+
+    if name == "cg":
+        throttled = Throttled(on_one_node(set_, AdviceOptions())).restrictions[0]
+        assert (throttled.runtimes[0], throttled.energies[0]) == expected[1]
+
+
+def _named(nodes: int) -> tuple[tuple[float, ...], ...]:
+    """Clock and cores in either order."""
+    return ((nodes, CLOCK, CORES), (nodes, CORES, CLOCK))
