@@ -30,7 +30,8 @@ class HardwareComponent(Record):
 
     `unit` is that of its values, empty for a number. `locations` are looked for in order; the first that the machine
     states is varied. `physical` are the least and the greatest value that hardware can have, with the `source` of both:
-    ranges are cut there.
+    ranges are cut there. `sold` is the greatest that can be bought, and as what: where nobody states a range, a value
+    is widened that far at most.
     """
 
     name: str
@@ -40,6 +41,7 @@ class HardwareComponent(Record):
     physical: tuple[float, float]
     source: str
     steps: Steps = "real"
+    sold: tuple[float, str] | None = None
 
 
 def _at(type_: str, *properties: str, level: int = 1) -> tuple[Location, ...]:
@@ -54,13 +56,15 @@ COMPONENTS: dict[str, HardwareComponent] = {
     item.name: item
     for item in (
         HardwareComponent(
-            "clock", "core clock", "Hz", _at("core", "clock"), CLOCKS, "a bus clock; above all processors sold"
+            "clock", "core clock", "Hz", _at("core", "clock"), CLOCKS, "a bus clock; above all processors sold",
+            sold=(6.2e9, "Core i9-14900KS, single core: Intel's product page")
         ),
         HardwareComponent(
             "voltage", "core voltage", "V", (*_at("core", "voltage"), *_at("socket", "voltage")), (0.3, 2.0),
             "near the threshold of transistors; above all processors sold"),
         HardwareComponent(
-            "uncore_clock", "clock of the uncore", "Hz", _at("socket", "uncore_clock"), CLOCKS, "as the core clock"
+            "uncore_clock", "clock of the uncore", "Hz", _at("socket", "uncore_clock"), CLOCKS, "as the core clock",
+            sold=(5e9, "the ring of a Core i9-14900K: assumed")
         ),
         HardwareComponent(
             "cores", "cores of a socket", "", _at("core", QUANTITY), (1, 1e5), "at least one; above all sockets sold",
@@ -85,7 +89,7 @@ COMPONENTS: dict[str, HardwareComponent] = {
         ),
         HardwareComponent(
             "memory_clock", "memory clock", "Hz", _at("memory", "clock", "channel_bandwidth"), CLOCKS,
-            "as the core clock"),
+            "as the core clock", sold=(4.9e9, "HBM3E with 9.8 GT/s: Samsung's product page")),
         HardwareComponent(
             "memory_latency", "memory latency", "s", _at("memory", "latency"), (1e-9, 1e-3),
             "a cache's; that of solid-state disks"),

@@ -71,9 +71,13 @@ def _range(parameter: ComponentParameter, axis: Axis | None, told: SystemRange |
 
 
 def _widened(component: HardwareComponent, parameter: ComponentParameter) -> ComponentRange | None:
-    """Half to twice what the machine states."""
+    """Half to twice what the machine states, as far as it is sold; above what the machine states, extrapolated."""
     origin = f"half to twice the machine's {readable(parameter.base, component.unit)}"
-    return _cut(component, parameter, (parameter.base / WIDER, parameter.base * WIDER), "vendor", origin)
+    low, high = parameter.base / WIDER, parameter.base * WIDER
+    if component.sold is not None and high > max(component.sold[0], parameter.base):
+        high = max(component.sold[0], parameter.base)
+        origin += f", at most {readable(high, component.unit)} ({component.sold[1]})"
+    return _cut(component, parameter, (low, high), "vendor", f"{origin}; extrapolated")
 
 
 def _cut(

@@ -68,6 +68,7 @@ def parts(space: DesignSpace) -> tuple[Part, ...]:
         notes.append(f"{of}: {skipped[0].reason}")
     if space.left_out:
         notes.append(f"Not significant, so not varied (all: --vary all): {_left_out(space)}.")
+    notes += _extrapolated(space)
     if space.machine.absent:
         notes.append(f"Not stated by the machine, so not varied: {', '.join(space.machine.absent)}.")
     return (*found, *map(Paragraph, notes))
@@ -82,6 +83,24 @@ def _left_out(space: DesignSpace) -> str:
     of = "runtime and energy" if space.powerless is None else "the runtime"
     told = ", ".join(f"{name} {'/'.join(values)}" for name, values in shares)
     return f"{told} of what all components together change of {of}"
+def _extrapolated(space: DesignSpace) -> list[str]:
+    """What the best configurations have beyond what the machine states, where nobody says that it can be had."""
+    ranges = {item.component: item for item in space.ranges if item.source == "vendor"}
+    beyond = {
+        name: value_of(name, value)
+        for found in space.near_optimal
+        for name, value in found.configuration.values.items()
+        if name in ranges and _better(name, value, ranges[name].variable.base)
+    }
+    if not beyond:
+        return []
+    told = ", ".join(f"{name} {value}" for name, value in beyond.items())
+    return [f"Extrapolated: nobody says that this machine can be had with {told}; --vary gives another range."]
+
+
+def _better(component: str, value: float, base: float) -> bool:
+    """Than what the machine has: more, but less of a latency."""
+    return value < base * (1 - 1e-9) if component.endswith("latency") else value > base * (1 + 1e-9)
 
 
 def value_of(component: str, value: float) -> str:

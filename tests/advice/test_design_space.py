@@ -148,6 +148,15 @@ def test_ranks_follow_the_cores_and_the_problem_stays() -> None:
     assert flops[0] == pytest.approx(flops[1], rel=1e-3)  # sums over the nodes of faces differ
 
 
+@pytest.mark.parametrize(("stated", "high"), [("2 GHz", 4e9), ("3.4 GHz", 6.2e9), ("6.5 GHz", 6.5e9)])
+def test_a_clock_is_not_widened_beyond_what_is_sold(stated: str, high: float) -> None:
+    """Twice what is stated, 6.2 GHz at most, and no less than what is stated."""
+    machine = parse(MACHINE.replace("2 GHz in 1 GHz .. 4 GHz", stated).format(**USUAL))
+    found = DesignSpace(case().changed(machine=machine), ["clock"]).ranges[0]
+    assert (found.variable.high, found.source) == (pytest.approx(high), "vendor")
+    assert "extrapolated" in found.origin
+
+
 def test_ranges_in_the_order_of_who_states_them() -> None:
     told = [SystemRange("clock", 1.5e9, 3e9, "cpupower"), SystemRange("cores", 1, 2, "lscpu")]
     ranges = {
