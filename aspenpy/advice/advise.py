@@ -105,7 +105,7 @@ def space_of(case: Case, options: AdviceOptions, significant: Significant | None
 def best_of(space: DesignSpace) -> tuple[Configuration, ...]:
     """The machine as it is, and what is best for runtime and for energy."""
     found = [Configuration({}), *(item.configuration for item in space.near_optimal[:2])]
-    return tuple({tuple(item.values.items()): item for item in found}.values())
+    return tuple({tuple(item.named.items()): item for item in found}.values())
 
 
 def scaled_of(case: Case, configurations: Sequence[Configuration], options: AdviceOptions) -> Scaled:

@@ -9,7 +9,7 @@ import numpy
 from numpy.typing import NDArray
 
 from aspenpy.advice.configurable import configurable
-from aspenpy.advice.configuration import Configuration, Objective, Outcome
+from aspenpy.advice.configuration import Objective, Outcome, configuration_of
 from aspenpy.advice.decision import UNITS, BindingLimit, Budget, Choice, Limit
 from aspenpy.advice.design_space import DesignSpace
 from aspenpy.advice.problem import problem_of
@@ -29,6 +29,8 @@ from aspenpy.studies.explore.space import Quantity
 
 MOST_CHOICES = 200_000
 """Combinations of which all are tried: a few seconds for the applications of the library."""
+
+FEW_CHOICES = 20_000  # up to which every number of nodes is tried, else as many as there are levels
 
 DECIDED = ("nodes", "clock", "cores")  # components, where the user names none
 NEAR = 1e-9  # by which part a limit may be exceeded by rounding
@@ -59,6 +61,7 @@ class Choices:
         wanted = wanted_of(case, options)
         self.space = DesignSpace(case, wanted, options.system, levels=options.levels, options=energy, size=options.size)
         self.levels = [self._levels(place, options.levels) for place in range(len(self.space.ranges))]
+        self._with_more_nodes()
         size = int(numpy.prod([len(values) for values in self.levels]))
         if size > MOST_CHOICES:
             message = f"{size:,} combinations are more than the {MOST_CHOICES:,} of which all are tried"
@@ -79,15 +82,23 @@ class Choices:
         grid = item.grid(levels)
         return grid if item.kind == "choice" else numpy.unique(numpy.append(grid, item.base))
 
+    def _with_more_nodes(self) -> None:
+        """All numbers of nodes that are looked at, where that leaves few enough combinations."""
+        for place, item in enumerate(self.space.ranges):
+            values = self.space.space.variables[place].values if item.component == "nodes" else self.levels[place]
+            others = numpy.prod([len(levels) for other, levels in enumerate(self.levels) if other != place])
+            if len(values) * others <= FEW_CHOICES:
+                self.levels[place] = values
+
     def _quantities(self, energy: EnergyOptions) -> tuple[Quantity, Quantity, Quantity]:
         prediction = self.space.prediction
-        nothing: Quantity = lambda _: prediction.tree.runtime  # noqa: E731 - a row that is not read
+        nothing: Quantity = lambda each: each.tree.runtime  # noqa: E731 - a row that is not read
         self.costs = "cost" in summable(prediction.machine)
         cost = metric("cost").expr if self.costs else nothing
         if self.space.powerless is not None:
             return (nothing, nothing, cost)
-        totals = EnergyTotals(prediction.tree, energy)
-        return (lambda _: totals.runtime, lambda _: totals.energy, cost)
+        totals = {id(each): EnergyTotals(each.tree, energy) for each in self.space.space.cases}
+        return (lambda each: totals[id(each)].runtime, lambda each: totals[id(each)].energy, cost)
 
     # -- reading rows ----------------------------------------------------------------------------
 
@@ -117,11 +128,12 @@ class Choices:
     def choice(self, row: int) -> Choice:
         """That of a row."""
         ranges = self.space.ranges
-        values = {item.component: float(x) * item.factor for item, x in zip(ranges, self.points[row], strict=True)}
-        nodes = round(values.pop("nodes", 1.0))
+        values = {item.component: float(x) for item, x in zip(ranges, self.points[row], strict=True)}
+        nodes = round(values.pop("nodes", 1.0) * next((it.factor for it in ranges if it.component == "nodes"), 1.0))
+        configuration = configuration_of({item.component: item for item in ranges}, values)
         energy = None if self.space.powerless is not None else float(self.energy[row])
         cost = float(self.cost[row]) if self.costs else None
-        return Choice(nodes, Configuration(values), Outcome(float(self.runtime[row]), energy), cost)
+        return Choice(nodes, configuration, Outcome(float(self.runtime[row]), energy), cost)
 
     def within(self, budget: Budget, but: Iterable[Limit] = ()) -> Bools:
         """Which keep to a budget, but for some limits of it."""

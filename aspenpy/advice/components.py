@@ -12,8 +12,8 @@ from aspenpy.record import Record
 
 QUANTITY = ""  # in the place of a property: how many parts of that type their parent has
 
-Steps = Literal["real", "whole", "doubling"]
-"""Which values there are: any number, whole numbers, or the stated value halved and doubled."""
+Steps = Literal["real", "whole", "doubling", "alternative"]
+"""Which values there are: any number, whole numbers, the stated value halved and doubled, or other parts."""
 
 
 class Location(Record):
@@ -106,6 +106,8 @@ COMPONENTS: dict[str, HardwareComponent] = {
         HardwareComponent(
             "network_latency", "latency of the network", "s", _at("interconnect", "latency"), (1e-8, 1.0),
             "light through 3 m of cable; once around the earth, several times"),
+        HardwareComponent("topology", "topology of the network", "", (), (0, 100), "of the library", "alternative"),
+        HardwareComponent("memory_kind", "kind of memory", "", (), (0, 100), "of the library", "alternative"),
     )
 }  # fmt: skip
 """By name."""

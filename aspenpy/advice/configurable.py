@@ -62,7 +62,7 @@ def configurable(machine: Machine, socket: str | None = None) -> Configurable:
             if place is not None:
                 machine = _with_parameter(machine, place, location)
     found, absent = [], []
-    for item in COMPONENTS.values():
+    for item in (item for item in COMPONENTS.values() if item.locations):
         parameter = _parameter(machine, socket, item)
         if parameter is None:
             absent.append(item.name)

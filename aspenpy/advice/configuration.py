@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Literal
 
 from aspenpy.record import Record
@@ -31,9 +32,23 @@ class ComponentRange(Record):
 
 
 class Configuration(Record):
-    """Values of hardware components by name, in their base units; what is not named is as the machine has it."""
+    """Values of hardware components by name, in their base units, and of alternatives their names; what is not named is
+    as the machine has it."""
 
     values: Mapping[str, float]
+    parts: Mapping[str, str] = MappingProxyType({})
+
+    @property
+    def named(self) -> dict[str, float | str]:
+        """All of it, by component."""
+        return {**self.values, **self.parts}
+
+
+def configuration_of(ranges: Mapping[str, ComponentRange], values: Mapping[str, float]) -> Configuration:
+    """That of values of variables, by component."""
+    numbers = {name: value * ranges[name].factor for name, value in values.items() if not ranges[name].variable.case}
+    parts = {name: ranges[name].variable.shown(value) for name, value in values.items() if ranges[name].variable.case}
+    return Configuration(numbers, parts)
 
 
 class Outcome(Record):

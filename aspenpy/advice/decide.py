@@ -103,7 +103,7 @@ def _unmet(item: Decision) -> str:
 def _nearest(item: Decision) -> str:
     """Where the nearest is."""
     values = [
-        f"{name} {readable(value, COMPONENTS[name].unit, 4)}"
-        for name, value in item.choice.configuration.values.items()
+        f"{name} {value if isinstance(value, str) else readable(value, COMPONENTS[name].unit, 4)}"
+        for name, value in item.choice.configuration.named.items()
     ]
     return f"that is with {', '.join([counted(item.choice.nodes, 'node'), *values])}"

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 
+from aspenpy.advice.alternatives import is_alternative, variants
 from aspenpy.advice.configurable import Configurable, configurable
-from aspenpy.advice.configuration import OBJECTIVES, ComponentRange, Configuration, NearOptimal, Objective, Outcome
+from aspenpy.advice.configuration import OBJECTIVES, ComponentRange, NearOptimal, Objective, Outcome, configuration_of
 from aspenpy.advice.problem import on_all_places, problem_of
 from aspenpy.advice.ranges import ranges_of
 from aspenpy.advice.search import Grid, best_on_grid
@@ -19,7 +20,7 @@ from aspenpy.advice.system import SystemRange
 from aspenpy.answers.case import Case
 from aspenpy.answers.energy.options import DEFAULT, EnergyOptions
 from aspenpy.answers.energy.totals import EnergyTotals
-from aspenpy.answers.prediction import Prediction, predict
+from aspenpy.answers.prediction import predict
 from aspenpy.engine.arrays import Floats
 from aspenpy.language.diagnostics import AspenError, Diagnostic, fail
 from aspenpy.studies.explore.sensitivity import Box, Effect, Effects, boxes, effects_in
@@ -53,15 +54,22 @@ class DesignSpace(Result):
     ) -> None:
         self.stated, self.problem = case, problem_of(case, size)
         self.machine: Configurable = configurable(case.required_machine, case.socket)
-        changed = case.changed(machine=self.machine.machine)
         self.levels, self.options = levels, options
-        self.case = on_all_places(changed, self.problem)
-        self.prediction: Prediction = predict(self.case)
-        found = ranges_of(self.machine, wanted, system)
-        self.ranges = tuple(self._settled(item) for item in found if set_too or self._varies(item, wanted))
+        parts = variants(case.required_machine, case.socket, [text for text in wanted if is_alternative(text)])
+        cases = [
+            on_all_places(case.changed(machine=configurable(each, case.socket).machine), self.problem)
+            for each in parts.machines
+        ]
+        predictions = [predict(each) for each in cases]
+        self.case, self.prediction = cases[parts.base], predictions[parts.base]
+        numbers = [text for text in wanted if not is_alternative(text)]
+        found = ranges_of(self.machine, numbers, system) if numbers or not wanted else ()
+        _require_apart(parts.ranges, found)
+        settled = (self._settled(item) for item in found if set_too or self._varies(item, wanted))
+        self.ranges = (*parts.ranges, *settled)
         if not self.ranges:
             fail("nothing-varies", "no hardware component varies", hint="each is set by --set")
-        self.space = Space([_in_parameter(item) for item in self.ranges], [self.prediction])
+        self.space = Space([_in_parameter(item) for item in self.ranges], predictions)
 
     def _varies(self, item: ComponentRange, wanted: Sequence[str]) -> bool:
         """Whether its parameter is free. Raises AspenError where one that was asked for is not."""
@@ -87,9 +95,10 @@ class DesignSpace(Result):
         return self._totals if isinstance(self._totals, Diagnostic) else None
 
     @cached_property
-    def _totals(self) -> EnergyTotals | Diagnostic:
+    def _totals(self) -> dict[int, EnergyTotals] | Diagnostic:
+        """Of each prediction, by its identity."""
         try:
-            return EnergyTotals(self.prediction.tree, self.options)
+            return {id(each): EnergyTotals(each.tree, self.options) for each in self.space.cases}
         except AspenError as error:
             return error.diagnostics[0]
 
@@ -99,8 +108,7 @@ class DesignSpace(Result):
         totals = self._totals
         if isinstance(totals, Diagnostic):
             return (lambda prediction: prediction.tree.runtime,)
-        runtime, energy = totals.runtime, totals.energy
-        return (lambda prediction: runtime, lambda prediction: energy)
+        return (lambda prediction: totals[id(prediction)].runtime, lambda prediction: totals[id(prediction)].energy)
 
     @cached_property
     def _evaluate(self) -> Callable[[Floats], Floats]:
@@ -176,9 +184,8 @@ class DesignSpace(Result):
         least = best.worth(objective)
         gap = (searched - least) / least if least else 0.0
         chosen = {self.ranges[place].component: place for place in self.grid.chosen}
-        configuration = Configuration(
-            {name: float(point[place]) * self.ranges[place].factor for name, place in chosen.items()}
-        )
+        ranges = {item.component: item for item in self.ranges}
+        configuration = configuration_of(ranges, {name: float(point[place]) for name, place in chosen.items()})
         return NearOptimal(objective, configuration, best, self.grid.size, gap)
 
 
@@ -187,9 +194,20 @@ def outcome(values: Floats) -> Outcome:
     return Outcome(float(values[0]), float(values[1]) if len(values) > 1 else None)
 
 
+def _require_apart(parts: Sequence[ComponentRange], found: Sequence[ComponentRange]) -> None:
+    """Another memory has its own clock, bandwidth, latency and capacity."""
+    kinds = {item.component for item in parts}
+    others = [item.component for item in found if item.component.startswith("memory_")]
+    if "memory_kind" in kinds and others:
+        message = f"`memory_kind` and `{others[0]}` cannot be varied together"
+        fail("bad-variable", message, hint="a kind of memory has its own clock, bandwidth, latency and capacity")
+
+
 def _in_parameter(item: ComponentRange) -> Variable:
     """The variable in the terms of the parameter that it sets."""
     variable = item.variable
+    if variable.case:
+        return variable
     ends = {name: getattr(variable, name) / item.factor for name in ("low", "high", "base")}
     choices = tuple(value / item.factor for value in variable.choices)
     return variable.replace(name=item.sets, choices=choices, **ends)

@@ -45,6 +45,8 @@ def sampled(
     for place, item in enumerate(space.ranges):
         deviation = deviations.get(item.component, 0.0)
         drawn = generator.standard_normal(count) * deviation
+        if item.variable.case:
+            continue
         if side == "slower":
             drawn = abs(drawn) if item.component in WORSE_IF_MORE else -abs(drawn)
         points[1:, place] *= numpy.maximum(1 + drawn, LOWEST)
@@ -57,8 +59,8 @@ def quantities(space: DesignSpace) -> tuple[Quantity, ...]:
     """Runtime and, where the machine states power, energy."""
     if space.powerless is not None:
         return (lambda prediction: prediction.tree.runtime,)
-    totals = EnergyTotals(space.prediction.tree, space.options)
-    return (lambda _: totals.runtime, lambda _: totals.energy)
+    totals = {id(each): EnergyTotals(each.tree, space.options) for each in space.space.cases}
+    return (lambda each: totals[id(each)].runtime, lambda each: totals[id(each)].energy)
 
 
 def summary(values: Floats) -> Sampled:

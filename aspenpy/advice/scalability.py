@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import accumulate
 
+from aspenpy.advice.alternatives import alternatives
 from aspenpy.advice.configurable import Configurable, configurable
 from aspenpy.advice.configuration import Configuration
 from aspenpy.advice.problem import Problem, on_all_places, problem_of
@@ -90,14 +91,18 @@ class Scaled(Result):
         )
 
     def _case(self, configuration: Configuration, settings: Mapping[str, Setting]) -> Case:
-        """With the values of the configuration."""
+        """With the values and parts of the configuration."""
+        machine = self.case.required_machine
+        for component, name in configuration.parts.items():
+            machine = alternatives(machine, self.case.socket, component, (name,))[0].machine
+        machine = configurable(machine, self.case.socket).machine
         values: dict[str, Setting] = {}
         for name, value in configuration.values.items():
             parameter = self.machine.parameter(name)
             if parameter is not None:
                 number = value / parameter.factor
                 values[parameter.sets] = int(number) if number.is_integer() else number
-        return self.case.changed(machine=self.machine.machine).with_set({**values, **settings})
+        return self.case.changed(machine=machine).with_set({**values, **settings})
 
     def _scalability(self, configuration: Configuration, settings: Mapping[str, Setting], mode: Mode) -> Scalability:
         case, places = self._on_nodes(self._case(configuration, settings))

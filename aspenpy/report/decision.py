@@ -87,7 +87,7 @@ def _decided() -> tuple[Column, ...]:
         Column("settings", get=lambda it: it.settings or None),
         Column("nodes", "count", get="choice.nodes"),
         Column("configuration", get=lambda it: configured(it.choice.configuration), wrapped=True, media=TEXT),
-        Column("values", get=lambda it: dict(it.choice.configuration.values), media=JSON),
+        Column("values", get=lambda it: dict(it.choice.configuration.named), media=JSON),
         Column("runtime", unit="s", get="choice.outcome.runtime"),
         Column("energy", unit="J", get="choice.outcome.energy"),
         Column("power", unit="W", get="choice.outcome.power"),
@@ -162,7 +162,7 @@ def spread(front: tuple[Choice, ...]) -> list[Choice]:
 def _front(media: tuple[str, ...]) -> tuple[Column, ...]:
     configuration: tuple[Column, ...] = (Column("configuration", get=lambda it: configured(it.choice.configuration)),)
     if media == DATA:
-        values = Column("values", get=lambda it: dict(it.choice.configuration.values), media=JSON)
+        values = Column("values", get=lambda it: dict(it.choice.configuration.named), media=JSON)
         configuration = (configuration[0].replace(media=CSV), values)
     return (
         Column("input"),

@@ -83,6 +83,8 @@ def _left_out(space: DesignSpace) -> str:
     of = "runtime and energy" if space.powerless is None else "the runtime"
     told = ", ".join(f"{name} {'/'.join(values)}" for name, values in shares)
     return f"{told} of what all components together change of {of}"
+
+
 def _extrapolated(space: DesignSpace) -> list[str]:
     """What the best configurations have beyond what the machine states, where nobody says that it can be had."""
     ranges = {item.component: item for item in space.ranges if item.source == "vendor"}
@@ -110,9 +112,7 @@ def value_of(component: str, value: float) -> str:
 
 def _ranges(ranges: Sequence[ComponentRange]) -> Part:
     def end(name: str) -> Column:
-        return Column(
-            name, align="right", get=lambda it: value_of(it.component, getattr(it.variable, name)), media=TEXT
-        )
+        return Column(name, align="right", get=lambda it: _end(it, name), media=TEXT)
 
     heads = (
         Column("component"),
@@ -125,6 +125,14 @@ def _ranges(ranges: Sequence[ComponentRange]) -> Part:
         Column("range from", wrapped=True, key="origin"),
     )
     return table(heads, ranges, "ranges", title="what is varied", media=(*TEXT, *JSON))
+
+
+def _end(item: ComponentRange, name: str) -> str:
+    """An end or the base of a range; of alternatives the base only."""
+    value = getattr(item.variable, name)
+    if item.variable.case:
+        return item.variable.shown(value) if name == "base" else ""
+    return value_of(item.component, value)
 
 
 def _singles(space: DesignSpace) -> Part:
@@ -169,7 +177,7 @@ def _near_optimal(space: DesignSpace) -> Part:
     heads = (
         Column("least", key="objective"),
         Column("configuration", get=lambda it: configured(it.configuration), wrapped=True, media=TEXT),
-        Column("values", get=lambda it: dict(it.configuration.values), media=JSON),
+        Column("values", get=lambda it: dict(it.configuration.named), media=JSON),
         Column("runtime", unit="s", get="outcome.runtime"),
         Column("energy", unit="J", get="outcome.energy"),
         Column("EDP", unit="J*s", key="edp", get="outcome.edp", media=JSON),
@@ -188,7 +196,10 @@ def _gap(found: NearOptimal) -> str:
 
 def configured(configuration: Configuration) -> str:
     """`cores 18, clock 3.5 GHz`; as the machine is where nothing is changed."""
-    values = [f"{name} {value_of(name, value)}" for name, value in configuration.values.items()]
+    values = [
+        f"{name} {value if isinstance(value, str) else value_of(name, value)}"
+        for name, value in configuration.named.items()
+    ]
     return ", ".join(values) or "as it is"
 
 

@@ -30,7 +30,7 @@ def report(grouped: Grouped) -> Report:
         Column("group", "count"),
         Column("nodes", "count", get="choice.nodes"),
         Column("configuration", get=lambda it: configured(it.choice.configuration), wrapped=True, media=TEXT),
-        Column("values", get=lambda it: dict(it.choice.configuration.values), media=JSON),
+        Column("values", get=lambda it: dict(it.choice.configuration.named), media=JSON),
         Column("application"),
         Column("runtime", unit="s", get="choice.outcome.runtime"),
         Column("energy", unit="J", get="choice.outcome.energy"),

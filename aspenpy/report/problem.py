@@ -16,10 +16,9 @@ def problem_note(cases: Sequence[Case], problem: Problem) -> str:
     if not problem.size:
         return "The problem stays, however many ranks there are."
     each = [_sizes(case, problem) for case in cases]
-    sizes = " and ".join(
-        f"`{name}`" + (f" = {value:,.6g}" if all(other[name] == value for other in each) else " of the input")
-        for name, value in each[0].items()
-    )
+    sizes = ", ".join(f"`{name}` = {value:,.6g}" for name, value in each[0].items())
+    if any(other != each[0] for other in each):
+        sizes = f"{', '.join(f'`{name}`' for name in each[0])} of the input"
     if not problem.per_rank:
         return f"The problem is {sizes} in all, however many ranks share it."
     holders = counted(problem.holders, "rank")
@@ -27,8 +26,8 @@ def problem_note(cases: Sequence[Case], problem: Problem) -> str:
     root = "" if len(problem.size) == 1 else f"^(1/{len(problem.size)})"
     names = " and ".join(f"`{name}`" for name in each[0])
     return (
-        f"The problem in all is that of one node{more}: {holders}, each with {sizes}. It stays: with R ranks {names} of "
-        f"each is ({problem.holders:,}/R){root} times that."
+        f"The problem in all is that of one node{more}: {holders}, each with {sizes}. It stays: with R ranks {names} "
+        f"of each is ({problem.holders:,}/R){root} times that."
     )
 
 

@@ -39,7 +39,7 @@ def parts(scaled: Scaled) -> tuple[Part, ...]:
         Column("input", key="settings", get=lambda it: it.settings or None),
         Column("scaling", key="mode"),
         Column("configuration", get=lambda it: configured(it.configuration), wrapped=True, media=TEXT),
-        Column("values", get=lambda it: dict(it.configuration.values), media=JSON),
+        Column("values", get=lambda it: dict(it.configuration.named), media=JSON),
         Column("1 node", unit="s", key="first", get=lambda it: it.points[0].time),
         Column("worthwhile", "count"),
         Column("then", unit="s", get=lambda it: it.points[it.nodes.index(it.worthwhile)].time),

@@ -124,7 +124,7 @@ class Space:
         return "" if dimension is None else symbol_of(dimension)
 
     def _is_case(self, item: Variable) -> bool:
-        return item.name in CASES and bool(item.labels)
+        return item.case
 
     def _numbers(self, points: Floats) -> Floats:
         numbers = numpy.zeros(len(points))

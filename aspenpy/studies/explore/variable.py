@@ -32,7 +32,8 @@ MOST_WHOLE = 10**6
 class Variable(Record):
     """From `low` to `high`; a `choice` is one of `choices`, which are called `labels`. `base` is its value where
     nothing is varied, in the same terms (of a machine or socket: the place among the choices). One that is `countable`
-    has whole values only, even where it is `real` because there are too many to go through."""
+    has whole values only, even where it is `real` because there are too many to go through. Each choice of a `case` is
+    a prediction of its own, as of machines and sockets."""
 
     name: str
     kind: Kind
@@ -44,6 +45,7 @@ class Variable(Record):
     unit: str = ""
     logarithmic: bool = False
     countable: bool = False
+    case: bool = False
 
     @property
     def sampled(self) -> Variable:
@@ -112,7 +114,7 @@ def case_variable(axis: Axis) -> Variable:
     if len({*labels}) < len(labels):
         fail("bad-variable", f"a value of `{axis}` comes twice", axis.span)
     places = tuple(map(float, range(len(labels))))
-    return Variable(axis.name, "choice", 0.0, len(labels) - 1.0, 0.0, places, labels)
+    return Variable(axis.name, "choice", 0.0, len(labels) - 1.0, 0.0, places, labels, case=True)
 
 
 def variable(axis: Axis | str, prediction: Prediction) -> Variable:
