@@ -7,6 +7,8 @@ BIN := $(VENV)/bin
 unexport PYTHONDONTWRITEBYTECODE
 
 TYPES := $(BIN)/mypy --strict aspenpy
+# Tests are left out: they misspell on purpose.
+PROSE := README.md CHANGELOG.md CONTRIBUTING.md aspenpy benchmarks docs editors grammar models
 SUITE := $(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
 
 .PHONY: demo test docs man bench validate clean
@@ -17,6 +19,7 @@ demo: $(VENV)/.installed
 test: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/codespell $(PROSE)
 	@echo "$(TYPES)  (beside the tests; its report comes last)"; echo "$(SUITE)"; \
 	$(TYPES) > $(VENV)/types.txt 2>&1 & types=$$!; \
 	$(SUITE); tests=$$?; \

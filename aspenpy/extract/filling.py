@@ -57,8 +57,8 @@ def points(build: Build, program: r.Program, command: Command, over: Over) -> li
     AspenError."""
     for name in command.names():
         if name not in over:
-            hint = f"--over {name}=100..1000:log:5 says which values it takes"
-            fail("no-size", f"the command says {{{name}}}, and nothing says what `{name}` is", hint=hint)
+            hint = f"give its values, such as --over {name}=100..1000:log:5"
+            fail("no-size", f"the command of --run uses {{{name}}}, but `{name}` has no values", hint=hint)
     grid = list(itertools.product(*over.values()))
     if len(grid) > MOST_RUNS:
         fail("too-long", f"--over asks for {len(grid):,} runs; at most {MOST_RUNS:,} are made")

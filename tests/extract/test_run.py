@@ -130,7 +130,7 @@ FIXED = "#define N 5\nint main(void) { double x = 0; for (int i = 0; i < N; i++)
 @pytest.mark.parametrize(
     ("command", "over", "text", "message"),
     [
-        ("./a.out {n}", {}, PROGRAM, "the command says {n}, and nothing says what `n` is"),
+        ("./a.out {n}", {}, PROGRAM, "the command of --run uses {n}, but `n` has no values"),
         ("./a.out 'x", {}, PROGRAM, "`./a.out 'x` is no command: no closing quotation"),
         ("", {}, PROGRAM, "--run: there is no command"),
         ("./a.out", {"N": [5, 6]}, FIXED, "program.c` defines `N` whatever --over says"),

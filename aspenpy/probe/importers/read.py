@@ -30,7 +30,7 @@ def imported(paths: Sequence[str]) -> Imported:
     found = [_imported(Reader(allow_outside=True).read(path)) for path in paths]
     host = next((item.host for item in found if item.host is not None), None)
     if host is None:
-        fail("no-topology", f"nothing in {', '.join(paths)} says what the processor is", hint=HINT)
+        fail("no-topology", f"no topology of a processor in {', '.join(paths)}", hint=HINT)
     numbers: Numbers = {}
     for file in found:
         for part, values in file.numbers.items():

@@ -34,7 +34,10 @@ OPTIONS = (
         "NAME=LOW..HIGH",
         "finds all crossovers of this parameter's interval; with :whole behind it of whole values only, exactly",
     ),
-    flag("--transfer", "the kernel's data lie at the first: the others also move them over their link"),
+    flag(
+        "--transfer",
+        "the kernel's data are on the first device; on any other, the time to move them over its link is added",
+    ),
     option("--picture", "FILE", "with --over: draws the runtimes, as .svg, .png or .pdf"),
     OUTSIDE,
     ALL_FORMATS,
