@@ -14,7 +14,7 @@ from xml.etree import ElementTree
 import pytest
 
 DRAWN = re.compile(r"^[$>] .*--picture ([\w-]+\.svg)\b", re.MULTILINE)
-SHOWN = re.compile(r"^!\[[^\]]+\]\(pictures/([\w-]+\.svg)\)$", re.MULTILINE)
+SHOWN = re.compile(r"^!\[[^\]]+\]\((?:\.\./)?pictures/([\w-]+\.svg)\)$", re.MULTILINE)
 SVG = "{http://www.w3.org/2000/svg}"
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e-?\d+)?")
 

@@ -165,3 +165,21 @@ def test_all_crossovers_are_seen() -> None:
         line for page in pages for line in page.read_text().splitlines() if re.match(r"^ +[\d,.]+ \.\. .* and ", line)
     ]
     assert len(rows) == len(CROSSINGS) >= 6
+
+
+COOKBOOK = {  # what a recipe shows, by hand
+    # 100 sweeps of 24 B a point and 10 tests of 16 B, at 0.814 of 460.8 GB/s
+    "procurement.md": ("jacobi      {:.3f} s", 512**3 * (100 * 24 + 10 * 16) / (0.814 * 460.8e9)),
+    # three reads of a point, a fetch and a write-back
+    "tuning.md": ("main moves {:.1f} GB to and from memory", 1152**3 * 40 / 1e9),
+    # flops over the peak of four cores with four lanes, a multiply-add for two flops in double precision
+    "teaching.md": ("product  {:.0f} ms", 2 * 1024**3 / 16e9 * 1e3),
+    # the mean bandwidth that the bound takes, in the range of the samples
+    "research.md": ("{:.4f}", (100 - (40 - 16 * 0.6) / 0.6) / 90),
+}
+
+
+@pytest.mark.parametrize("page", COOKBOOK)
+def test_a_recipe(page: str) -> None:
+    shown, value = COOKBOOK[page]
+    assert shown.format(value) in (ROOT / "docs" / "cookbook" / page).read_text()
