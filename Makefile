@@ -11,7 +11,7 @@ TYPES := $(BIN)/mypy --strict aspenpy
 PROSE := README.md CHANGELOG.md CONTRIBUTING.md aspenpy benchmarks docs editors grammar models
 SUITE := $(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
 
-.PHONY: demo test docs man bench validate clean
+.PHONY: demo test docs linkcheck man bench validate clean
 
 demo: $(VENV)/.installed
 	$(BIN)/aspenpy eval comd --machine haswell
@@ -29,6 +29,10 @@ test: $(VENV)/.installed-dev
 docs: $(VENV)/.installed-dev
 	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
 	@echo "docs/_build/html/index.html"
+
+# Asks every web page that the documentation names; not part of the tests, since pages of others come and go.
+linkcheck: $(VENV)/.installed-dev
+	$(BIN)/python -m sphinx -q -b linkcheck docs docs/_build/linkcheck
 
 man: $(VENV)/.installed-dev
 	$(BIN)/python docs/manual_pages.py

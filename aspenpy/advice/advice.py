@@ -56,6 +56,7 @@ class Advice(Result):
 
     @property
     def ranges(self) -> tuple[ComponentRange, ...]:
+        """The hardware components that vary, with the ends of their ranges in the units of the components."""
         return self.space.ranges
 
     @property
@@ -70,8 +71,10 @@ class Advice(Result):
 
     @property
     def near_optimal(self) -> tuple[NearOptimal, ...]:
+        """The range of each component over the configurations that are nearly the best."""
         return self.space.near_optimal
 
     @property
     def scalings(self) -> tuple[Scalability, ...]:
+        """Runtime and efficiency over the number of nodes, strong and weak; empty where that step was left out."""
         return () if self.scaled is None else self.scaled.scalings

@@ -69,7 +69,11 @@ class Capacity(Record):
 
 
 class Footprint(Result):
-    """The data structures that a run touches, each counted once and whole; branches not taken are left out."""
+    """The data structures that a run touches, each counted once and whole; branches not taken are left out.
+
+    :returns: bytes of each data structure and kernel, and whether they fit into the memories of `machine`
+    :raises AspenError: for unknown parameters; data without a size are a warning in `diagnostics`
+    """
 
     reported_by = "footprint"
 

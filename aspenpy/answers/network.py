@@ -50,7 +50,13 @@ class Collective(Record):
 
 
 def network(machine: Machine, set: Mapping[str, Setting] | None = None) -> Network:
-    """The network of a machine, `set` changing parameters of it. Raises AspenError where it has none."""
+    """The network of a machine, `set` changing parameters of it.
+
+    `machine` is the machine; `set` gives its parameters other values.
+
+    :returns: topology, latencies in seconds, bandwidths in B/s, and times of collectives
+    :raises AspenError: where the machine has no network, and for a parameter that it does not have
+    """
     return Network(machine, set)
 
 

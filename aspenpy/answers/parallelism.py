@@ -41,7 +41,11 @@ class BlockParallelism(Record):
 
 
 class Parallelism(Result):
-    """The parallelism of every block that a run reaches. Branches that are not taken are left out."""
+    """The parallelism of every block that a run reaches. Branches that are not taken are left out.
+
+    :returns: instances of each block that could run at once: whole numbers, or None where that cannot be told
+    :raises AspenError: for unknown parameters
+    """
 
     reported_by = "parallelism"
 

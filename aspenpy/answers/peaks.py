@@ -65,7 +65,12 @@ def peaks(
 ) -> list[Peak]:
     """The peaks of every component that serves a resource: with a socket named, those that an application on that
     socket gets, else whichever is used. With `everywhere`, also of components that others come before, such as a
-    second memory. `set` changes parameters of the machine."""
+    second memory. `set` changes parameters of the machine.
+
+    :returns: the peaks in the order of the machine's tree; rates in the resource's unit per second, latencies in
+        seconds
+    :raises AspenError: for a socket or parameter that the machine does not have
+    """
     if socket is not None:
         choose_socket(machine, socket)
     definitions = redefined(machine, set or {})

@@ -92,7 +92,11 @@ class Prediction(Evaluation):
 def predict(app: Application | Case, machine: Machine | None = None, **options: Unpack[CaseOptions]) -> Prediction:
     """What an application takes on a machine, or what a `Case` does; the options are those of `Case`.
 
-    `predict(app, machine, kernel="main", set={"n": 1000, "m": "2*n"})`. Raises AspenError.
+    `predict(app, machine, kernel="main", set={"n": 1000, "m": "2*n"})`.
+
+    :returns: the runtime in seconds, with kernels, resources, bottleneck and formula
+    :raises AspenError: where the machine offers no resource that the application needs, for unknown parameters, and
+        for a negative runtime
     """
     prediction = Prediction(case_of(app, machine, options))
     try:
@@ -119,7 +123,14 @@ def prepare(
     metric: str = "runtime",
     **options: Unpack[CaseOptions],
 ) -> Prepared:
-    """A prediction as a fast function of the parameters in `free`: `prepare(app, machine, ["n"])(1000)`."""
+    """A prediction as a fast function of the parameters in `free`: `prepare(app, machine, ["n"])(1000)`.
+
+    `metric` is `runtime` or the name of a resource.
+
+    :returns: a function of the values of `free` that returns the metric: a float, or an array of the shape of its
+        arguments; seconds for `runtime`
+    :raises AspenError: for a metric or a parameter that is unknown
+    """
     return Prediction(case_of(app, machine, options)).prepare(free, metric)
 
 
@@ -130,6 +141,11 @@ def count(
 
     `traits` counts only requirements that have all of them (`sp` also means: not `dp`). The options are those of
     `Case`.
+    `app` may be a `Case`; `resource` is its name, such as `flops`.
+
+    :returns: the amount in the unit of the resource (flop, B, messages in B); a whole number or a fraction where
+        the model is exact
+    :raises AspenError: for a resource that the kernel does not need, and for names without a value
     """
     case = case_of(app, None, options)
     scope, amounts = counts(case, tuple(traits))

@@ -196,7 +196,11 @@ class Profile(Result):
 
 
 def profile(app: Application | Case, machine: Machine | None = None, **options: Unpack[CaseOptions]) -> Profile:
-    """Where the time of a kernel on the machine goes; the arguments are those of `predict`."""
+    """Where the time of a kernel on the machine goes; the arguments are those of `predict`.
+
+    :returns: seconds and calls by kernel, call path and block
+    :raises AspenError: as `predict`
+    """
     return Profile(predict(app, machine, **options))
 
 

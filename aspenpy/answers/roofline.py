@@ -105,7 +105,12 @@ class Roofline(Result):
 
 @within_floats
 def roofline(machine: Machine, apps: Iterable[Application | Case] = (), **options: Unpack[CaseOptions]) -> Roofline:
-    """The ceilings of a machine, and applications or cases below them. A setting holds for all models with the name."""
+    """The ceilings of a machine, and `apps` (applications or cases) below them. A setting holds for all models that
+    have the name; the options are those of `Case`.
+
+    :returns: ceilings in flop/s and B/s, and a point for each application and kernel: flop/B, flop/s
+    :raises AspenError: where the machine offers no flops, and as `predict`
+    """
     return Roofline(machine, apps, **options)
 
 

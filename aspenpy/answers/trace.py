@@ -61,6 +61,9 @@ class Trace(Result):
 
     Of `if` and `switch` the branch that is taken is followed; of `probability` all cases are, one beside the other, and
     what comes behind them begins after their expected time.
+
+    :returns: the steps in order: begin and duration in seconds with a machine, otherwise without times
+    :raises AspenError: for unknown parameters
     """
 
     reported_by = "trace"

@@ -163,7 +163,7 @@ class Traffic(Result):
 
     @cached_property
     def patterned_bytes(self) -> float:
-        """What the requirements with a pattern ask for in all, before any cache."""
+        """Bytes that the requirements with a pattern need in all, before any cache."""
         parts = {
             (kernel.name, traffic.access.requirement): graph.mul(traffic.access.word, self._totals[key])
             for kernel, _, traffic in self._patterned()
@@ -229,5 +229,9 @@ class Traffic(Result):
 
 
 def traffic(app: Application | Case, machine: Machine | None = None, **options: Unpack[CaseOptions]) -> Traffic:
-    """Traffic between the levels of memory: `traffic(app, machine).totals`; the arguments are those of `predict`."""
+    """Traffic between the levels of memory: `traffic(app, machine).totals`; the arguments are those of `predict`.
+
+    :returns: accesses, misses and bytes at each level of cache and at the memory
+    :raises AspenError: where the machine has no caches, and as `predict`
+    """
     return Traffic(predict(app, machine, **options))

@@ -34,6 +34,9 @@ class Skeleton:
     The control flow is that of the model, each parameter that has a say in it can be set on the program's command line,
     and an instance of a block is a process; where there are more instances than processes, they take turns. What is
     computed stands in comments. With `spin`, the program waits as long as it takes on the machine.
+
+    :returns: the program (`code`) and its totals: messages, and bytes
+    :raises AspenError: for unknown parameters, and with `spin` where the machine gives no time
     """
 
     def __init__(

@@ -14,6 +14,10 @@ if TYPE_CHECKING:
 
 def formatted(model: str | Path, *, allow_outside: bool = False) -> str:
     """The text of a model laid out as `aspenpy fmt` does: only white space changes. The arguments are those of
-    `load_application`; no file is written. Raises AspenError for a text with a mistake in its syntax."""
+    `load_application`; no file is written.
+
+    :returns: the text, with a newline at its end
+    :raises AspenError: for a text with a mistake in its syntax
+    """
     reader = Reader(allow_outside=allow_outside)
     return format_text(source_of(model, reader), reader)

@@ -52,14 +52,22 @@ def load_application(model: str | Path, *, allow_outside: bool = False) -> Appli
     """An application from a file, from the library by its name, or from a text in the language.
 
     A text is told from a path by its brace `{`. `allow_outside` lets imports and includes leave the folder tree of the
-    model; those of a text are looked up in the current folder. Raises AspenError.
+    model; those of a text are looked up in the current folder.
+
+    :returns: the model with its imports, immutable
+    :raises AspenError: where the file cannot be read and where the model is wrong; the exception has every error
+        that was found
     """
     reader = Reader(allow_outside=allow_outside)
     return load_application_source(find("apps", model, reader), reader)
 
 
 def load_machine(model: str | Path, *, allow_outside: bool = False) -> Machine:
-    """A machine from a file, the library or a text; the arguments are those of `load_application`."""
+    """A machine from a file, the library or a text; the arguments are those of `load_application`.
+
+    :returns: the model, immutable
+    :raises AspenError: where the file cannot be read and where the model is wrong
+    """
     reader = Reader(allow_outside=allow_outside)
     return load_machine_source(find("machines", model, reader), reader)
 
@@ -70,7 +78,11 @@ def source_of(model: str | Path, reader: Reader) -> Source:
 
 
 def parse(text: str, name: str = "<text>") -> Application | Machine:
-    """The application or machine written in a string. Imports and includes look in the current folder."""
+    """The application or machine written in a string. Imports and includes look in the current folder.
+
+    :returns: whichever of the two the text declares
+    :raises AspenError: where the text is wrong; `name` stands for the file in its message
+    """
     return loaded(Source(text, name), Reader())
 
 

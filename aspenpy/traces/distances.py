@@ -69,6 +69,7 @@ class ReuseDistances:
 
     @property
     def name(self) -> str | None:
+        """The name of the range of addresses; None for the whole trace."""
         return self.part.name if self.part else None
 
     def miss_ratio(self, lines: Any) -> Any:

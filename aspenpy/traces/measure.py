@@ -74,8 +74,11 @@ def reuse_distances(
     kinds. Of those that take part, `count` are counted: all if nothing is said. `ranges` name parts of the addresses,
     from the first byte up to, and without, the second. `sample` is the part of the lines that is looked at, below 1.
 
-    In the time of a few sorts a reference, and the memory of the distinct lines. AspenError for what is no trace and
-    for options that cannot be.
+    `progress` is called with the bytes read, the size of the file and the references so far. Time grows with the
+    references (a few sorts), memory with the distinct lines.
+
+    :returns: distances in lines (1-D array, ascending), counts of the same shape, and cold misses
+    :raises AspenError: for a file that is no trace, and for options that exclude each other
     """
     selection = _Selection(**options)
     kinds, trace_format = selection.kinds, selection.trace_format

@@ -26,6 +26,10 @@ def check(
     """Everything that is wrong or doubtful in a model, errors of syntax included: no exception for what stands in it.
 
     `model` and `allow_outside` are those of `load_application`. On a `machine` an application is mapped as well.
+    `socket` is the kind of socket of that machine that it is mapped to.
+
+    :returns: the diagnostics in the order of the text; empty where nothing is found
+    :raises AspenError: never for a mistake in a model, nor for a file that is not there: each is a diagnostic
     """
     reader = Reader(allow_outside=allow_outside)
     try:

@@ -162,7 +162,11 @@ def predict_energy(
     options: EnergyOptions = DEFAULT,
     **case: Unpack[CaseOptions],
 ) -> Energy:
-    """The energy that a run consumes, counted by `options`; the other arguments are those of `predict`."""
+    """The energy that a run consumes, counted by `options`; the other arguments are those of `predict`.
+
+    :returns: joules, seconds and watts of the run, its kernels and components
+    :raises AspenError: where the machine states no power, and where the run has no runtime
+    """
     return Energy(predict(app, machine, **case), options)
 
 

@@ -150,10 +150,12 @@ class Placement(Result):
 
     @property
     def application(self) -> Application:
+        """The application that is placed."""
         return self.question.application
 
     @property
     def machine(self) -> Machine:
+        """The machine that it is placed on."""
         return self.question.machine
 
     @property

@@ -118,6 +118,7 @@ class Machine(Model):
 
     @property
     def name(self) -> str:
+        """The name of its component of type `machine`."""
         return self.root.name
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -151,13 +151,17 @@ class Request(Record):
 def fit(app: Application | Case, data: Data, machine: Machine | None = None, **options: Unpack[FitOptions]) -> Fit:
     """Fits parameters of the application and of machines to measurements (see `docs/commands.md` for the columns).
 
-    Those in `vary`; if left out, the parameters of the application that have a range, were neither set nor measured at
-    given values, and that the measurements can determine together; those of the machines if the application has none.
-    The others are in `refused`. Those in `integer` take whole values only. `machine` and `socket` hold where no column
-    says where a row was measured. `columns` renames columns of a file and leaves out all others. `metric` is the one
+    `data` are the measurements: a file, a data frame, rows, or columns by name. The parameters are those in `vary`; if
+    left out, those of the application that have a range, were neither set nor measured at given values, and that the
+    measurements can determine together; those of the machines if the application has none. The others are in
+    `refused`. Those in `integer` take whole values only. `machine` and `socket` hold where no column says where a row
+    was measured. `columns` renames columns of a file and leaves out all others. `metric` is the one
     that is fitted, such as `power`; else the runtime and amounts are. `confidence` is that of intervals, 0.95 if
     nothing is said. `watch` is called with the root mean square of the relative errors each time they have been
-    computed. The other options are those of `Case`. Raises AspenError.
+    computed. The other options are those of `Case`.
+
+    :returns: the fitted values, their confidence intervals, and the relative errors before and after
+    :raises AspenError: where no column holds a measurement, and where no parameter can be fitted to what was measured
     """
     case, own = asked(app, machine, options)
     request = Request(**own)

@@ -48,12 +48,17 @@ def optimise(
     vary: Varied,
     **options: Unpack[CaseOptions],
 ) -> Optimum | Front:
-    """Where a quantity is least or greatest while constraints hold: `optimise(app, machine, minimise="runtime",
-    subject_to="cost <= 1000", vary=["clock", "cores=1..16"])`. Several quantities have a Pareto front.
+    """Minimise or maximise a quantity under constraints: `optimise(app, machine, minimise="runtime",
+    subject_to="cost <= 1000", vary=["clock", "cores=1..16"])`. Several quantities, in `minimise` and `maximise`, have a
+    Pareto front.
 
     A quantity is an expression of metrics (`runtime`, resources, properties summed over the machine) and parameters.
-    `vary` is that of `sensitivity`; the options are those of `Case`. Raises AspenError; where no point keeps to the
-    constraints, it names them.
+    `vary` is that of `sensitivity`; the options are those of `Case`.
+
+    :returns: the optimum of one quantity (its value in the unit of the quantity, the parameters, what binds), or
+        the Pareto front of several
+    :raises AspenError: where no point keeps to the constraints, naming them; for quantities and parameters that are
+        unknown
     """
     case = case_of(app, machine, options)
     return answered(spanned(case, vary), goals_of(minimise, maximise), subject_to, case.seed)

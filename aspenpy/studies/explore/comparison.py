@@ -116,6 +116,7 @@ class Comparison(Result):
 
     @property
     def fastest(self) -> str:
+        """The contender with the shortest runtime."""
         return min(self.times, key=self.times.__getitem__)
 
     def over(

@@ -33,12 +33,18 @@ def sensitivity(
     pairs: bool = False,
     **options: Unpack[CaseOptions],
 ) -> Result:
-    """What a metric depends on, and how strongly: `elasticities` (with `derivative`: at the point), `effects`, `sobol`
-    or `morris`.
+    """Rank parameters by their effect on a metric.
+
+    `method` is `elasticity` (with `derivative`: at the point), `normalised` effects, `sobol` indices or the screening
+    of `morris`; `samples` are those of the last two, and `pairs` adds second-order indices to `sobol`.
 
     `vary` names what varies, in texts such as `"n=1..100"`, `"n=1,2,4"`, `"n"` (its declared range) or
     `"machine=haswell,simple"`; by default all parameters that declare a range or an enum and that the metric depends
-    on. The options are those of `Case`. Raises AspenError.
+    on. The options are those of `Case`.
+
+    :returns: a row for each parameter: elasticities without unit, effects in the unit of the metric, shares of the
+        variance from 0 to 1
+    :raises AspenError: for a metric or a parameter that is unknown, and for ranges without a value
     """
     case = case_of(app, machine, options)
     seed = case.seed

@@ -222,6 +222,7 @@ class Scaling(Result):
 
     @cached_property
     def points(self) -> tuple[Point, ...]:
+        """Runtime in seconds, speedup and efficiency at each number of ranks, in the order of `ranks`."""
         growths: Sequence[float | None] = [None] * len(self.ranks)
         if self.isoefficiency is not None:
             growths = self._growths(self.isoefficiency)
@@ -360,9 +361,13 @@ def scale(
     """One application on more and more ranks, or a `Case`: `scale(app, machine, [1, 2, 4])`, `scale(case,
     ranks=[1, 2, 4])`. The other options are those of `Case`.
 
-    `parameter` is the model's number of ranks, `problem` the parameters whose product is the size of the problem, which
-    grows with the ranks in weak scaling; `per_rank` says that they are the problem of one rank. `isoefficiency` (0 to
-    1) asks by how much it has to grow for that efficiency, `energy` for the joules, counted so.
+    `mode` is `strong` (the problem stays as it is) or `weak` (it grows with the ranks). `parameter` is the number of
+    ranks in the model, `problem` the parameters whose product is the size of the problem, which grows with the ranks in
+    weak scaling; `per_rank` states that they are the problem of one rank. `isoefficiency` (0 to 1) also computes by how much
+    the problem has to grow for that efficiency, `energy` the joules, counted by its options.
+
+    :returns: seconds, efficiency and, if asked for, joules at each number of ranks
+    :raises AspenError: for numbers of ranks without a runtime, such as one above the cores of the machine
     """
     case, own = asked(app, machine, options)
     return Scaling(case, ranks, mode, **own)

@@ -50,7 +50,11 @@ def sweep(
     An `xarray.Dataset` where xarray is installed, else a `SweepResult`: a variable a metric, one dimension an axis.
     Where a point has no value it is NaN, and the coordinate `reason` says why by a code; with `fail_fast` it is an
     error. A `backend` is auto (if nothing is said), numpy, llvm or c, on so many `cores`, and keeps so many bytes of
-    results in `memory`. With a `client`, a `distributed.Client`, the workers of its cluster compute. Raises AspenError.
+    results in `memory`. With a `client`, a `distributed.Client`, the workers of its cluster compute.
+
+    :returns: an `xarray.Dataset` or a `SweepResult`: an array for each metric with a dimension for each axis, in
+        base units (seconds, flop, B)
+    :raises AspenError: for an axis or a metric that is unknown, and for more points than `memory` holds
     """
     running: dict[str, Any] = {name: options.pop(name) for name in ("backend", "cores", "client") if name in options}
     axes = {name: parsed(f"{name}={axis}") if isinstance(axis, str) else axis for name, axis in over.items()}
