@@ -363,8 +363,8 @@ def scale(
 
     `mode` is `strong` (the problem stays as it is) or `weak` (it grows with the ranks). `parameter` is the number of
     ranks in the model, `problem` the parameters whose product is the size of the problem, which grows with the ranks in
-    weak scaling; `per_rank` states that they are the problem of one rank. `isoefficiency` (0 to 1) also computes by how much
-    the problem has to grow for that efficiency, `energy` the joules, counted by its options.
+    weak scaling; `per_rank` states that they are the problem of one rank. `isoefficiency` (0 to 1) adds by
+    how much the problem has to grow for that efficiency, `energy` the joules, counted by its options.
 
     :returns: seconds, efficiency and, if asked for, joules at each number of ranks
     :raises AspenError: for numbers of ranks without a runtime, such as one above the cores of the machine
