@@ -275,5 +275,5 @@ def _reparsed(node: Any) -> Any:
     name = getattr(node, "name", "machine")
     read = parse_file(Source(to_aspen(node), f"<{name}>"))
     if read != node:
-        fail("bad-value", "a name given to the builder is not one name: the text would say something else")
+        fail("bad-value", "a name given to the builder is not an identifier")
     return read

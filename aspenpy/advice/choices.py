@@ -64,7 +64,7 @@ class Choices:
         self._with_more_nodes()
         size = int(numpy.prod([len(values) for values in self.levels]))
         if size > MOST_CHOICES:
-            message = f"{size:,} combinations are more than the {MOST_CHOICES:,} of which all are tried"
+            message = f"{size:,} combinations: at most {MOST_CHOICES:,} are tried"
             fail("too-many-choices", message, hint="take fewer --levels, --nodes or components")
         points = numpy.stack([grid.ravel() for grid in numpy.meshgrid(*self.levels, indexing="ij")], axis=1)
         values = self.space.space.evaluator(self._quantities(energy), missing=True)(points)

@@ -74,7 +74,7 @@ def counters_in(sheet: Sheet, options: CounterOptions) -> tuple[Counters, tuple[
         values = _amounts(sheet, name)
         why = None
         if numpy.ptp(values) <= 1e-12 * abs(values).max():
-            why = "is constant: it tells nothing of the runs"
+            why = "is constant, so it explains nothing"
         elif (twin := next((other for other, known in found.items() if _twins(values, known)), None)) is not None:
             why = f"is `{twin}` under another name or in another unit"
         if why is None:
@@ -82,7 +82,7 @@ def counters_in(sheet: Sheet, options: CounterOptions) -> tuple[Counters, tuple[
         else:
             notes.append(Diagnostic("left-out", f"the counter `{name}` {why}", severity="note"))
     if len(found) < 2:
-        hint = notes[0].message if notes else "columns that are numbers, and no times, energies or powers, are counters"
+        hint = notes[0].message if notes else "counters are columns of numbers other than times, energies and powers"
         message = f"there {'is one counter' if found else 'are no counters'}, and significance compares two at least"
         fail("no-counters", message, sheet.span, hint=hint)
     more = len(found) + 2 - len(sheet.rows)
@@ -142,7 +142,7 @@ def evidence(sheet: Sheet, metric: MetricName, counters: Counters, options: Coun
     entered = dict.fromkeys(step.place for step in steps if step.entered and step.place in chosen)
     kept = sorted([*entered][:MOST_SIGNIFICANT])
     if not kept:
-        hint = f"the {metric} of the runs goes with none of them: {', '.join(counters.names)}"
+        hint = f"the {metric} of the runs correlates with none of them: {', '.join(counters.names)}"
         fail("nothing-significant", f"no counter is significant for the {metric}", sheet.span, hint=hint)
     here, drawn = _explained(counters.values[:, kept], target, options.seed)
     tried = candidates(_profiles(counters.values, target), MOST_CLUSTERS, options.fuzziness)

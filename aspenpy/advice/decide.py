@@ -97,7 +97,7 @@ def decision(item: Input, choices: Choices, objective: Objective, budget: Budget
 
 def _unmet(item: Decision) -> str:
     where = f"{item.label or item.settings}: " if item.label or item.settings else ""
-    return f"{where}no configuration keeps to the budget: {item.unmet}"
+    return f"{where}no configuration stays within the budget: {item.unmet}"
 
 
 def _nearest(item: Decision) -> str:

@@ -88,7 +88,7 @@ class Grouped(Result):
         every = [self._best(parts) for parts in _partitions(len(workloads), groups)]
         found = [cluster for cluster in every if cluster is not None]
         if not found:
-            message = f"no cluster of up to {options.nodes:,} nodes keeps to the budget"
+            message = f"no cluster of up to {options.nodes:,} nodes stays within the budget"
             fail("budget-not-met", message, hint="`aspenpy advise decide` of one application says what is nearest")
         self.best: Cluster = min(found, key=lambda it: (it.outcome.worth(objective), len(it.groups)))
 
@@ -165,7 +165,7 @@ def _common(choices: Sequence[Choices]) -> list[list[int]]:
     keys = [{tuple(point): row for row, point in enumerate(each.points.tolist())} for each in choices]
     shared = [key for key in keys[0] if all(key in other for other in keys)]
     if not shared:
-        fail("other-components", "there is no configuration that all applications can have")
+        fail("other-components", "no configuration suits all applications")
     return [[known[key] for key in shared] for known in keys]
 
 

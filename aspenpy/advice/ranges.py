@@ -123,7 +123,7 @@ def _choice(component: HardwareComponent, parameter: ComponentParameter, values:
 def _listed(component: HardwareComponent, parameter: ComponentParameter, axis: Axis) -> ComponentRange:
     values = tuple(_number(item, component.unit) for item in axis.items)
     if len({*values}) < len(values):
-        fail("bad-variable", f"a value of `{axis.name}` comes twice", axis.span)
+        fail("bad-variable", f"`{axis.name}` lists a value twice", axis.span)
     _require_physical(component, min(values), max(values), axis.span)
     return ComponentRange(component.name, _choice(component, parameter, values), *_place(parameter), "user", "--vary")
 

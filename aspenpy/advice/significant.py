@@ -112,7 +112,7 @@ def _too_few(found: CounterEvidence) -> Diagnostic:
     samples = found.samples
     if samples.widest is None:
         each = "each configuration ran once" if samples.configurations > 1 else "there is one run"
-        text = f"{each}: how well the mean {samples.metric} is known cannot be told"
+        text = f"{each}: the precision of the mean {samples.metric} is unknown"
     else:
         text = f"half the confidence interval of the mean {samples.metric} is up to {100 * samples.widest:.2g} %"
     hint = f"measure each configuration {samples.more} more time{'s' if samples.more > 1 else ''}"

@@ -107,7 +107,7 @@ def system_ranges(name: str) -> tuple[SystemRange, ...]:
                 found.setdefault(item.component, item)
     if not found and name != HOST:
         hint = "save what cpupower frequency-info, lscpu or nvidia-smi -q -d SUPPORTED_CLOCKS prints"
-        fail("no-ranges", f"`{name}` tells no range of a hardware component", hint=hint)
+        fail("no-ranges", f"`{name}` contains no range of a hardware component", hint=hint)
     return tuple(found.values())
 
 

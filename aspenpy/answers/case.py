@@ -93,7 +93,7 @@ class Case(Record):
     def required_machine(self) -> Machine:
         """The machine; raises AspenError where there is none."""
         if self.machine is None:
-            message = f"`{self.application.name}` takes no time without a machine"
+            message = f"`{self.application.name}` has no runtime without a machine"
             fail("no-machine", message, self.application.node.name_span, hint="name the machine that it runs on")
         return self.machine
 

@@ -79,7 +79,7 @@ def ecm(prediction: Evaluation, kernel: str | None = None, diagnostics: tuple[Di
         if numbers.get(_Part(block, _LINES))
     )
     if not blocks:
-        message = "no block that ran says how it touches its data"
+        message = "no block that ran has an access pattern"
         hint = "give loads and stores a pattern, as in `loads [8*n] from x as stream`"
         fail("no-pattern", message, place, hint=hint)
     return Ecm(prediction, blocks, diagnostics)

@@ -186,7 +186,7 @@ class Footprint(Result):
         for use in self.data.values():
             if use.size is None:
                 touch = next(touch for touch in self._touches if touch.data == use.name)
-                message = f"nothing says how large `{use.name}` is, so it is not counted"
+                message = f"the size of `{use.name}` is not declared, so it is not counted"
                 hint = f"declare it: data {use.name} [bytes]"
                 warnings.append(warning("unknown-size", message, touch.span, hint=hint))
         return (*warnings, *self.exceeding())
@@ -202,7 +202,9 @@ class Footprint(Result):
             elif memory.fullest is not None and not memory.fits:
                 warnings.append(self._crowded(memory, memory.fullest))
             elif memory.size and not memory.fits:
-                message = f"`{self.kernel}` touches {float(memory.held / memory.size):.3g} times what memory holds"
+                message = (
+                    f"`{self.kernel}` touches {float(memory.held / memory.size):.3g} times the capacity of the memory"
+                )
                 warnings.append(warning("exceeds-memory", message, self.run.entry.name_span))
         return warnings
 
@@ -212,7 +214,7 @@ class Footprint(Result):
         share = f"{readable(fullest, 'B')} on one `{name}`, which holds {readable(memory.one or 0, 'B')}"
         message = f"the ranks of `{self.kernel}` have {share}"
         return warning(
-            "exceeds-memory", message, self.run.entry.name_span, hint="more ranks have less of the data each"
+            "exceeds-memory", message, self.run.entry.name_span, hint="with more ranks each has less of the data"
         )
 
     def _spilling(
@@ -227,7 +229,7 @@ class Footprint(Result):
         name = memory.memory.rpartition("/")[2]
         message = f"{what} in `{name}`, which holds {readable(size, 'B')}: {over} too much"
         node = declared[placed[place]]
-        hint = "times are those of a memory that holds them; give some another place"
+        hint = "times assume that they fit; move some to another memory"
         return warning("exceeds-memory", message, node.memory_span or node.span, hint=hint)
 
     # -- finding ---------------------------------------------------------------------------------

@@ -40,7 +40,7 @@ WARNINGS = {
         "put `# OSACA-BEGIN` before the loop and `# OSACA-END` behind it, or name its lines with --lines",
     ),
     "UnknownInstrWarning": (
-        "OSACA does not know some of the instructions, and counts them as nothing",
+        "OSACA does not know some of the instructions and counts them as zero cycles",
         "its own output marks them with X: run `osaca` on the file",
     ),
 }

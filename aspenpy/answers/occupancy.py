@@ -92,7 +92,7 @@ def _told(
 ) -> Iterator[Diagnostic]:
     name = core.component.name
     if accelerator and instances < of_socket:
-        message = f"{_number(instances)} of {_number(of_socket)} `{name}` busy: no block has more instances at once"
+        message = f"{_number(instances)} of {_number(of_socket)} `{name}` are busy: no block has more instances"
         hint = "`execute [n]` with an instance for each piece of work that can run beside the others"
         yield warning("idle-cores", message, block.span, hint=hint)
     if instances <= cores:
@@ -122,13 +122,13 @@ def _told_of_ranks(
     if any(narrow.values()) and sum(narrow.values()) > SHORT_PART * prediction.runtime:
         longest = max(narrow, key=narrow.__getitem__)
         others = "" if len(narrow) == 1 else f" ({len(narrow)} do not)"
-        message = f"a rank occupies {cores}, and this block says no width{others}: one of them works"
+        message = f"a rank occupies {cores}, but this block states no width{others}: only one of them works"
         yield warning("narrow-rank", message, longest.span, hint=hint)
         return
     spread = {block: width.together / width.instances for block, width in ranks.items() if width.instances}
     widest = max(spread, key=spread.__getitem__, default=None)
     if widest is not None and of_rank - spread[widest] > IDLE_PART * of_rank:
-        message = f"{_number(spread[widest])} of {cores} that a rank occupies busy: no block keeps more at work"
+        message = f"{_number(spread[widest])} of {cores} of a rank are busy: no block has more parts"
         yield warning("idle-cores", message, widest.span, hint=hint)
 
 

@@ -68,9 +68,9 @@ def _repeated(need: flow.Requirement, volume: float, size: float) -> Diagnostic:
     often = f"{times:,.0f}" if times >= 100 else f"{times:.3g}"
     message = (
         f"`{need.resource}` asks for `{need.target}` {often} times over ({readable(volume, 'B')} of "
-        f"{readable(size, 'B')}) without a pattern: memory serves all of it"
+        f"{readable(size, 'B')}) without a pattern: all of it counts as memory traffic"
     )
-    hint = "with a pattern, such as `as nest(...)` or `as stencil(...)`, caches serve what they hold"
+    hint = "with a pattern, such as `as nest(...)` or `as stencil(...)`, hits in the caches are counted"
     return warning("no-pattern", message, need.span, hint=hint)
 
 
@@ -94,7 +94,7 @@ def blocks_without_time(prediction: Evaluation, ran: Collection[flow.Block]) -> 
 def _timeless(prediction: Evaluation, block: flow.Block) -> Diagnostic:
     silent = [level.name for level in levels_of(prediction.machine, prediction.socket) if level.bandwidth is None]
     name = f'the block "{block.label}"' if block.label else "this block"
-    message = f"{name} takes no time: what serves its data states no bandwidth"
+    message = f"{name} takes no time: the level that serves its data states no bandwidth"
     hint = "a cache takes time by `property bandwidth`, and a core by requirements of its own"
     if silent:
         hint += f"; {', '.join(f'`{level}`' for level in silent)} {'has' if len(silent) == 1 else 'have'} none"

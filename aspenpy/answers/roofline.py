@@ -55,7 +55,7 @@ class Roofline(Result):
             Prediction(case.with_set(known)) for case, known in zip(cases, _shared_out(cases, settings), strict=True)
         ]
         if not self.compute:
-            message = f"machine `{machine.name}` does no `{COMPUTE}` at a rate that it alone tells"
+            message = f"machine `{machine.name}` states no rate of `{COMPUTE}` that depends on the machine alone"
             fail("no-ceiling", message, machine.root.name_span, hint="a core offers `resource flops(n) [n/clock]`")
 
     @cached_property

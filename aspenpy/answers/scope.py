@@ -325,7 +325,7 @@ class Scope:
         hint = (
             nearest(name, self._names_in_sight(owner))
             or self._known_elsewhere(name)
-            or f"nobody defines it; --set {name}=... gives it a value"
+            or f"it is not defined; --set {name}=... gives it a value"
         )
         if owner == OWNER and name in self.application.parameters:
             hint = "it is a parameter of the application; a machine model may not name those"

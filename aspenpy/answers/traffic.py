@@ -222,7 +222,7 @@ class Traffic(Result):
         for _, _, cost in self.prediction.tree.in_order():
             name = cost.requirement.resource
             if cost.traffic is None and name in ("loads", "stores"):
-                message = f"`{name}` does not say how it touches its data: all of it goes to memory"
+                message = f"`{name}` has no access pattern: all of it counts as memory traffic"
                 hint = "name a pattern: `as stream`, `as nest(stride, trips, ...)`, `as rd(distance)`"
                 warnings.append(warning("no-reuse-information", message, cost.requirement.span, hint=hint))
         return tuple(warnings)

@@ -55,14 +55,14 @@ def _thin(access: Access, layers: float | None) -> list[Diagnostic]:
     if layers is None or layers >= 1 - SLACK:
         return []
     need = access.requirement
-    message = f"`{need.resource}` asks for less than one layer of its stencil: its misses are several times too many"
-    hint = f"it is {layers:.3g} of a layer along the last extent; ask for a layer at least, or give a smaller grid"
+    message = f"`{need.resource}` covers less than one layer of its stencil: its misses are overestimated several times"
+    hint = f"it is {layers:.3g} of a layer along the last extent; access at least one layer, or give a smaller grid"
     return [warning("thin-stencil", message, need.span, hint=hint)]
 
 
 def _uneven(access: Access, sweeps: float) -> Diagnostic:
     need = access.requirement
     assert access.sweep is not None
-    message = f"`{need.resource}` asks for {sweeps:.3g} sweeps of its pattern, which is no whole number"
+    message = f"`{need.resource}` asks for {sweeps:.3g} sweeps of its pattern, not a whole number"
     hint = f"one sweep makes {to_text(access.sweep)} accesses"
     return warning("uneven-sweeps", message, need.span, hint=hint)

@@ -114,7 +114,7 @@ class CostTree:
         )
         unknown = islice(ignored, MOST_TRAITS)
         negative = [
-            warning("negative-amount", f"`{need.resource}` asks for less than nothing", need.span)
+            warning("negative-amount", f"`{need.resource}` has a negative amount", need.span)
             for need in (cost.requirement for cost in costs)
             if need.amount.kind == "number" and need.amount.payload < 0
         ]
@@ -128,7 +128,7 @@ class CostTree:
             return
         patterned = ((item.requirement, item.traffic) for item in self.requirements if item.traffic is not None)
         for need in islice((need for need, traffic in patterned if traffic.access.is_scattered), 1):
-            message = f"core `{core.component.name}` does not say how many lines it has `outstanding`"
+            message = f"core `{core.component.name}` states no `outstanding` misses"
             hint = "accesses at random are priced at the memory's bandwidth, as if none waited for its latency"
             yield warning("no-outstanding", message, need.span, hint=hint)
 

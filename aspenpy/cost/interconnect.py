@@ -252,7 +252,7 @@ def _not_negative(component: Component, name: str, value: Expr) -> Expr:
     if value is graph.ZERO:
         return value
     message = f"the {name.replace('_', ' ')} of {component.type} `{component.name}` is negative"
-    hint = "no message arrives before it is sent"
+    hint = "a latency cannot be negative"
     mistake = graph.failure(Diagnostic("negative-latency", message, component.properties[name].span, hint=hint))
     return graph.if_else(graph.compare("<", value, 0), mistake, value)
 

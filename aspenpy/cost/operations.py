@@ -122,12 +122,12 @@ def unknown_trait(
 ) -> Diagnostic:
     """A warning of a trait that none of the resources knows: it changes nothing."""
     if trait.name in CLASSES:
-        message = f"machine `{machine.name}` states no rate of `{trait.name}`: these operations cost what others do"
+        message = f"machine `{machine.name}` states no rate of `{trait.name}`: they are priced as plain ones"
         rates = " or ".join(f"`{name}`" for name in rate_properties(requirement, trait.name))
         needed = f"a core states it as the property {rates}, operations a cycle"
         return warning("unknown-rate", message, trait.span, hint=needed)
     if trait.name == SHARED:
-        silent = f"machine `{machine.name}` does not say how long a line takes between cores"
+        silent = f"machine `{machine.name}` states no `transfer_latency` between cores"
         message = f"{silent}: `{SHARED}` stores wait for none"
         needed = "state it as `property transfer_latency [50 ns]` of the socket, or of a cache that cores share"
         return warning("unknown-latency", message, trait.span, hint=needed)

@@ -46,21 +46,19 @@ PROBABILITY_SLACK = 1e-12  # tolerance for rounding: ten times 0.1 in floating p
 
 LAWS: dict[str, Law] = {
     "count": Law("a loop cannot run {} times: the count must not be negative"),
-    "amount": Law("nothing can be asked for {} times: an amount must not be negative"),
+    "amount": Law("an amount cannot be {}: it must not be negative"),
     "size": Law(
         "a size cannot be {}: it must not be negative",
         hint="where a difference may fall below zero, write `max(0, ...)`",
     ),
     "parallelism": Law("a block cannot run in {} parallel instances: the parallelism must not be negative"),
-    "width": Law("a rank cannot share its work out in {} parts: there must be some", open=True),
-    "quantity": Law("a component cannot be there {} times: the quantity must be positive", open=True),
+    "width": Law("the width of a block cannot be {}: it must be positive", open=True),
+    "quantity": Law("the number of a component cannot be {}: it must be positive", open=True),
     "part": Law("a mixture cannot have {} operations of a class: it must be positive", open=True),
-    "power": Law("a component cannot draw {} W: a power must not be negative"),
-    "design_power": Law(
-        "full load cannot draw {} W more than idling: the design power must not be below the idle power"
-    ),
-    "energy": Law("nothing takes {} J: an energy must not be negative"),
-    "clock": Law("a clock of {} Hz does not run: it must be positive", open=True),
+    "power": Law("a power cannot be {} W: it must not be negative"),
+    "design_power": Law("the dynamic power cannot be {} W: the design power must not be below the idle power"),
+    "energy": Law("an energy cannot be {} J: it must not be negative"),
+    "clock": Law("a clock cannot be {} Hz: it must be positive", open=True),
     "efficiency": Law("an efficiency of {} is not above 0 and at most 1", high=1.0, open=True),
     "probability": Law("a probability of {} is not between 0 and 1", high=1 + PROBABILITY_SLACK),
     "probabilities": Law("the probabilities add up to {}, which is more than 1", low=None, high=1 + PROBABILITY_SLACK),

@@ -54,7 +54,7 @@ _FILES = (
             "an application starts with `model NAME {{`, a machine with its parameters and components"),
     Mistake(_at(END), lambda s: s.previous is None, "there is nothing here: expected {expected}"),
     Mistake(_at("MODEL"), lambda s: s.wants_only(END),
-            "one model a file: this is the second",
+            "a file holds one model, and this is the second",
             'put it into a file of its own; `import NAME from "FILE"` brings it in'),
     Mistake(_at("MODEL"), lambda s: s.wants(END),
             "a file holds either a machine or an application, and this one has begun with a machine",

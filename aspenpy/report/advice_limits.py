@@ -58,7 +58,7 @@ def _bound(item: Decision) -> list[list[Any]]:
     subject = f"{name}: " if name else ""
     unit = UNIT_OF[item.objective]
     if item.unmet is not None:
-        return [[f"{subject}no configuration keeps to the budget: {item.unmet}. The nearest is shown."]]
+        return [[f"{subject}no configuration stays within the budget: {item.unmet}. The nearest is shown."]]
     return [
         [
             f"{subject}the {found.limit} binds: with ",

@@ -55,5 +55,5 @@ def test_this_host_is_read() -> None:
 
 def test_text_without_ranges(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("nothing")
-    with pytest.raises(AspenError, match="tells no range"):
+    with pytest.raises(AspenError, match="contains no range"):
         system_ranges(str(tmp_path / "notes.txt"))

@@ -63,4 +63,4 @@ def test_a_machine_without_caches(run: Runner) -> None:
 
 def test_what_says_nothing_is_named(run: Runner) -> None:
     err = run("traffic", "stream", "--machine", "haswell").err
-    assert "warning: `loads` does not say how it touches its data: all of it goes to memory" in err
+    assert "warning: `loads` has no access pattern: all of it counts as memory traffic" in err

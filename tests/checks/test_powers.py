@@ -9,8 +9,8 @@ from aspenpy.answers.checks.machines import impossible_powers
 from aspenpy.models.library import names
 from tests.tiny import machine
 
-NEGATIVE = "a component cannot draw {} W: a power must not be negative"
-BELOW = "full load cannot draw {} W more than idling: the design power must not be below the idle power"
+NEGATIVE = "a power cannot be {} W: it must not be negative"
+BELOW = "the dynamic power cannot be {} W: the design power must not be below the idle power"
 
 
 def in_socket(powers: str) -> list[tuple[str, str | None]]:

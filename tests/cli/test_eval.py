@@ -241,7 +241,7 @@ def test_a_missing_file_is_told_with_the_whole_name_of_the_one_that_was_meant(ru
 @pytest.mark.parametrize(
     ("data", "taken", "warned"),
     [
-        (200, 1, "`main` touches 2 times what memory holds"),  # two memories of 50 bytes
+        (200, 1, "`main` touches 2 times the capacity of the memory"),  # two memories of 50 bytes
         (100, 1, None),
         (200, 0, None),  # never touched
         ("1/none", 1, None),  # nobody knows

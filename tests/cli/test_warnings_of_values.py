@@ -22,7 +22,7 @@ core c { resource flops(x) [x/1e9] }
 memory d { property capacity [1000] resource loads(x) [x/1e9] }
 """
 LINES = ("eval", "expr --free n", "sensitivity", "sensitivity --method derivative")
-WARNING = "`main` touches 4 times what memory holds"  # 4000 B of 1000 B
+WARNING = "`main` touches 4 times the capacity of the memory"  # 4000 B of 1000 B
 OUTSIDE = "`n` is 20"
 
 

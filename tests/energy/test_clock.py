@@ -83,7 +83,7 @@ def test_no_least() -> None:
         optimum(prediction("model a { param n = 1 kernel main { execute { flops [giga] } } }"), "n", 1, 2)
     with pytest.raises(AspenError, match="has no values from 2 to 1"):
         optimum(prediction(), "speed", 2, 1)
-    with pytest.raises(AspenError, match="there is no least `runtime`"):
+    with pytest.raises(AspenError, match="`runtime` cannot be minimised"):
         optimum(prediction(), "speed", 1, 2, metric="runtime")
 
 

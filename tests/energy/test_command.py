@@ -212,7 +212,7 @@ def test_what_was_counted_is_said(run: Runner, options: tuple[str, ...], said: s
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ((*ALONE, "--cap", "100 W"), "AEEM knows no cap that makes a socket slower"),
+        ((*ALONE, "--cap", "100 W"), "AEEM does not model a power cap that slows a socket down"),
         ((*ALONE, "--model", "responding"), "socket `fast` declares no `idle_power`"),
         ((*ALONE, "--charged", "nodes_used"), "`nodes_used` is charged by the responding model"),
         ((*ALONE, "--budget", "5 W"), "--budget: expected joules, not watts: `5 W`"),

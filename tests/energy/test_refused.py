@@ -23,12 +23,12 @@ MISSING = {
     "static of the memory": ("static power [1 W]", "", "memory `d` declares no static power", 5),
     "dynamic of the memory": ("dynamic power [2 W]", "", "memory `d` declares no dynamic power", 5),
     "of the port": ("dynamic power [10 W]", "", "interconnect `port` declares no dynamic power", 6),
-    "negative": ("[8 W]", "[0 W - 8 W]", "cannot draw -8 W: a power must not be negative", 3),
-    "dynamic below idle": ("[40 W]", "[5 W - 8 W]", "cannot draw -3 W more than idling", 3),
+    "negative": ("[8 W]", "[0 W - 8 W]", "a power cannot be -8 W", 3),
+    "dynamic below idle": ("[40 W]", "[5 W - 8 W]", "the dynamic power cannot be -3 W", 3),
     "tdp below idle": (
         "static power [8 W]  dynamic power [40 W]",
         "property idle [8 W]  property tdp [5 W]",
-        "cannot draw -3 W more than idling: the design power must not be below the idle power",
+        "the dynamic power cannot be -3 W: the design power must not be below the idle power",
         3,
     ),
     "tdp alone": ("static power [8 W]  dynamic power [40 W]", "property tdp [5 W]", "its `tdp` and no idle power", 3),
@@ -113,8 +113,8 @@ EXTRA = """dynamic power [40 W]  property active_core_power [{}]
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (EnergyOptions(active_cores=True), "a component cannot draw -1 W"),
-        (EnergyOptions(law="roofline"), "nothing takes -2 J: an energy must not be negative"),
+        (EnergyOptions(active_cores=True), "a power cannot be -1 W"),
+        (EnergyOptions(law="roofline"), "an energy cannot be -2 J: it must not be negative"),
     ],
 )
 def test_negative_properties(options: EnergyOptions, message: str) -> None:

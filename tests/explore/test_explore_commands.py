@@ -134,7 +134,7 @@ def test_commas_separate_names_and_values() -> None:
         (["optimise", "--minimise", "runtime", "--vary", "n", "--subject-to", "cost < 3"], "hint: write `<=`"),
         (
             ["optimise", "--minimise", "runtime", "--vary", "n", "--subject-to", "cost <= 3"],
-            "no point keeps to `cost <= 3`",
+            "no point satisfies `cost <= 3`",
         ),
         (["optimise", "--minimise", "runtime +", "--vary", "n"], "runtime +"),
     ],

@@ -178,7 +178,7 @@ def test_every_combination_has_been_looked_at(cost: int, n: int) -> None:
     vary = [f"{name}={','.join(map(str, choices))}" for name, choices in values.items()]
     options = {"minimise": "runtime", "subject_to": f"cost <= {cost}", "vary": vary, "set": {"n": n}}
     if not table:
-        with pytest.raises(AspenError, match="no point keeps to `cost <= "):
+        with pytest.raises(AspenError, match="no point satisfies `cost <= "):
             optimise(app, there, **options)  # type: ignore[arg-type]
         return
     found = optimise(app, there, **options)  # type: ignore[arg-type]
@@ -286,7 +286,7 @@ def test_the_constraint_that_cannot_be_met_is_named() -> None:
 def test_two_constraints_that_contradict_each_other_are_named() -> None:
     vary = ["clock:real", "cores=2,8"]
     message = str(refused(subject_to="cores <= 8, cost <= 300, runtime <= 0.5 s", vary=vary, set={"bandwidth": 40}))
-    assert "no point keeps to `cost <= 300` and `runtime <= 0.5 s` at once" in message
+    assert "no point satisfies `cost <= 300` and `runtime <= 0.5 s` together" in message
 
 
 @pytest.mark.parametrize(

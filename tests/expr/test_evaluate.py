@@ -68,7 +68,7 @@ def test_exact_values_are_those_of_fractions(recipe, environment):
         (n + 1, {}, "no value for `n`"),
         (n + 1, {n: (1, 2)}, "an array stands where a number is needed"),
         (checked("count", n), {n: -2}, "a loop cannot run -2 times: the count must not be negative"),
-        (checked("quantity", n), {n: 0}, "a component cannot be there 0 times: the quantity must be positive"),
+        (checked("quantity", n), {n: 0}, "the number of a component cannot be 0: it must be positive"),
         (checked("probability", n), {n: Fraction(3, 2)}, "a probability of 1.5 is not between 0 and 1"),
         (checked("probabilities", n), {n: 1.1}, "the probabilities add up to 1.1, which is more than 1"),
         (

@@ -156,7 +156,7 @@ def test_a_law_on_a_curve_whose_signs_are_known_takes_no_passes(body, value, exp
     """1e9 passes would be refused as too many. The sums of squares and of triangular numbers are those of textbooks."""
     total = summation(i, n, checked("amount", body))
     assert evaluate(total, {n: P, a: value}) == expected
-    with pytest.raises(EvaluationError, match="an amount must not be negative"):
+    with pytest.raises(EvaluationError, match="it must not be negative"):
         evaluate(total, {n: 4, a: bad})
 
 

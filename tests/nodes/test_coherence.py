@@ -74,7 +74,7 @@ def test_a_machine_that_does_not_say_is_told() -> None:
     app = application("execute [8] { stores [10] of size [8] to X as stream, shared }", "data X [80]")
     (told,) = predict(app, machine(MACHINE.format(cache="", socket=""))).diagnostics
     assert told.code == "unknown-latency"
-    expected = "machine `M` does not say how long a line takes between cores: `shared` stores wait for none"
+    expected = "machine `M` states no `transfer_latency` between cores: `shared` stores wait for none"
     assert told.message == expected
 
 

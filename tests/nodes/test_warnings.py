@@ -43,11 +43,11 @@ def gpu(launch: str = "property launch_latency [1e-6]", lanes: int = 1, boards: 
 @pytest.mark.parametrize(
     ("instances", "machine_text", "expected"),
     [
-        (1, gpu(), "1 of 10 `sm` busy: no block has more instances at once"),
-        (9, gpu(), "9 of 10 `sm` busy: no block has more instances at once"),
-        (9, gpu(boards="[4]"), "9 of 10 `sm` busy: no block has more instances at once"),
+        (1, gpu(), "1 of 10 `sm` are busy: no block has more instances"),
+        (9, gpu(), "9 of 10 `sm` are busy: no block has more instances"),
+        (9, gpu(boards="[4]"), "9 of 10 `sm` are busy: no block has more instances"),
         (10, gpu(), None),
-        (1, gpu(launch="", lanes=64), "1 of 10 `sm` busy: no block has more instances at once"),
+        (1, gpu(launch="", lanes=64), "1 of 10 `sm` are busy: no block has more instances"),
         (1, gpu(launch=""), None),  # a processor: one rank is a question like any other
     ],
 )
@@ -89,11 +89,11 @@ RANKS = (RANKS + "interconnect net {{ resource messages(x) [x/1e9] }}").format(
     [
         (
             "execute [2] { flops [1e9] } execute [2] { messages [1] }",
-            "a rank occupies 10 `sm`, and this block says no width: one of them works",
+            "a rank occupies 10 `sm`, but this block states no width: only one of them works",
         ),
         (
             "execute [2] { flops [1e9] } execute [2] { flops [1e8] } execute [2] of [10] { flops [1] }",
-            "a rank occupies 10 `sm`, and this block says no width (2 do not): one of them works",
+            "a rank occupies 10 `sm`, but this block states no width (2 do not): only one of them works",
         ),
         ("execute [2] of [10] { flops [1e9] } execute [2] { messages [1] }", None),
         ("execute [2] { flops [1e6] } execute [2] of [10] { flops [1e9] }", None),  # 1 ms of 101 ms
@@ -107,9 +107,9 @@ def test_ranks_of_which_one_core_works(body: str, expected: str | None) -> None:
 @pytest.mark.parametrize(
     ("width", "expected"),
     [
-        (1, "1 of 10 `sm` that a rank occupies busy: no block keeps more at work"),
-        (5, "5 of 10 `sm` that a rank occupies busy: no block keeps more at work"),
-        (15, "7.5 of 10 `sm` that a rank occupies busy: no block keeps more at work"),  # in two turns
+        (1, "1 of 10 `sm` of a rank are busy: no block has more parts"),
+        (5, "5 of 10 `sm` of a rank are busy: no block has more parts"),
+        (15, "7.5 of 10 `sm` of a rank are busy: no block has more parts"),  # in two turns
         (9, None),  # a tenth idle
         (10, None),
         (1000, None),
@@ -126,7 +126,7 @@ def test_data_that_are_read_again_without_a_pattern() -> None:
     data = "data A [8000]"
     found = told("execute { loads [1e4] of size [8] from A }", PLAIN, data)
     assert found["no-pattern"] == (
-        "`loads` asks for `A` 10 times over (80 kB of 8 kB) without a pattern: memory serves all of it"
+        "`loads` asks for `A` 10 times over (80 kB of 8 kB) without a pattern: all of it counts as memory traffic"
     )
     for body in ("loads [1e3] of size [8] from A", "loads [1e4] of size [8] from A as nest(10, 1000)", "loads [1e5]"):
         assert "no-pattern" not in told(f"execute {{ {body} }}", PLAIN, data), body
@@ -174,7 +174,7 @@ def test_each_is_told_once_by_every_command(command: str, capsys: pytest.Capture
 )
 def test_data_in_caches_that_state_no_bandwidth_take_no_time(body: str, machine_text: str, warned: bool) -> None:
     found = told(f"execute {{ {body} }}", PLAIN.replace("property bandwidth [1e10]", machine_text), "data x [8000]")
-    expected = "this block takes no time: what serves its data states no bandwidth"
+    expected = "this block takes no time: the level that serves its data states no bandwidth"
     assert found.get("no-time") == (expected if warned else None)
 
 

@@ -89,7 +89,7 @@ def test_a_prediction_travels_with_its_case() -> None:
 
 def test_without_a_machine() -> None:
     app, _ = models()
-    with pytest.raises(AspenError, match="takes no time without a machine"):
+    with pytest.raises(AspenError, match="has no runtime without a machine"):
         aspenpy.predict(app)
     assert aspenpy.count(Case(app), "flops") == 6
 

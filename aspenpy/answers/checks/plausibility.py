@@ -52,58 +52,61 @@ DRAWN = ("attained_bandwidth", "attained_store_bandwidth", "core_bandwidth", "co
 
 RANGES: Mapping[tuple[str, str], Range] = {
     ("core", "clock"): _range("1e6", "1e10", "Hz"),
-    ("core", "issue"): _range("0.01", "64", "flop", "a core does some flops a cycle"),
+    ("core", "issue"): _range("0.01", "64", "flop", "the number of flops a core completes in a cycle"),
     ("core", "simd_width"): _range("1", "4096", "", "scalar code has a width of 1"),
     ("core", "fma_gain"): _range("1", "2", "", "a core that does not fuse has a gain of 1"),
-    ("core", "outstanding"): _range("1", "8192", "", "a core waits for one miss at least"),
-    ("core", "mispredict_penalty"): _range("0", "100", "", "cycles are not below 0"),
-    **{("core", f"{name}_latency"): _range("0", "1000", "", "cycles are not below 0") for name in CLASSES},
+    ("core", "outstanding"): _range("1", "8192", "", "a core has at least one miss in flight"),
+    ("core", "mispredict_penalty"): _range("0", "100", "", "a number of cycles cannot be negative"),
+    **{
+        ("core", f"{name}_latency"): _range("0", "1000", "", "a number of cycles cannot be negative")
+        for name in CLASSES
+    },
     **{("core", name): _range("1e-3", "1e5", "", "operations a cycle, not cycles") for name in RATES},
     **{("core", name): _range("0.01", "1", "", "the part of a peak that is attained") for name in ATTAINED},
-    ("socket", "launch_latency"): _range("0", "1e-3", "s", "no kernel runs before it is launched"),
+    ("socket", "launch_latency"): _range("0", "1e-3", "s", "a latency cannot be negative"),
     **{(kind, "transfer_latency"): _range("1e-10", "1e-5", "s") for kind in ("cache", "socket", "node")},
-    ("socket", "barrier_latency"): _range("0", "1e-3", "s", "no thread arrives before it is sent"),
-    ("socket", "process_start_latency"): _range("0", "10", "s", "no process ends before it begins"),
-    ("memory", "page_fault_latency"): _range("0", "1e-3", "s", "no page comes before it is asked for"),
+    ("socket", "barrier_latency"): _range("0", "1e-3", "s", "a latency cannot be negative"),
+    ("socket", "process_start_latency"): _range("0", "10", "s", "a latency cannot be negative"),
+    ("memory", "page_fault_latency"): _range("0", "1e-3", "s", "a latency cannot be negative"),
     ("core", "page"): _range("512", "1e11", "B"),
-    ("core", "tlb_entries"): _range("1", "1e6", "", "a translation buffer knows one page at least"),
-    ("core", "tlb_ways"): _range("1", "1e6", "", "a buffer that is mapped directly has one way"),
-    ("core", "tlb_latency"): _range("0", "1e-5", "s", "no answer comes before the question"),
+    ("core", "tlb_entries"): _range("1", "1e6", "", "a TLB has at least one entry"),
+    ("core", "tlb_ways"): _range("1", "1e6", "", "a direct-mapped TLB has one way"),
+    ("core", "tlb_latency"): _range("0", "1e-5", "s", "a latency cannot be negative"),
     ("cache", "capacity"): _range("256", "1e11", "B"),
     ("cache", "cacheline"): _range("8", "4096", "B"),
-    ("cache", "associativity"): _range("1", "4096", "", "a cache that is mapped directly has one way"),
-    ("cache", "sharing"): _range("1", "1e6", "", "a core's own cache is shared by 1"),
-    ("cache", "far_latency"): _range("0", "1e-5", "s", "no answer comes before the question"),
-    ("cache", "latency"): _range("0", "1e-5", "s", "no answer comes before the question"),
-    **{("cache", name): _range("0", "1e-6", "s", "no line comes before it is sent") for name in SET_LATENCIES},
+    ("cache", "associativity"): _range("1", "4096", "", "a direct-mapped cache has one way"),
+    ("cache", "sharing"): _range("1", "1e6", "", "a private cache is shared by 1 core"),
+    ("cache", "far_latency"): _range("0", "1e-5", "s", "a latency cannot be negative"),
+    ("cache", "latency"): _range("0", "1e-5", "s", "a latency cannot be negative"),
+    **{("cache", name): _range("0", "1e-6", "s", "a latency cannot be negative") for name in SET_LATENCIES},
     ("cache", "bandwidth"): _range("1e6", "1e15", "B/s"),
     ("cache", "store_port_bandwidth"): _range("1e6", "1e15", "B/s"),
     ("cache", "prefetch"): _range("1", "16", "", "a miss fetches its own line"),
-    ("cache", "prefetch_reach"): _range("64", "65536", "B", "words beside each other are nearer"),
+    ("cache", "prefetch_reach"): _range("64", "65536", "B", "a prefetcher reaches at least the next line"),
     **{(kind, name): _range("1e6", "1e15", "B/s") for kind in ("cache", "memory") for name in DRAWN},
     ("memory", "remote_bandwidth"): _range("1e6", "1e14", "B/s"),
     ("memory", "capacity"): _range("65536", "1e15", "B"),
     ("memory", "bandwidth"): _range("1e6", "1e14", "B/s"),
     ("memory", "channel_bandwidth"): _range("1e6", "1e13", "B/s"),
-    ("memory", "channels"): _range("1", "1024", "", "there is one at least"),
-    ("memory", "latency"): _range("0", "1e-4", "s", "no answer comes before the question"),
+    ("memory", "channels"): _range("1", "1024", "", "a memory has at least one channel"),
+    ("memory", "latency"): _range("0", "1e-4", "s", "a latency cannot be negative"),
     **{
         ("file_system", name): _range("1e5", "1e14", "B/s")
         for name in ("bandwidth", "write_bandwidth", "client_bandwidth")
     },
-    ("file_system", "latency"): _range("0", "60", "s", "no answer comes before the question"),
+    ("file_system", "latency"): _range("0", "60", "s", "a latency cannot be negative"),
     ("file_system", "capacity"): _range("1e6", "1e20", "B"),
     ("link", "bandwidth"): _range("1e5", "1e14", "B/s"),
-    ("link", "latency"): _range("0", "1e-2", "s", "no message arrives before it is sent"),
+    ("link", "latency"): _range("0", "1e-2", "s", "a latency cannot be negative"),
     ("interconnect", "bandwidth"): _range("1e5", "1e14", "B/s"),
-    ("interconnect", "latency"): _range("0", "1e-1", "s", "no message arrives before it is sent"),
-    ("interconnect", "hop_latency"): _range("0", "1e-3", "s", "no message arrives before it is sent"),
+    ("interconnect", "latency"): _range("0", "1e-1", "s", "a latency cannot be negative"),
+    ("interconnect", "hop_latency"): _range("0", "1e-3", "s", "a latency cannot be negative"),
     ("interconnect", "link_bandwidth"): _range("1e5", "1e14", "B/s"),
     ("interconnect", "message_rate"): _range("1e3", "1e12", "message/s"),
     ("interconnect", "reduction_bandwidth"): _range("1e6", "1e14", "B/s"),
     ("interconnect", "total_bandwidth"): _range("1e5", "1e18", "B/s"),
     ("interconnect", "rendezvous_threshold"): _range("0", "1e10", "B"),
-    ("interconnect", "rendezvous_latency"): _range("0", "1e-1", "s", "no message arrives before it is sent"),
+    ("interconnect", "rendezvous_latency"): _range("0", "1e-1", "s", "a latency cannot be negative"),
 }
 """By type of component and property."""
 
@@ -122,10 +125,17 @@ class Order(NamedTuple):
 
 ORDERS = (
     Order(
-        "capacity", True, False, "smaller-level", "holds less than", "levels grow outwards: are two of them swapped?"
+        "capacity", True, False, "smaller-level", "holds less than", "outer levels are larger: are two of them swapped?"
     ),
-    Order("latency", True, False, "quicker-level", "answers sooner than", "a level waits for those inside it first"),
-    Order("bandwidth", False, True, "faster-level", "is faster than", "all that it delivers goes through that one"),
+    Order(
+        "latency",
+        True,
+        False,
+        "quicker-level",
+        "has a lower latency than",
+        "an access to a level includes the lookups in the levels inside it",
+    ),
+    Order("bandwidth", False, True, "faster-level", "is faster than", "all its data pass through the inner level"),
 )
 """Of two levels that a core reaches, the inner one first: caches, then the memory."""
 
@@ -177,7 +187,7 @@ class _Component:
             elif value < limits.low:
                 yield warning("implausibly-small", f"{self.called(name)} is {told}", self.span(name), hint=limits.below)
             else:
-                hint = f"more than {readable(limits.high, limits.unit)} is unheard of"
+                hint = f"no known hardware has more than {readable(limits.high, limits.unit)}"
                 yield warning("implausibly-large", f"{self.called(name)} is {told}", self.span(name), hint=hint)
 
     def _uneven(self) -> Iterator[Diagnostic]:
@@ -185,7 +195,9 @@ class _Component:
             value = self.values.get(name)
             if kind == self.component.type and value is not None and value > 0 and not _is_power_of_two(value):
                 message = f"{self.called(name)} is {readable(value, unit)}, which is no power of two"
-                yield warning("no-power-of-two", message, self.span(name), hint="addresses are cut by bits")
+                yield warning(
+                    "no-power-of-two", message, self.span(name), hint="lines are selected by bits of the address"
+                )
 
     def _ways(self) -> Iterator[Diagnostic]:
         """A cache consists of sets of so many lines."""

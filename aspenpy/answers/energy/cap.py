@@ -143,7 +143,7 @@ def _highest(powers: _Powers, cap: float, low: float, declared: float, socket: P
             return min(low, high)
         component = socket.component
         message = f"the power cap of socket `{component.name}` does not hold at any clock"
-        hint = f"at {readable(low, 'Hz')}, the lowest, a kernel draws {readable(powers.at(low), 'W')}"
+        hint = f"at {readable(low, 'Hz')}, the lowest, a kernel consumes {readable(powers.at(low), 'W')}"
         fail("no-clock", message, component.properties["power_cap"].span, hint=hint)
     while high - low > PRECISION * declared:
         middle = (low + high) / 2

@@ -59,14 +59,14 @@ class Headroom:
 
     def _left(self, cap: Expr, constant: Expr) -> Expr:
         """Watts that one socket has for work, refused where there are none."""
-        message = f"the power cap of `{self.where.central.component.name}` leaves nothing for work"
+        message = f"the power cap of `{self.where.central.component.name}` is not above the power without work"
         mistake = BoundMistake(
             code="no-headroom",
             message=message,
             span=self.span,
-            hint="a cap must be above what the socket consumes without work, `idle_power` and the rest",
+            hint="the cap must exceed `idle_power` and all else that the socket consumes without work",
             value=constant,
             bound=cap,
-            numbers=f"{message}: without any it consumes {{}} W, and the cap is {{}} W",
+            numbers=f"{message}, {{}} W: it is {{}} W",
         )
         return graph.if_else(graph.compare("<", constant, cap), graph.sub(cap, constant), graph.failure(mistake))

@@ -61,7 +61,7 @@ def optimum(
     if low >= high:
         fail("empty-range", f"`{parameter}` has no values from {float(low):.6g} to {float(high):.6g}")
     if metric not in METRICS:
-        fail("unknown-metric", f"there is no least `{metric}`", hint=f"it is one of {', '.join(METRICS)}")
+        fail("unknown-metric", f"`{metric}` cannot be minimised", hint=f"it is one of {', '.join(METRICS)}")
     expr = energy_metric(prediction.tree, metric, options)
     formula = prediction.scope.formulas([expr], [parameter])[0]
     symbol = prediction.scope.symbol(parameter)

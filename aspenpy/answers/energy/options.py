@@ -77,7 +77,7 @@ def settled(options: EnergyOptions, responding: bool) -> EnergyOptions:
         fail("not-an-addition", message, hint=hint)
     if law == "aeem" and options.cap is not None:
         hint = "state `idle_power` in the socket for power that responds, or choose `--model roofline`"
-        fail("no-cap", "AEEM knows no cap that makes a socket slower", hint=hint)
+        fail("no-cap", "AEEM does not model a power cap that slows a socket down", hint=hint)
     charged = options.charged
     if charged == "auto":
         charged = "cores_used" if law == "responding" else "socket"

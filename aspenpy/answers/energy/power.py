@@ -72,7 +72,8 @@ def _dynamic(component: Component, watts: dict[str, Expr]) -> Expr | None:
     if full is None or "dynamic" in component.power:
         return full
     if "static" not in watts:
-        message = f"{component.type} `{component.name}` declares its `tdp` and no idle power: what load adds is unknown"
+        declared = f"{component.type} `{component.name}` declares its `tdp` and no idle power"
+        message = f"{declared}, so the power that load adds is unknown"
         fail("no-power", message, component.properties["tdp"].span, hint="write `property idle [10 W]`")
     return graph.sub(full, watts["static"])
 

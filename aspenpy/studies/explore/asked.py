@@ -57,7 +57,7 @@ def optimise(
 
     :returns: the optimum of one quantity (its value in the unit of the quantity, the parameters, what binds), or
         the Pareto front of several
-    :raises AspenError: where no point keeps to the constraints, naming them; for quantities and parameters that are
+    :raises AspenError: where no point satisfies the constraints, naming them; for quantities and parameters that are
         unknown
     """
     case = case_of(app, machine, options)

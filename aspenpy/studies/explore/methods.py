@@ -67,7 +67,7 @@ def sensitivity(
         variables = all_declared(prediction, [named_metric(metric).expr(prediction)])
         if not variables:
             hint = "name what varies, such as --vary n=1..100"
-            fail("nothing-varies", f"nothing that the {metric} depends on declares a range", hint=hint)
+            fail("nothing-varies", f"the {metric} depends on no parameter that declares a range", hint=hint)
         space = Space(variables, [prediction])
     else:
         space = vary if isinstance(vary, Space) else spanned(case, vary)

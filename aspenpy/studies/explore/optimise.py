@@ -74,7 +74,7 @@ class Optimum(Record):
 
 
 def optimise(space: Space, goal: Goal, constraints: Sequence[Constraint] = ()) -> Optimum:
-    """The best point of a space, with what binds it. Raises AspenError where no point keeps to the constraints, which
+    """The best point of a space, with what binds it. Raises AspenError where no point satisfies the constraints, which
     names those that cannot be met."""
     require_scipy()
     for prediction in space.cases:

@@ -272,9 +272,7 @@ def _refuse(space: Space, constraints: Sequence[Constraint], nearest: Candidate)
     if len(constraints) == 1:
         item = constraints[0]
         left, right = space.evaluator([lambda p: item.sides(p)[0], lambda p: item.sides(p)[1]])(row)[:, 0]
-        message = f"no point keeps to {names}: at best {left:.6g} stands against {right:.6g}, where {where}"
+        message = f"no point satisfies {names}: at best {left:.6g} stands against {right:.6g}, where {where}"
     else:
-        message = (
-            f"no point keeps to {names} at once, though to each alone or to fewer of them; nearest to it is {where}"
-        )
+        message = f"no point satisfies {names} together, although each can be met alone; the nearest point is {where}"
     fail("infeasible", message, constraints[0].node.span, hint="loosen a bound, or widen what is varied")

@@ -112,7 +112,7 @@ def case_variable(axis: Axis) -> Variable:
     if not labels:
         fail("bad-variable", f"`{axis}` has no values", axis.span, hint=f"name them: {axis}=A,B")
     if len({*labels}) < len(labels):
-        fail("bad-variable", f"a value of `{axis}` comes twice", axis.span)
+        fail("bad-variable", f"`{axis}` lists a value twice", axis.span)
     places = tuple(map(float, range(len(labels))))
     return Variable(axis.name, "choice", 0.0, len(labels) - 1.0, 0.0, places, labels, case=True)
 
@@ -162,7 +162,7 @@ def _listed(axis: Axis, prediction: Prediction) -> Variable:
     name, labels = axis.name, tuple(item.text() for item in axis.items)
     choices = tuple(_worth(name, item, prediction) for item in axis.items)
     if len({*choices}) < len(choices):
-        fail("bad-variable", f"a value of `{name}` comes twice", axis.span)
+        fail("bad-variable", f"`{name}` lists a value twice", axis.span)
     dimension = parameter_dimension(name, prediction)
     unit = "" if dimension is None else symbol(dimension)
     return Variable(name, "choice", min(choices), max(choices), _base(name, prediction), choices, labels, unit)
