@@ -15,7 +15,7 @@ def main() -> int:
     interruptible = getsignal(SIGINT) is default_int_handler  # not where the shell has it ignored
     if interruptible:
         signal(SIGINT, SIG_DFL)
-    from aspenpy.shell.main import INTERRUPTED
+    from aspenpy.shell.failure import INTERRUPTED
     from aspenpy.shell.main import main as run
 
     try:

@@ -15,7 +15,7 @@ from aspenpy.expr.printer import excerpt
 from aspenpy.language.diagnostics import AspenError
 from aspenpy.language.source import Span
 from aspenpy.tables.numbers import Amount, amount, count, seconds, share, unit_of_resource
-from aspenpy.tables.table import JSON, Column, Report, facts, table
+from aspenpy.tables.table import CSV, JSON, Column, Report, columns, facts, table
 
 LONGEST_FORMULA = 400  # characters of a formula; the rest becomes an ellipsis
 Valuer = Callable[["Expr"], Any]  # the value of an expression, None where it differs from call to call
@@ -27,7 +27,17 @@ def report(explanation: Explanation) -> Report:
     shown = (facts(_facts(step, value), title=_heading(step)) for step in explanation.steps)
     data = {"runtime": Amount(explanation.runtime, "s")}
     steps = table(_columns(value), explanation.steps, "steps", media=JSON)
-    return Report(f"{seconds(explanation.runtime)} in all", data, (*shown, steps), explanation.diagnostics)
+    rows = table(ROWS, explanation.steps, media=CSV)
+    return Report(f"{seconds(explanation.runtime)} in all", data, (*shown, steps, rows), explanation.diagnostics)
+
+
+ROWS = (
+    *columns("kernel block resource"),
+    Column("amount", get=lambda step: Amount(step.amount, unit_of_resource(step.resource))),
+    *columns("component count"),
+    Column("time", unit="s"),
+    *columns("share bounds"),
+)
 
 
 def _valuer(prediction: Evaluation) -> Valuer:

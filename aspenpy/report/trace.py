@@ -7,7 +7,7 @@ from collections.abc import Callable
 from aspenpy.answers.trace import Demand, Step, Trace
 from aspenpy.language.vocabulary import OPERATION_CLASSES
 from aspenpy.tables.numbers import Amount, amount, count, counted, plain, setting, share, unit_of_resource
-from aspenpy.tables.table import JSON, TEXT, Column, Paragraph, Report, columns, table
+from aspenpy.tables.table import CSV, JSON, TEXT, Column, Paragraph, Report, columns, table
 
 DEMANDS = "resource amount unit direction data traits"
 
@@ -33,6 +33,7 @@ def report(trace: Trace) -> Report:
     parts = (
         table(heads, trace.steps, media=TEXT),
         table(STEPS, trace.steps, "steps", media=JSON),
+        table(ROWS, trace.steps, media=CSV),
         *((Paragraph(left),) if left else ()),
     )
     where = f"{application} on {machine}" if machine else application
@@ -42,6 +43,12 @@ def report(trace: Trace) -> Report:
 STEPS = (
     *columns("kind depth name label values"),
     Column("demands", get=lambda step: [_demand(demand) for demand in step.demands]),
+    *columns("start duration", unit="s"),
+)
+ROWS = (
+    *columns("kind depth name label"),
+    Column("values", get=lambda step: [f"{name}={plain(value)}" for name, value in step.values.items()]),
+    Column("demands", get=lambda step: [f"{item.resource}={plain(item.amount)}" for item in step.demands]),
     *columns("start duration", unit="s"),
 )
 

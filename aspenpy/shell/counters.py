@@ -6,7 +6,8 @@ from aspenpy.advice.clusters import FUZZINESS
 from aspenpy.advice.counter_evidence import CounterOptions
 from aspenpy.language.files import measurements_path
 from aspenpy.shell.failure import CommandError
-from aspenpy.shell.option import Arguments, option, pairs, repeated, words
+from aspenpy.shell.option import Arguments, option, pairs, words
+from aspenpy.shell.study_options import COLUMN, PRECISION
 from aspenpy.studies.readers.measure import Target
 
 COUNTER_OPTIONS = (
@@ -18,13 +19,7 @@ COUNTER_OPTIONS = (
     ),
     option("--where", "CONDITION", "of --counters: runs to use, such as 'threads <= 18' (default: all)"),
     option("--use", "NAME,...", "of --counters: columns to use (default: all that may be counters)"),
-    repeated(
-        "--column",
-        "NAME=HEADER",
-        "of --counters: takes a column by another name, such as 'runtime [ms]=time/ms', and leaves out all that are "
-        "not taken; may be repeated",
-        dest="columns",
-    ),
+    COLUMN.here(" (of --counters)"),
     option(
         "--fuzziness",
         "M",
@@ -32,13 +27,7 @@ COUNTER_OPTIONS = (
         type=float,
         default=FUZZINESS,
     ),
-    option(
-        "--precision",
-        "P",
-        "of --counters: half the confidence interval of a mean that is narrow enough (default: 0.05)",
-        type=float,
-        default=0.05,
-    ),
+    PRECISION.here(", that is narrow enough (of --counters)"),
 )
 
 

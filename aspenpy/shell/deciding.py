@@ -6,11 +6,13 @@ import json
 import os
 import shlex
 from collections.abc import Callable, Sequence
+from typing import cast, get_args
 
 from aspenpy.advice.advice import Advice
 from aspenpy.advice.advise import AdviceOptions, on_one_node
 from aspenpy.advice.advise import decided_of as decided_within
 from aspenpy.advice.choices import ChoiceOptions
+from aspenpy.advice.configuration import Objective
 from aspenpy.advice.decide import AS_IT_IS, Decided, Input
 from aspenpy.advice.decision import LIMITS, Budget
 from aspenpy.advice.grouped import Grouped, Workload
@@ -21,26 +23,20 @@ from aspenpy.language.files import replacing, require_writable
 from aspenpy.report.advice_page import document
 from aspenpy.shell.entry import case_of_arguments
 from aspenpy.shell.failure import CommandError, writing
-from aspenpy.shell.option import Arguments, choice, option, pairs, positive, repeated, words
+from aspenpy.shell.option import Arguments, option, pairs, positive, words
+from aspenpy.shell.options import OUTPUT
 from aspenpy.shell.quantity import quantity_of
+from aspenpy.shell.study_options import BUDGET, MINIMISE
 from aspenpy.tables.data import as_json
 from aspenpy.tables.document_html import as_page
 from aspenpy.tables.document_markdown import as_markdown
 
+OBJECTIVES = get_args(Objective)
 DIMENSION_OF = {"energy": JOULES, "power": WATTS, "time": SECONDS, "money": DIMENSIONLESS}
 
 DECIDE_OPTIONS = (
-    repeated(
-        "--budget",
-        "LIMIT=QUANTITY,...",
-        "decide: what a run may take at most: energy=1000J, power=5kW, time=2s, money=20000; may be repeated",
-    ),
-    choice(
-        "--minimise --minimize",
-        ("runtime", "energy", "edp", "ed2p"),
-        "decide: what is to be least (default: runtime)",
-        default="runtime",
-    ),
+    BUDGET.here(": energy=1000J, power=5kW, time=2s, money=20000 (decide)"),
+    MINIMISE.here(f": {', '.join(OBJECTIVES)} (default: runtime) (decide)"),
     option(
         "--groups",
         "N",
@@ -49,7 +45,7 @@ DECIDE_OPTIONS = (
         default=2,
     ),
     option("--runs", "NAME=N,...", "decide, of several applications: how often each runs (default: once)"),
-    option("-o --output", "FILE", "all steps: writes a report, an .html, .md or .json file, instead of printing"),
+    OUTPUT.here(": a report of all steps, .html, .md or .json, instead of what is shown"),
     option(
         "--uncertain",
         "NAME=S,...",
@@ -86,6 +82,14 @@ def budget_of(arguments: Arguments) -> Budget:
     return Budget(**limits)
 
 
+def minimised_of(arguments: Arguments) -> Objective:
+    """The one metric of `--minimise`."""
+    names = [name for text in arguments.minimise for name in words(text)]
+    if len(names) > 1 or not set(names) <= {*OBJECTIVES}:
+        raise CommandError(f"--minimise: expected one of {', '.join(OBJECTIVES)}, not `{', '.join(names)}`")
+    return cast("Objective", names[0]) if names else "runtime"
+
+
 def input_of(text: str) -> Input:
     """`small: nx=20,ny=20`; the label may be left out."""
     label, colon, rest = text.partition(":")
@@ -120,7 +124,7 @@ def grouped_of(models: Sequence[str], options: AdviceOptions, arguments: Argumen
         case = case_of_arguments(arguments)
         given = inputs.get(model, AS_IT_IS).replace(label="")
         workloads.append(Workload(case, given, runs.get(model, 1.0)))
-    return Grouped(workloads, budget_of(arguments), arguments.minimise, arguments.groups, choice_options(options))
+    return Grouped(workloads, budget_of(arguments), minimised_of(arguments), arguments.groups, choice_options(options))
 
 
 def _as_data(advice: Advice, command: str) -> str:

@@ -10,6 +10,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+SUCCESS, FAILURE = 0, 2  # exit statuses
+INTERRUPTED, NOBODY_READS = 130, 141  # a shell's for programs that SIGINT and SIGPIPE end
+
+
 class CommandError(Exception):
     """Something to say in one line: an output that cannot be written, an option that does not exist."""
 

@@ -10,8 +10,8 @@ from importlib import import_module
 
 from aspenpy.language.diagnostics import TOO_LARGE, AspenError
 from aspenpy.shell.commands import ALIASES, COMMANDS
-from aspenpy.shell.failure import ClosedPipe, CommandError
-from aspenpy.shell.output import colored_as_asked, complain, emit, report
+from aspenpy.shell.failure import FAILURE, INTERRUPTED, NOBODY_READS, SUCCESS, ClosedPipe, CommandError
+from aspenpy.shell.output import colored_as_asked, complain, emit, renamed_to, report
 from aspenpy.version import VERSION
 
 USAGE = """\
@@ -31,9 +31,6 @@ examples:
   aspenpy eval comd --machine haswell
   aspenpy expr comd --machine haswell --free nx
   aspenpy list machines"""
-
-SUCCESS, FAILURE = 0, 2  # exit statuses
-INTERRUPTED, NOBODY_READS = 130, 141  # a shell's for programs that SIGINT and SIGPIPE end
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -100,10 +97,13 @@ def run(arguments: list[str]) -> int:
         return SUCCESS
     if name not in COMMANDS:
         raise CommandError(_unknown(name))
-    from aspenpy.shell.option import plain_arguments
+    from aspenpy.shell.option import plain_arguments, renamed
     from aspenpy.shell.options import require_machine, require_one_machine, require_outputs
 
     command = import_module(f"aspenpy.shell.commands.{name}")
+    rest, former = renamed(command.OPTIONS, rest)
+    for old, today in former.items():
+        renamed_to(old, today)
     parsed = plain_arguments(command.OPTIONS, rest)
     if parsed is None:
         from aspenpy.shell.parser import parser_of

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from types import SimpleNamespace
 from typing import Any
 
-from aspenpy.answers.scope import DEFAULT_SEED
 from aspenpy.record import Record
 from aspenpy.shell.failure import CommandError
 
@@ -14,10 +13,22 @@ Examples = tuple[tuple[str, str], ...]  # what a command line does, and the line
 
 
 class Option(Record):
-    """An option or a positional argument: its names, and what else argparse is told of it."""
+    """An option or a positional argument: its names, what else argparse is told of it, and its former names.
+
+    The help of an option means the same in every command; `detail` is what is to be said of it in one of them."""
 
     names: tuple[str, ...]
     more: dict[str, Any]
+    detail: str = ""
+    former: tuple[str, ...] = ()
+
+    def here(self, detail: str = "", *, former: str = "", **more: Any) -> Option:
+        """The option in one command, with what is particular to it there."""
+        return Option(self.names, {**self.more, **more}, detail, tuple(former.split()) or self.former)
+
+    @property
+    def help(self) -> str:
+        return f"{self.more['help']}{self.detail}"
 
     @property
     def destination(self) -> str:
@@ -103,39 +114,42 @@ def choice(names: str, choices: Iterable[str], help: str, **more: Any) -> Option
     return Option(tuple(names.split()), {"choices": tuple(choices), "help": help, **more})
 
 
-def formats(*names: str, help: str = "default: table") -> Option:
-    return choice("--format", names, help, default="table")
-
-
-def picture(what: str) -> Option:
-    return option("--picture", "FILE", f"also draws {what}: an .svg, .png or .pdf file")
-
-
-def machine(*, required: bool, why: str = "") -> Option:
-    """The one machine of a command; `machines` are those of a command that takes several."""
-    return repeated(
-        "--machine", "M", f"a machine: a file, or a name of `aspenpy list machines`{why}", required=required
-    )
-
-
-def machines(help: str, *, required: bool) -> Option:
-    return repeated("--machine", "A,B,...", f"{help}; by commas, or repeated", required=required, dest="machines")
-
-
-def seed(of: str = "random draws") -> Option:
-    return option("--seed", "N", f"of {of} (default: {DEFAULT_SEED})", type=int, default=DEFAULT_SEED)
-
-
 MOST_DIGITS = 30  # of a count: nothing is there 10^30 times, and Python reads no integer of more than 4,300 digits
 
 
 def positive(text: str) -> int:
-    """The type of an option that takes a count."""
-    if not text.isdecimal() or len(text) > MOST_DIGITS or int(text) < 1:
+    """The type of an option that takes a count, such as 100 or 1e6."""
+    if text.isdecimal() and len(text) <= MOST_DIGITS:
+        number = int(text)
+    else:
+        digits, exponent, power = text.lower().partition("e")
+        plain = exponent and digits.replace(".", "", 1).isdecimal() and power.isdecimal()
+        value = float(text) if plain and len(power) < 3 and len(digits) <= MOST_DIGITS else 0.5
+        number = int(value) if value.is_integer() else 0
+    if number < 1:
         from argparse import ArgumentTypeError
 
         raise ArgumentTypeError(f"expected a whole number from 1 on, not `{text[: 2 * MOST_DIGITS]}`")
-    return int(text)
+    return number
+
+
+# -- former names ----------------------------------------------------------------------------------
+
+
+def renamed(options: Iterable[Option | OneOf], line: Sequence[str]) -> tuple[list[str], dict[str, str]]:
+    """A command line with the names that its options have today, and those by the former names that stood there. What
+    follows `--` is another command's."""
+    today = {old: item.names[0] for item in options if isinstance(item, Option) for old in item.former}
+    if not today:
+        return list(line), {}
+    end = line.index("--") if "--" in line else len(line)
+    written, found = list(line), {}
+    for place, word in enumerate(line[:end]):
+        name, equals, value = word.partition("=")
+        if name in today:
+            found[name] = today[name]
+            written[place] = today[name] + equals + value
+    return written, found
 
 
 # -- texts with several names -----------------------------------------------------------------------

@@ -1,17 +1,35 @@
-"""Options that several commands share, and what the arguments of a command may not be."""
+"""Options that several commands share, each with one meaning, and what the arguments of a command may not be."""
 
 from __future__ import annotations
 
+from aspenpy.answers.scope import DEFAULT_SEED
 from aspenpy.cost.ranks import DISTRIBUTIONS
+from aspenpy.language.files import require_writable
 from aspenpy.shell.failure import CommandError
-from aspenpy.shell.option import Arguments, choice, flag, formats, option, pairs, positive, repeated, seed, words
+from aspenpy.shell.option import Arguments, Option, choice, flag, option, pairs, positive, repeated, words
 from aspenpy.shell.pictures import require_drawable
 
+# -- which models ----------------------------------------------------------------------------------
+
 MODEL = option("model", "MODEL", "an application: a file, or a name of `aspenpy list apps`")
+MACHINE = repeated("--machine", "M", "a machine: a file, or a name of `aspenpy list machines`")
+SEVERAL = "; several by commas, or repeated"
+OUTSIDE = flag("--allow-outside", "lets a model include and import files from outside of its folder")
+
+
+def machine(*, required: bool, why: str = "") -> Option:
+    """The one machine of a command; `machines` are those of a command that takes several."""
+    return MACHINE.here(why, required=required)
+
+
+def machines(*, required: bool, why: str = "") -> Option:
+    return MACHINE.here(f"{SEVERAL}{why}", required=required, dest="machines")
+
+
+# -- what to run, and how --------------------------------------------------------------------------
+
 SOCKET = option("--socket", "S", "the kind of socket to run on, where the machine has several")
-SOCKETS = option(
-    "--socket", "S,...", "their sockets: one for each machine, or several for a single machine", dest="sockets"
-)
+SOCKETS = SOCKET.here("; by commas, one for each machine, or several of a single machine", dest="sockets")
 KERNEL = option("--kernel", "K", "the kernel to run (default: main)")
 SET = repeated(
     "--set",
@@ -36,12 +54,27 @@ RANKS = (
         "how ranks go to nodes: filling one after the other, neighbours spread over all, or in turn (default: compact)",
     ),
 )
-OUTSIDE = flag("--allow-outside", "lets a model include and import files from outside of its folder")
-SEED = seed()
+SEED = option("--seed", "N", f"the seed of random draws (default: {DEFAULT_SEED})", type=int, default=DEFAULT_SEED)
 
 VALUES = (KERNEL, SET)  # what to run, and with which values
 SETTINGS = (SOCKET, *VALUES, PAR, *RANKS, OUTSIDE)  # what a prediction can be changed by
-TABLE_OR_JSON, ALL_FORMATS = formats("table", "json"), formats("table", "json", "csv")
+
+METRIC = option("--metric", "NAME", "runtime, energy, power, edp, ed2p, or the amount of a resource such as flops")
+SAMPLES = option("--samples", "N", "the number of random draws", type=positive)
+
+# -- what is written -------------------------------------------------------------------------------
+
+
+def formats(*names: str, of: str = "", default: str | None = "table") -> Option:
+    return choice("--format", names, "how results are written (default: table)", default=default).here(of)
+
+
+ALL_FORMATS = formats("table", "json", "csv")
+PICTURE = option("--picture", "FILE", "also draws a picture, an .svg, .png or .pdf file")
+OUTPUT = option("-o --output", "FILE", "the file to write")
+TABLES = OUTPUT.here(
+    ": the results, in the format of --format or of its name (.json, .csv) (default: they are shown)", dest="results"
+)
 
 
 # -- what arguments may not be ---------------------------------------------------------------------
@@ -86,12 +119,26 @@ def require_machine(arguments: Arguments) -> None:
 
 
 def require_outputs(arguments: Arguments) -> None:
-    """Refuses, before the work is done, a file that has no name, and a picture that could not be drawn."""
-    for name in ("output", "picture"):
+    """Refuses, before the work is done, a file that has no name or could not be written, and a picture that could not
+    be drawn; results are written in the format that the name of their file has."""
+    for name, spelled in (("output", "output"), ("results", "output"), ("picture", "picture")):
         if getattr(arguments, name, None) == "":
-            raise CommandError(f"--{name}: the name of the file is empty")
+            raise CommandError(f"--{spelled}: the name of the file is empty")
+    if getattr(arguments, "results", None) is not None:
+        require_writable(arguments.results)
+        arguments.format = _format_of(arguments.results, arguments.format)
     if getattr(arguments, "picture", None) is not None:
         require_drawable(arguments.picture)
+
+
+def _format_of(path: str, asked: str) -> str:
+    """What results are written as in a file of that name."""
+    suffix = path.lower().rpartition(".")[2]
+    if suffix not in ("json", "csv") or suffix == asked or asked == "speedscope":
+        return asked
+    if asked != "table":
+        raise CommandError(f"--format {asked}: the name `{path}` is one of {suffix.upper()}")
+    return suffix
 
 
 def settings_of(arguments: Arguments) -> dict[str, str]:

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TextIO
 
-from aspenpy.language.diagnostics import Diagnostic, render
+from aspenpy.language.diagnostics import Diagnostic, render, warning
 from aspenpy.shell.failure import ClosedPipe, CommandError
 from aspenpy.shell.option import Arguments
 from aspenpy.shell.pictures import save
@@ -43,16 +43,45 @@ def answer(found: Report, arguments: Arguments, draw: Callable[[], Any] | None =
     """Writes a report in the format of `--format`, and what `draw` makes to the file of `--picture`; returns the exit
     status. JSON contains the diagnostics, which otherwise go to standard error."""
     if arguments.format == "json":
-        emit_json(as_json(found))
+        deliver_json(as_json(found), arguments)
     else:
         report(found.diagnostics or ())
         if arguments.format == "csv":
-            emit(as_csv(found), end="")
+            deliver(as_csv(found), arguments)
         else:
-            show(found.page)
+            deliver_pages([found.page], arguments)
     if draw is not None and arguments.picture:
         save(arguments.picture, draw)
     return 0
+
+
+def deliver(text: str, arguments: Arguments) -> None:
+    """Writes lines to the file of `--output`, wholly or not at all, or to standard output."""
+    path = getattr(arguments, "results", None)
+    if path is None:
+        emit(text, end="")
+        return
+    from aspenpy.language.files import write_whole
+
+    write_whole(path, text)
+    emit(f"{path} is written")
+
+
+def deliver_json(found: Any, arguments: Arguments) -> None:
+    import json
+
+    deliver(json.dumps(found, indent=2, allow_nan=False) + "\n", arguments)
+
+
+def deliver_pages(pages: Iterable[Page], arguments: Arguments) -> None:
+    """Writes pages with a blank line between them, plainly into a file."""
+    if getattr(arguments, "results", None) is not None:
+        deliver("\n\n".join(map(as_text, pages)) + "\n", arguments)
+        return
+    for place, page in enumerate(pages):
+        if place:
+            emit("")
+        show(page)
 
 
 def show_source(text: str) -> None:
@@ -79,6 +108,11 @@ def drawn(diagnostics: list[Diagnostic], stream: TextIO | None) -> str:
     from aspenpy.tables.terminal import colored
 
     return colored(diagnostics, _terminal_width())
+
+
+def renamed_to(old: str, today: str) -> None:
+    """Warns of a spelling that is understood for one release more."""
+    report([warning("old-name", f"`{old}` is now `{today}`; the old spelling goes with the next release")])
 
 
 def complain(line: str) -> None:

@@ -28,7 +28,7 @@ class Parser(ArgumentParser):
         for item in options:
             group = self.add_mutually_exclusive_group() if isinstance(item, OneOf) else self
             for option in item.options if isinstance(item, OneOf) else (item,):
-                group.add_argument(*option.names, **option.more)
+                group.add_argument(*option.names, **{**option.more, "help": option.help})
 
     def error(self, message: str) -> NoReturn:
         raise CommandError(f"{message}; `{self.prog} --help` says what it takes")

@@ -24,15 +24,15 @@ def test_nothing_free_is_a_number(run: Runner) -> None:
 
 
 def test_amounts_need_no_machine(run: Runner) -> None:
-    assert run("expr", "axpy.aspen", "--resource", "flops", "--free", "n").out == "10*(n*2)\n"
+    assert run("expr", "axpy.aspen", "--metric", "flops", "--free", "n").out == "10*(n*2)\n"
     assert run("expr", "axpy.aspen", "--metric", "bytes").out == "240000\n"
     outcome = run("expr", "axpy.aspen", "--free", "n")
-    assert outcome.err == "aspenpy: a runtime needs a machine (--machine M); without one, say --resource NAME\n"
+    assert outcome.err == "aspenpy: a runtime needs a machine (--machine M); without one, say --metric flops\n"
     assert outcome.status == 2
 
 
 def test_latex(run: Runner) -> None:
-    assert run("expr", "axpy.aspen", "--resource", "flops", "--free", "n", "--latex").out == (
+    assert run("expr", "axpy.aspen", "--metric", "flops", "--free", "n", "--latex").out == (
         "10 \\cdot \\left(n \\cdot 2\\right)\n"
     )
 
@@ -43,7 +43,7 @@ def test_sympy_reads_it(run: Runner) -> None:
 
 
 def test_simplify(run: Runner) -> None:
-    formula = run("expr", "axpy.aspen", "--resource", "flops", "--free", "n", "--simplify").out
+    formula = run("expr", "axpy.aspen", "--metric", "flops", "--free", "n", "--simplify").out
     assert sympy.sympify(formula.replace("^", "**")) == 20 * sympy.Symbol("n")
     assert len(formula) < len("10*(n*2)\n")
 
@@ -63,7 +63,7 @@ def test_c_compiles_and_agrees(run: Runner, models: Path) -> None:
 
 def test_name_that_nobody_defines_stays(run: Runner, models: Path) -> None:
     (models / "open.aspen").write_text("model open { kernel main { execute { flops [3*size_of_it] } } }")
-    assert run("expr", "open.aspen", "--resource", "flops", "--free", "size_of_it").out == "3*size_of_it\n"
+    assert run("expr", "open.aspen", "--metric", "flops", "--free", "size_of_it").out == "3*size_of_it\n"
     command = ("expr", "open.aspen", "--machine", "cluster.aspen", "--free", "size_of_it")
     assert run(*command).out == "3*size_of_it/1000000000\n"
     assert run(*command, "--set", "size_of_it=2*clock").status == 2
@@ -80,7 +80,7 @@ def test_what_has_no_form_in_c_is_said_in_one_line(run: Runner, models: Path) ->
     (models / "noisy.aspen").write_text(
         "model noisy { kernel main { sample x from uniform(0, 1) execute { flops [x] } } }"
     )
-    outcome = run("expr", "noisy.aspen", "--resource", "flops", "--c")
+    outcome = run("expr", "noisy.aspen", "--metric", "flops", "--c")
     assert outcome == (2, "", "aspenpy: a random draw has no form in C\n")
 
 
@@ -94,7 +94,7 @@ def test_several_entries_need_a_choice(run: Runner, models: Path) -> None:
     (models / "two.aspen").write_text(
         "model two { kernel a { execute { flops [1] } } kernel b { execute { flops [2] } } }"
     )
-    outcome = run("expr", "two.aspen", "--resource", "flops")
+    outcome = run("expr", "two.aspen", "--metric", "flops")
     assert outcome.status == 2
     assert outcome.err.endswith("  = hint: choose one with --kernel: a, b\n")
-    assert json.loads(run("expr", "two.aspen", "--resource", "flops", "--kernel", "b").out) == 2
+    assert json.loads(run("expr", "two.aspen", "--metric", "flops", "--kernel", "b").out) == 2

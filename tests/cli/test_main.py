@@ -116,7 +116,7 @@ def test_what_it_cannot_understand_is_said_in_one_line(run: Runner, arguments: t
     assert outcome.err.count("\n") == 1
 
 
-@pytest.mark.parametrize("command", [("expr", "--resource", "flops"), ("memory",), ("trace",), ("mpi",)])
+@pytest.mark.parametrize("command", [("expr", "--metric", "flops"), ("memory",), ("trace",), ("mpi",)])
 def test_a_socket_without_a_machine_is_refused(run: Runner, command: tuple[str, ...]) -> None:
     said = "aspenpy: --socket chooses among the sockets of a machine: --machine M says which\n"
     assert run(*command, "axpy.aspen", "--socket", "Processor") == (2, "", said)

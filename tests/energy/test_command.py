@@ -88,7 +88,7 @@ ALONE = ("--socket", "fast")
 def test_page(run: Runner, box: tuple[str, ...], request: pytest.FixtureRequest) -> None:
     """Three calls of one second, at 10 + 40 W and 1 + 3 W * 0.5 s on each of two memories."""
     picture = Path(__file__).parent / "page.txt"
-    found = run(*box, *ALONE, "--budget", "100J", "--power-cap", "60 W")
+    found = run(*box, *ALONE, "--budget", "energy=100J", "--power-cap", "60 W")
     assert (found.status, found.err) == (0, "")
     if request.config.getoption("--update-pictures"):
         picture.write_text(found.out)
@@ -195,7 +195,7 @@ def test_metrics_of_other_commands(run: Runner, box: tuple[str, ...]) -> None:
         ((), "power that responds to cores, clocks and traffic. All sockets with work are charged"),
         ((), "charged                        at work: 1 nvidia_a100_40gb\n"),
         (("--charged", "nodes_used"), "All sockets with work and idle partners on their nodes are charged"),
-        (("--model", "aeem"), "AEEM (dissertation eq. 3.2-3.9). One socket is charged"),
+        (("--law", "aeem"), "AEEM (dissertation eq. 3.2-3.9). One socket is charged"),
         (("--law", "roofline"), "energy roofline. One socket is charged"),
         (("--uncore", "--active-cores"), "AEEM (dissertation eq. 3.2-3.9). One socket is charged"),
         (("--cap", "150W"), "clock lowered from 1.41 GHz to"),
@@ -213,17 +213,17 @@ def test_what_was_counted_is_said(run: Runner, options: tuple[str, ...], said: s
     ("options", "said"),
     [
         ((*ALONE, "--cap", "100 W"), "AEEM does not model a power cap that slows a socket down"),
-        ((*ALONE, "--model", "responding"), "socket `fast` declares no `idle_power`"),
+        ((*ALONE, "--law", "responding"), "socket `fast` declares no `idle_power`"),
         ((*ALONE, "--charged", "nodes_used"), "`nodes_used` is charged by the responding model"),
-        ((*ALONE, "--budget", "5 W"), "--budget: expected joules, not watts: `5 W`"),
+        ((*ALONE, "--budget", "energy=5 W"), "--budget: expected joules, not watts: `5 W`"),
         ((*ALONE, "--power-cap", "lots"), "--power-cap: expected a quantity, such as 1000J or 20MW, not `lots`"),
-        ((*ALONE, "--budget", "0"), "--budget: expected more than nothing, not `0`"),
+        ((*ALONE, "--budget", "energy=0"), "--budget: expected more than nothing, not `0`"),
         ((*ALONE, "--least", "clock"), "--least: expected NAME=LOW..HIGH"),
         ((*ALONE, "--transfer"), "--transfer compares sockets"),
         ((*ALONE, "--throttle"), "socket `fast` declares no `power_cap`"),
         ((*ALONE, "--active-cores"), "socket `fast` declares no `active_core_power`"),
         ((*ALONE, "--law", "roofline"), "socket `fast` declares no `constant_power`"),
-        (("--budget", "1 J"), "--budget is asked of one kind of socket: choose one with --socket"),
+        (("--budget", "energy=1 J"), "--budget is asked of one kind of socket: choose one with --socket"),
         (("--socket", "fats"), "did you mean `fast`?"),
         ((*ALONE, "--nic", "all"), "invalid choice: 'all'"),
     ],

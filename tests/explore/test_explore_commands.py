@@ -127,7 +127,7 @@ def test_commas_separate_names_and_values() -> None:
         (["sensitivity", "--vary", "nn"], "unknown parameter `nn`"),
         (["sensitivity", "--vary", "machine"], "hint: name them: machine=A,B"),
         (["sensitivity", "--picture", "t.bmp"], "cannot draw `t.bmp`"),
-        (["sensitivity", "--method", "morris", "--samples", "0"], "at least 2 samples are needed, not 0"),
+        (["sensitivity", "--method", "morris", "--samples", "1"], "at least 2 samples are needed, not 1"),
         (["optimise", "--vary", "n"], "nothing to optimise"),
         (["optimise", "--minimise", "runtime"], "nothing varies"),
         (["optimise", "--minimise", "runtime", "--vary", "n", "--picture", "x.svg"], "several quantities"),

@@ -64,7 +64,7 @@ def test_a_switch_over_an_array(tmp_path: Path, capsys: pytest.CaptureFixture[st
 @pytest.mark.parametrize("method", ["uniform", "sobol", "latin"])
 def test_samples_take_any_whole_seed(method: str, capsys: pytest.CaptureFixture[str]) -> None:
     """A seed is taken modulo 2^32: -1 draws what 4294967295 draws."""
-    line = f"sweep matmul --machine simple --over n=1..100 --samples 8 --method {method} --format json --seed"
+    line = f"sweep matmul --machine simple --over n=1..100 --samples 8 --sampling {method} --format json --seed"
     told = []
     for seed in (-1, 2**32 - 1, 5):
         assert main([*line.split(), str(seed)]) == 0

@@ -203,10 +203,10 @@ def test_a_store_says_what_was_learnt_from_its_runs(run: Runner, tmp_path: Path)
     store = RecordStore(path)
     store.add([RunRecord("a", str(x), "node", "cpu", 1.0, 10.0 + 3 * x, {"c": x}) for x in range(8)])
     asked = ("acee", "fit", str(path), "--predictors", "c", "--option", "direction=none", "--test", "c in (2, 5)")
-    assert run("empirical", *asked, "--record", "-o", str(model)).status == 0
+    assert run("empirical", *asked, "--record-model", "-o", str(model)).status == 0
     name = "acee " + json.loads(model.read_text())["training"]["data_hash"][:12]
     assert [item.model for item in store.find()] == [None if x in (2, 5) else name for x in range(8)]
-    assert "DATA is then a record store" in run("empirical", "acee", "fit", "acee_example", "--record").err
+    assert "DATA is then a record store" in run("empirical", "acee", "fit", "acee_example", "--record-model").err
 
 
 def test_energies_from_power_and_time(run: Runner, tmp_path: Path) -> None:

@@ -47,7 +47,7 @@ def test_means_of_the_same_input(tmp_path: Path) -> None:
 def test_beside_a_prediction(tmp_path: Path, run: Runner) -> None:
     path = tmp_path / "runs.sqlite"
     RecordStore(path).add([RunRecord("stream", "n=1e6, m=3", "pentium_m", "", 0.5, energy) for energy in (9.0, 11.0)])
-    asked = ["energy", "stream", "--machine", "pentium_m", "--set", "n=1000000", "--record", str(path)]
+    asked = ["energy", "stream", "--machine", "pentium_m", "--set", "n=1000000", "--measured", str(path)]
     held = json.loads(run(*asked, "--format", "json").out)
     assert held["record"] == {
         "device": "",

@@ -60,12 +60,15 @@ def test_it_is_shown_beside_another_machine(capsys: pytest.CaptureFixture[str]) 
         (["machine", "probe", "2a"], "`2a` is no name for a machine"),
         (["machine", "probe", "kernel"], "`kernel` is no name for a machine: it is a word of the language"),
         (["machine", "probe", "a", "--strict"], "--strict belongs to `aspenpy machine check`"),
-        (["machine", "new", "a", "--replace"], "--from, --replace and --compare belong to `aspenpy machine probe`"),
+        (["machine", "new", "a", "--compare"], "--from and --compare belong to `aspenpy machine probe`"),
         (["machine", "check", "haswell", "--from", "x"], "belong to `aspenpy machine probe`"),
         (["machine", "probe", "a", "--from", LSCPU, "--compare"], "the library has no `Made-up(R) 8x2 CPU @ 2.00GHz`"),
         (["machine", "probe", "a", "--from", "none.json"], "there is no file `none.json`"),
         (["validate", "x.c", "--run", "true"], "the sizes are missing: --over n=100..2000:log:5"),
-        (["validate", "x.c", "--run", "true {n}", "--over", "n=1", "--most", "2"], "--most 2 is fewer than --least 5"),
+        (
+            ["validate", "x.c", "--run", "true {n}", "--over", "n=1", "--most-runs", "2"],
+            "--most-runs 2 is fewer than --least-runs 5",
+        ),
     ],
 )
 def test_what_is_refused(words: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:

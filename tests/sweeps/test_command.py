@@ -80,7 +80,8 @@ def test_nothing_but_the_summary_where_results_are_too_large(run: Runner) -> Non
         (["--over", "n", "--over", "n"], "aspenpy: --over: there are two axes `n`\n"),
         (
             ["--over", "n", "--samples", "many"],
-            "aspenpy: --samples: expected a number of points, such as 1e6, not `many`\n",
+            "aspenpy: argument --samples: expected a whole number from 1 on, not `many`; "
+            "`aspenpy sweep --help` says what it takes\n",
         ),
         (
             ["--over", "n", "--memory-limit", "3 s"],

@@ -106,7 +106,7 @@ def test_what_is_refused_is_as_pictured(case: Case, update_pictures: bool) -> No
 def test_the_command_writes_json_and_a_picture(case: Case, capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("matplotlib")
     words = ["validate", "sweep.aspen", "--run", "true {n}", "--over", "n=1e3,1e6", "--machine", "host.aspen"]
-    assert main([*words, "--least", "2", "--most", "2", "--format", "json", "--picture", "p.svg"]) == 0
+    assert main([*words, "--least-runs", "2", "--most-runs", "2", "--format", "json", "--picture", "p.svg"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert [each["n"] for each in found["points"]] == [1e3, 1e6]
     assert found["points"][1]["predicted"] == pytest.approx(1e-3 + 1e-3 + 1e6 / 512 * 1e-6)

@@ -72,11 +72,11 @@ def settled(options: EnergyOptions, responding: bool) -> EnergyOptions:
     if law == "auto":
         law = "responding" if responding and not (options.active_cores or options.uncore) else "aeem"
     if law != "aeem" and (options.active_cores or options.uncore):
-        hint = "leave the two options out, or choose `--model aeem`"
+        hint = "leave the two options out, or choose `--law aeem`"
         message = "active cores and the uncore are added to AEEM: the other models have terms of their own"
         fail("not-an-addition", message, hint=hint)
     if law == "aeem" and options.cap is not None:
-        hint = "state `idle_power` in the socket for power that responds, or choose `--model roofline`"
+        hint = "state `idle_power` in the socket for power that responds, or choose `--law roofline`"
         fail("no-cap", "AEEM does not model a power cap that slows a socket down", hint=hint)
     charged = options.charged
     if charged == "auto":

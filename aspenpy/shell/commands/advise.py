@@ -9,7 +9,7 @@ from aspenpy.advice.decide import AS_IT_IS
 from aspenpy.advice.scalability import MOST_NODES, THRESHOLD
 from aspenpy.advice.system import system_ranges
 from aspenpy.answers.case import Case
-from aspenpy.answers.energy.options import CHOICES, EnergyOptions
+from aspenpy.answers.energy.options import EnergyOptions
 from aspenpy.report.decision import draw as draw_decided
 from aspenpy.report.design_space import draw as draw_space
 from aspenpy.report.scalability import draw as draw_scaled
@@ -22,6 +22,7 @@ from aspenpy.shell.deciding import (
     decided_of,
     grouped_of,
     input_of,
+    minimised_of,
     require_document,
     require_error,
     throttled_of,
@@ -30,19 +31,10 @@ from aspenpy.shell.deciding import (
 )
 from aspenpy.shell.entry import case_of_arguments
 from aspenpy.shell.failure import CommandError
-from aspenpy.shell.option import (
-    Arguments,
-    Examples,
-    choice,
-    machine,
-    option,
-    picture,
-    positive,
-    repeated,
-    words,
-)
-from aspenpy.shell.options import ALL_FORMATS, OUTSIDE, RANKS, SEED, SOCKET, VALUES
+from aspenpy.shell.option import Arguments, Examples, option, positive, repeated, words
+from aspenpy.shell.options import ALL_FORMATS, PICTURE, SEED, SETTINGS, machine
 from aspenpy.shell.output import answer, report
+from aspenpy.shell.study_options import LAW, PROBLEM, VARY
 
 EXAMPLES: Examples = (
     (
@@ -82,14 +74,10 @@ OPTIONS = (
         nargs="+",
     ),
     machine(required=True),
-    SOCKET,
-    *VALUES,
-    *RANKS,
-    repeated(
-        "--vary",
-        "WHAT,...",
-        "hardware components such as clock, cores, memory_clock; NAME=LOW..HIGH or NAME=1,2,4 gives a range; may be "
-        "repeated (default: those that are significant; `all`: all that the machine states)",
+    *SETTINGS,
+    VARY.here(
+        ": hardware components such as clock, cores, memory_clock; NAME=LOW..HIGH or NAME=1,2,4 gives a range "
+        "(default: those that are significant; `all`: all that the machine states)"
     ),
     repeated(
         "--system",
@@ -113,12 +101,11 @@ OPTIONS = (
         "scale, decide: settings of the application that make an input; may be repeated",
     ),
     *DECIDE_OPTIONS,
-    option("--problem", "NAME,...", "the parameters whose product is the size of the problem"),
-    choice("--model --law", CHOICES["law"], "of energy (default: what the machine states)", default="auto", dest="law"),
+    PROBLEM,
+    LAW,
     ALL_FORMATS,
-    picture("sensitivities of pairs, scaling, the Pareto front, or throttling"),
+    PICTURE.here(": sensitivities of pairs, scaling, the Pareto front, or throttling"),
     SEED,
-    OUTSIDE,
 )
 
 
@@ -149,7 +136,7 @@ def run(arguments: Arguments) -> int:
         arguments.nodes,
         arguments.threshold,
         budget_of(arguments),
-        arguments.minimise,
+        minimised_of(arguments),
         uncertain_of(arguments),
         arguments.error,
         counters,

@@ -10,9 +10,12 @@ from aspenpy.language.diagnostics import Diagnostic
 from aspenpy.language.files import Reader
 from aspenpy.models.library import load_machine
 from aspenpy.shell.models import ModelFile, checked_files
-from aspenpy.shell.option import Arguments, Examples, flag, machine, option
-from aspenpy.shell.options import OUTSIDE, TABLE_OR_JSON
-from aspenpy.shell.output import drawn, emit, emit_json
+from aspenpy.shell.option import Arguments, Examples, option
+from aspenpy.shell.options import ALL_FORMATS, OUTSIDE, SOCKET, TABLES, machine
+from aspenpy.shell.output import deliver, deliver_json, drawn
+from aspenpy.shell.study_options import STRICT
+from aspenpy.tables.data import as_csv
+from aspenpy.tables.table import Table, columns
 
 EXAMPLES: Examples = (
     ("models of the library; files and folders are named the same way", "aspenpy check comd haswell"),
@@ -23,29 +26,38 @@ EXAMPLES: Examples = (
 OPTIONS = (
     option("files", "FILE", "a model, or a folder: all its files *.aspen, those in folders below too", nargs="+"),
     machine(required=False, why=", which the applications are to run on"),
-    option("--socket", "S", "the kind of socket they are to run on (default: any of them)"),
-    flag("--strict", "exits with status 1 if there is a warning"),
-    TABLE_OR_JSON,
+    SOCKET.here(" (default: any of them)"),
+    STRICT,
+    ALL_FORMATS,
+    TABLES,
     OUTSIDE,
 )
 
 
 def run(arguments: Arguments) -> int:
     """0, with `--strict` 1 where there are warnings, 2 where there are errors."""
-    return conclude(list(_once(_diagnostics(arguments))), arguments.format == "json", arguments.strict)
+    return conclude(list(_once(_diagnostics(arguments))), arguments)
 
 
-def conclude(found: list[Diagnostic], as_json: bool, strict: bool) -> int:
+COLUMNS = columns("severity code message file line column end_line end_column hint")
+
+
+def conclude(found: list[Diagnostic], arguments: Arguments) -> int:
     """Writes what was found and how much that is, and returns the exit status."""
     counted = Counter(diagnostic.severity for diagnostic in found)
-    if as_json:
-        emit_json([diagnostic.to_json() for diagnostic in found])
+    objects = [diagnostic.to_json() for diagnostic in found]
+    if arguments.format == "json":
+        deliver_json(objects, arguments)
+    elif arguments.format == "csv":
+        rows = tuple(tuple(item[column.name] for column in COLUMNS) for item in objects)
+        deliver(as_csv(Table(COLUMNS, rows)), arguments)
     else:
         import sys
 
-        parts = [drawn(found, sys.stdout)] if found else []
-        emit("\n\n".join([*parts, f"{_number(counted['error'], 'error')}, {_number(counted['warning'], 'warning')}"]))
-    return 2 if counted["error"] else 1 if counted["warning"] and strict else 0
+        parts = [drawn(found, sys.stdout if getattr(arguments, "results", None) is None else None)] if found else []
+        counts = f"{_number(counted['error'], 'error')}, {_number(counted['warning'], 'warning')}"
+        deliver("\n\n".join([*parts, counts]) + "\n", arguments)
+    return 2 if counted["error"] else 1 if counted["warning"] and arguments.strict else 0
 
 
 def _diagnostics(arguments: Arguments) -> Iterable[Diagnostic]:

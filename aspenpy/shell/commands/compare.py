@@ -7,10 +7,23 @@ from aspenpy.language.axis import interval
 from aspenpy.report.comparison import draw
 from aspenpy.shell.entry import case_of_arguments, machines_of
 from aspenpy.shell.failure import CommandError
-from aspenpy.shell.option import Arguments, Examples, flag, machines, option
-from aspenpy.shell.options import ALL_FORMATS, MODEL, OUTSIDE, PAR, RANKS, SEED, SOCKETS, VALUES
+from aspenpy.shell.option import Arguments, Examples
+from aspenpy.shell.options import (
+    ALL_FORMATS,
+    MODEL,
+    OUTSIDE,
+    PAR,
+    PICTURE,
+    RANKS,
+    SEED,
+    SOCKETS,
+    TABLES,
+    VALUES,
+    machines,
+)
 from aspenpy.shell.output import answer
 from aspenpy.shell.progress import Progress
+from aspenpy.shell.study_options import OVER, TRANSFER
 from aspenpy.studies.explore.comparison import Comparison, Sweep
 
 EXAMPLES: Examples = (
@@ -24,39 +37,35 @@ EXAMPLES: Examples = (
 
 OPTIONS = (
     MODEL,
-    machines("the machines, files or names", required=True),
+    machines(required=True),
     SOCKETS,
     *VALUES,
     PAR,
     *RANKS,
-    option(
-        "--over",
-        "NAME=LOW..HIGH",
-        "finds all crossovers of this parameter's interval; with :whole behind it of whole values only, exactly",
-    ),
-    flag(
-        "--transfer",
-        "the kernel's data are on the first device; on any other, the time to move them over its link is added",
-    ),
-    option("--picture", "FILE", "with --over: draws the runtimes, as .svg, .png or .pdf"),
+    OVER.here("; here one interval: where the fastest changes in it, with :whole behind it of whole values, exactly"),
+    TRANSFER,
+    PICTURE.here(", with --over: the runtimes"),
     OUTSIDE,
     ALL_FORMATS,
+    TABLES,
     SEED,
 )
 
 
 def run(arguments: Arguments) -> int:
-    if arguments.over is None and arguments.picture:
+    if len(arguments.over) > 1:
+        raise CommandError("--over: `compare` goes over one parameter; `sweep` over several")
+    if not arguments.over and arguments.picture:
         raise CommandError("--picture belongs to --over NAME=LOW..HIGH")
     case = case_of_arguments(arguments)
     cases = [case.changed(machine=machine, socket=socket) for machine, socket in machines_of(arguments)]
     comparison = Comparison(cases, transfer=arguments.transfer)
-    sweep = None if arguments.over is None else _sweep(comparison, arguments)
+    sweep = _sweep(comparison, arguments) if arguments.over else None
     return answer(comparison.report(sweep=sweep), arguments, None if sweep is None else lambda: draw(sweep))
 
 
 def _sweep(comparison: Comparison, arguments: Arguments) -> Sweep:
-    name, low, high, whole = interval(arguments.over, "--over", "n=10..1e6")
+    name, low, high, whole = interval(arguments.over[0], "--over", "n=10..1e6")
     ends = []
     for end in (low, high):
         probe = predict(comparison.case.with_set({name: end.text()}))

@@ -8,8 +8,8 @@ from aspenpy.language.diagnostics import fail
 from aspenpy.report.counting import inverse as reported
 from aspenpy.shell.entry import case_of_arguments
 from aspenpy.shell.failure import CommandError
-from aspenpy.shell.option import Arguments, Examples, machine, option, words
-from aspenpy.shell.options import ALL_FORMATS, MODEL, OUTSIDE, SEED, VALUES
+from aspenpy.shell.option import Arguments, Examples, option, words
+from aspenpy.shell.options import ALL_FORMATS, MODEL, OUTSIDE, SEED, TABLES, VALUES, machine
 from aspenpy.shell.output import answer
 
 EXAMPLES: Examples = (
@@ -34,6 +34,7 @@ OPTIONS = (
     ),
     option("--target", "AMOUNT", "of --resource (default: flops), a number or an expression"),
     ALL_FORMATS,
+    TABLES,
     SEED,
 )
 

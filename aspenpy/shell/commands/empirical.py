@@ -23,23 +23,12 @@ from aspenpy.report.training_plan import plan_report, throttling_report
 from aspenpy.shell.commands.fmt import standard_input
 from aspenpy.shell.entry import only_entry, ranks_of
 from aspenpy.shell.failure import CommandError
-from aspenpy.shell.option import (
-    Arguments,
-    Examples,
-    choice,
-    flag,
-    machine,
-    option,
-    pairs,
-    picture,
-    positive,
-    repeated,
-    words,
-)
-from aspenpy.shell.options import ALL_FORMATS, OUTSIDE, RANKS, SOCKET, VALUES, settings_of
+from aspenpy.shell.option import Arguments, Examples, choice, flag, option, pairs, positive, repeated, words
+from aspenpy.shell.options import ALL_FORMATS, OUTPUT, PICTURE, SEED, SETTINGS, machine, settings_of
 from aspenpy.shell.output import answer
 from aspenpy.shell.progress import Progress
 from aspenpy.shell.quantity import quantity_of
+from aspenpy.shell.study_options import COLUMN, CONFIDENCE, LEARNT
 from aspenpy.studies.empirical.sheet import Sheet
 from aspenpy.studies.learnt.acee import Acee
 from aspenpy.studies.learnt.assumptions import Assumption, assumptions
@@ -72,7 +61,7 @@ EXAMPLES: Examples = (
 )  # fmt: skip
 
 
-OF_A_MODEL = ("output", "model", "parameters", "record", "choices", "predictors")
+OF_A_MODEL = ("output", "model", "parameters", "record_model", "choices", "predictors")
 OF_ROWS = ("train", "test", "leave_out")
 OF_A_PREDICTION = (
     "socket", "kernel", "settings", "ranks_on", "ranks_per_node", "distribution", "allow_outside", "clocks", "volts",
@@ -117,29 +106,22 @@ OPTIONS = (
     option("--train", "WHERE", "rows to learn from, such as 'threads in (4, 6)' (default: all that are not tested)"),
     option("--test", "WHERE", "rows to predict (default: those not learnt from)"),
     option("--leave-out", "COLUMN", "leaves out each value of a column in turn and predicts it from the others"),
-    option("--model", "FILE", "predict, report: a model that fit has written"),
-    option("-o --output", "FILE", "fit: writes the model, a JSON file"),
+    LEARNT.here(" (predict, report)"),
+    OUTPUT.here(": the model, in JSON (fit)"),
     option(
         "--parameters",
         "FILE",
         "fit, report: writes what was learnt as parameters of the Aspen language, a file that models include",
     ),
-    flag("--record", "fit of a record store: writes into it which model was learnt from which runs"),
+    flag("--record-model", "fit of a record store: writes into it which model was learnt from which runs").here(
+        former="--record"
+    ),
     option("--predictors", "NAME,...", "acee, bandwidth: columns, or formulas of them such as cycles/runtime"),
     repeated("--option", "NAME=VALUE", "of the model, such as form=stall; may be repeated", dest="choices"),
-    repeated(
-        "--column",
-        "NAME=HEADER",
-        "takes a column by another name, such as 'runtime [ms]=time/ms', and leaves out all that are not taken; may be "
-        "repeated",
-        dest="columns",
-    ),
-    option("--confidence", "C", "of intervals (default: 0.95)", type=float, default=0.95),
+    COLUMN,
+    CONFIDENCE,
     machine(required=False, why="; power-aware predict and bandwidth predict: DATA is an application"),
-    SOCKET,
-    *VALUES,
-    *RANKS,
-    OUTSIDE,
+    *SETTINGS,
     option("--clocks", "HZ,...", "with --machine: core clocks, such as 600MHz,1GHz (default: five over their range)"),
     option("--volts", "V,...", "with --machine: the voltage at each of --clocks, power being V² f", type=_amounts),
     option(
@@ -147,8 +129,9 @@ OPTIONS = (
     ),
     flag("--choose", "bandwidth: also says which application, or algorithm, is the fastest at each memory clock"),
     option("--processors", "N,...", "with --machine: how many share the work (default: 1,2,4,8,16)", type=_counts),
-    picture("predictions, errors and residuals, or the trace"),
+    PICTURE.here(": predictions, errors and residuals, or the trace"),
     ALL_FORMATS,
+    SEED,
 )
 
 
@@ -177,7 +160,7 @@ def run(arguments: Arguments) -> int:
         save(model, arguments.output)
     if arguments.parameters:
         write_parameters(model, arguments.parameters)
-    if arguments.record and model.training is not None:
+    if arguments.record_model and model.training is not None:
         RecordStore(arguments.data).learnt(name_of(model), rows_learnt_from(model, sheet, split))
     whole = arguments.action == "report"
     assumed: tuple[Assumption, ...] = ()
@@ -210,7 +193,18 @@ def _split(arguments: Arguments) -> int:
     kernel = only_entry(application, arguments.kernel)
     computer = load_machine(arguments.machine, allow_outside=outside)
     settings, ranks = settings_of(arguments), ranks_of(arguments)
-    found = predict(Case(application, computer, arguments.socket, kernel, settings, **ranks))
+    found = predict(
+        Case(
+            application,
+            computer,
+            arguments.socket,
+            kernel,
+            settings,
+            arguments.seed,
+            arguments.par == "overlap",
+            **ranks,
+        )
+    )
     if arguments.kind == "bandwidth":
         _refuse(arguments, ("clocks", "volts", "processors", "picture"), "belongs to power-aware")
         return answer(signature_report(found, arguments.factors or (0.8, 0.6, 0.4)), arguments)
@@ -257,8 +251,8 @@ def _model(arguments: Arguments) -> LearntModel:
         raise CommandError("-o belongs to fit")
     if arguments.action == "predict" and arguments.parameters:
         raise CommandError("--parameters belongs to fit and report")
-    if arguments.record and (arguments.action != "fit" or not is_record_store(Path(arguments.data or ""))):
-        raise CommandError("--record belongs to fit, and DATA is then a record store")
+    if arguments.record_model and (arguments.action != "fit" or not is_record_store(Path(arguments.data or ""))):
+        raise CommandError("--record-model belongs to fit, and DATA is then a record store")
     if not arguments.model:
         return KINDS[arguments.kind](**_options(arguments))
     for name in ("choices", "predictors", "train", "leave_out"):

@@ -16,10 +16,11 @@ from aspenpy.report.energy import draw
 from aspenpy.report.recorded import with_recorded
 from aspenpy.shell.entry import case_of_arguments
 from aspenpy.shell.failure import CommandError
-from aspenpy.shell.option import Arguments, Examples, choice, flag, machine, option, picture
-from aspenpy.shell.options import ALL_FORMATS, MODEL, SEED, SETTINGS, settings_of
-from aspenpy.shell.output import answer
+from aspenpy.shell.option import Arguments, Examples, choice, flag, option, words
+from aspenpy.shell.options import ALL_FORMATS, MODEL, PICTURE, SEED, SETTINGS, TABLES, machine, settings_of
+from aspenpy.shell.output import answer, renamed_to
 from aspenpy.shell.quantity import quantity_of
+from aspenpy.shell.study_options import BUDGET, LAW, TRANSFER
 from aspenpy.studies.explore.efficiency import Efficiency
 from aspenpy.studies.learnt.recorded import recorded
 
@@ -27,9 +28,12 @@ EXAMPLES: Examples = (
     ("the energy, the hardware at its peak, the kernels, the components", "aspenpy energy comd --machine haswell"),
     ("one of several kinds of sockets", "aspenpy energy matmul --machine keeneland --socket nvidia_m2090"),
     ("all of them: which is the most efficient", "aspenpy energy matmul --machine keeneland --transfer"),
-    ("idle power of everything, and limits", "aspenpy energy comd --machine haswell --charged machine --budget 1kJ"),
+    (
+        "idle power of everything, and limits",
+        "aspenpy energy comd --machine haswell --charged machine --budget energy=1kJ",
+    ),
     ("the clock that takes least", "aspenpy energy matmul --machine pentium_m --least pentium_m_clock=6e8..1.4e9"),
-    ("as the dissertation counts", "aspenpy energy comd --machine haswell --model aeem"),
+    ("as the dissertation counts", "aspenpy energy comd --machine haswell --law aeem"),
     ("the clock that a power cap leaves", "aspenpy energy stream --machine a100_40gb --cap 150W"),
     ("for a program", "aspenpy energy comd --machine haswell --format json"),
 )
@@ -38,14 +42,7 @@ OPTIONS = (
     MODEL,
     machine(required=True),
     *SETTINGS,
-    choice(
-        "--model --law",
-        CHOICES["law"],
-        "`responding` to clocks, cores and traffic, where the machine states it; else `aeem`, the dissertation's "
-        "equations 3.2 to 3.9; or the energy `roofline` (default: auto)",
-        default="auto",
-        dest="law",
-    ),
+    LAW,
     choice(
         "--charged",
         CHOICES["charged"],
@@ -56,17 +53,17 @@ OPTIONS = (
     flag("--active-cores", "adds the machine's power of each core at work to aeem"),
     flag("--uncore", "adds the machine's power that goes with uncore clock^2 to aeem"),
     option("--cap", "W", "power cap of each socket, such as 150W: it lowers its clock, or waits, to stay below"),
-    option("--budget", "J", "an energy, such as 1000J: does the run stay within it?"),
+    BUDGET.here(": energy=1000J; does the run stay within it?"),
     option("--power-cap", "W", "a power, such as 20MW: does every kernel stay below it?"),
     flag("--throttle", "says which clock the cap leaves, and has aeem keep to it"),
     option("--least", "NAME=LOW..HIGH", "the value of a parameter at which the energy is least"),
-    flag(
-        "--transfer",
-        "with several kinds of sockets: the kernel's data are on the first; others move them over their link first",
+    TRANSFER.here(", where the machine has several kinds"),
+    option("--measured", "FILE", "compares with measurements of this run: a record store, or a table").here(
+        former="--record"
     ),
-    option("--record", "FILE", "compares with measurements of this run: a record store, or a file of measurements"),
-    picture("power over time"),
+    PICTURE.here(": power over time"),
     ALL_FORMATS,
+    TABLES,
     SEED,
 )
 
@@ -92,16 +89,29 @@ def run(arguments: Arguments) -> int:
         energy = Energy(cap.prediction, options)
     verdicts = []
     if arguments.budget:
-        verdicts.append(within_budget(energy, quantity_of(arguments.budget, JOULES, "--budget")))
+        verdicts.append(within_budget(energy, _joules(arguments.budget)))
     if arguments.power_cap:
         verdicts.append(below_cap(energy, quantity_of(arguments.power_cap, WATTS, "--power-cap")))
     hardware = hardware_peaks(energy.prediction) if energy.options.law == "aeem" else ()
     best = _least(energy, arguments.least)
     warnings = [*prediction.diagnostics, *(_outside(best, case) if best is not None else ())]
     report = energy.report(hardware=hardware, verdicts=verdicts, best=best, cap=cap, warnings=warnings)
-    if arguments.record:
-        report = with_recorded(report, recorded(arguments.record, case.application.name, settings_of(arguments)))
+    if arguments.measured:
+        report = with_recorded(report, recorded(arguments.measured, case.application.name, settings_of(arguments)))
     return answer(report, arguments, lambda: draw(energy))
+
+
+def _joules(texts: list[str]) -> float:
+    """The energy of `--budget`, which was a bare quantity."""
+    joules = 0.0
+    for text in (word for given in texts for word in words(given)):
+        limit, equals, amount = text.partition("=")
+        if not equals:
+            renamed_to(f"--budget {text}", f"--budget energy={text}")
+        elif limit.strip() != "energy":
+            raise CommandError(f"--budget: expected energy=1000J, not `{text}`; --power-cap limits power")
+        joules = quantity_of(amount if equals else text, JOULES, "--budget")
+    return joules
 
 
 def _least(energy: Energy, text: str | None) -> Optimum | None:
@@ -122,7 +132,7 @@ def _outside(best: Optimum, case: Case) -> list[Diagnostic]:
 
 def _devices(case: Case, arguments: Arguments) -> int:
     """Compares the energy on every kind of socket."""
-    for name in ("budget", "power_cap", "least", "picture", "throttle", "record"):
+    for name in ("budget", "power_cap", "least", "picture", "throttle", "measured"):
         if getattr(arguments, name):
             raise CommandError(f"--{name.replace('_', '-')} is asked of one kind of socket: choose one with --socket")
     sockets = Efficiency(case, options=energy_options_of(arguments), transfer=arguments.transfer)

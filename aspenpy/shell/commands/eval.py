@@ -9,9 +9,9 @@ from aspenpy.answers.prediction import Prediction, predict
 from aspenpy.cost.mapper import warnings_of
 from aspenpy.language.diagnostics import AspenError, Diagnostic, distinct
 from aspenpy.shell.entry import case_of_arguments, entries
-from aspenpy.shell.option import Arguments, Examples, machine, option, positive
-from aspenpy.shell.options import ALL_FORMATS, MODEL, SEED, SETTINGS
-from aspenpy.shell.output import emit, emit_json, report, show
+from aspenpy.shell.option import Arguments, Examples, words
+from aspenpy.shell.options import ALL_FORMATS, METRIC, MODEL, SAMPLES, SEED, SETTINGS, TABLES, machine
+from aspenpy.shell.output import deliver, deliver_json, deliver_pages, report
 from aspenpy.tables.data import as_csv, as_json
 from aspenpy.tables.table import Report
 
@@ -29,16 +29,11 @@ OPTIONS = (
     MODEL,
     machine(required=True),
     *SETTINGS,
-    option(
-        "--metric",
-        "NAME,...",
-        "shows only these: runtime, energy, power, edp, ed2p, or the amount of a resource (flops, ..., bytes)",
-        type=lambda text: text.split(","),
-        default=[],
-    ),
+    METRIC.here("; only these are shown, several by commas", metavar="NAME,..."),
     ALL_FORMATS,
+    TABLES,
     SEED,
-    option("--samples", "K", "also draws K times: mean, deviation and quantiles", type=positive),
+    SAMPLES.here(": also their mean, deviation and quantiles"),
 )
 
 
@@ -46,13 +41,13 @@ def run(arguments: Arguments) -> int:
     case = case_of_arguments(arguments, "main")
     predictions = [_predicted(case.changed(kernel=kernel)) for kernel in entries(case.application, arguments.kernel)]
     if arguments.format == "json":
-        emit_json(_object(case, predictions, arguments))
+        deliver_json(_object(case, predictions, arguments), arguments)
         return 0
     report(_warnings(predictions))
     if arguments.format == "csv":
-        _emit_csv(predictions, arguments.metric)
+        deliver(_rows(predictions, words(arguments.metric)), arguments)
     else:
-        _show(predictions, arguments)
+        deliver_pages([_report(prediction, arguments).page for prediction in predictions], arguments)
     return 0
 
 
@@ -70,22 +65,15 @@ def _warnings(predictions: list[Prediction]) -> list[Diagnostic]:
     return list({str(item): item for prediction in predictions for item in prediction.diagnostics}.values())
 
 
-def _show(predictions: list[Prediction], arguments: Arguments) -> None:
-    for position, prediction in enumerate(predictions):
-        if position:
-            emit("")
-        show(_report(prediction, arguments).page)
-
-
 def _report(prediction: Prediction, arguments: Arguments) -> Report:
     samples = prediction.samples(arguments.samples) if arguments.samples else None
-    return prediction.report(metrics=arguments.metric, samples=samples)
+    return prediction.report(metrics=words(arguments.metric), samples=samples)
 
 
-def _emit_csv(predictions: list[Prediction], metrics: list[str]) -> None:
+def _rows(predictions: list[Prediction], metrics: list[str]) -> str:
     """The rows of all in one table."""
     first, *rest = (prediction.report(metrics=metrics).tables("csv")[0] for prediction in predictions)
-    emit(as_csv(first.replace(rows=sum((table.rows for table in rest), first.rows))), end="")
+    return as_csv(first.replace(rows=sum((table.rows for table in rest), first.rows)))
 
 
 def _object(case: Case, predictions: list[Prediction], arguments: Arguments) -> dict[str, Any]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from aspenpy.answers.prediction import predict
 from aspenpy.shell.entry import case_of_arguments, only_entry
-from aspenpy.shell.option import Arguments, Examples, flag, machine, option
-from aspenpy.shell.options import MODEL, SETTINGS, TABLE_OR_JSON
+from aspenpy.shell.option import Arguments, Examples, flag, option
+from aspenpy.shell.options import ALL_FORMATS, MODEL, SEED, SETTINGS, TABLES, machine
 from aspenpy.shell.output import answer
 
 EXAMPLES: Examples = (
@@ -21,7 +21,9 @@ OPTIONS = (
     machine(required=True),
     flag("--ecm", "shows the execution-cache-memory model instead: cycles a cache line on one core, level by level"),
     *SETTINGS,
-    TABLE_OR_JSON,
+    ALL_FORMATS,
+    TABLES,
+    SEED,
 )
 
 

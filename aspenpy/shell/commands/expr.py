@@ -10,27 +10,28 @@ from aspenpy.expr.evaluate import needed_nodes
 from aspenpy.expr.graph import Expr
 from aspenpy.expr.printer import to_latex, to_text
 from aspenpy.language.diagnostics import AspenError, Diagnostic, distinct
+from aspenpy.language.files import write_whole
 from aspenpy.shell.entry import case_of_arguments
 from aspenpy.shell.failure import CommandError
-from aspenpy.shell.option import Arguments, Examples, OneOf, flag, machine, option, words
-from aspenpy.shell.options import MODEL, SETTINGS
+from aspenpy.shell.option import Arguments, Examples, OneOf, flag, words
+from aspenpy.shell.options import METRIC, MODEL, OUTPUT, SEED, SETTINGS, machine
 from aspenpy.shell.output import emit, report
+from aspenpy.shell.study_options import FREE
 
 EXAMPLES: Examples = (
     ("the runtime in seconds, one parameter left free", "aspenpy expr matmul --machine simple --free n"),
     ("a parameter of each model", "aspenpy expr stream --machine simple --free n,simple_bandwidth"),
     ("simplified, for a paper", "aspenpy expr matmul --machine simple --free n --simplify --latex"),
     ("a function in C", "aspenpy expr matmul --machine simple --free n,ranks --c"),
-    ("how much of a resource is asked for: no machine is needed", "aspenpy expr matmul --resource flops --free n"),
+    ("how much of a resource is asked for: no machine is needed", "aspenpy expr matmul --metric flops --free n"),
 )
 
 OPTIONS = (
     MODEL,
-    machine(required=False, why="; without one only --resource can be asked for"),
+    machine(required=False, why="; without one only amounts can be asked for"),
     *SETTINGS,
-    option("--free", "NAME,...", "the parameters that stay in the formula; for all others their values are put in"),
-    option("--metric", "NAME", "runtime (the default), energy, edp, ..., or an amount"),
-    option("--resource", "NAME", "the same for a resource", dest="metric"),
+    FREE.here("; for all others their values are put in"),
+    METRIC.here(" (default: runtime)", former="--resource"),
     flag("--simplify", "lets SymPy simplify it; slow for a large formula"),
     OneOf(
         (
@@ -39,6 +40,8 @@ OPTIONS = (
             flag("--c", "as a function in C99", dest="form", action="store_const", const="c"),
         )
     ),
+    OUTPUT.here(": the formula (default: it is shown)"),
+    SEED,
 )
 
 
@@ -53,9 +56,14 @@ def run(arguments: Arguments) -> int:
             from aspenpy.expr.sympy_view import simplify
 
             formula = simplify(formula)
-        emit(_written(arguments.form, formula, [scope.symbol(name) for name in free], metric))
+        text = _written(arguments.form, formula, [scope.symbol(name) for name in free], metric)
     except ValueError as error:  # too large a formula, or one that has no such form; the message says which
         raise CommandError(str(error)) from None
+    if arguments.output is None:
+        emit(text)
+    else:
+        write_whole(arguments.output, text + "\n")
+        emit(f"{arguments.output} is written")
     return 0
 
 
@@ -63,7 +71,7 @@ def _asked_for(case: Case, metric: str) -> tuple[Scope, Expr]:
     """The metric in the symbols of the models, and what they stand for."""
     if case.machine is None:
         if metric == "runtime":
-            raise CommandError("a runtime needs a machine (--machine M); without one, say --resource NAME")
+            raise CommandError("a runtime needs a machine (--machine M); without one, say --metric flops")
         scope, amounts = counts(case)
         return scope, amount_of(amounts, metric)
     prediction = Prediction(case)

@@ -5,15 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 
 from aspenpy.extract.extraction import Run, extract
-from aspenpy.extract.registers import LEVELS
 from aspenpy.language.axis import parsed
 from aspenpy.language.diagnostics import fail
 from aspenpy.language.source import Span
 from aspenpy.shell.commands.fmt import replace
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.option import Arguments, Examples, choice, flag, option, repeated
-from aspenpy.shell.options import TABLE_OR_JSON
+from aspenpy.shell.options import OUTPUT, formats
 from aspenpy.shell.output import answer, complain_in_lines, emit, report, show_source
+from aspenpy.shell.study_options import FLAGS, LEVEL, OVER, RUN
 from aspenpy.studies.sweeps.values import values
 
 MOST_SHOWN = 30
@@ -38,33 +38,20 @@ EXAMPLES: Examples = (
 
 OPTIONS = (
     option("source", "FILE", "a file of C or C++, told apart by their names"),
-    option("-o --output", "FILE", "where the model is written to (default: shown)"),
-    choice(
-        "--as",
-        LEVELS,
-        "which loads and stores count: source, o1: what nothing can have changed is in a register; o2: from pass "
-        "to pass; o3: with loops vectorised (default: source)",
-        default="source",
-        dest="level",
-    ),
+    OUTPUT.here(": the model (default: it is shown)"),
+    LEVEL.here(" (default: source)", default="source"),
     repeated(
         "--function",
         "NAME",
         "models this function and what it calls (default: main, or all); may be repeated",
         dest="functions",
     ),
-    repeated("-I", "FOLDER", "where headers are; may be repeated", dest="folders"),
-    repeated("-D", "NAME=VALUE", "defines a macro; may be repeated", dest="macros"),
+    *FLAGS,
     option("--std", "NAME", "the standard, such as c99 or c++20"),
     flag("--chains", "adds chains of operations that wait for each other; not every machine has a resource for them"),
     flag("--integers", "adds operations on whole numbers as the resource intops"),
-    option("--run", "COMMAND", "compiles the program, runs this command and fills in how often its lines ran"),
-    repeated(
-        "--over",
-        "AXIS",
-        "with --run: runs at several sizes, NAME=LOW..HIGH:log:5 or NAME=1,2,4, and fits counts over them; NAME "
-        "stands in braces in the command, or else is a macro; may be repeated",
-    ),
+    RUN.here("; how often its lines ran is filled in"),
+    OVER.here(", with --run: counts are fitted over these sizes; a NAME without braces in the command is a macro"),
     repeated("--link", "NAME", "with --run: a library of the program, such as blas; may be repeated", dest="links"),
     option("--compiler", "NAME", "with --run: one of GCC's, such as mpicc (default: gcc or g++)"),
     choice(
@@ -73,7 +60,7 @@ OPTIONS = (
         "with --run: lines counted by gcov (the default), or by Valgrind from each instruction, which is slow",
         default="gcov",
     ),
-    TABLE_OR_JSON,
+    formats("table", "json"),
 )
 
 

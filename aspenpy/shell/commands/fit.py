@@ -6,10 +6,12 @@ from aspenpy.language.files import require_writable, write_whole
 from aspenpy.report.fit import draw, percent
 from aspenpy.shell.commands.fmt import standard_input
 from aspenpy.shell.entry import case_of_arguments
-from aspenpy.shell.option import Arguments, Examples, choice, machine, option, pairs, picture, repeated, words
-from aspenpy.shell.options import ALL_FORMATS, MODEL, SEED, SETTINGS
+from aspenpy.shell.failure import CommandError
+from aspenpy.shell.option import Arguments, Examples, option, pairs, words
+from aspenpy.shell.options import ALL_FORMATS, METRIC, MODEL, OUTPUT, PICTURE, SEED, SETTINGS, machine
 from aspenpy.shell.output import answer
 from aspenpy.shell.progress import Progress
+from aspenpy.shell.study_options import COLUMN, CONFIDENCE, VARY
 from aspenpy.studies.empirical.fit import fit
 from aspenpy.studies.empirical.measurements import METRIC_DIMENSIONS
 
@@ -40,31 +42,15 @@ OPTIONS = (
     ),
     machine(required=False, why="; where no column `machine` says which"),
     *SETTINGS,
-    option(
-        "--vary",
-        "NAME,...",
-        "parameters to fit, of the application or the machine, with :whole behind those of whole values only (default: "
-        "the application's that have a range and that the measurements determine)",
+    VARY.here(
+        ": parameters to fit, of the application or the machine, with :whole behind those of whole values only "
+        "(default: the application's that have a range and that the measurements determine)"
     ),
-    repeated(
-        "--column",
-        "NAME=HEADER",
-        "takes a column by another name, such as 'runtime [ms]=time/ms', and leaves out all that are not taken; may be "
-        "repeated",
-        dest="columns",
-    ),
-    choice(
-        "--metric",
-        METRIC_DIMENSIONS,
-        "fits the column of that name, such as `power [W]`, as `energy` predicts it (default: runtime and amounts)",
-    ),
-    option("--confidence", "C", "of intervals (default: 0.95)", type=float, default=0.95),
-    option(
-        "-o --output",
-        "FILE",
-        "also writes the model with the fitted values in place: the application, or the machine where all are its",
-    ),
-    picture("the errors"),
+    COLUMN,
+    METRIC.here("; here the column to fit, such as `power [W]` (default: runtime and amounts)"),
+    CONFIDENCE,
+    OUTPUT.here(": the model with the fitted values in place, the application, or the machine where all are its"),
+    PICTURE.here(": the errors"),
     ALL_FORMATS,
     SEED,
 )
@@ -72,7 +58,9 @@ OPTIONS = (
 
 def run(arguments: Arguments) -> int:
     case = case_of_arguments(arguments)
-    varied = [name.partition(":whole") for name in words(arguments.vary)]
+    if arguments.metric not in (None, *METRIC_DIMENSIONS):
+        raise CommandError(f"--metric: expected one of {', '.join(METRIC_DIMENSIONS)}, not `{arguments.metric}`")
+    varied = [name.partition(":whole") for text in arguments.vary for name in words(text)]
     for path in (arguments.output, arguments.picture):
         if path:
             require_writable(path)

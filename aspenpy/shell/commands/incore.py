@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from aspenpy.answers.incore import incore
-from aspenpy.language.files import require_writable
-from aspenpy.shell.failure import writing
+from aspenpy.language.files import require_writable, write_whole
 from aspenpy.shell.option import Arguments, Examples, option
-from aspenpy.shell.options import TABLE_OR_JSON
+from aspenpy.shell.options import ALL_FORMATS, OUTPUT
 from aspenpy.shell.output import answer, emit
 
 LOOP = r".L1:\n vaddsd %%xmm1, %%xmm0, %%xmm0\n jne .L1\n"
@@ -31,21 +28,20 @@ OPTIONS = (
         required=True,
     ),
     option("--lines", "FIRST-LAST", "the lines of the loop (default: those between OSACA's marks)"),
-    option("-o --output", "FILE", "writes the loop as an application: its flops by class, and its cycles as a chain"),
-    TABLE_OR_JSON,
+    OUTPUT.here(": the loop as an application, its flops by class, and its cycles as a chain"),
+    ALL_FORMATS,
 )
 
 
 def run(arguments: Arguments) -> int:
-    output = None if arguments.output is None else Path(arguments.output)
+    output = arguments.output
     if output is not None:
         require_writable(output)
     loop = incore(arguments.assembly, arguments.arch, arguments.lines)
     status = answer(loop.report(), arguments)
     if output is None:
         return status
-    with writing(output):
-        output.write_text(loop.to_aspen(), encoding="utf-8")
+    write_whole(output, loop.to_aspen())
     if arguments.format == "table":
         emit(f"\n{output} is written")
     return status

@@ -17,8 +17,8 @@ from aspenpy.models.machine.header import header as header_of
 from aspenpy.report.library import Wanted, report, sources
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.option import Arguments, Examples, choice, option
-from aspenpy.shell.options import TABLE_OR_JSON
-from aspenpy.shell.output import emit_json, show
+from aspenpy.shell.options import ALL_FORMATS, TABLES
+from aspenpy.shell.output import answer, deliver_json
 from aspenpy.shell.quantity import constant_or_failure
 from aspenpy.tables.data import objects
 
@@ -36,12 +36,13 @@ FILTERS = ("machine_kind", "vendor", "year", "cores", "memory")
 
 OPTIONS = (
     choice("kind", ("apps", "machines"), "apps or machines", metavar="KIND"),
-    choice("--kind", KINDS, "only machines of this kind", dest="machine_kind"),
+    choice("--kind", KINDS, "the kind of machine", dest="machine_kind"),
     option("--vendor", "NAME", "only machines by this vendor"),
     option("--year", "MIN..MAX", "only machines first delivered in these years"),
     option("--cores", "MIN..MAX", "only machines with so many cores in all"),
     option("--memory", "MIN..MAX", "only machines with so much memory in all, such as 1TB.."),
-    TABLE_OR_JSON,
+    ALL_FORMATS,
+    TABLES,
 )
 
 
@@ -52,10 +53,9 @@ def run(arguments: Arguments) -> int:
         raise CommandError(f"{options} choose among machines: aspenpy list machines")
     listing = report(arguments.kind, sources(arguments.kind, _wanted(arguments) if asked else None))
     if arguments.format == "json":
-        emit_json(objects(listing.tables("json")[0]))
-    else:
-        show(listing.page)
-    return 0
+        deliver_json(objects(listing.tables("json")[0]), arguments)
+        return 0
+    return answer(listing, arguments)
 
 
 class Interval(NamedTuple):

@@ -6,7 +6,8 @@ import sys
 from importlib.util import find_spec
 
 from aspenpy.shell.failure import CommandError
-from aspenpy.shell.option import Arguments, Examples, flag, machine
+from aspenpy.shell.option import Arguments, Examples, flag
+from aspenpy.shell.options import machine
 
 EXAMPLES: Examples = (
     ("what an editor runs; it ends when the editor goes", "printf '' | aspenpy lsp"),

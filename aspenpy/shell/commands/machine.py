@@ -18,10 +18,11 @@ from aspenpy.models.machine.skeleton import KINDS, Kind, skeleton
 from aspenpy.shell.commands.check import conclude
 from aspenpy.shell.failure import CommandError, writing
 from aspenpy.shell.models import checked_files
-from aspenpy.shell.option import Arguments, Examples, choice, flag, option, repeated
-from aspenpy.shell.options import OUTSIDE
+from aspenpy.shell.option import Arguments, Examples, choice, option, repeated
+from aspenpy.shell.options import OUTPUT, OUTSIDE, formats
 from aspenpy.shell.output import emit
 from aspenpy.shell.probing import LIBRARY, run_probe
+from aspenpy.shell.study_options import REPLACE, STRICT
 
 EXAMPLES: Examples = (
     ("writes mine.aspen: a cluster to put the numbers of your own into", "aspenpy machine new mine --kind cluster"),
@@ -39,9 +40,9 @@ DEFAULT_KIND: Kind = "cpu"
 OPTIONS = (
     choice("action", ("new", "probe", "check"), "new, probe or check", metavar="ACTION"),
     option("names", "NAME", "new, probe: the machine's name; check: files, folders or names", nargs="+"),
-    choice("--kind", KINDS, f"new: what the skeleton is of (default: {DEFAULT_KIND})"),
-    option("-o --output", "FILE", "new, probe: where it is written to (default: NAME.aspen)"),
-    flag("--replace", "probe: writes the file anew where it is there already"),
+    choice("--kind", KINDS, "the kind of machine").here(f" (new; default: {DEFAULT_KIND})"),
+    OUTPUT.here(": the machine (new, probe; default: NAME.aspen)"),
+    REPLACE.here(" (new, probe)"),
     repeated(
         "--from",
         "FILE",
@@ -56,8 +57,8 @@ OPTIONS = (
         nargs="?",
         const=LIBRARY,
     ),
-    flag("--strict", "check: exits with status 1 if there is a warning"),
-    choice("--format", ("table", "json"), "check, probe: how the report is written (default: table)"),
+    STRICT.here(" (check)"),
+    formats("table", "json", "csv", of=" (check, probe)", default=None),
     OUTSIDE,
 )
 
@@ -72,10 +73,11 @@ def run(arguments: Arguments) -> int:
         name = _one_name(arguments)
         _refuse_name(name, skeleton(name, DEFAULT_KIND))
         return run_probe(arguments, name)
-    if arguments.kind or arguments.output:
-        raise CommandError("--kind belongs to `aspenpy machine new`, --output to it and to `aspenpy machine probe`")
+    if arguments.kind or arguments.output or arguments.replace:
+        message = "--kind belongs to `aspenpy machine new`, --output and --replace to it and to `aspenpy machine probe`"
+        raise CommandError(message)
     _refuse_probing(arguments)
-    return conclude(distinct(_diagnostics(arguments)), arguments.format == "json", arguments.strict)
+    return conclude(distinct(_diagnostics(arguments)), arguments)
 
 
 # -- new -------------------------------------------------------------------------------------------
@@ -91,16 +93,16 @@ def _new(arguments: Arguments) -> int:
     _refuse_name(name, text)
     path = Path(arguments.output or f"{name}.aspen")
     with writing(path):
-        if path.exists() or path.is_symlink():
-            raise CommandError(f"`{path}` is there already; --output names another file")
+        if not arguments.replace and (path.exists() or path.is_symlink()):
+            raise CommandError(f"`{path}` is there already; --output names another file, --replace writes it anew")
         put_whole(path, text)
     emit(f"{path} is written; `aspenpy show {path}` shows what is in it")
     return 0
 
 
 def _refuse_probing(arguments: Arguments) -> None:
-    if arguments.files or arguments.replace or arguments.compare is not None:
-        raise CommandError("--from, --replace and --compare belong to `aspenpy machine probe`")
+    if arguments.files or arguments.compare is not None:
+        raise CommandError("--from and --compare belong to `aspenpy machine probe`")
 
 
 def _one_name(arguments: Arguments) -> str:

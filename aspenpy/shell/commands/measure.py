@@ -7,10 +7,11 @@ from typing import Any
 from aspenpy.language.files import require_writable, write_whole
 from aspenpy.report.measured import sheet_report
 from aspenpy.shell.failure import CommandError
-from aspenpy.shell.option import Arguments, Examples, flag, option, pairs, positive, repeated
-from aspenpy.shell.options import ALL_FORMATS
+from aspenpy.shell.option import Arguments, Examples, flag, option, pairs, repeated
+from aspenpy.shell.options import ALL_FORMATS, OUTPUT
 from aspenpy.shell.output import answer
 from aspenpy.shell.progress import Progress
+from aspenpy.shell.study_options import CONFIDENCE, LEARNT, PRECISION, runs
 from aspenpy.studies.empirical.columns import numbers, recognised
 from aspenpy.studies.empirical.sheet import Sheet, sheet_of_rows
 from aspenpy.studies.learnt.kinds import load_learnt
@@ -39,20 +40,17 @@ OPTIONS = (
         "repeated",
     ),
     repeated("--label", "NAME=VALUE", "says in each row what ran and where, such as threads=4; may be repeated"),
-    option("--precision", "P", "half the interval, relative to the mean (default: 0.05)", type=float, default=0.05),
-    option("--confidence", "C", "of the interval, by Student's t (default: 0.95)", type=float, default=0.95),
-    option("--least-runs", "N", "runs at least (default: 5)", type=positive, default=5),
-    option("--most-runs", "N", "runs at most (default: 50)", type=positive, default=50),
+    PRECISION,
+    CONFIDENCE.here(", by Student's t"),
+    *runs(5, 50),
     flag("--trimmed", "leaves the shortest and the longest run out of the mean"),
     option(
         "--record",
         "STORE",
         "adds the runs to a record store; columns, or --label application=... and input=..., name them",
     ),
-    option(
-        "--model", "FILE", "with --record: a model that `empirical fit` has learnt from these rows, noted with them"
-    ),
-    option("-o --output", "FILE", "also writes the rows as CSV"),
+    LEARNT.here(", from these rows, to be noted with them (with --record)"),
+    OUTPUT.here(": the rows, in CSV"),
     ALL_FORMATS,
 )
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from aspenpy.answers.footprint import Footprint
 from aspenpy.shell.entry import case_of_arguments
-from aspenpy.shell.option import Arguments, Examples, machine
-from aspenpy.shell.options import ALL_FORMATS, MODEL, OUTSIDE, RANKS, SEED, SOCKET, VALUES
+from aspenpy.shell.option import Arguments, Examples
+from aspenpy.shell.options import ALL_FORMATS, MODEL, OUTSIDE, RANKS, SEED, SOCKET, TABLES, VALUES, machine
 from aspenpy.shell.output import answer
 
 EXAMPLES: Examples = (
@@ -22,6 +22,7 @@ OPTIONS = (
     *RANKS,
     OUTSIDE,
     ALL_FORMATS,
+    TABLES,
     SEED,
 )
 

@@ -8,8 +8,8 @@ from aspenpy.generate.mpi import Skeleton
 from aspenpy.shell.commands.fmt import replace
 from aspenpy.shell.entry import case_of_arguments
 from aspenpy.shell.failure import CommandError
-from aspenpy.shell.option import Arguments, Examples, choice, machine, option
-from aspenpy.shell.options import MODEL, OUTSIDE, RANKS, SOCKET, VALUES
+from aspenpy.shell.option import Arguments, Examples, choice
+from aspenpy.shell.options import MODEL, OUTPUT, SEED, SETTINGS, machine
 from aspenpy.shell.output import emit, report
 from aspenpy.tables.numbers import count, counted
 
@@ -25,9 +25,7 @@ EXAMPLES: Examples = (
 OPTIONS = (
     MODEL,
     machine(required=False, why=", for the names that the application leaves to it, and for --compute spin"),
-    SOCKET,
-    *VALUES,
-    *RANKS,
+    *SETTINGS,
     choice(
         "--compute",
         ("comment", "spin"),
@@ -35,8 +33,8 @@ OPTIONS = (
         "(default: comment)",
         default="comment",
     ),
-    option("-o --output", "FILE", "where the program is written to (default: shown)"),
-    OUTSIDE,
+    OUTPUT.here(": the program (default: it is shown)"),
+    SEED,
 )
 
 

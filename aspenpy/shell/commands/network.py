@@ -7,9 +7,11 @@ from aspenpy.cost.network.collectives import COLLECTIVES
 from aspenpy.models.library import load_machine
 from aspenpy.report.network import draw
 from aspenpy.shell.failure import CommandError
-from aspenpy.shell.option import Arguments, Examples, machine, option, picture, repeated
-from aspenpy.shell.options import OUTSIDE, TABLE_OR_JSON, settings_of
+from aspenpy.shell.option import Arguments, Examples
+from aspenpy.shell.options import ALL_FORMATS, OUTSIDE, PICTURE, SET, TABLES, machine, settings_of
 from aspenpy.shell.output import answer
+from aspenpy.shell.ranks import ranks_in
+from aspenpy.shell.study_options import RANK_COUNTS
 
 EXAMPLES: Examples = (
     ("the topology, and one message by its size", "aspenpy network --machine bluegene_q"),
@@ -23,24 +25,28 @@ COLLECTIVE_SIZES = (8, 1000, 10**6)  # Bytes that collectives are shown for
 
 OPTIONS = (
     machine(required=True),
-    option("--ranks", "N", "also what collectives among so many ranks take", type=int),
-    repeated("--set", "NAME=EXPR", "gives a parameter of the machine another value; may be repeated", dest="settings"),
-    TABLE_OR_JSON,
-    picture("time by size"),
+    RANK_COUNTS.here("; one of them: also what collectives among so many take"),
+    SET,
+    ALL_FORMATS,
+    TABLES,
+    PICTURE.here(": time by size"),
     OUTSIDE,
 )
 
 
 def run(arguments: Arguments) -> int:
-    if arguments.ranks is not None and arguments.ranks < 1:
-        raise CommandError(f"--ranks: a number of ranks is 1 or more, not {arguments.ranks}")
+    ranks = None
+    if arguments.ranks is not None:
+        ranks, *more = ranks_in(arguments.ranks)
+        if more:
+            raise CommandError("--ranks: `network` takes one number of ranks; `scale` takes several")
     found = load_machine(arguments.machine, allow_outside=arguments.allow_outside)
     network = Network(found, set=settings_of(arguments))
     collectives = [
-        network.collective(name, arguments.ranks, size)
+        network.collective(name, ranks, size)
         for name in COLLECTIVES
         for size in (COLLECTIVE_SIZES if name != "barrier" else (0,))
-        if arguments.ranks is not None
+        if ranks is not None
     ]
-    report = network.report(collectives=collectives, ranks=arguments.ranks)
+    report = network.report(collectives=collectives, ranks=ranks)
     return answer(report, arguments, lambda: draw(network))

@@ -7,9 +7,22 @@ from aspenpy.report.optimum import report as reported
 from aspenpy.shell.commands.sensitivity import varied, vary
 from aspenpy.shell.entry import case_of_arguments, machine_named
 from aspenpy.shell.failure import CommandError
-from aspenpy.shell.option import Arguments, Examples, machine, picture, repeated
-from aspenpy.shell.options import ALL_FORMATS, MODEL, OUTSIDE, PAR, RANKS, SEED, SOCKET, VALUES
+from aspenpy.shell.option import Arguments, Examples, repeated
+from aspenpy.shell.options import (
+    ALL_FORMATS,
+    MODEL,
+    OUTSIDE,
+    PAR,
+    PICTURE,
+    RANKS,
+    SEED,
+    SOCKET,
+    TABLES,
+    VALUES,
+    machine,
+)
 from aspenpy.shell.output import answer
+from aspenpy.shell.study_options import MAXIMISE, MINIMISE
 from aspenpy.studies.explore.asked import answered, goals_of
 from aspenpy.studies.explore.optimise import require_scipy
 from aspenpy.studies.explore.pareto import Front
@@ -37,8 +50,8 @@ EXAMPLES: Examples = (
 )
 
 QUANTITIES = (
-    "a metric (runtime, flops, a property such as cost, ...), a parameter, or an expression of them; of several the "
-    "Pareto front"
+    ": a metric (runtime, flops, a property such as cost, ...), a parameter, or an expression of them; of several "
+    "the Pareto front"
 )
 
 OPTIONS = (
@@ -48,12 +61,13 @@ OPTIONS = (
     *VALUES,
     PAR,
     *RANKS,
-    repeated("--minimise --minimize", "QUANTITY,...", QUANTITIES),
-    repeated("--maximise --maximize", "QUANTITY,...", QUANTITIES),
+    MINIMISE.here(QUANTITIES),
+    MAXIMISE.here(QUANTITIES),
     repeated("--subject-to", "CONSTRAINTS", "comparisons by commas, units allowed: 'cost <= 1000, runtime <= 2 s'"),
     vary("required"),
     ALL_FORMATS,
-    picture("a Pareto front"),
+    TABLES,
+    PICTURE.here(": the Pareto front"),
     SEED,
     OUTSIDE,
 )

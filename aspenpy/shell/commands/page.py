@@ -7,9 +7,10 @@ from pathlib import Path
 from aspenpy.page.what_if import WhatIf
 from aspenpy.shell.commands.fmt import replace
 from aspenpy.shell.entry import case_of_arguments, machines_of
-from aspenpy.shell.option import Arguments, Examples, machines, option, words
-from aspenpy.shell.options import MODEL, OUTSIDE, PAR, RANKS, SEED, SOCKETS, VALUES
+from aspenpy.shell.option import Arguments, Examples, words
+from aspenpy.shell.options import MODEL, OUTPUT, OUTSIDE, PAR, RANKS, SEED, SOCKETS, VALUES, machines
 from aspenpy.shell.output import emit, report
+from aspenpy.shell.study_options import FREE
 from aspenpy.tables.numbers import counted
 
 EXAMPLES: Examples = (
@@ -24,18 +25,16 @@ EXAMPLES: Examples = (
 
 OPTIONS = (
     MODEL,
-    machines("up to four machines, files or names", required=True),
+    machines(required=True, why=", up to four"),
     SOCKETS,
     *VALUES,
-    option(
-        "--free",
-        "NAME,...",
-        "the parameters with a slider (default: the numbers that the runtime depends on, of the application and of "
-        "each machine)",
+    FREE.here(
+        ", each with a slider (default: the numbers that the runtime depends on, of the application and of each "
+        "machine)"
     ),
     PAR,
     *RANKS,
-    option("-o --output", "FILE", "where the page is written to (default: what_if.html)", default="what_if.html"),
+    OUTPUT.here(": the page (default: what_if.html)", default="what_if.html"),
     OUTSIDE,
     SEED,
 )

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from aspenpy.answers.parallelism import Parallelism
 from aspenpy.shell.entry import case_of_arguments
-from aspenpy.shell.option import Arguments, Examples, machine
-from aspenpy.shell.options import ALL_FORMATS, MODEL, OUTSIDE, SEED, VALUES
+from aspenpy.shell.option import Arguments, Examples
+from aspenpy.shell.options import ALL_FORMATS, MODEL, OUTSIDE, SEED, TABLES, VALUES, machine
 from aspenpy.shell.output import answer
 
 EXAMPLES: Examples = (
@@ -20,6 +20,7 @@ OPTIONS = (
     *VALUES,
     OUTSIDE,
     ALL_FORMATS,
+    TABLES,
     SEED,
 )
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from aspenpy.answers.placement.best import place
 from aspenpy.shell.entry import case_of_arguments
-from aspenpy.shell.option import Arguments, Examples, flag, machine, pairs, repeated
-from aspenpy.shell.options import ALL_FORMATS, MODEL, OUTSIDE, PAR, RANKS, SEED, VALUES
+from aspenpy.shell.option import Arguments, Examples, flag, pairs, repeated
+from aspenpy.shell.options import ALL_FORMATS, MODEL, OUTSIDE, PAR, RANKS, SEED, TABLES, VALUES, machine
 from aspenpy.shell.output import answer
 
 EXAMPLES: Examples = (
@@ -36,6 +36,7 @@ OPTIONS = (
     PAR,
     OUTSIDE,
     ALL_FORMATS,
+    TABLES,
     SEED,
 )
 

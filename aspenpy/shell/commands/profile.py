@@ -6,9 +6,9 @@ from aspenpy.answers.prediction import predict
 from aspenpy.answers.profile import Profile
 from aspenpy.report.profile import draw
 from aspenpy.shell.entry import case_of_arguments
-from aspenpy.shell.option import Arguments, Examples, flag, formats, machine, picture
-from aspenpy.shell.options import MODEL, SEED, SETTINGS
-from aspenpy.shell.output import answer, emit_json, report
+from aspenpy.shell.option import Arguments, Examples, flag
+from aspenpy.shell.options import MODEL, PICTURE, SEED, SETTINGS, TABLES, formats, machine
+from aspenpy.shell.output import answer, deliver_json, report
 from aspenpy.shell.pictures import save
 
 EXAMPLES: Examples = (
@@ -24,7 +24,8 @@ OPTIONS = (
     *SETTINGS,
     flag("--graph", "also shows each kernel with its callers and callees"),
     formats("table", "json", "csv", "speedscope"),
-    picture("the call graph"),
+    TABLES,
+    PICTURE.here(": the call graph"),
     SEED,
 )
 
@@ -35,7 +36,7 @@ def run(arguments: Arguments) -> int:
     if arguments.format != "speedscope":
         return answer(profile.report(calls=arguments.graph), arguments, lambda: draw(profile))
     report(prediction.diagnostics)
-    emit_json(profile.reporter().as_speedscope(profile))
+    deliver_json(profile.reporter().as_speedscope(profile), arguments)
     if arguments.picture:
         save(arguments.picture, lambda: draw(profile))
     return 0

@@ -10,9 +10,9 @@ from aspenpy.language.files import require_writable
 from aspenpy.report.reuse import draw
 from aspenpy.report.reuse import report as reported
 from aspenpy.shell.failure import CommandError
-from aspenpy.shell.option import Arguments, Examples, choice, option, picture, repeated
-from aspenpy.shell.options import TABLE_OR_JSON
-from aspenpy.shell.output import emit, emit_json, report, show
+from aspenpy.shell.option import Arguments, Examples, choice, option, repeated
+from aspenpy.shell.options import ALL_FORMATS, OUTPUT, PICTURE
+from aspenpy.shell.output import answer, emit, emit_json, report
 from aspenpy.shell.pictures import save
 from aspenpy.shell.progress import Progress
 from aspenpy.traces.distances import ReuseDistances
@@ -30,7 +30,7 @@ RANGE = re.compile(rf"([A-Za-z_]\w*)=({ADDRESS})-({ADDRESS})", re.ASCII)
 
 OPTIONS = (
     option("trace", "TRACE", "an address trace, also compressed by gzip; - is standard input"),
-    option("-o --output", "FILE", 'writes a CSV file for a model\'s `rdd("FILE")`'),
+    OUTPUT.here(': a CSV file for a model\'s `rdd("FILE")`'),
     option("--line", "BYTES", "the size of a cache line (default: 64)", type=int, default=64),
     choice("--trace-format", ("lackey", "binary", "dinero"), "of the trace (default: what it looks like)"),
     option("--kinds", "KINDS", "which references take part (default: loads,stores)"),
@@ -43,8 +43,8 @@ OPTIONS = (
     ),
     option("--sampling-rate", "RATE", "looks at a part of the lines only, such as 0.01", type=float),
     choice("--bins", ("exact", "log"), "rows of the CSV file (default: exact)", default="exact"),
-    TABLE_OR_JSON,
-    picture("them"),
+    ALL_FORMATS,
+    PICTURE.here(": the histograms"),
 )
 
 
@@ -65,19 +65,15 @@ def run(arguments: Arguments) -> int:
             progress=progress.tell,
         )
     written = [_write(part, files[name], arguments.bins) for name, part in _parts(distances).items() if name in files]
-    _show(distances, arguments.format)
+    if arguments.format == "json":
+        emit_json(distances.to_json())
+    else:
+        answer(reported(distances), arguments)
     if arguments.format == "table" and any(written):
         emit("\n" + "\n".join(f"{path} is written" for path in written if path))
     if arguments.picture:
         save(arguments.picture, lambda: draw(distances))
     return 0
-
-
-def _show(found: ReuseDistances, layout: str) -> None:
-    if layout == "json":
-        emit_json(found.to_json())
-    else:
-        show(reported(found).page)
 
 
 def _parts(found: ReuseDistances) -> dict[str | None, ReuseDistances]:

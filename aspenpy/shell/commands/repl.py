@@ -6,12 +6,14 @@ import sys
 
 from aspenpy.language.diagnostics import AspenError
 from aspenpy.shell.entry import case_of_arguments
-from aspenpy.shell.option import Arguments, Examples, flag, machine
-from aspenpy.shell.options import MODEL, SEED, SETTINGS
+from aspenpy.shell.failure import FAILURE
+from aspenpy.shell.option import Arguments, Examples
+from aspenpy.shell.options import MODEL, SEED, SETTINGS, machine
 from aspenpy.shell.output import emit, report, show
 from aspenpy.shell.prompt import lines
 from aspenpy.shell.session.conversation import Answer
 from aspenpy.shell.session.session import Session
+from aspenpy.shell.study_options import FAIL_FAST
 from aspenpy.tables.table import Page, Table
 
 EXAMPLES: Examples = (
@@ -24,11 +26,9 @@ OPTIONS = (
     MODEL,
     machine(required=True),
     *SETTINGS,
-    flag("--fail-fast", "ends at the first error in a script"),
+    FAIL_FAST.here(" in a script"),
     SEED,
 )
-
-FAILURE = 2  # the exit status of a script with a mistake in it
 
 
 def run(arguments: Arguments) -> int:

@@ -10,8 +10,8 @@ from aspenpy.report.roofline_gnuplot import script
 from aspenpy.report.roofline_picture import draw
 from aspenpy.shell.entry import machine_named, only_entry, ranks_of
 from aspenpy.shell.failure import writing
-from aspenpy.shell.option import Arguments, Examples, machine, option, picture
-from aspenpy.shell.options import ALL_FORMATS, SEED, SETTINGS, settings_of
+from aspenpy.shell.option import Arguments, Examples, option
+from aspenpy.shell.options import ALL_FORMATS, PICTURE, SEED, SETTINGS, TABLES, machine, settings_of
 from aspenpy.shell.output import answer
 
 EXAMPLES: Examples = (
@@ -31,7 +31,8 @@ OPTIONS = (
     machine(required=True),
     *SETTINGS,
     ALL_FORMATS,
-    picture("the roofline"),
+    TABLES,
+    PICTURE.here(": the roofline"),
     option("--gnuplot", "FILE", "also writes it as a script for gnuplot"),
     SEED,
 )

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from aspenpy.answers.energy.options import EnergyOptions
-from aspenpy.language.axis import ends, literal
-from aspenpy.language.source import Span, listed
 from aspenpy.report.scaling import draw
 from aspenpy.shell.entry import case_of_arguments
 from aspenpy.shell.failure import CommandError
-from aspenpy.shell.option import Arguments, Examples, flag, machine, option, picture, words
-from aspenpy.shell.options import ALL_FORMATS, MODEL, OUTSIDE, PAR, RANKS, SEED, SOCKET, VALUES
+from aspenpy.shell.option import Arguments, Examples, flag, option, words
+from aspenpy.shell.options import ALL_FORMATS, MODEL, PICTURE, SEED, SETTINGS, TABLES, machine
 from aspenpy.shell.output import answer
-from aspenpy.studies.explore.scaling import Scaling, doublings
+from aspenpy.shell.ranks import ranks_in
+from aspenpy.shell.study_options import PROBLEM, RANK_COUNTS
+from aspenpy.studies.explore.scaling import Scaling
 
 EXAMPLES: Examples = (
     (
@@ -35,22 +35,19 @@ EXAMPLES: Examples = (
 OPTIONS = (
     MODEL,
     machine(required=True),
-    option("--ranks", "FIRST..LAST", "the numbers of ranks: 1..8M (twice as many each time) or 1,8,64", required=True),
+    RANK_COUNTS.here(required=True),
     flag("--strong", "the problem stays as it is (default)"),
     flag("--weak", "the problem grows with the ranks"),
     option("--parameter", "NAME", "the model's number of ranks (default: ranks, or P)"),
-    option("--problem", "NAME,...", "the parameters whose product is the size of the problem (default: nx,ny,nz)"),
+    PROBLEM.here(" (default: nx,ny,nz)"),
     flag("--per-rank", "the problem's parameters are those of one rank, such as edge_elements of lulesh"),
     option("--isoefficiency", "E", "also by how much the problem must grow for this efficiency", type=float),
     flag("--energy", "also the energy of all sockets that have work"),
-    SOCKET,
-    *VALUES,
-    PAR,
-    *RANKS,
+    *SETTINGS,
     ALL_FORMATS,
-    picture("it"),
+    TABLES,
+    PICTURE.here(": efficiencies and times by ranks"),
     SEED,
-    OUTSIDE,
 )
 
 
@@ -71,21 +68,3 @@ def run(arguments: Arguments) -> int:
         per_rank=arguments.per_rank,
     )
     return answer(scaling.report(), arguments, lambda: draw(scaling))
-
-
-def ranks_in(text: str) -> list[int]:
-    """`1..8M` as 1, 2, 4 and so on to 8 million; `1,8,64` as it is."""
-    first, last = ends(text, "--ranks")
-    if last is None:
-        return [_number(part, text) for part in listed(first)] or [_number(first, text)]
-    low, high = _number(first, text), _number(last, text)
-    if low > high:
-        raise CommandError(f"--ranks: {text} has nothing in it")
-    return doublings(low, high)
-
-
-def _number(written: Span, text: str) -> int:
-    number = literal(written)
-    if number is None or not number.is_integer() or number < 1:
-        raise CommandError(f"--ranks: expected whole numbers from 1 on, such as 1..8M or 1,8,64, not `{text}`")
-    return int(number)

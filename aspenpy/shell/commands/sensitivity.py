@@ -11,9 +11,24 @@ from aspenpy.report.sensitivity import draw
 from aspenpy.report.sensitivity import report as reported
 from aspenpy.shell.entry import case_of_arguments, machine_named
 from aspenpy.shell.failure import CommandError
-from aspenpy.shell.option import Arguments, Examples, Option, choice, flag, machine, option, picture, repeated
-from aspenpy.shell.options import ALL_FORMATS, MODEL, OUTSIDE, PAR, RANKS, SEED, SOCKET, VALUES
+from aspenpy.shell.option import Arguments, Examples, Option, choice, flag
+from aspenpy.shell.options import (
+    ALL_FORMATS,
+    METRIC,
+    MODEL,
+    OUTSIDE,
+    PAR,
+    PICTURE,
+    RANKS,
+    SAMPLES,
+    SEED,
+    SOCKET,
+    TABLES,
+    VALUES,
+    machine,
+)
 from aspenpy.shell.output import answer
+from aspenpy.shell.study_options import VARY
 from aspenpy.studies.explore.methods import sensitivity
 from aspenpy.studies.explore.space import spanned
 
@@ -38,11 +53,9 @@ METHODS = ("elasticity", "derivative", "normalised", "sobol", "morris")
 
 
 def vary(default: str) -> Option:
-    return repeated(
-        "--vary",
-        "WHAT,...",
-        "parameters: NAME for its declared range, NAME=LOW..HIGH, with :whole, :real or :log behind it, NAME=1,2,4; "
-        f"machine=A,B; socket=A,B; may be repeated ({default})",
+    return VARY.here(
+        ": NAME for its declared range; NAME=LOW..HIGH, with :whole, :real or :log behind it; NAME=1,2,4; "
+        f"machine=A,B; socket=A,B ({default})"
     )
 
 
@@ -53,13 +66,14 @@ OPTIONS = (
     *VALUES,
     PAR,
     *RANKS,
-    option("--metric", "NAME", "runtime, a resource, or a property of the machine's parts", default="runtime"),
-    choice("--method", METHODS, "default: elasticity", default="elasticity"),
+    METRIC.here(", or a property of the machine's parts (default: runtime)", default="runtime"),
+    choice("--method", METHODS, "how effects are measured (default: elasticity)", default="elasticity"),
     vary("default: what the models declare a range for"),
-    option("--samples", "N", "of sobol (default: 1024) or morris (default: 100)", type=int),
+    SAMPLES.here(" of sobol (default: 1024) or morris (default: 100)"),
     flag("--pairs", "with sobol: also second-order indices"),
     ALL_FORMATS,
-    picture("it"),
+    TABLES,
+    PICTURE.here(": the ranking"),
     SEED,
     OUTSIDE,
 )

@@ -8,8 +8,8 @@ from aspenpy.report.library import summary
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.models import path_of
 from aspenpy.shell.option import Arguments, Examples, flag, option
-from aspenpy.shell.options import OUTSIDE, TABLE_OR_JSON
-from aspenpy.shell.output import answer, show_source
+from aspenpy.shell.options import OUTSIDE, TABLES, formats
+from aspenpy.shell.output import answer, deliver, show_source
 
 EXAMPLES: Examples = (
     ("a machine: its tree, peaks, properties, parameters", "aspenpy show simple"),
@@ -21,7 +21,8 @@ EXAMPLES: Examples = (
 OPTIONS = (
     option("model", "NAME", "a model: a file, or a name of `aspenpy list`"),
     flag("--source", "shows the text of the model, in colour on a terminal"),
-    TABLE_OR_JSON,
+    formats("table", "json"),
+    TABLES,
     OUTSIDE,
 )
 
@@ -31,7 +32,10 @@ def run(arguments: Arguments) -> int:
     source = reader.read(path_of(arguments.model))
     if not arguments.source:
         return answer(loaded(source, reader).report(summary=summary(source)), arguments)
-    if arguments.format == "json":
-        raise CommandError("--source and --format json are two ways to show a model")
-    show_source(source.text)  # as it stands, whether it is a model or not
+    if arguments.format != "table":
+        raise CommandError(f"--source and --format {arguments.format} are two ways to show a model")
+    if arguments.results is None:
+        show_source(source.text)  # as it stands, whether it is a model or not
+    else:
+        deliver(source.text, arguments)
     return 0

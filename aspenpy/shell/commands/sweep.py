@@ -9,10 +9,23 @@ from aspenpy.language.dimensions import UNITS
 from aspenpy.report.sweep import draw, summed_up
 from aspenpy.shell.entry import case_of_arguments, machine_named
 from aspenpy.shell.failure import CommandError
-from aspenpy.shell.option import Arguments, Examples, flag, formats, machines, option, repeated, seed
-from aspenpy.shell.options import MODEL, SETTINGS, machine_names, require_machine
+from aspenpy.shell.option import Arguments, Examples, choice, flag, option, repeated
+from aspenpy.shell.options import (
+    METRIC,
+    MODEL,
+    OUTPUT,
+    PICTURE,
+    SAMPLES,
+    SEED,
+    SETTINGS,
+    formats,
+    machine_names,
+    machines,
+    require_machine,
+)
 from aspenpy.shell.output import answer
 from aspenpy.shell.progress import progress
+from aspenpy.shell.study_options import FAIL_FAST, OVER
 from aspenpy.studies.sweeps.cluster import connected
 from aspenpy.studies.sweeps.formats import format_of
 from aspenpy.studies.sweeps.grid import studied
@@ -34,26 +47,25 @@ EXAMPLES: Examples = (
     ),
     (
         "points scattered over the ranges",
-        "aspenpy sweep comd --machine haswell --over nx=10..100 --over steps=1..1k:log --samples 1e4 --method uniform",
+        "aspenpy sweep comd --machine haswell --over nx=10..100 --over steps=1..1k:log --samples 1e4 --sampling uniform",
     ),
 )
 
+METHODS = ("sobol", "latin", "uniform")
+
 OPTIONS = (
     MODEL,
-    machines("a machine, a file or a name; several are an axis, as --over machine=A,B", required=False),
-    repeated(
-        "--over",
-        "AXIS",
-        "NAME=LOW..HIGH, with :lin, :log or :pow2, :whole and a number of points behind it; NAME=1,2,4; NAME alone for "
-        "the range that the model declares; app, machine, socket and kernel with lists of them; may be repeated",
+    machines(required=False, why="; several are an axis, as --over machine=A,B"),
+    OVER.here(
+        "; :lin, :log or :pow2, :whole and a number of points stand behind a range; NAME alone is the range that the "
+        "model declares; app, machine, socket and kernel take lists of them; may be repeated"
     ),
     repeated("--zip", "NAME,NAME", "these axes side by side, not all with all"),
-    option("--samples", "N", "so many points scattered over the axes, instead of a grid"),
-    option("--method", "M", "of --samples: sobol (the default), latin, uniform", default="sobol"),
-    option(
-        "--metric",
-        "NAME,...",
-        "runtime (the default), energy, power, edp, ed2p, resources, or properties summed over the machine",
+    SAMPLES.here(": points scattered over the axes instead of a grid"),
+    choice("--sampling", METHODS, "how --samples are drawn (default: sobol)", default="sobol").here(former="--method"),
+    METRIC.here(
+        ", or a property summed over the machine; several by commas (default: runtime)",
+        metavar="NAME,...",
         default="runtime",
     ),
     *SETTINGS,
@@ -61,17 +73,13 @@ OPTIONS = (
     option("--jobs", "N", "points computed at once, each on a core (default: all, for a large sweep)", type=int),
     option("--dask", "ADDRESS", "the workers of this Dask cluster compute: tcp://HOST:PORT"),
     option("--memory-limit", "SIZE", "the most memory that results may take (default: 1GiB)", default="1GiB"),
-    option(
-        "-o --output",
-        "FILE",
-        "writes all points: a row each in .csv, .json or .parquet, an array a metric in .npz, .nc or .zarr",
-    ),
+    OUTPUT.here(": all points, a row each in .csv, .json or .parquet, an array a metric in .npz, .nc or .zarr"),
     flag("--resume", "with -o: resumes an interrupted sweep"),
-    flag("--fail-fast", "ends with the first point that has no value"),
+    FAIL_FAST.here(", a point without a value"),
     flag("--yes", "allows any number of points"),
-    option("--picture", "FILE", "draws it over one or two axes: an .svg, .png or .pdf file"),
-    formats("table", "json", help="of the summary (default: table)"),
-    seed("draws and samples"),
+    PICTURE.here(": the metrics over one or two axes"),
+    formats("table", "json", "csv", of=": the summary"),
+    SEED,
 )
 
 
@@ -111,8 +119,8 @@ def _study(arguments: Arguments) -> Study:
         over,
         metrics=_names(arguments.metric, "--metric"),
         zip=[_names(group, "--zip") for group in arguments.zip],
-        samples=None if arguments.samples is None else _count(arguments.samples),
-        method=arguments.method,
+        samples=arguments.samples,
+        method=arguments.sampling,
         allow_outside=arguments.allow_outside,
         yes=arguments.yes,
     )
@@ -134,16 +142,6 @@ def _names(text: str, option: str) -> list[str]:
     if not all(names) or len(set(names)) < len(names):
         raise CommandError(f"{option}: expected different names with commas between them, not `{text}`")
     return names
-
-
-def _count(text: str) -> int:
-    try:
-        number = float(text)
-    except ValueError:
-        number = 0.5
-    if not number.is_integer() or number < 1:
-        raise CommandError(f"--samples: expected a number of points, such as 1e6, not `{text}`")
-    return int(number)
 
 
 def _bytes(text: str) -> int:

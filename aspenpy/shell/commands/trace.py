@@ -5,8 +5,8 @@ from __future__ import annotations
 from aspenpy.answers.trace import MOST, PASSES, Trace
 from aspenpy.cost.mapper import warnings_of
 from aspenpy.shell.entry import case_of_arguments
-from aspenpy.shell.option import Arguments, Examples, machine, option, positive
-from aspenpy.shell.options import MODEL, SEED, SETTINGS, TABLE_OR_JSON
+from aspenpy.shell.option import Arguments, Examples, option, positive
+from aspenpy.shell.options import ALL_FORMATS, MODEL, SEED, SETTINGS, TABLES, machine
 from aspenpy.shell.output import answer
 
 EXAMPLES: Examples = (
@@ -22,7 +22,8 @@ OPTIONS = (
     *SETTINGS,
     option("--most", "N", f"at most so many steps (default: {MOST})", type=positive, default=MOST),
     option("--passes", "N", f"of each loop (default: {PASSES})", type=positive, default=PASSES),
-    TABLE_OR_JSON,
+    ALL_FORMATS,
+    TABLES,
     SEED,
 )
 

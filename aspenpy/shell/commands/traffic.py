@@ -6,8 +6,8 @@ from aspenpy.answers.prediction import predict
 from aspenpy.answers.traffic import Traffic
 from aspenpy.report.traffic import draw
 from aspenpy.shell.entry import case_of_arguments
-from aspenpy.shell.option import Arguments, Examples, machine, picture
-from aspenpy.shell.options import ALL_FORMATS, MODEL, OUTSIDE, RANKS, SEED, SOCKET, VALUES
+from aspenpy.shell.option import Arguments, Examples
+from aspenpy.shell.options import ALL_FORMATS, MODEL, OUTSIDE, PICTURE, RANKS, SEED, SOCKET, TABLES, VALUES, machine
 from aspenpy.shell.output import answer
 
 EXAMPLES: Examples = (
@@ -25,7 +25,8 @@ OPTIONS = (
     *RANKS,
     OUTSIDE,
     ALL_FORMATS,
-    picture("the bytes of each level"),
+    TABLES,
+    PICTURE.here(": the bytes of each level"),
     SEED,
 )
 

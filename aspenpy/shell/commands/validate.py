@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from typing import get_args
-
 from aspenpy.answers.case import Case
 from aspenpy.extract.extraction import extract
-from aspenpy.extract.registers import Level
 from aspenpy.language.axis import Axis, parsed
 from aspenpy.models.application.model import Application
 from aspenpy.models.library import load_application, parse
@@ -14,11 +11,12 @@ from aspenpy.models.machine.model import Machine
 from aspenpy.report.validated import draw
 from aspenpy.shell.entry import machine_named, only_entry
 from aspenpy.shell.failure import CommandError
-from aspenpy.shell.option import Arguments, Examples, choice, flag, option, picture, positive, repeated
-from aspenpy.shell.options import ALL_FORMATS, KERNEL, OUTSIDE, SET, SOCKET, settings_of
+from aspenpy.shell.option import Arguments, Examples, flag, option
+from aspenpy.shell.options import ALL_FORMATS, PICTURE, SEED, SETTINGS, TABLES, machine, settings_of
 from aspenpy.shell.output import answer
 from aspenpy.shell.probing import probed
 from aspenpy.shell.progress import Progress
+from aspenpy.shell.study_options import FLAGS, LEVEL, OVER, PRECISION, RUN, runs
 from aspenpy.studies.readers.measure import Target
 from aspenpy.studies.validated import PROCESSOR, WALL, validated
 
@@ -26,7 +24,7 @@ EXAMPLES: Examples = (
     (
         "runs of a program, here of true, beside what its source lets expect on a machine",
         "printf '#define N 9\\ndouble x[N]; int main(void) { for (int i = 0; i < N; i++) x[i] = 2; return 0; }' > x.c; "
-        'aspenpy validate x.c --run "true {N}" --over N=1e3,1e5 --machine simple --least 2 --most 2',
+        'aspenpy validate x.c --run "true {N}" --over N=1e3,1e5 --machine simple --least-runs 2 --most-runs 2',
     ),
     (
         "the same of a model that is written already, in processor time",
@@ -37,47 +35,36 @@ EXAMPLES: Examples = (
 
 OPTIONS = (
     option("source", "FILE", "a program in C or C++, or an application model"),
-    option(
-        "--run",
-        "COMMAND",
-        "runs the compiled program, with {NAME} where the value of an axis goes; no shell reads it",
-        required=True,
-        dest="command",
-    ),
-    repeated("--over", "NAME=VALUES", "sizes: NAME=LOW..HIGH:log:5 or NAME=1,2,4; may be repeated"),
-    option("--machine", "M", "a machine: a file, or a name of the library (default: this host is measured first)"),
-    choice("--level", get_args(Level), "as of `aspenpy extract` (default: o3)", default="o3"),
-    repeated("-I", "FOLDER", "where headers are; may be repeated", dest="folders"),
-    repeated("-D", "NAME=VALUE", "defines a macro; may be repeated", dest="macros"),
-    KERNEL,
-    SET,
-    SOCKET,
-    option(
-        "--precision", "P", "of the mean of the runs, as of `aspenpy measure` (default: 0.05)", type=float, default=0.05
-    ),
-    option("--least", "N", "runs at each point at least (default: 5)", type=positive, default=5),
-    option("--most", "N", "runs at each point at most (default: 20)", type=positive, default=20),
+    RUN.here(required=True),
+    OVER.here(": sizes; may be repeated"),
+    machine(required=False, why=" (default: this host is measured first)"),
+    LEVEL.here(" (default: o3)", default="o3", former="--level"),
+    *FLAGS,
+    *SETTINGS,
+    PRECISION,
+    *runs(5, 20, ("--least", "--most")),
     flag("--cpu-time", "compares processor time, for programs of one thread on a host that others use"),
-    picture("predicted and measured times over the first axis"),
-    OUTSIDE,
+    PICTURE.here(": predicted and measured times over the first axis"),
     ALL_FORMATS,
+    TABLES,
+    SEED,
 )
 
 
 def run(arguments: Arguments) -> int:
     if not arguments.over:
         raise CommandError("the sizes are missing: --over n=100..2000:log:5")
-    if arguments.most < arguments.least:
-        raise CommandError(f"--most {arguments.most} is fewer than --least {arguments.least}")
+    if arguments.most_runs < arguments.least_runs:
+        raise CommandError(f"--most-runs {arguments.most_runs} is fewer than --least-runs {arguments.least_runs}")
     machine = machine_named(arguments.machine, arguments) if arguments.machine else _host()
     application = _application(arguments, machine)
     kernel = only_entry(application, arguments.kernel)
     case = Case(application, machine, arguments.socket, kernel, settings_of(arguments))
-    target = Target(precision=arguments.precision, least=arguments.least, most=arguments.most)
+    target = Target(precision=arguments.precision, least=arguments.least_runs, most=arguments.most_runs)
     with Progress() as progress:
         found = validated(
             case,
-            arguments.command,
+            arguments.run,
             _axes(arguments.over),
             target,
             lambda done, points, text: progress.say(f"{done} of {points} points: {text}"),

@@ -118,7 +118,7 @@ def _places(count: int, axes: int, method: str, generator: numpy.random.Generato
         from scipy.stats import qmc
     except ImportError:
         message = f"the method `{method}` needs SciPy: pip install 'aspenpy[sample]'"
-        fail("missing-scipy", message, hint="--method uniform needs nothing")
+        fail("missing-scipy", message, hint="--sampling uniform needs nothing")
     sampler = {"sobol": qmc.Sobol, "latin": qmc.LatinHypercube}[method](axes, rng=generator)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # a count that is no power of two is the user's to choose
