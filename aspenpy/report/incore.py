@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from aspenpy.answers.incore import InCore
-from aspenpy.tables.table import JSON, TEXT, Column, Report, columns, facts, table
+from aspenpy.tables.table import CSV, JSON, TEXT, Column, Report, columns, facts, table
 
 
 def report(found: InCore) -> Report:
@@ -32,7 +32,7 @@ def report(found: InCore) -> Report:
     }
     parts = (
         facts(rows),
-        table(heads, busy, title="cycles of an iteration", media=TEXT),
+        table(heads, busy, title="cycles of an iteration", media=(*TEXT, *CSV)),
         table(operations, found.operations, "operations", media=JSON),
     )
     return Report(f"{found.name} on {found.architecture}, by OSACA {found.version}", data, parts, found.diagnostics)

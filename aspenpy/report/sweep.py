@@ -15,7 +15,7 @@ from aspenpy.report.drawing import STYLES, numbers_in, titled
 from aspenpy.studies.sweeps.result import Summary, SweepResult, attributes
 from aspenpy.studies.sweeps.study import Study, label
 from aspenpy.tables.numbers import Amount, counted
-from aspenpy.tables.table import TEXT, Column, Report, Table
+from aspenpy.tables.table import CSV, TEXT, Column, Report, Table
 
 
 def report(result: SweepResult) -> Report:
@@ -73,7 +73,7 @@ def _extremes(study: Study, summary: Summary) -> Table:
         if name in summary.least:
             values = (summary.least[name].value, summary.median(name), summary.largest[name].value)
             rows.append((name, *(None if value is None else Amount(value, metric.unit) for value in values)))
-    return Table(heads, tuple(rows), media=TEXT)
+    return Table(heads, tuple(rows), media=(*TEXT, *CSV))
 
 
 def _places(study: Study, summary: Summary) -> Table:

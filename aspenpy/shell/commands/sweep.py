@@ -47,7 +47,7 @@ EXAMPLES: Examples = (
     ),
     (
         "points scattered over the ranges",
-        "aspenpy sweep comd --machine haswell --over nx=10..100 --over steps=1..1k:log --samples 1e4 --sampling uniform",
+        "aspenpy sweep comd --machine haswell --over nx=10..100 --over steps=1..1k:log --samples 1e4 --sampling latin",
     ),
 )
 
