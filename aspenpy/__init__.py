@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from aspenpy.studies.explore.scaling import Scaling, scale
     from aspenpy.studies.sweeps.result import SweepResult
     from aspenpy.studies.sweeps.sweep import sweep
+    from aspenpy.studies.validated import Validation, validate
     from aspenpy.traces.distances import ReuseDistances
     from aspenpy.traces.measure import reuse_distances
 
@@ -88,6 +89,7 @@ __all__ = [
     "SweepResult",
     "Trace",
     "Traffic",
+    "Validation",
     "advise",
     "check",
     "compare",
@@ -115,6 +117,7 @@ __all__ = [
     "sweep",
     "trace",
     "traffic",
+    "validate",
 ]
 
 _HOME = {
@@ -146,6 +149,7 @@ _HOME = {
     "SweepResult": "aspenpy.studies.sweeps.result",
     "Trace": "aspenpy.answers.trace",
     "Traffic": "aspenpy.answers.traffic",
+    "Validation": "aspenpy.studies.validated",
     "advise": "aspenpy.advice.asked",
     "check": "aspenpy.answers.checks.files",
     "compare": "aspenpy.studies.explore.compare",
@@ -175,6 +179,7 @@ _HOME = {
     "trace": "aspenpy.answers.trace",
     "traffic": "aspenpy.answers.traffic",
     "unload_ipython_extension": "aspenpy.shell.notebook",
+    "validate": "aspenpy.studies.validated",
 }
 
 _THERE = {"energy": "predict_energy", "format": "formatted"}

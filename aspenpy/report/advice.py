@@ -8,7 +8,7 @@ from aspenpy.advice.advice import Advice
 from aspenpy.language.diagnostics import Diagnostic, distinct
 from aspenpy.report import classification, decision, design_space, scalability, significance, throttled, uncertain
 from aspenpy.tables.data import as_json
-from aspenpy.tables.table import Part, Report, Title
+from aspenpy.tables.table import CSV, Part, Report, Title
 
 
 def report(advice: Advice) -> Report:
@@ -30,6 +30,7 @@ def report(advice: Advice) -> Report:
             parts += [Title(step.headline), *(part for part in step.page[1:])]
             data[name] = as_json(step)
             said += step.diagnostics or ()
+    parts.append(design_space.near_optimal(advice.space, CSV))
     case = advice.case
     headline = f"advice for {case.application.name} on {case.required_machine.name}"
     return Report(headline, data, tuple(parts), tuple(distinct(said)))

@@ -14,7 +14,7 @@ from aspenpy.report.prediction import subject
 from aspenpy.report.problem import problem_data, problem_note
 from aspenpy.studies.explore.sensitivity import Effect, Effects
 from aspenpy.tables.numbers import count, share
-from aspenpy.tables.table import CSV, DATA, JSON, TEXT, Column, Paragraph, Part, Report, columns, table
+from aspenpy.tables.table import CSV, DATA, JSON, TEXT, Column, Paragraph, Part, Report, Table, columns, table
 
 MOST_PAIRS = 12  # in a table for people; JSON and CSV have all
 
@@ -52,7 +52,7 @@ def _leader(effects: Effects) -> str:
 
 def parts(space: DesignSpace) -> tuple[Part, ...]:
     found: list[Part] = [_ranges(space.ranges), _singles(space), *(_pairs(effects) for effects in _all(space))]
-    found += [_near_optimal(space), *_data(space)]
+    found += [near_optimal(space), *_data(space)]
     notes = [
         "Sensitivity: from the least to the most, in parts of the value where nothing is varied (Umar 2018, section "
         "4.4.2); beyond one: what a pair moves more than the stronger of the two alone."
@@ -173,21 +173,22 @@ def _digits(value: float) -> str:
     return f"{value + 0:.3g}"
 
 
-def _near_optimal(space: DesignSpace) -> Part:
+def near_optimal(space: DesignSpace, media: tuple[str, ...] = (*TEXT, *JSON)) -> Table:
+    """The best configurations by each metric."""
     heads = (
         Column("least", key="objective"),
-        Column("configuration", get=lambda it: configured(it.configuration), wrapped=True, media=TEXT),
+        Column("configuration", get=lambda it: configured(it.configuration), wrapped=True, media=(*TEXT, *CSV)),
         Column("values", get=lambda it: dict(it.configuration.named), media=JSON),
         Column("runtime", unit="s", get="outcome.runtime"),
         Column("energy", unit="J", get="outcome.energy"),
-        Column("EDP", unit="J*s", key="edp", get="outcome.edp", media=JSON),
-        Column("ED2P", unit="J*s^2", key="ed2p", get="outcome.ed2p", media=JSON),
+        Column("EDP", unit="J*s", key="edp", get="outcome.edp", media=DATA),
+        Column("ED2P", unit="J*s^2", key="ed2p", get="outcome.ed2p", media=DATA),
         Column("of all", "count", key="grid"),
         Column("search", get=_gap, media=TEXT),
         Column("gap", media=JSON),
     )
     title = "the best of all combinations of what matters most"
-    return table(heads, space.near_optimal, "near_optimal", title=title, media=(*TEXT, *JSON), sparse=True)
+    return table(heads, space.near_optimal, "near_optimal", title=title, media=media, sparse=True)
 
 
 def _gap(found: NearOptimal) -> str:

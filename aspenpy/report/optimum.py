@@ -69,10 +69,17 @@ class Words:
         return Table(tuple(heads), rows, media=CSV)
 
 
-def report(result: Optimum | Front, space: Space, subject: str) -> Report:
-    """`subject` is what was optimised: `matmul on simple`."""
-    words = Words(space)
+def report(result: Optimum | Front) -> Report:
+    """The best point with what binds it, or the points of the front."""
+    words, subject = Words(result.space), subject_of(result.space)
     return _front(result, words, subject) if isinstance(result, Front) else _optimum(result, words, subject)
+
+
+def subject_of(space: Space) -> str:
+    """What is optimised: `matmul on simple`, or the application alone where machines vary."""
+    application = space.cases[0].application.name
+    names = {prediction.machine.name for prediction in space.cases}
+    return f"{application} on {names.pop()}" if len(names) == 1 else application
 
 
 def _optimum(result: Optimum, words: Words, subject: str) -> Report:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+from aspenpy.answers.metrics import metric
 from aspenpy.expr.printer import text_if_short
 from aspenpy.language.dimensions import readable
 from aspenpy.report.drawing import BLUE, VERMILION, numbers_in, titled
-from aspenpy.studies.explore.elasticity import Elasticity
-from aspenpy.studies.explore.methods import Result
+from aspenpy.studies.explore.elasticity import Elasticities, Elasticity
+from aspenpy.studies.explore.methods import Found
 from aspenpy.studies.explore.sensitivity import Effects
 from aspenpy.studies.explore.variance import Morris, Sobol
 from aspenpy.tables.numbers import quantity
@@ -24,8 +25,9 @@ def _index(value: float) -> str:
     return f"{value + 0.0:.3f}".replace("-0.000", "0.000")
 
 
-def report(result: Result, subject: str, unit: str) -> Report:
-    """`subject` is what was asked: `runtime of comd on haswell`; `unit` that of the metric."""
+def report(result: Found) -> Report:
+    """What the metric moves most with, then each parameter."""
+    subject, unit = result.subject, metric(result.metric).unit
     data, parts = _METHODS[type(result)](result, unit)
     skipped = None if isinstance(result, tuple) else result.skipped
     if skipped is not None:
@@ -35,7 +37,7 @@ def report(result: Result, subject: str, unit: str) -> Report:
     return Report(f"{subject}: {_said(result)}", {"subject": subject, "unit": unit, **data}, parts)
 
 
-def _said(result: Result) -> str:
+def _said(result: Found) -> str:
     leaders = _leaders(result)
     if isinstance(result, tuple) and result and all(item.here is None and item.mean is None for item in result):
         return "has no value where a parameter is changed"
@@ -55,7 +57,7 @@ def _joined(names: Sequence[str], word: str) -> str:
 ALIKE = 1e-9  # ranks this close to each other are equal as far as rounding can tell
 
 
-def _leaders(result: Result) -> tuple[str, ...]:
+def _leaders(result: Found) -> tuple[str, ...]:
     """What the metric moves most with; several where they cannot be told apart."""
     if isinstance(result, Sobol | Morris):
         return result.leaders
@@ -68,7 +70,7 @@ def _leaders(result: Result) -> tuple[str, ...]:
     return tuple(name for name, value in rows if value and value >= most * (1 - ALIKE))
 
 
-Found = tuple[dict[str, Any], tuple[Part, ...]]  # values for programs, and parts
+Said = tuple[dict[str, Any], tuple[Part, ...]]  # values for programs, and parts
 
 EXPLAINED = (
     "An elasticity of 2 is the square: 1 % more of the parameter makes 2 %. Least, most, the mean magnitude, and "
@@ -104,7 +106,7 @@ ELASTICITIES = (
 )
 
 
-def _elasticities(result: tuple[Elasticity, ...], unit: str) -> Found:
+def _elasticities(result: tuple[Elasticity, ...], unit: str) -> Said:
     left_out = {
         "no value": not any(item.undefined for item in result),
         **dict.fromkeys(("from", "to"), not any(item.why for item in result)),
@@ -120,7 +122,7 @@ def _elasticities(result: tuple[Elasticity, ...], unit: str) -> Found:
     return {"method": "elasticity"}, (table(heads, result, "elasticities"), *map(Paragraph, notes))
 
 
-def _effects(result: Effects, unit: str) -> Found:
+def _effects(result: Effects, unit: str) -> Said:
     numbers = columns("sensitivity normalised", format=_digits, align="right")
     names = (
         Column("parameter", get=lambda effect: effect.parameters[0], media=TEXT + CSV),
@@ -138,7 +140,7 @@ def _effects(result: Effects, unit: str) -> Found:
     return {"method": "normalised", "base": result.base}, parts
 
 
-def _sobol(result: Sobol, unit: str) -> Found:
+def _sobol(result: Sobol, unit: str) -> Said:
     def column(name: str, key: str) -> Column:
         return Column(name, _index, "right", key=key)
 
@@ -168,7 +170,7 @@ def _sobol(result: Sobol, unit: str) -> Found:
     return data, parts
 
 
-def _morris(result: Morris, unit: str) -> Found:
+def _morris(result: Morris, unit: str) -> Said:
     heads = (
         Column("parameter"),
         Column("magnitude", unit=unit),
@@ -179,8 +181,8 @@ def _morris(result: Morris, unit: str) -> Found:
     return {"method": "morris", "runs": result.runs}, (table(heads, result.effects, "effects"), Paragraph(said))
 
 
-_METHODS: dict[type, Callable[[Any, str], Found]] = {
-    tuple: _elasticities,
+_METHODS: dict[type, Callable[[Any, str], Said]] = {
+    Elasticities: _elasticities,
     Effects: _effects,
     Sobol: _sobol,
     Morris: _morris,
@@ -202,7 +204,7 @@ class Tornado(NamedTuple):
     title: str
 
 
-def tornado(result: Result, subject: str, unit: str) -> Tornado:
+def tornado(result: Found, subject: str, unit: str) -> Tornado:
     """The extremes of a metric around its value where nothing varies; else bars from 0 to each index or elasticity."""
     if isinstance(result, Effects):
         bars = [(" and ".join(it.parameters), it.least, it.most) for it in (*result.singles, *result.pairs)]
@@ -219,7 +221,7 @@ def tornado(result: Result, subject: str, unit: str) -> Tornado:
     return Tornado(tuple(sorted(bars, key=lambda bar: bar[1] - bar[2])), axis, f"{subject}: {title}")
 
 
-def draw(result: Result, subject: str, unit: str) -> Any:
+def draw(result: Found, subject: str, unit: str) -> Any:
     """A matplotlib figure: a bar for each parameter, the longest on top; those that would be no pixel are counted."""
     from matplotlib.figure import Figure
 

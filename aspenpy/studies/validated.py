@@ -6,16 +6,19 @@ import re
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from statistics import median
+from typing import Any, Unpack
 
-from aspenpy.answers.case import Case
+from aspenpy.answers.case import Case, CaseOptions, case_of
 from aspenpy.answers.evaluation import KernelUse
 from aspenpy.answers.footprint import Footprint
 from aspenpy.answers.peaks import value_of
 from aspenpy.answers.prediction import Prediction, predict
 from aspenpy.cost.memory import PAGE
-from aspenpy.language.axis import Axis
+from aspenpy.language.axis import Axis, parsed
 from aspenpy.language.diagnostics import Diagnostic, distinct, fail, instead_of
 from aspenpy.language.source import Source, Span
+from aspenpy.models.application.model import Application
+from aspenpy.models.machine.model import Machine
 from aspenpy.record import Record
 from aspenpy.studies.readers.measure import Measured, Target, measure
 from aspenpy.studies.sweeps.grid import studied
@@ -130,6 +133,31 @@ class Command:
 
 def _written(value: float) -> str:
     return str(int(value)) if float(value).is_integer() else repr(float(value))
+
+
+def validate(
+    app: Application | Case,
+    machine: Machine | None = None,
+    *,
+    run: str,
+    over: Mapping[str, Any],
+    target: Target | None = None,
+    processor_time: bool = False,
+    **options: Unpack[CaseOptions],
+) -> Validation:
+    """Runs a compiled program at the sizes of `over` and compares its times with what is predicted of its model on the
+    machine that it runs on.
+
+    In the command `run`, `{name}` is where the value of an axis goes; no shell reads it. An axis is a text such as
+    `"100..2000:log:5"` or values. `target` says how often each point is run, `processor_time` compares the time on
+    processors instead of that which passes. The other options are those of `Case`. Raises AspenError.
+    """
+    axes = {name: parsed(f"{name}={_axis(values)}") for name, values in over.items()}
+    return validated(case_of(app, machine, options), run, axes, target, clock=PROCESSOR if processor_time else WALL)
+
+
+def _axis(values: Any) -> str:
+    return values if isinstance(values, str) else ",".join(map(str, values))
 
 
 def validated(

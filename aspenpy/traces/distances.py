@@ -11,6 +11,7 @@ import numpy as np
 
 from aspenpy.language.files import write_whole
 from aspenpy.record import Record
+from aspenpy.tables.result import Result
 from aspenpy.traces.histogram import LINE_BYTES, histogram_text
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ class Origin(Record):
     rate: float | None = None
 
 
-class ReuseDistances:
+class ReuseDistances(Result):
     """How many references have which distance: the number of other lines touched since the last one to their line.
 
     `distances` are ascending, those that occur; `counts` are the references at each, and `cold` those that are the
@@ -58,6 +59,8 @@ class ReuseDistances:
     trace; `ranges` are these parts. Of a sample, `rate` is its rate, and counts are estimates; `errors` are the
     standard errors of the part of the references beyond each distance, and `distance_error` is that of a distance.
     """
+
+    reported_by = "reuse"
 
     def __init__(self, totals: Totals, origin: Origin, ranges: Mapping[str, ReuseDistances] | None = None) -> None:
         self.distances, self.counts, self.cold, self.errors = totals

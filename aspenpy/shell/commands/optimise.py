@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from aspenpy.report.optimum import draw
-from aspenpy.report.optimum import report as reported
+from aspenpy.report.optimum import draw, subject_of
 from aspenpy.shell.commands.sensitivity import varied, vary
 from aspenpy.shell.entry import case_of_arguments, machine_named
 from aspenpy.shell.failure import CommandError
@@ -85,7 +84,5 @@ def run(arguments: Arguments) -> int:
     case = case_of_arguments(arguments)
     space = spanned(case, varied(arguments.vary), lambda name: machine_named(name, arguments))
     result = answered(space, goals, arguments.subject_to, arguments.seed)
-    names = {prediction.machine.name for prediction in space.cases}
-    subject = f"{case.application.name} on {case.required_machine.name}" if len(names) == 1 else case.application.name
-    report = reported(result, space, subject)
-    return answer(report, arguments, (lambda: draw(result, space, subject)) if isinstance(result, Front) else None)
+    drawn = (lambda: draw(result, space, subject_of(space))) if isinstance(result, Front) else None
+    return answer(result.report(), arguments, drawn)

@@ -8,7 +8,6 @@ from aspenpy.language.axis import axes_in
 from aspenpy.language.diagnostics import distinct
 from aspenpy.language.source import Source, Span
 from aspenpy.report.sensitivity import draw
-from aspenpy.report.sensitivity import report as reported
 from aspenpy.shell.entry import case_of_arguments, machine_named
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.option import Arguments, Examples, Option, choice, flag
@@ -105,8 +104,6 @@ def run(arguments: Arguments) -> int:
         samples=arguments.samples,
         pairs=arguments.pairs,
     )
-    unit = metric(arguments.metric).unit
-    subject = f"{arguments.metric} of {case.application.name} on {case.required_machine.name}"
     warnings = tuple(distinct(Prediction(case).diagnostics))
-    report = reported(result, subject, unit).replace(diagnostics=warnings)
-    return answer(report, arguments, lambda: draw(result, subject, unit))
+    report = result.report().replace(diagnostics=warnings)
+    return answer(report, arguments, lambda: draw(result, result.subject, metric(result.metric).unit))

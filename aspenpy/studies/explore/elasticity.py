@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple, cast
 
 import numpy
@@ -19,6 +19,7 @@ from aspenpy.language.dimensions import readable, symbol
 from aspenpy.record import Record
 from aspenpy.studies.explore.points import Formulas
 from aspenpy.studies.explore.variable import Variable, declared, is_countable, parameter_dimension
+from aspenpy.tables.result import Result
 
 STEPS = 101  # values of a range at which an elasticity is looked at
 FACTOR = 2.0  # the interval of a secant: the parameter is doubled, or halved where it cannot be doubled
@@ -58,13 +59,27 @@ class Elasticity(Record):
         return abs(self.here) if self.here is not None else max(self.mean or 0.0, abs(self.overall or 0.0))
 
 
+class Elasticities(tuple[Elasticity, ...], Result):
+    """The elasticities of a `metric`, the largest first; `subject` says of what: `runtime of comd on haswell`."""
+
+    reported_by = "sensitivity"
+    metric = "runtime"
+    subject = ""
+
+    @classmethod
+    def of(cls, items: Iterable[Elasticity], metric: str, subject: str) -> Elasticities:
+        made = cls(items)
+        made.metric, made.subject = metric, subject
+        return made
+
+
 def elasticities(
     prediction: Prediction,
     variables: Sequence[Variable] | None = None,
     *,
     metric_name: str = "runtime",
     point: bool = False,
-) -> tuple[Elasticity, ...]:
+) -> Elasticities:
     """Of the given variables over their ranges, the largest first; of none given, of every parameter whose value is
     written as a number. With `point` derivatives, steps or not; raises AspenError where there is none."""
     if variables is None:
@@ -79,7 +94,8 @@ def elasticities(
         _Asked(prediction, name, None if item is None else item.sampled, metric_name).found(point)
         for name, item in items.items()
     ]
-    return tuple(sorted(unsorted, key=lambda item: -item.rank))
+    subject = f"{metric_name} of {prediction.application.name} on {prediction.machine.name}"
+    return Elasticities.of(sorted(unsorted, key=lambda item: -item.rank), metric_name, subject)
 
 
 def _plain(prediction: Prediction, metric_name: str) -> list[str]:

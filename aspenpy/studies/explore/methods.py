@@ -11,7 +11,7 @@ from aspenpy.answers.prediction import predict
 from aspenpy.language.diagnostics import fail, require_known
 from aspenpy.models.application.model import Application
 from aspenpy.models.machine.model import Machine
-from aspenpy.studies.explore.elasticity import Elasticity, elasticities
+from aspenpy.studies.explore.elasticity import Elasticities, elasticities
 from aspenpy.studies.explore.sensitivity import Effects, effects
 from aspenpy.studies.explore.space import Space, Varied, spanned
 from aspenpy.studies.explore.variable import all_declared
@@ -19,7 +19,7 @@ from aspenpy.studies.explore.variance import Morris, Sobol, morris, sobol
 
 Method = Literal["elasticity", "derivative", "normalised", "sobol", "morris"]
 
-Result = tuple[Elasticity, ...] | Effects | Sobol | Morris
+Found = Elasticities | Effects | Sobol | Morris
 
 
 def sensitivity(
@@ -32,7 +32,7 @@ def sensitivity(
     samples: int | None = None,
     pairs: bool = False,
     **options: Unpack[CaseOptions],
-) -> Result:
+) -> Found:
     """Rank parameters by their effect on a metric.
 
     `method` is `elasticity` (with `derivative`: at the point), `normalised` effects, `sobol` indices or the screening
@@ -48,7 +48,7 @@ def sensitivity(
     """
     case = case_of(app, machine, options)
     seed = case.seed
-    methods: dict[str, Callable[[Space], Result]] = {
+    methods: dict[str, Callable[[Space], Found]] = {
         "elasticity": lambda space: elasticities(space.cases[0], space.variables, metric_name=metric),
         "derivative": lambda space: elasticities(space.cases[0], space.variables, metric_name=metric, point=True),
         "normalised": lambda space: effects(space, metric_name=metric),
@@ -71,4 +71,6 @@ def sensitivity(
         space = Space(variables, [prediction])
     else:
         space = vary if isinstance(vary, Space) else spanned(case, vary)
-    return methods[method](Space([item.sampled for item in space.variables], space.cases))
+    found = methods[method](Space([item.sampled for item in space.variables], space.cases))
+    subject = f"{metric} of {prediction.application.name} on {prediction.machine.name}"
+    return found if isinstance(found, Elasticities) else found.replace(subject=subject)

@@ -15,6 +15,7 @@ from aspenpy.record import Record
 from aspenpy.studies.explore.constraint import Constraint, Parsed, quantity, refuse_contradiction
 from aspenpy.studies.explore.problem import Candidate, Problem, refuse_infeasible
 from aspenpy.studies.explore.space import Space
+from aspenpy.tables.result import Result
 
 LOOSER = 0.01  # by which part of its bound a binding constraint is loosened, to tell where the optimum goes
 
@@ -55,7 +56,7 @@ class Binding(Record):
     next_value: float | None
 
 
-class Optimum(Record):
+class Optimum(Record, Result):
     """The quantity at its best and where that is. `proven` tells that all combinations were looked at; else it is the
     best of several local searches; `undefined` of them had no value. `bindings` are in the order of the constraints;
     others have room."""
@@ -68,6 +69,9 @@ class Optimum(Record):
     proven: bool
     looked_at: int
     undefined: int
+    space: Space
+
+    reported_by = "optimum"
 
 
 # -- the answer ------------------------------------------------------------------------------------
@@ -89,7 +93,7 @@ def optimise(space: Space, goal: Goal, constraints: Sequence[Constraint] = ()) -
     point = space.named(numpy.array(best.row))
     value = goal.worth(best.value)
     looked_at = problem.combinations if problem.enumerable else problem.looked_at
-    return Optimum(goal, value, point, best.row, bindings, problem.enumerable, looked_at, undefined)
+    return Optimum(goal, value, point, best.row, bindings, problem.enumerable, looked_at, undefined, space)
 
 
 def require_scipy() -> None:

@@ -16,6 +16,7 @@ from aspenpy.studies.explore.constraint import Constraint, refuse_contradiction
 from aspenpy.studies.explore.optimise import Goal
 from aspenpy.studies.explore.problem import FEASIBLE, Problem, refuse_infeasible
 from aspenpy.studies.explore.space import Space
+from aspenpy.tables.result import Result
 
 POPULATION, GENERATIONS = 128, 100  # of NSGA-II
 WORST = 1e300  # what NSGA-II is told of a point without a value
@@ -28,7 +29,7 @@ class Choice(Record):
     values: tuple[float, ...]
 
 
-class Front(Record):
+class Front(Record, Result):
     """Choices in the order of the first quantity. `proven` tells that all combinations were looked at; else a genetic
     algorithm has come near the front."""
 
@@ -36,6 +37,9 @@ class Front(Record):
     choices: tuple[Choice, ...]
     proven: bool
     looked_at: int
+    space: Space
+
+    reported_by = "optimum"
 
 
 def pareto(
@@ -66,7 +70,7 @@ def pareto(
         for place, column in zip(places, values[:, places].T, strict=True)
     )
     looked_at = len(points) if problem.enumerable else problem.looked_at
-    return Front(tuple(goals), choices, problem.enumerable, looked_at)
+    return Front(tuple(goals), choices, problem.enumerable, looked_at, space)
 
 
 def non_dominated(values: Floats) -> list[int]:

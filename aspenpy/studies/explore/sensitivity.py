@@ -13,6 +13,7 @@ from aspenpy.language.diagnostics import fail
 from aspenpy.record import Record
 from aspenpy.studies.explore.space import Quantity, Skipped, Space
 from aspenpy.studies.explore.variable import Variable
+from aspenpy.tables.result import Result
 
 STEPS = 101  # values of a range that are tried
 GRID = 33  # values of each parameter of a pair that are tried
@@ -36,14 +37,18 @@ class Effect(Record):
     beyond: float | None
 
 
-class Effects(Record):
-    """The metric where nothing is varied, the effects, the largest first, and the points that were left out."""
+class Effects(Record, Result):
+    """The metric where nothing is varied, the effects, the largest first, and the points that were left out;
+    `subject` says of what: `runtime of comd on haswell`."""
 
     metric: str
     base: float
     singles: tuple[Effect, ...]
     pairs: tuple[Effect, ...]
     skipped: Skipped | None = None
+    subject: str = ""
+
+    reported_by = "sensitivity"
 
 
 class Box(Record):

@@ -20,6 +20,7 @@ from aspenpy.expr.draws import for_generators
 from aspenpy.language.diagnostics import fail
 from aspenpy.record import Record
 from aspenpy.studies.explore.space import Skipped, Space
+from aspenpy.tables.result import Result
 
 LEVELS = 4  # of Morris's grid
 
@@ -50,7 +51,7 @@ class Interaction(Record):
     second_confidence: float
 
 
-class Sobol(Record):
+class Sobol(Record, Result):
     """Indices, the largest total first, over `runs` runs of the model; the metric's mean and variance over them.
     `skipped` are runs without a value; with them the rest of their samples is left out."""
 
@@ -61,6 +62,9 @@ class Sobol(Record):
     indices: tuple[Index, ...]
     interactions: tuple[Interaction, ...]
     skipped: Skipped | None = None
+    subject: str = ""
+
+    reported_by = "sensitivity"
 
     @property
     def leaders(self) -> tuple[str, ...]:
@@ -79,7 +83,7 @@ class Elementary(Record):
     deviation: float
 
 
-class Morris(Record):
+class Morris(Record, Result):
     """Effects, the largest magnitude first, over `runs` runs of the model. `skipped` are runs without a value; with
     them the rest of their trajectories is left out."""
 
@@ -87,6 +91,9 @@ class Morris(Record):
     runs: int
     effects: tuple[Elementary, ...]
     skipped: Skipped | None = None
+    subject: str = ""
+
+    reported_by = "sensitivity"
 
     @property
     def leaders(self) -> tuple[str, ...]:
