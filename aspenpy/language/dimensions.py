@@ -161,8 +161,17 @@ def readable(value: float | Fraction, unit: str = "", digits: int = 3) -> str:
     if unit.partition("/")[0] not in _PREFIXED:
         whole = abs(exact) >= 10**digits
         return f"{_shown(Decimal(round(exact)) if whole else _rounded(exact, digits))} {unit}".rstrip()
-    size_of_prefix, prefix = _prefix(Fraction(_rounded(exact, digits)), unit.partition("/")[0] in _DIVISIBLE)
-    return f"{_shown(_rounded(exact / size_of_prefix, digits))} {prefix}{unit}"
+    of_prefix, prefixed = prefixed_unit(exact, unit, digits)
+    return f"{_shown(_rounded(exact / of_prefix, digits))} {prefixed}"
+
+
+def prefixed_unit(value: float | Fraction, unit: str, digits: int = 3) -> tuple[Fraction, str]:
+    """The unit that a value in base units is read in, and how many base units that is: of 2.6e9 Hz, 10^9 and GHz."""
+    first = unit.partition("/")[0]
+    if first not in _PREFIXED or not isfinite(value):
+        return Fraction(1), unit
+    size, prefix = _prefix(Fraction(_rounded(Fraction(value), digits)), first in _DIVISIBLE)
+    return size, f"{prefix}{unit}"
 
 
 _PREFIXED = frozenset(family.symbol for family in FAMILIES if len(family.prefixes) > 1)

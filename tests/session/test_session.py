@@ -259,3 +259,23 @@ def test_completion_knows_new_names(session: Session) -> None:
 )
 def test_a_plain_factor_leaves_the_unit(asked: str, unit: str) -> None:
     assert question(Span(Source(asked), 0, len(asked)), new().state).unit == unit
+
+
+def test_the_slope_is_per_the_unit_that_the_parameter_is_read_in() -> None:
+    """10^9 flops at a clock of 2 GHz take n/c = 500 ms; d/dc is -n/c^2 = -2.5e-10 s/Hz: -250 ms per GHz, and of one flop
+    of them -250 ps."""
+    text = (
+        "param clock = 2 GHz in 1 GHz .. 4 GHz machine box { node chip } node chip { socket s } socket s { core c } "
+        "core c { resource flops(n) [n/(clock*1 flop)] }"
+    )
+    model = "model m { param n = 1e9 kernel main { execute { flops [n] } } }"
+    session = Session(aspenpy.load_application(model), aspenpy.load_machine(text))
+    for asked, slope in (("runtime", "-250 ms per GHz"), ("runtime/flops", "-250 ps/flop per GHz")):
+        assert f"at clock = 2 GHz  {slope}\n" in str(session(f"diff {asked} by clock"))
+
+
+def test_powers_of_two_are_those_of_the_shell(session: Session) -> None:
+    (table,) = (part for part in session("sweep n=20..80:pow2").page if isinstance(part, Table))
+    assert [row[0] for row in table.rows] == [32, 64]
+    with pytest.raises(AspenError, match="no powers of two from 33 to 40"):
+        session("sweep n=33..40:pow2")

@@ -1,8 +1,9 @@
-"""Axis: the values that a parameter takes in turn, typed as `n=1..1e6:log:20`, `ranks={8, 64}` or `n`."""
+"""Axis: the values that a parameter takes in turn, typed as `n=1..1e6:log:20`, `ranks=8,64` or `n`."""
 
 from __future__ import annotations
 
 from fractions import Fraction
+from math import ceil, floor, log2
 
 from aspenpy.answers.scope import Value
 from aspenpy.language.axis import Axis, Extent, axis_at, literal
@@ -15,7 +16,7 @@ from aspenpy.shell.session.question import asked, symbol_at
 from aspenpy.shell.session.state import State
 
 MOST_VALUES = 10_000  # of one axis
-USAGE = "NAME=LOW..HIGH, perhaps with :log, :lin, :whole or a number of values behind it, or NAME={8, 64}"
+USAGE = "NAME=LOW..HIGH, perhaps with :log, :lin, :pow2, :whole or a number of values behind it, or NAME=8,64"
 
 
 class Range(Extent):
@@ -26,6 +27,7 @@ class Range(Extent):
     span: Span
     whole: bool = False
     count: int | None = None
+    pow2: bool = False
 
 
 class Values(Record):
@@ -45,7 +47,8 @@ def values_at(span: Span, state: State, count: int) -> Values:
         name = _parameter_of(axis, state)
         return Values(name, tuple(number(item, state) for item in axis.items), log=False)
     wanted = _ranged(axis, span, state)
-    return Values(wanted.name, _spaced(wanted, wanted.count or count), wanted.log)
+    spaced = _powers(wanted) if wanted.pow2 else _spaced(wanted, wanted.count or count)
+    return Values(wanted.name, spaced, wanted.log)
 
 
 def interval(span: Span, state: State) -> Range:
@@ -53,23 +56,27 @@ def interval(span: Span, state: State) -> Range:
     axis = axis_at(span)
     if axis.items:
         expected("a range LOW..HIGH", axis.items[0], USAGE)
-    return _ranged(axis, span, state)
+    wanted = _ranged(axis, span, state)
+    if wanted.pow2:
+        expected("log, lin or whole", span, USAGE)
+    return wanted
 
 
 def _ranged(found: Axis, span: Span, state: State) -> Range:
     name = _parameter_of(found, state)
-    if found.spacing == "pow2" or found.whole is False or not 2 <= (found.count or 2) <= MOST_VALUES:
-        expected(f"log, lin, whole, or how many values from 2 to {MOST_VALUES:,}", span, USAGE)
+    if found.whole is False or not 2 <= (found.count or 2) <= MOST_VALUES:
+        expected(f"log, lin, pow2, whole, or how many values from 2 to {MOST_VALUES:,}", span, USAGE)
     if found.low is None or found.high is None:
         low, high = _declared(name, span, state)
     else:
         low, high = number(found.low, state), number(found.high, state)
     if low >= high:
         fail("empty-range", f"the range is empty: {float(low):.6g} is not below {float(high):.6g}", span)
-    log = found.log(low, high)
+    pow2 = found.spacing == "pow2"
+    log = pow2 or found.log(low, high)
     if log and low <= 0:
         fail("bad-range", f"equal ratios cannot begin at {float(low):.6g}", span, hint="begin above 0, or say :lin")
-    return Range(low, high, log, name, found.declared, span, bool(found.whole), found.count)
+    return Range(low, high, log, name, found.declared, span, bool(found.whole), found.count, pow2)
 
 
 def _parameter_of(found: Axis, state: State) -> str:
@@ -121,6 +128,15 @@ def _spaced(wanted: Range, count: int) -> tuple[Value, ...]:
     if first > last:
         fail("empty-range", f"there is no whole number from {float(low):.6g} to {float(high):.6g}", wanted.span)
     return tuple(sorted({min(last, max(first, round(value))) for value in (low, *between, high)}))
+
+
+def _powers(wanted: Range) -> tuple[Value, ...]:
+    """The powers of two from one end to the other, exactly."""
+    first, last = ceil(log2(float(wanted.low))), floor(log2(float(wanted.high)))
+    if first > last:
+        message = f"there are no powers of two from {float(wanted.low):.6g} to {float(wanted.high):.6g}"
+        fail("empty-range", message, wanted.span)
+    return tuple(_plain(Fraction(2) ** power) for power in range(first, last + 1))
 
 
 def _plain(value: Value) -> Value:

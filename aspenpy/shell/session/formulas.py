@@ -10,13 +10,14 @@ from aspenpy.expr.derivative import derivative
 from aspenpy.expr.graph import Expr
 from aspenpy.expr.printer import MOST_NODES, TooLarge, text_if_short, to_text
 from aspenpy.language.diagnostics import AspenError, fail
+from aspenpy.language.dimensions import prefixed_unit, readable
 from aspenpy.language.source import Span
 from aspenpy.models.units import unit_of_parameter
 from aspenpy.shell.session.question import Question
 from aspenpy.shell.session.state import State
 from aspenpy.shell.session.whatif import told
 from aspenpy.studies.explore.variable import is_countable
-from aspenpy.tables.numbers import Amount, setting, worth
+from aspenpy.tables.numbers import Amount, worth
 from aspenpy.tables.table import Column, Page, Paragraph, Table, Title
 
 NEAR = 1e-4  # how far apart neighbours are, in parts of the value, where they are not whole numbers
@@ -37,17 +38,16 @@ def slope_page(question: Question, name: str, place: Span, state: State) -> Page
         fail("no-effect", f"`{question.text}` does not depend on `{name}`", place)
     scope = question.prediction.scope
     (here,) = scope.values([symbol], state.seed)
+    below = unit_of_parameter(name, state.application, state.required_machine)
     title = Title(f"d {_bracketed(question.text)} / d {name}")
     try:
         slope = derivative(formula, symbol)
         (there,) = scope.values([slope], state.seed)
     except ValueError as error:
-        return title, *_by_differences(question, name, here, str(error))
+        return title, *_by_differences(question, name, here, below, str(error))
     except AspenError as error:
-        return title, *_by_differences(question, name, here, error.diagnostics[0].message)
-    below = unit_of_parameter(name, state.application, state.required_machine)
-    per = f" per {below}" if below else ""
-    facts = [(f"at {name} = {worth(Amount(here, below))}", told(Amount(there, question.unit)) + per)]
+        return title, *_by_differences(question, name, here, below, error.diagnostics[0].message)
+    facts = [(f"at {name} = {worth(Amount(here, below))}", _slope(question, there, here, below))]
     facts += _elasticity(question, name, here, there)
     facts.append(("formula", _shown(text_if_short(slope))))
     jumps = sorted(_jumps(formula))
@@ -55,14 +55,22 @@ def slope_page(question: Question, name: str, place: Span, state: State) -> Page
     return (title, _table(facts), *([Paragraph(note)] if jumps else []))
 
 
-def _by_differences(question: Question, name: str, here: Any, why: str) -> Page:
+def _slope(question: Question, slope: Any, here: Any, below: str) -> str:
+    """A derivative in the unit of the expression, per the unit that the parameter's value is read in: a clock of 2.6 GHz
+    changes it by so much per GHz, not per Hz."""
+    size, unit = prefixed_unit(here, below)
+    return told(Amount(slope * size, question.unit)) + (f" per {unit}" if unit else "")
+
+
+def _by_differences(question: Question, name: str, here: Any, below: str, why: str) -> Page:
     """The slope between two neighbours, where the formula has no derivative that has a value."""
     whole = is_countable(name, question.prediction)
     step = 1 if whole else (abs(here) or 1) * NEAR
     value = question.along(name)
     low, high = here - step, here + step
     slope = (value(high) - value(low)) / (high - low)
-    facts = [(f"from {name} = {setting(low)} to {setting(high)}", told(Amount(slope, question.unit)))]
+    ends = " to ".join(worth(Amount(end, below)) if whole else readable(end, below, 6) for end in (low, high))
+    facts = [(f"from {name} = {ends}", _slope(question, slope, here, below))]
     facts += _elasticity(question, name, here, slope)
     note = f"By differences: there is no derivative ({why})."
     return _table(facts), Paragraph(note)
