@@ -262,8 +262,8 @@ def test_a_plain_factor_leaves_the_unit(asked: str, unit: str) -> None:
 
 
 def test_the_slope_is_per_the_unit_that_the_parameter_is_read_in() -> None:
-    """10^9 flops at a clock of 2 GHz take n/c = 500 ms; d/dc is -n/c^2 = -2.5e-10 s/Hz: -250 ms per GHz, and of one flop
-    of them -250 ps."""
+    """10^9 flops at a clock of 2 GHz take n/c = 500 ms; d/dc is -n/c^2 = -2.5e-10 s/Hz: -250 ms per GHz, of one flop
+    of it -250 ps."""
     text = (
         "param clock = 2 GHz in 1 GHz .. 4 GHz machine box { node chip } node chip { socket s } socket s { core c } "
         "core c { resource flops(n) [n/(clock*1 flop)] }"

@@ -56,7 +56,7 @@ def slope_page(question: Question, name: str, place: Span, state: State) -> Page
 
 
 def _slope(question: Question, slope: Any, here: Any, below: str) -> str:
-    """A derivative in the unit of the expression, per the unit that the parameter's value is read in: a clock of 2.6 GHz
+    """A derivative in the unit of the expression, per the unit that the parameter's value is read in: a clock of 2 GHz
     changes it by so much per GHz, not per Hz."""
     size, unit = prefixed_unit(here, below)
     return told(Amount(slope * size, question.unit)) + (f" per {unit}" if unit else "")
