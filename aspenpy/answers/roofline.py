@@ -22,7 +22,7 @@ from aspenpy.answers.ceilings import (
 )
 from aspenpy.answers.peaks import TENSOR, Peak, peaks
 from aspenpy.answers.prediction import Prediction
-from aspenpy.answers.roofline_points import Point, points
+from aspenpy.answers.roofline_points import PLACED_BY, Point, points
 from aspenpy.answers.scope import Setting
 from aspenpy.cost.compute import choose_socket
 from aspenpy.cost.file_systems import FILE_RESOURCES
@@ -97,6 +97,16 @@ class Roofline(Result):
         """The operational intensity, in flops a byte, from which on the memory is no longer what bounds."""
         return compute.rate / memory.rate
 
+    def at_work(self, ceiling: Ceiling) -> Ceiling:
+        """The ceiling of as many of its components as take part: those that the applications have work for, in the
+        block that spreads widest. All of them without applications."""
+        used = max((_used(prediction, ceiling) for prediction in self.predictions), default=ceiling.count)
+        part = min(1.0, used / ceiling.count) if ceiling.count else 1.0
+        if part == 1:
+            return ceiling
+        peak = None if ceiling.peak is None else ceiling.peak * part
+        return ceiling.replace(count=used, rate=ceiling.rate * part, peak=peak)
+
     @cached_property
     def points(self) -> tuple[Point, ...]:
         """Each application and behind it its kernels that do flops, the one that takes longest first."""
@@ -112,6 +122,21 @@ def roofline(machine: Machine, apps: Iterable[Application | Case] = (), **option
     :raises AspenError: where the machine offers no flops, and as `predict`
     """
     return Roofline(machine, apps, **options)
+
+
+def _used(prediction: Prediction, ceiling: Ceiling) -> float:
+    """How many of a ceiling's components have work, as far as it is known outside of loops."""
+    tree = prediction.tree
+    place = next((place for place in tree.machine.places(tree.socket) if place.path == ceiling.path), None)
+    if place is None:
+        return ceiling.count
+    blocks = (
+        cost for cost in tree.blocks.values() if any(it.requirement.resource in PLACED_BY for it in cost.requirements)
+    )
+    used = [cost.instances.used_of(place) for cost in blocks]
+    known = [expr for expr in dict.fromkeys(used) if graph.free_symbols(expr) <= tree.definitions.keys()]
+    values = prediction.scope.values_if_known(known, prediction.seed)
+    return max(map(float, values), default=ceiling.count) if values else ceiling.count
 
 
 # -- settings --------------------------------------------------------------------------------------

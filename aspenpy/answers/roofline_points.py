@@ -8,7 +8,7 @@ Kurth and Williams, "Hierarchical roofline analysis for GPUs", Concurrency and C
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from aspenpy.answers.ceilings import COMPUTE, MEMORY
 from aspenpy.answers.peaks import LARGE
@@ -18,7 +18,7 @@ from aspenpy.cost.compute import Target, price, target
 from aspenpy.cost.cost import CostTree
 from aspenpy.cost.file_systems import FILE_RESOURCES
 from aspenpy.cost.prices import RequirementCost, conflict_groups
-from aspenpy.cost.ranks import ONE_INSTANCE
+from aspenpy.cost.ranks import ONE_INSTANCE, Instances
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import within_floats
@@ -53,6 +53,13 @@ class Ideal(Total):
     server: str
 
 
+class Alone(Total):
+    """Seconds as those of `Ideal`, on the components that the blocks have work for."""
+
+    kernel: str | None
+    server: str
+
+
 class LevelPoint(Record):
     """A kernel at one level of memory: the bytes it serves, and flops for each of them (None where there is none)."""
 
@@ -66,7 +73,8 @@ class Point(Record):
 
     `volume` are the bytes that cross the memory bus, `intensity` flops for each of them, None where there is none.
     `attainable` is what the ceilings of its own traits and of the levels it uses leave, `bound_by` the resources, or
-    the cache, whose ceiling that is; `predicted` is what it does, `bottleneck` the resource that then bounds it
+    the cache, whose ceiling that is; `reachable` is what they leave on the components that take part, not on all;
+    `predicted` is what it does, `bottleneck` the resource that then bounds it
     longest. Rates in flops a second, `time` in seconds. `levels` are the caches, the nearest to the core first, and
     memory, where a requirement says how it touches its data; requirements that do not pass by the caches. `balance` is
     the intensity at which its flops, with their traits, and its bytes would take equal times.
@@ -82,6 +90,7 @@ class Point(Record):
     predicted: float
     bottleneck: str | None
     time: float
+    reachable: float = 0.0
     levels: tuple[LevelPoint, ...] = ()
     balance: float | None = None
 
@@ -126,6 +135,7 @@ def _point(
         return None
     groups = conflict_groups(dict.fromkeys(ideal, graph.ONE), prediction.tree.conflicts)
     spent = {group.resources: sum(ideal[name] for name in group.resources) for group in groups}
+    alone = max(sum(values[Alone(kernel, name)] for name in group.resources) for group in groups)
     slowest = max(spent, key=spent.__getitem__)
     on_bus = max((time for names, time in spent.items() if {*names} & {*MEMORY}), default=0.0)
     return Point(
@@ -139,6 +149,7 @@ def _point(
         flops / time,
         bottleneck,
         time,
+        flops / alone,
         _levels(prediction, served, flops, volume),
         flops / volume * on_bus / ideal[COMPUTE] if volume else None,
     )
@@ -155,6 +166,15 @@ def _levels(prediction: Prediction, served: Mapping[str, float], flops: float, v
     return tuple(LevelPoint(name, moved, flops / moved if moved else None) for name, moved in traffic_of.items())
 
 
+class _Asker(NamedTuple):
+    """Who asks: the instances of a block, whose amounts count for a kernel, or for all kernels together."""
+
+    kernel: str | None
+    parallelism: Expr
+    instances: Instances
+    where: Target
+
+
 class _Ideal(Leaf):
     """What kernels ask for, what each level serves of it, and how long that takes at least."""
 
@@ -163,52 +183,57 @@ class _Ideal(Leaf):
 
     def block(self, block: flow.Block, kernel: flow.Kernel) -> Totals:
         costs = [cost for cost in self.tree.blocks[block].requirements if cost.requirement.resource in PLACED_BY]
-        where = self.tree.residence.within(kernel)
-        return added(self._cost(cost, block.parallelism, where, name) for cost in costs for name in (kernel.name, None))
+        of_block = block.parallelism, self.tree.blocks[block].instances, self.tree.residence.within(kernel)
+        askers = [_Asker(name, *of_block) for name in (kernel.name, None)]
+        return added(self._cost(cost, asker) for cost in costs for asker in askers)
 
-    def _cost(self, cost: RequirementCost, parallelism: Expr, where: Target, kernel: str | None) -> Totals:
+    def _cost(self, cost: RequirementCost, asker: _Asker) -> Totals:
         asked, traffic = cost.requirement, cost.traffic
         if traffic is None:
-            return self._requirement(asked, parallelism, where, kernel, cost)
+            return self._requirement(asked, asker, cost)
         sent = (("loads", traffic.read_bytes), ("stores", traffic.written_bytes))
         return added(
             [
                 *(
-                    self._requirement(asked.replace(amount=amount, resource=name), parallelism, where, kernel, cost)
+                    self._requirement(asked.replace(amount=amount, resource=name), asker, cost)
                     for name, amount in sent
                     if name == asked.resource or amount is not graph.ZERO
                 ),
-                *_caches(traffic, parallelism, kernel),
+                *_caches(traffic, asker),
             ]
         )
 
-    def _requirement(
-        self, asked: flow.Requirement, parallelism: Expr, where: Target, kernel: str | None, cost: RequirementCost
-    ) -> Totals:
+    def _requirement(self, asked: flow.Requirement, asker: _Asker, cost: RequirementCost) -> Totals:
         """P times the amount, at the seconds that one more takes where there are many already, on all components;
         these count for the server of the requirement whose cost it is a part of."""
         first, second = (
-            price(asked.replace(amount=graph.number(amount)), ONE_INSTANCE, where, self.tree.origins)
+            price(asked.replace(amount=graph.number(amount)), ONE_INSTANCE, asker.where, self.tree.origins)
             for amount in LARGE[:2]
         )
-        amount = graph.mul(parallelism, asked.amount)
+        kernel, amount = asker.kernel, graph.mul(asker.parallelism, asked.amount)
         totals: Totals = {Asked(kernel, cost.requirement.resource): amount}
         if first.offer is None:
             return totals
         slope = graph.div(_difference(second.serial, first.serial), graph.number(LARGE[1] - LARGE[0]))
-        return totals | {Ideal(kernel, cost.server): graph.mul(amount, graph.div(slope, first.offer.place.count))}
+        place = first.offer.place
+        return totals | {
+            Ideal(kernel, cost.server): graph.mul(amount, graph.div(slope, place.count)),
+            Alone(kernel, cost.server): graph.mul(amount, graph.div(slope, asker.instances.used_of(place))),
+        }
 
 
-def _caches(traffic: Traffic, parallelism: Expr, kernel: str | None) -> list[Totals]:
-    """What each cache serves, and how long all of its kind take for that at least."""
+def _caches(traffic: Traffic, asker: _Asker) -> list[Totals]:
+    """What each cache serves, and how long all of its kind, or those that take part, need for that at least."""
     totals: list[Totals] = []
     for served in traffic.served:
         level, sent = served.level, served.sent
-        amount = graph.mul(parallelism, graph.add(sent, served.taken))
+        kernel, amount = asker.kernel, graph.mul(asker.parallelism, graph.add(sent, served.taken))
         worth: Totals = {ServedBy(kernel, level.name): amount}
         if level.bandwidth is not None:
-            busy = graph.mul(parallelism, sent) if level.two_ways else amount
+            busy = graph.mul(asker.parallelism, sent) if level.two_ways else amount
+            used = asker.instances.used_of(level.place)
             worth[Ideal(kernel, level.name)] = graph.div(busy, graph.mul(level.bandwidth, level.place.count))
+            worth[Alone(kernel, level.name)] = graph.div(busy, graph.mul(level.bandwidth, used))
         totals.append(worth)
     return totals
 

@@ -25,6 +25,7 @@ OBJECTS = (
     Column("intensity", unit="flop/B"),
     Column("attainable", unit="flop/s"),
     Column("bound_by"),
+    Column("reachable", unit="flop/s"),
     Column("predicted", unit="flop/s"),
     Column("bottleneck"),
     Column("time", unit="s"),
